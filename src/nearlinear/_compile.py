@@ -1,0 +1,78 @@
+"""The whole policy of compiled code: options, laziness and threads live here and nowhere else.
+
+``compiled`` costs nothing at import: numba is loaded, and the function compiled or read from
+numba's disk cache, when a pass is first called. A compiled pass may call another one of its own
+file by its plain name.
+"""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+# An unordered sum is what lets a dot product use the vector unit. ``nnan`` and ``ninf`` are never
+# given: they would let the compiler drop the guards against overflow.
+_FAST_SUMS = {"contract", "reassoc", "nsz"}
+_lock = threading.RLock()
+
+
+class _Pass:
+    """A function compiled at its first call."""
+
+    def __init__(self, function, fastmath):
+        self.function = function
+        self.fastmath = fastmath
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.__module__ = function.__module__
+        self._dispatcher = None
+
+    def dispatcher(self):
+        with _lock:
+            if self._dispatcher is None:
+                from numba import njit
+
+                # Inside compiled code a name must mean a numba function, so the passes that this
+                # one calls are put in place of their lazy stand-ins first.
+                scope = self.function.__globals__
+                for name in self.function.__code__.co_names:
+                    if isinstance(scope.get(name), _Pass):
+                        scope[name] = scope[name].dispatcher()
+                self._dispatcher = njit(
+                    cache=True, nogil=True, error_model="numpy", fastmath=self.fastmath
+                )(self.function)
+        return self._dispatcher
+
+    def __call__(self, *args):
+        return (self._dispatcher or self.dispatcher())(*args)
+
+
+def compiled(function):
+    """Compile with strict floating-point order."""
+    return _Pass(function, fastmath=False)
+
+
+def compiled_fast_sums(function):
+    """Compile with leave to reorder sums, for passes that live on dot products."""
+    return _Pass(function, fastmath=_FAST_SUMS)
+
+
+def count_threads(n_jobs):
+    """Number of threads that ``n_jobs`` asks for, by scikit-learn's rule (None is 1, -1 is all)."""
+    if n_jobs is None:
+        return 1
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def run_blocks(work, n_rows, block, n_jobs=None):
+    """Call ``work(start, stop)`` for consecutive blocks of rows, on threads if asked.
+
+    The blocks do not depend on ``n_jobs``, so neither do the results.
+    """
+    bounds = [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
+    n_threads = min(count_threads(n_jobs), len(bounds))
+    if n_threads <= 1:
+        for start, stop in bounds:
+            work(start, stop)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(lambda bound: work(*bound), bounds))

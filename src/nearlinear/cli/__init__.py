@@ -1,0 +1,46 @@
+"""The ``nearlinear`` command: a table of subcommands, one file each.
+
+A command is a module of this package, named as the command, with ``add_arguments(parser)`` and
+``run(arguments)``. To add one, write the file and give it a line in ``COMMANDS``.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from .._version import __version__
+from ._failure import CommandError
+
+COMMANDS = {
+    "demo": "our models beside the alternatives, on data that ships with scikit-learn",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line ``argv`` and return its exit code."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    parser = argparse.ArgumentParser(
+        prog="nearlinear", description="Non-linear accuracy at near-linear prediction cost."
+    )
+    parser.add_argument("--version", action="version", version=f"nearlinear {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        # Only the command that was asked for is imported: --help stays instant.
+        if name in argv:
+            _module(name).add_arguments(command)
+    arguments = parser.parse_args(argv)
+    try:
+        _module(arguments.command).run(arguments)
+    except CommandError as error:
+        print(f"nearlinear {arguments.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"nearlinear {arguments.command}: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _module(command):
+    return import_module(f"nearlinear.cli.{command}")

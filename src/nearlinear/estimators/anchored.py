@@ -1,0 +1,129 @@
+"""What the anchor methods share: anchors from data, gates by name, learning from a stream."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array
+
+from ..gates.anchors import (
+    InverseDistance,
+    ReconstructionCodes,
+    SoftAssignment,
+    default_sharpness,
+)
+from ..gates.clustering import fit_anchors, fit_class_anchors, limit_to_distinct
+from ..predictors.locally_linear import LocallyLinear
+from ..solvers.local_sgd import RowTrainer
+from ..solvers.solution import LocalModels
+from .base import LocalClassifier, require_memory
+from .constraints import SHARED, at_least, one_of, positive
+from .rows import merge_rows
+
+_SHARPNESS_ROWS = 2000
+
+
+class AnchorClassifier(LocalClassifier):
+    """Local models around anchors."""
+
+    _parameter_constraints = {
+        **SHARED,
+        "n_anchors": [at_least(1), one_of("auto")],
+        "n_neighbors": [at_least(1)],
+        "anchors": [one_of("kmeans", "class_balanced"), "array-like"],
+        "sharpness": [positive()],
+    }
+
+    def _make_anchors(self, rows, rng):
+        """Anchors as the parameters ask, in the rows' own precision."""
+        if not isinstance(self.anchors, str):
+            anchors = check_array(self.anchors, dtype=rows.X.dtype, order="C", copy=True)
+            if anchors.shape[1] != rows.X.shape[1]:
+                raise ValueError(
+                    f"anchors has {anchors.shape[1]} columns, X has {rows.X.shape[1]} features."
+                )
+            return anchors
+        n_rows = rows.X.shape[0]
+        wanted = max(1, min(100, n_rows // 10)) if self.n_anchors == "auto" else self.n_anchors
+        wanted = limit_to_distinct(wanted, rows.n_distinct, "n_anchors")
+        if self.anchors == "class_balanced":
+            return fit_class_anchors(rows.X, rows.labels, wanted, rng, rows.weight)
+        return fit_anchors(rows.X, wanted, rng, rows.weight)
+
+    def _make_gate(self, anchors, X, coding):
+        """The gate named by ``coding``; the bandwidth is relative to the spread of distances."""
+        n_neighbors = min(self.n_neighbors, len(anchors))
+        if coding == "inverse":
+            return InverseDistance(anchors, n_neighbors)
+        if coding == "reconstruction":
+            return ReconstructionCodes(anchors, n_neighbors)
+        scale = default_sharpness(anchors, n_neighbors, X[:_SHARPNESS_ROWS])
+        return SoftAssignment(anchors, n_neighbors, float(self.sharpness * scale))
+
+    def _check_memory(self, n_rows, n_features, n_outputs, itemsize, copies):
+        n_anchors = 100 if self.n_anchors == "auto" else self.n_anchors
+        model = n_anchors * (n_features + 1) * (n_outputs + 1)
+        codes = n_rows * min(self.n_neighbors, n_anchors) * (itemsize + 4)
+        dual = n_rows * n_outputs * 24
+        require_memory(
+            copies * model * itemsize + codes + dual, self.max_memory, "lower n_anchors"
+        )
+
+    def _stream(self, X, y, classes, sample_weight, *, coding, width, anchor_rate):
+        """Take one step for each row; the first call also makes the anchors."""
+        first = not hasattr(self, "predictor_")
+        X, y = self._check_training_data(X, y, reset=first)
+        if not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("partial_fit needs classes in its first call.")
+            self.classes_ = np.unique(classes)
+            if len(self.classes_) < 2:
+                raise ValueError(f"{type(self).__name__} needs at least two classes.")
+        labels, targets = self._known_targets(y)
+        weight = self._weigh(X, labels, sample_weight)
+        # later calls go on with the stream of random numbers that the first one began
+        rng = check_random_state(getattr(self, "_stream_seed", self.random_state))
+        self._stream_seed = int(rng.randint(np.iinfo(np.int32).max))
+        if not hasattr(self, "_trainer"):
+            if first:
+                self._start_stream(X, labels, weight, coding, width(X), rng)
+            gate = self.predictor_.gate
+            start = LocalModels(
+                gate.anchors,
+                getattr(gate, "sharpness", 1.0),
+                self.predictor_.weights,
+                self.predictor_.biases,
+            )
+            self._trainer = RowTrainer.start_from(start, X, self.C, anchor_rate(X))
+            self._weight_seen = 0.0
+        self._weight_seen += weight.sum()
+        ridge = 1.0 / (self.C * self._weight_seen)
+        self._trainer.train(
+            X, targets, weight, self.predictor_.gate, loss=self.loss, ridge=ridge, rng=rng
+        )
+        model = self._trainer.model(self._score_dtype)
+        gate = self.predictor_.gate
+        if self._trainer.anchor_rate > 0:
+            gate = SoftAssignment(model.anchors, gate.n_neighbors, gate.sharpness)
+        self.predictor_ = LocallyLinear(gate, model.weights, model.biases)
+        return self
+
+    def _start_stream(self, X, labels, weight, coding, width, rng):
+        n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self._check_memory(*X.shape, n_outputs, 8, copies=3)
+        rows = merge_rows(X, labels, weight, len(self.classes_))
+        anchors = self._make_anchors(rows, rng)
+        gate = self._make_gate(anchors, rows.X, coding)
+        self.predictor_ = LocallyLinear(
+            gate,
+            np.zeros((len(anchors), width, n_outputs), dtype=X.dtype),
+            np.zeros((len(anchors), n_outputs), dtype=X.dtype),
+        )
+
+    @property
+    def anchors_(self):
+        """Anchors of the fitted gate, shape (n_anchors, n_features)."""
+        return self.predictor_.gate.anchors
+
+    @property
+    def sharpness_(self):
+        """Sharpness of the fitted soft assignment, in the units of the data."""
+        return self.predictor_.gate.sharpness

@@ -1,0 +1,129 @@
+"""The face that all classifiers share: input checks, labels, weights, prediction."""
+
+import os
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..losses import LOSSES
+from .constraints import check_sample_weight
+from .rows import class_targets, merge_rows
+
+
+def _has_probabilities(estimator):
+    if getattr(estimator, "loss", None) != "log_loss":
+        raise AttributeError(
+            f"{type(estimator).__name__} gives probabilities only with loss='log_loss'; "
+            "wrap it in CalibratedClassifierCV for other losses."
+        )
+    return True
+
+
+class LocalClassifier(ClassifierMixin, BaseEstimator):
+    """Checks in, scores out. A method adds ``_learn(rows)``, which sets ``predictor_``."""
+
+    def _fit_rows(self, X, y, sample_weight):
+        X, y = self._check_training_data(X, y, reset=True)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        weight = self._weigh(X, labels, sample_weight)
+        present = self.classes_[np.unique(labels[weight > 0])]
+        if len(present) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes with positive weight, "
+                f"y has one class: {present[0] if len(present) else 'none'!r}."
+            )
+        return merge_rows(X, labels, weight, len(self.classes_))
+
+    def _check_training_data(self, X, y, reset):
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
+        )
+        check_classification_targets(y)
+        return X, y
+
+    def _weigh(self, X, labels, sample_weight):
+        """Sample weights times class weights."""
+        weight = check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        ).copy()
+        if sample_weight is not None and not weight.sum() > 0:
+            raise ValueError(f"{type(self).__name__}: the sum of sample_weight is zero.")
+        if self.class_weight is None:
+            return weight
+        factors = np.ones(len(self.classes_))
+        if self.class_weight == "balanced":
+            mass = np.bincount(labels, weights=weight, minlength=len(factors))
+            factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
+        else:
+            names = self.classes_.tolist()
+            for label, factor in self.class_weight.items():
+                if label not in names:
+                    raise ValueError(f"class_weight has the key {label!r}, which y has not.")
+                factors[names.index(label)] = factor
+        return weight * factors[labels]
+
+    def _known_targets(self, y):
+        """Labels and ±1 targets of classes seen before."""
+        labels = np.searchsorted(self.classes_, y)
+        known = self.classes_[np.minimum(labels, len(self.classes_) - 1)] == y
+        if not np.all(known):
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit met the label {y[~known][0]!r}, which is not "
+                "in classes; list all classes in the first call."
+            )
+        return labels, class_targets(labels, len(self.classes_), np.float64)
+
+    def _check_rows(self, X):
+        check_is_fitted(self, "predictor_")
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=self._score_dtype, order="C", reset=False
+        )
+
+    def _scores(self, X):
+        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
+        return self.predictor_(X, n_jobs=self.n_jobs)
+
+    @property
+    def _score_dtype(self):
+        return self.predictor_.biases.dtype
+
+    def decision_function(self, X):
+        """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """The class with the highest score."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Class probabilities under the log loss."""
+        return LOSSES["log_loss"].probabilities(self._scores(X))
+
+    @property
+    def cost_(self):
+        """What one prediction costs: multiply-adds, multiple of a linear model, bytes."""
+        return self.predictor_.cost
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def require_memory(n_bytes, max_memory, advice):
+    """Refuse before allocating; ``max_memory`` None stands for the machine's memory."""
+    if max_memory is None:
+        max_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if n_bytes > max_memory:
+        raise MemoryError(
+            f"This fit would need about {n_bytes / 1e9:.2f} GB beyond the data and may use "
+            f"{max_memory / 1e9:.2f} GB: {advice}, or raise max_memory."
+        )

@@ -1,0 +1,149 @@
+"""CSVM: one linear SVM for each cluster, held together by a common one."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..gates.anchors import SoftAssignment
+from ..gates.clustering import assign, fit_anchors, limit_to_distinct
+from ..predictors.locally_linear import LocallyLinear
+from ..solvers.linear_svm import warn_if_loose
+from ..solvers.local_machine import solve_local_models
+from .base import LocalClassifier, require_memory
+from .constraints import SHARED, at_least, fit_context, one_of, positive
+
+
+class ClusteredSVMClassifier(LocalClassifier):
+    r"""Clustered SVM: a linear SVM in each k-means cluster, aligned with a global one.
+
+    Minimizes, over a global :math:`w` and one :math:`w_l` for each cluster,
+
+    .. math:: \frac{\lambda}{2} \|w\|^2 + \frac12 \sum_l \|w_l - w\|^2
+              + C \sum_l \sum_{i \in l} \max(0,\, 1 - y_i \langle w_l, x_i \rangle)
+
+    with rows augmented by a constant. In :math:`v_l = w_l - w` this is one linear SVM under the
+    gate :math:`(1/\sqrt\lambda, e_l)`.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        Number of clusters. "auto" is one for every fifty training rows, at most 100.
+    alignment : float, default=1.0
+        :math:`\lambda`: small values hold the clusters' models to the global one, large values
+        make them independent.
+    C : float, default=1.0
+        Weight of the losses.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        With several classes, the first two are summed one-vs-rest and the log loss is softmax.
+    tol : float, default=1e-3
+        Stop at this relative duality gap.
+    max_iter : int, default=200
+        Most epochs of coordinate descent (iterations of L-BFGS for the log loss).
+    class_weight : dict, "balanced" or None, default=None
+        Factor on the weight of each class.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    n_jobs : int or None, default=None
+        Threads; results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of k-means and of the order of coordinate steps.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    predictor_ : LocallyLinear
+        One local model for each cluster centre; a row is answered by the nearest.
+    cost_ : Cost
+        Multiply-adds per row, the same as a multiple of a linear model, and bytes.
+    duality_gap_ : float
+        The training objective is at most this far from its optimum.
+    n_iter_ : int
+        Epochs of the slowest class.
+
+    Notes
+    -----
+    Follows [1]_. Differs in: nothing but the exact solver.
+
+    References
+    ----------
+    .. [1] Q. Gu, J. Han, "Clustered Support Vector Machines", AISTATS 2013.
+    """
+
+    _parameter_constraints = {
+        **SHARED,
+        "n_clusters": [at_least(1), one_of("auto")],
+        "alignment": [positive()],
+    }
+    for _name in ("warm_start", "verbose"):
+        _parameter_constraints.pop(_name)
+
+    def __init__(
+        self,
+        n_clusters="auto",
+        *,
+        alignment=1.0,
+        C=1.0,
+        loss="hinge",
+        tol=1e-3,
+        max_iter=200,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.alignment = alignment
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Cluster the rows, then solve one augmented linear SVM.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows, best standardised.
+        y : array of shape (n_samples,)
+            Labels.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k equals k copies.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._fit_rows(X, y, sample_weight)
+        rng = check_random_state(self.random_state)
+        n_rows, n_features = rows.X.shape
+        wanted = self.n_clusters
+        if wanted == "auto":
+            wanted = int(np.clip(n_rows // 50, 1, 100))
+        wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
+        numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1) + 4 * rows.targets.size
+        require_memory(8 * numbers, self.max_memory, "lower n_clusters")
+        centres = fit_anchors(rows.X, wanted, rng, rows.weight)
+        labels, _ = assign(rows.X, centres)
+        indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)
+        common = 1.0 / np.sqrt(self.alignment)
+        codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (n_rows, 1))
+        solution, certified = solve_local_models(
+            rows.X, indices, codes, rows.targets, loss=self.loss, C=self.C * rows.weight,
+            n_components=wanted + 1, tol=self.tol, max_iter=self.max_iter, rng=rng,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+        warn_if_loose(certified, self.tol, type(self).__name__)
+        common = rows.X.dtype.type(common)
+        self.predictor_ = LocallyLinear(
+            SoftAssignment(centres, 1, 1.0),
+            solution.weights[1:] + common * solution.weights[:1],
+            solution.biases[1:] + common * solution.biases[:1],
+        )
+        self.duality_gap_, self.n_iter_ = solution.gap, solution.n_iter
+        return self

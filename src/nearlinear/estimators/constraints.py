@@ -1,0 +1,50 @@
+"""The only file that imports scikit-learn's private validation names."""
+
+from numbers import Integral, Real
+
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+__all__ = [
+    "at_least",
+    "check_sample_weight",
+    "fit_context",
+    "one_of",
+    "positive",
+    "share",
+]
+
+
+def positive():
+    """A number above zero."""
+    return Interval(Real, 0, None, closed="neither")
+
+
+def at_least(lowest, kind=Integral):
+    """A number not below ``lowest``."""
+    return Interval(kind, lowest, None, closed="left")
+
+
+def share():
+    """A number in [0, 1)."""
+    return Interval(Real, 0, 1, closed="left")
+
+
+def one_of(*names):
+    return StrOptions(set(names))
+
+
+# Parameters that several estimators share have the same name and the same constraint.
+SHARED = {
+    "C": [positive()],
+    "tol": [positive()],
+    "max_iter": [at_least(1)],
+    "class_weight": [dict, one_of("balanced"), None],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+    "max_memory": [positive(), None],
+    "loss": [one_of("hinge", "squared_hinge", "log_loss")],
+}

@@ -1,0 +1,325 @@
+"""LLC-SAPL: anchors learned together with the local models."""
+
+import warnings
+from numbers import Real
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from ..gates.anchors import SoftAssignment
+from ..losses import LOSSES
+from ..predictors.locally_linear import LocallyLinear
+from ..solvers.local_adam import train_by_adam
+from ..solvers.local_machine import solve_local_models
+from ..solvers.local_sgd import train_by_sgd
+from ..solvers.solution import BestIterate, LocalModels
+from .anchored import AnchorClassifier
+from .constraints import at_least, fit_context, one_of, positive, share
+
+# The start need not be exact: training goes on from it at once.
+_START_TOL, _START_EPOCHS = 1e-2, 30
+
+
+class LLCSAPLClassifier(AnchorClassifier):
+    r"""Locally linear SVM whose anchors are learned together with the linear models.
+
+    Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
+    sharpness :math:`\beta`,
+
+    .. math:: \frac{\lambda}{2}(\|W\|_F^2 + \|b\|^2)
+              + \frac1n \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+              f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
+
+    where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x.
+
+    Parameters
+    ----------
+    n_anchors : int or "auto", default="auto"
+        Number of anchors, started from k-means. "auto" is one for every ten training rows, at
+        most 100.
+    n_neighbors : int, default=8
+        How many nearest anchors answer for a row; all of them if there are fewer.
+    local_model : {"affine", "constant"}, default="affine"
+        What each anchor holds: a linear model (LLC-SAPL) or a number (LLC-SAPL_lcc).
+    anchors : {"kmeans", "class_balanced"} or array of shape (n_anchors, n_features), \
+default="kmeans"
+        Where the anchors start.
+    sharpness : float, default=1.0
+        Initial sharpness, relative to the spread of the distances to the nearest anchors.
+    learn_sharpness : bool, default=True
+        Learn the sharpness too (Adam only).
+    C : float, default=10.0
+        Weight of the losses.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        With several classes, the first two are summed one-vs-rest and the log loss is softmax.
+    solver : {"auto", "adam", "sgd"}, default="auto"
+        Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
+        steps row by row (any rows). "auto" is Adam for dense rows.
+    max_iter : int, default=100
+        Epochs. The step size falls to zero at the last one.
+    batch_size : int or "auto", default="auto"
+        Rows in an Adam step. "auto" is a 32nd of the rows, between 16 and 512.
+    learning_rate : float, default=0.1
+        Peak step of Adam, relative to the scale of the features.
+    jitter : float, default=0.1
+        Standard deviation of the Gaussian noise added to training rows by Adam, in units of
+        each feature's own. The strongest regulariser of this model: try 0 to 0.4.
+    validation_fraction : float, default=0.1
+        Share of the rows held out to keep the best iterate, the LLSVM start among them. 0 trains
+        on every row and keeps the last one.
+    early_stopping : bool, default=False
+        Stop when the held-out score has not improved for ``n_iter_no_change`` epochs.
+    n_iter_no_change : int, default=20
+        Patience of early stopping.
+    class_weight : dict, "balanced" or None, default=None
+        Factor on the weight of each class.
+    warm_start : bool, default=False
+        Start from the previous ``fit`` instead of k-means and LLSVM.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    n_jobs : int or None, default=None
+        Threads for prediction and for the start; results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of k-means, of the held-out part, of batches and noise.
+    verbose : int, default=0
+        Print a line for each epoch.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    predictor_ : LocallyLinear
+        Gate, weights and biases: all that prediction needs.
+    cost_ : Cost
+        Multiply-adds per row, the same as a multiple of a linear model, and bytes.
+    anchors_ : array of shape (n_anchors, n_features)
+        Learned anchors.
+    sharpness_ : float
+        Learned sharpness, in the units of the data.
+    n_iter_ : int
+        Epochs run.
+    history_ : list of Progress
+        Objective and held-out accuracy after each epoch; epoch 0 is the LLSVM start.
+
+    Notes
+    -----
+    Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
+    Differs in: Adam with a one-cycle step size, input jitter and averaged iterates is the default
+    for dense rows; the bandwidth comes from the data and may be learned; biases are regularised;
+    in the row-by-row solver anchors take smaller steps than weights, since the printed step can
+    diverge; the best held-out iterate is kept.
+
+    References
+    ----------
+    .. [1] X. Mao, Z. Fu, O. Wu, W. Hu, "Optimizing Locally Linear Classifiers with Supervised
+           Anchor Point Learning", IJCAI 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from nearlinear import LLCSAPLClassifier
+    >>> X, y = make_moons(400, noise=0.1, random_state=0)
+    >>> LLCSAPLClassifier(n_anchors=4, random_state=0).fit(X, y).score(X, y) > 0.98
+    True
+    """
+
+    _parameter_constraints = {
+        **AnchorClassifier._parameter_constraints,
+        "local_model": [one_of("affine", "constant")],
+        "learn_sharpness": ["boolean"],
+        "solver": [one_of("auto", "adam", "sgd")],
+        "batch_size": [at_least(1), one_of("auto")],
+        "learning_rate": [positive()],
+        "jitter": [at_least(0, Real)],
+        "validation_fraction": [share()],
+        "early_stopping": ["boolean"],
+        "n_iter_no_change": [at_least(1)],
+    }
+    _parameter_constraints.pop("tol")
+
+    def __init__(
+        self,
+        n_anchors="auto",
+        n_neighbors=8,
+        *,
+        local_model="affine",
+        anchors="kmeans",
+        sharpness=1.0,
+        learn_sharpness=True,
+        C=10.0,
+        loss="hinge",
+        solver="auto",
+        max_iter=100,
+        batch_size="auto",
+        learning_rate=0.1,
+        jitter=0.1,
+        validation_fraction=0.1,
+        early_stopping=False,
+        n_iter_no_change=20,
+        class_weight=None,
+        warm_start=False,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_anchors = n_anchors
+        self.n_neighbors = n_neighbors
+        self.local_model = local_model
+        self.anchors = anchors
+        self.sharpness = sharpness
+        self.learn_sharpness = learn_sharpness
+        self.C = C
+        self.loss = loss
+        self.solver = solver
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.jitter = jitter
+        self.validation_fraction = validation_fraction
+        self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Start from k-means and LLSVM, then learn anchors and models together.
+
+        An interrupt (Ctrl-C) ends training with the best model so far.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows, best standardised.
+        y : array of shape (n_samples,)
+            Labels.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k equals k copies.
+
+        Returns
+        -------
+        self
+        """
+        previous = getattr(self, "predictor_", None) if self.warm_start else None
+        rows = self._fit_rows(X, y, sample_weight)
+        self._check_memory(*rows.X.shape, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
+        rng = check_random_state(self.random_state)
+        train, held_out = rows.split(self.validation_fraction, rng)
+        start = self._start(train, previous, rng)
+        n_neighbors = min(self.n_neighbors, len(start.anchors))
+
+        def held_out_score(model):
+            scores = _predictor(model, n_neighbors)(held_out.X, self.n_jobs)
+            return _accuracy(scores, held_out)
+
+        keeper = BestIterate(
+            held_out_score if held_out is not None else None,
+            patience=self.n_iter_no_change if self.early_stopping else np.inf,
+            on_progress=self._report if self.verbose else None,
+        )
+        keeper.offer(0, np.nan, start)
+        try:
+            self._improve(train, start, keeper, n_neighbors, rng)
+        except KeyboardInterrupt:
+            warnings.warn("Interrupted: the best model so far is kept.", stacklevel=2)
+        self.history_ = keeper.history
+        self.n_iter_ = keeper.history[-1].epoch
+        self.predictor_ = _predictor(keeper.model, n_neighbors)
+        self.__dict__.pop("_trainer", None)
+        return self
+
+    def _start(self, rows, previous, rng):
+        """The LLSVM solution on k-means anchors, or the previous fit's model."""
+        if previous is not None and (
+            previous.gate.anchors.shape[1] == rows.X.shape[1]
+            and previous.biases.shape[1] == rows.targets.shape[1]
+        ):
+            gate, dtype = previous.gate, rows.X.dtype
+            return LocalModels(
+                gate.anchors.astype(dtype), gate.sharpness,
+                previous.weights.astype(dtype), previous.biases.astype(dtype),
+            )  # fmt: skip
+        gate = self._make_gate(self._make_anchors(rows, rng), rows.X, "soft")
+        indices, codes = gate.codes(rows.X, self.n_jobs)
+        solution, _ = solve_local_models(
+            self._local_features(rows.X), indices, codes, rows.targets, loss=self.loss,
+            C=self.C * rows.weight, n_components=len(gate.anchors), tol=_START_TOL,
+            max_iter=_START_EPOCHS, rng=rng, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        return LocalModels(gate.anchors, gate.sharpness, solution.weights, solution.biases)
+
+    def _improve(self, rows, start, keeper, n_neighbors, rng):
+        solver = ("sgd" if issparse(rows.X) else "adam") if self.solver == "auto" else self.solver
+        if solver == "adam" and issparse(rows.X):
+            raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
+        n_rows = rows.X.shape[0]
+        if solver == "sgd":
+            train_by_sgd(
+                rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
+                loss=self.loss, C=self.C, n_epochs=self.max_iter,
+                anchor_rate=_anchor_rate(rows.X), rng=rng,
+            )  # fmt: skip
+            return
+        batch = int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
+        train_by_adam(
+            rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
+            loss=LOSSES[self.loss], C=self.C, n_epochs=self.max_iter, batch_size=batch,
+            learning_rate=self.learning_rate, jitter=self.jitter,
+            learn_sharpness=self.learn_sharpness,
+            rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
+        )  # fmt: skip
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """One stochastic step for each row, on models and anchors.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows; those of the first call also place the anchors.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array or None
+            All labels that will come; needed in the first call.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._stream(
+            X, y, classes, sample_weight, coding="soft",
+            width=lambda rows: self._local_features(rows).shape[1], anchor_rate=_anchor_rate,
+        )  # fmt: skip
+
+    def _local_features(self, X):
+        return X if self.local_model == "affine" else X[:, :0]
+
+    def _report(self, progress):
+        held_out = progress.validation_score
+        print(
+            f"epoch {progress.epoch:4d}  objective {progress.objective:.5f}"
+            + ("" if held_out is None else f"  held-out accuracy {held_out:.4f}")
+        )
+
+
+def _predictor(model, n_neighbors):
+    gate = SoftAssignment(model.anchors, n_neighbors, model.sharpness)
+    return LocallyLinear(gate, model.weights, model.biases)
+
+
+def _accuracy(scores, rows):
+    labels = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+    return float(np.average(labels == rows.labels, weights=rows.weight))
+
+
+def _anchor_rate(X):
+    """Anchors in many dimensions take smaller steps: their gradients add up over features."""
+    return 0.1 if X.shape[1] < 100 else 0.01

@@ -1,0 +1,102 @@
+"""Training rows in one canonical form, so that every fit sees the same problem.
+
+Equal rows of equal class are merged and their weights added, rows of weight zero are dropped, and
+rows are put in an order that depends on their content alone. So a weight of k means k copies,
+and neither the order of the rows nor duplicates among them change the model.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Distinct weighted rows; ``targets`` is ±1 with one column, or one column per class."""
+
+    X: np.ndarray
+    labels: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray
+    n_distinct: int
+
+    def split(self, share, rng):
+        """Random parts (training, held out); the second is None if it would be tiny."""
+        n_rows = self.X.shape[0]
+        n_held = int(round(share * n_rows))
+        if n_held < 10:
+            return self, None
+        order = rng.permutation(n_rows)
+        held, kept = order[:n_held], np.sort(order[n_held:])
+        if len(np.unique(self.labels[kept])) < len(np.unique(self.labels)):
+            return self, None
+        return self.take(kept), self.take(held)
+
+    def take(self, rows):
+        return TrainingRows(
+            self.X[rows], self.labels[rows], self.targets[rows], self.weight[rows],
+            min(self.n_distinct, len(rows)),
+        )  # fmt: skip
+
+
+def merge_rows(X, labels, weight, n_classes):
+    """Canonical training rows from validated arrays."""
+    if not np.all(weight > 0):
+        kept = weight > 0
+        X, labels, weight = X[kept], labels[kept], weight[kept]
+    row_hash = _hash_rows(X)
+    order = np.lexsort((labels, row_hash))
+    row_hash, labels, weight = row_hash[order], labels[order], weight[order]
+    new_row = np.r_[True, row_hash[1:] != row_hash[:-1]]
+    new = new_row | np.r_[True, labels[1:] != labels[:-1]]
+    first = np.flatnonzero(new)
+    labels = labels[first]
+    return TrainingRows(
+        X[order[first]],
+        labels,
+        class_targets(labels, n_classes, X.dtype),
+        np.add.reduceat(weight.astype(np.float64), first),
+        int(np.count_nonzero(new_row)),
+    )
+
+
+def class_targets(labels, n_classes, dtype):
+    """±1 targets: one column for two classes, else one column per class."""
+    if n_classes == 2:
+        return np.where(labels == 1, 1, -1).astype(dtype)[:, None]
+    return np.where(labels[:, None] == np.arange(n_classes), 1, -1).astype(dtype)
+
+
+def _hash_rows(X):
+    """64-bit hash of each row's bits; two different rows of a data set collide once in 10⁹ sets.
+
+    Integer arithmetic modulo 2⁶⁴ is exact in any order, so equal rows always hash alike.
+    """
+    n_rows, n_features = X.shape
+    bits = np.uint64 if X.dtype == np.float64 else np.uint32
+    factors = np.random.RandomState(0).randint(
+        1, np.iinfo(np.int64).max, size=n_features, dtype=np.int64
+    ).astype(np.uint64) | np.uint64(1)
+    total = np.zeros(n_rows, dtype=np.uint64)
+    if issparse(X):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        terms = _mix(X.data.view(bits).astype(np.uint64)) * factors[X.indices]
+        filled = np.diff(X.indptr) > 0
+        total[filled] = np.add.reduceat(terms, X.indptr[:-1][filled]) if len(terms) else 0
+        return total
+    block = max(1, (1 << 20) // max(1, n_features))
+    for start in range(0, n_rows, block):
+        # adding zero turns −0 into 0
+        part = np.ascontiguousarray(X[start : start + block] + X.dtype.type(0))
+        terms = _mix(part.view(bits).astype(np.uint64)) * factors
+        total[start : start + block] = terms.sum(axis=1, dtype=np.uint64)
+    return total
+
+
+def _mix(bits):
+    """Spread the bits of floats, most of which end in zeros, over the word."""
+    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return bits ^ (bits >> np.uint64(32))

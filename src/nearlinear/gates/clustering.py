@@ -1,0 +1,97 @@
+"""Anchors from data: weighted k-means, for dense and sparse rows, plain or class by class."""
+
+import warnings
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .._compile import run_blocks
+from .nearest import AnchorGeometry
+
+# k-means sees at most this many rows: anchors are averages, and more rows hardly move them.
+_MOST_ROWS = 20_000
+_BLOCK = 4096
+
+
+def fit_anchors(X, n_anchors, rng, sample_weight, max_iter=25):
+    """Centres of weighted k-means, started by k-means++, shape (n_anchors, n_features).
+
+    The rows of ``X`` must be distinct. Runs on one thread of ours whatever the machine, so that
+    one seed gives one result.
+    """
+    from sklearn.cluster import kmeans_plusplus
+
+    if X.shape[0] > _MOST_ROWS:
+        chosen = rng.choice(X.shape[0], _MOST_ROWS, replace=False)
+        X, sample_weight = X[chosen], sample_weight[chosen]
+    seed = rng.randint(np.iinfo(np.int32).max)
+    anchors, _ = kmeans_plusplus(X, n_anchors, sample_weight=sample_weight, random_state=seed)
+    anchors = anchors.toarray() if hasattr(anchors, "toarray") else np.array(anchors)
+    labels = None
+    for _ in range(max_iter):
+        previous, (labels, distances) = labels, assign(X, anchors)
+        if previous is not None and np.mean(labels != previous) < 1e-3:
+            break
+        anchors = _centres(X, labels, distances, sample_weight, n_anchors).astype(X.dtype)
+    return np.ascontiguousarray(anchors)
+
+
+def fit_class_anchors(X, classes, n_anchors, rng, sample_weight):
+    """k-means inside each class, with anchors in proportion to the class's weight, at least one.
+
+    Keeps rare classes represented.
+    """
+    names, members = np.unique(classes, return_inverse=True)
+    share = np.bincount(members, weights=sample_weight) / sample_weight.sum()
+    counts = np.maximum(1, np.round(n_anchors * share).astype(int))
+    parts = []
+    for label in range(len(names)):
+        rows = np.flatnonzero(members == label)
+        count = min(counts[label], len(rows))
+        parts.append(fit_anchors(X[rows], count, rng, sample_weight[rows]))
+    return np.vstack(parts)
+
+
+def limit_to_distinct(n_wanted, n_distinct, parameter):
+    """As many anchors or clusters as there are distinct rows, with a warning if that is fewer."""
+    if n_wanted <= n_distinct:
+        return n_wanted
+    warnings.warn(
+        f"{parameter}={n_wanted} is more than the {n_distinct} distinct training rows; "
+        f"{n_distinct} are used.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return n_distinct
+
+
+def assign(X, anchors):
+    """Nearest anchor of each row and its half squared distance (up to a constant of the row)."""
+    geometry = AnchorGeometry(anchors.astype(X.dtype, copy=False))
+    labels = np.empty(X.shape[0], dtype=np.int32)
+    distances = np.empty(X.shape[0])
+
+    def work(start, stop):
+        halves = geometry.half_distances(X[start:stop])
+        labels[start:stop] = halves.argmin(axis=0)
+        distances[start:stop] = halves.min(axis=0) + geometry.shift(X[start:stop])
+
+    run_blocks(work, X.shape[0], _BLOCK)
+    return labels, distances
+
+
+def _centres(X, labels, distances, sample_weight, n_anchors):
+    n_rows = X.shape[0]
+    membership = csr_matrix(
+        (sample_weight, (labels, np.arange(n_rows))), shape=(n_anchors, n_rows)
+    )
+    mass = np.asarray(membership.sum(axis=1))
+    sums = membership @ X
+    centres = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=np.float64)
+    centres /= np.maximum(mass, np.finfo(np.float64).tiny)
+    empty = np.flatnonzero(mass[:, 0] == 0)
+    if len(empty):  # an empty cluster restarts at one of the rows that are served worst
+        farthest = np.argsort(distances)[::-1][: len(empty)]
+        rows = X[farthest]
+        centres[empty] = rows.toarray() if hasattr(rows, "toarray") else rows
+    return centres

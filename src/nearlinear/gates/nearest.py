@@ -1,0 +1,56 @@
+"""The nearest anchors of each row, from one matrix product and a selection.
+
+‖x − v_j‖² is compared through h_j = ½‖u_j‖² + ⟨v̄, u_j⟩ − ⟨x, u_j⟩ with u_j = v_j − v̄ and v̄ the
+mean anchor: h_j differs from half the squared distance by a term that all anchors share, and
+centring keeps float32 accurate on data that are far from the origin.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .selection import smallest_in_columns
+
+
+@dataclass(frozen=True)
+class AnchorGeometry:
+    """Anchors with the numbers that every distance to them shares."""
+
+    anchors: np.ndarray
+
+    @cached_property
+    def mean(self):
+        return self.anchors.mean(axis=0)
+
+    @cached_property
+    def centred(self):
+        return np.ascontiguousarray(self.anchors - self.mean)
+
+    @cached_property
+    def offsets(self):
+        centred = self.centred.astype(np.float64)
+        return (0.5 * (centred**2).sum(axis=1) + centred @ self.mean).astype(self.anchors.dtype)
+
+    def half_distances(self, X):
+        """h_j(x), shape (n_anchors, n_rows)."""
+        if issparse(X):
+            cross = np.ascontiguousarray((X @ self.centred.T).T)
+        else:
+            cross = self.centred @ X.T
+        return np.subtract(self.offsets[:, None], cross, out=cross)
+
+    def shift(self, X):
+        """½‖x − v̄‖², what half distances leave out: ½‖x − v_j‖² = h_j(x) + shift(x)."""
+        if issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        else:
+            squares = np.einsum("id,id->i", X, X)
+        return 0.5 * (squares + self.mean @ self.mean) - X @ self.mean
+
+    def nearest(self, X, n_neighbors):
+        """Indices of the nearest anchors and their h, nearest first, each (n_rows, n_neighbors)."""
+        halves = self.half_distances(X)
+        indices = smallest_in_columns(halves, n_neighbors)
+        return indices, np.take_along_axis(halves.T, indices, axis=1)

@@ -1,0 +1,63 @@
+"""Losses of a score matrix: value, slope and, where the loss has one, the probability model.
+
+Targets are a matrix of −1 and +1 with one column per output. Binary problems have one column;
+several classes have one column each, of which exactly one entry per row is +1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """Σ_c max(0, 1 − y_c f_c)."""
+
+    def value(self, scores, targets):
+        return np.maximum(0.0, 1.0 - targets * scores).sum(axis=1)
+
+    def slope(self, scores, targets):
+        return np.where(targets * scores < 1.0, -targets, 0.0).astype(scores.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """Σ_c max(0, 1 − y_c f_c)²."""
+
+    def value(self, scores, targets):
+        return (np.maximum(0.0, 1.0 - targets * scores) ** 2).sum(axis=1)
+
+    def slope(self, scores, targets):
+        return -2.0 * targets * np.maximum(0.0, 1.0 - targets * scores)
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """−log p(y | x): logistic for one column, softmax for several."""
+
+    def value(self, scores, targets):
+        if scores.shape[1] == 1:
+            return np.logaddexp(0.0, -targets * scores)[:, 0]
+        top = scores.max(axis=1, keepdims=True)
+        log_sum = np.log(np.exp(scores - top).sum(axis=1)) + top[:, 0]
+        return log_sum - scores[np.arange(len(scores)), targets.argmax(axis=1)]
+
+    def slope(self, scores, targets):
+        if scores.shape[1] == 1:
+            # exp of a clipped argument: beyond ±60 the slope is 0 or 1 to the last digit
+            return -targets / (1.0 + np.exp(np.clip(targets * scores, -60.0, 60.0)))
+        return _softmax(scores) - (targets > 0)
+
+    def probabilities(self, scores):
+        """Class probabilities, one column per class (two for one score column)."""
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        return _softmax(scores)
+
+
+def _softmax(scores):
+    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "log_loss": LogLoss()}

@@ -1,0 +1,40 @@
+"""What remains of a model after training."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one prediction costs.
+
+    Attributes
+    ----------
+    multiply_adds : int
+        Multiplications (each with its addition) to score one dense row.
+    times_linear : float
+        The same as a multiple of a linear model on these features and classes.
+    n_bytes : int
+        Size of the numbers that prediction reads.
+    """
+
+    multiply_adds: int
+    times_linear: float
+    n_bytes: int
+
+
+class Predictor(Protocol):
+    """Scores of rows, from plain arrays."""
+
+    def __call__(self, X: np.ndarray) -> np.ndarray: ...
+
+    def to_arrays(self) -> dict[str, np.ndarray]: ...
+
+    @property
+    def cost(self) -> Cost: ...
+
+
+def count_bytes(arrays):
+    return int(sum(array.nbytes for array in arrays.values()))

@@ -1,0 +1,176 @@
+"""A small SVM for each query, trained on its nearest neighbours when it is asked."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._compile import compiled, run_blocks
+from .base import Cost, count_bytes
+
+# Beyond this many features a k-d tree visits nearly every leaf and a matrix product is faster.
+_TREE_FEATURES = 15
+_BLOCK = 256
+_MOST_EPOCHS = 1000
+
+
+@dataclass(frozen=True)
+class NeighbourhoodSVM:
+    """The training rows, and how to solve the problem around a query.
+
+    Neighbours are moved to their mean and divided by their radius (root mean square distance to
+    it), so that C and gamma mean the same in dense and in sparse regions. ``gamma`` 0 stands for
+    the linear kernel. ``upper`` and ``ridge`` are the dual's box and diagonal, one per row.
+    """
+
+    rows: np.ndarray
+    labels: np.ndarray
+    upper: np.ndarray
+    ridge: np.ndarray
+    n_classes: int
+    n_neighbors: int
+    gamma: float
+    tol: float
+
+    def __call__(self, X, n_jobs=None):
+        """Scores, shape (n_rows, 1 or n_classes); ±1 where all neighbours agree."""
+        n_outputs = 1 if self.n_classes == 2 else self.n_classes
+        scores = np.empty((len(X), n_outputs), dtype=self.rows.dtype)
+
+        def work(start, stop):
+            neighbours = self.nearest(X[start:stop])
+            _score_queries(
+                X[start:stop], neighbours, self.rows, self.labels, self.upper, self.ridge,
+                self.gamma, self.tol, scores[start:stop],
+            )  # fmt: skip
+
+        run_blocks(work, len(X), _BLOCK, n_jobs)
+        return scores
+
+    @cached_property
+    def _tree(self):
+        return cKDTree(self.rows)
+
+    @cached_property
+    def _half_squares(self):
+        return 0.5 * np.einsum("id,id->i", self.rows, self.rows)
+
+    def nearest(self, X):
+        """Row numbers of the nearest neighbours, shape (n_queries, n_neighbors), any order."""
+        if self.n_neighbors == len(self.rows):
+            return np.tile(np.arange(len(self.rows)), (len(X), 1))
+        if self.rows.shape[1] <= _TREE_FEATURES:
+            return self._tree.query(X, self.n_neighbors)[1].reshape(len(X), self.n_neighbors)
+        halves = X @ self.rows.T
+        np.subtract(self._half_squares, halves, out=halves)
+        nearest = np.argpartition(halves, self.n_neighbors - 1, axis=1)[:, : self.n_neighbors]
+        return np.ascontiguousarray(nearest)
+
+    def to_arrays(self):
+        numbers = [self.n_classes, self.n_neighbors, self.gamma, self.tol]
+        return {
+            "rows": self.rows,
+            "labels": self.labels,
+            "upper": self.upper,
+            "ridge": self.ridge,
+            "numbers": np.array(numbers, dtype=np.float64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays):
+        n_classes, n_neighbors, gamma, tol = arrays["numbers"].tolist()
+        return cls(
+            arrays["rows"], arrays["labels"], arrays["upper"], arrays["ridge"],
+            int(n_classes), int(n_neighbors), gamma, tol,
+        )  # fmt: skip
+
+    @property
+    def cost(self):
+        """Search by brute force and one Gram matrix; the local solver's steps come on top."""
+        n_rows, n_features = self.rows.shape
+        work = n_features * (n_rows + self.n_neighbors**2)
+        linear = n_features * (1 if self.n_classes == 2 else self.n_classes)
+        return Cost(int(work), work / linear, count_bytes(self.to_arrays()))
+
+
+@compiled
+def _local_kernel(query, neighbours, rows, gamma, points, gram, similarity):
+    """Kernel among the neighbours and to the query, plus one for the (regularised) bias."""
+    n_neighbors, n_features = points.shape
+    centre = np.zeros(n_features)
+    for a in range(n_neighbors):
+        for d in range(n_features):
+            centre[d] += rows[neighbours[a], d] / n_neighbors
+    radius = 0.0
+    for a in range(n_neighbors):
+        for d in range(n_features):
+            points[a, d] = rows[neighbours[a], d] - centre[d]
+            radius += points[a, d] * points[a, d] / n_neighbors
+    scale = 1.0 / np.sqrt(radius) if radius > 0.0 else 1.0
+    points *= scale
+    np.dot(points, points.T, gram)
+    moved = (query - centre) * scale
+    np.dot(points, moved, similarity)
+    if gamma > 0.0:
+        square = np.dot(moved, moved)
+        squares = np.diag(gram).copy()
+        for a in range(n_neighbors):
+            distance = max(0.0, squares[a] + square - 2.0 * similarity[a])
+            similarity[a] = np.exp(-gamma * distance)
+            for b in range(n_neighbors):
+                distance = max(0.0, squares[a] + squares[b] - 2.0 * gram[a, b])
+                gram[a, b] = np.exp(-gamma * distance)
+    gram += 1.0
+    similarity += 1.0
+
+
+@compiled
+def _solve_dual(gram, signs, upper, ridge, tol, dual, scores):
+    """Coordinate ascent on Σα − ½ aᵀKa − ½ Σ r α² over 0 ≤ α ≤ u, a = α y, until no step moves."""
+    dual[:] = 0.0
+    scores[:] = 0.0
+    for _ in range(_MOST_EPOCHS):
+        largest = 0.0
+        for i in range(len(dual)):
+            gradient = 1.0 - signs[i] * scores[i] - ridge[i] * dual[i]
+            new = min(max(dual[i] + gradient / (gram[i, i] + ridge[i]), 0.0), upper[i])
+            change = new - dual[i]
+            if change != 0.0:
+                largest = max(largest, abs(change) * (gram[i, i] + ridge[i]))
+                dual[i] = new
+                for b in range(len(dual)):
+                    scores[b] += change * signs[i] * gram[i, b]
+        if largest < tol:
+            break
+
+
+@compiled
+def _score_queries(X, neighbours, rows, labels, upper, ridge, gamma, tol, scores):
+    n_neighbors, n_outputs = neighbours.shape[1], scores.shape[1]
+    points = np.empty((n_neighbors, rows.shape[1]))
+    gram, similarity = np.empty((n_neighbors, n_neighbors)), np.empty(n_neighbors)
+    signs, dual, local = np.empty(n_neighbors), np.empty(n_neighbors), np.empty(n_neighbors)
+    for i in range(len(X)):
+        around = neighbours[i]
+        near = labels[around]
+        first = near[0]
+        agreed = np.all(near == first)
+        if not agreed:
+            _local_kernel(
+                X[i].astype(np.float64), around, rows, gamma, points, gram, similarity
+            )
+        for c in range(n_outputs):
+            positive = 1 if n_outputs == 1 else c
+            scores[i, c] = 1.0 if first == positive else -1.0
+            if agreed or (n_outputs > 1 and not np.any(near == c)):
+                if not agreed:
+                    scores[i, c] = -1.0
+                continue
+            for a in range(n_neighbors):
+                signs[a] = 1.0 if near[a] == positive else -1.0
+            _solve_dual(gram, signs, upper[around], ridge[around], tol, dual, local)
+            total = 0.0
+            for a in range(n_neighbors):
+                total += dual[a] * signs[a] * similarity[a]
+            scores[i, c] = total

@@ -1,0 +1,72 @@
+"""What solvers start from and return: frozen records of plain arrays."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class LocalModels:
+    """Local linear models under a soft assignment to anchors.
+
+    ``weights`` has shape (n_anchors, n_features, n_outputs), or (n_anchors, 0, n_outputs) where
+    each local model is a constant; ``biases`` has shape (n_anchors, n_outputs).
+    """
+
+    anchors: np.ndarray
+    sharpness: float
+    weights: np.ndarray
+    biases: np.ndarray
+
+    def local_features(self, X):
+        """The columns of ``X`` that the local models read: all of them, or none."""
+        return X if X.shape[1] == self.weights.shape[1] else X[:, : self.weights.shape[1]]
+
+
+@dataclass(frozen=True)
+class GatedSolution:
+    """Local models found for a fixed gate, with the certificate that the solver stopped on."""
+
+    weights: np.ndarray
+    biases: np.ndarray
+    objective: float
+    gap: float
+    n_iter: int
+    dual: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of a training record."""
+
+    epoch: int
+    objective: float
+    validation_score: float | None = None
+
+
+@dataclass
+class BestIterate:
+    """Keeps the model with the best held-out score; says when to stop.
+
+    ``score(model)`` is None where nothing is held out: then the latest model is kept.
+    """
+
+    score: object
+    patience: float = np.inf
+    on_progress: object = None
+    model: object = None
+    best: float = -np.inf
+    history: list = field(default_factory=list)
+    _waited: int = 0
+
+    def offer(self, epoch, objective, model):
+        """Take note of a model. True when ``patience`` epochs brought nothing better."""
+        value = None if self.score is None else self.score(model)
+        self.history.append(Progress(epoch, objective, value))
+        if value is None or value > self.best:
+            self.model, self.best, self._waited = model, -np.inf if value is None else value, 0
+        else:
+            self._waited += 1
+        if self.on_progress is not None:
+            self.on_progress(self.history[-1])
+        return self._waited >= self.patience
