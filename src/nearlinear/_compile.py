@@ -8,6 +8,7 @@ file by its plain name.
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 # An unordered sum is what lets a dot product use the vector unit. ``nnan`` and ``ninf`` are never
 # given: they would let the compiler drop the guards against overflow.
@@ -76,3 +77,19 @@ def run_blocks(work, n_rows, block, n_jobs=None):
         return
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(lambda bound: work(*bound), bounds))
+
+
+def one_blas_thread():
+    """Context in which matrix products use one thread.
+
+    Training multiplies many small matrices: waking a second thread for each costs more than it
+    brings, and one thread makes the last bits independent of the machine's number of cores.
+    """
+    return _thread_pools().limit(limits=1, user_api="blas")
+
+
+@cache
+def _thread_pools():
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

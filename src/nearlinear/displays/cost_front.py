@@ -67,12 +67,13 @@ class CostFrontDisplay:
             ax.scatter(
                 [point.us_per_row for point in chosen],
                 [point.accuracy for point in chosen],
-                s=62 if highlighted else 44,
+                s=78 if highlighted else 34,
                 color=color,
                 marker=marker,
                 edgecolor="white",
                 linewidth=0.8,
-                zorder=3,
+                # the smaller squares on top: of two models in one place both are seen
+                zorder=3 if highlighted else 4,
                 label="nearlinear" if highlighted else "alternatives",
             )
         _dress(ax, title)
@@ -107,7 +108,7 @@ def _dress(ax, title):
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     ax.set_xscale("log")
-    ax.margins(x=0.16, y=0.14)
+    ax.margins(x=0.24, y=0.14)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("prediction, µs per row, one thread (log scale)", color=_INK)

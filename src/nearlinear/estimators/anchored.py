@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from .._compile import one_blas_thread
 from ..gates.anchors import (
     InverseDistance,
     ReconstructionCodes,
@@ -63,9 +64,7 @@ class AnchorClassifier(LocalClassifier):
         model = n_anchors * (n_features + 1) * (n_outputs + 1)
         codes = n_rows * min(self.n_neighbors, n_anchors) * (itemsize + 4)
         dual = n_rows * n_outputs * 24
-        require_memory(
-            copies * model * itemsize + codes + dual, self.max_memory, "lower n_anchors"
-        )
+        require_memory(copies * model * itemsize + codes + dual, self.max_memory, "lower n_anchors")
 
     def _stream(self, X, y, classes, sample_weight, *, coding, width, anchor_rate):
         """Take one step for each row; the first call also makes the anchors."""
@@ -96,9 +95,10 @@ class AnchorClassifier(LocalClassifier):
             self._weight_seen = 0.0
         self._weight_seen += weight.sum()
         ridge = 1.0 / (self.C * self._weight_seen)
-        self._trainer.train(
-            X, targets, weight, self.predictor_.gate, loss=self.loss, ridge=ridge, rng=rng
-        )
+        with one_blas_thread():
+            self._trainer.train(
+                X, targets, weight, self.predictor_.gate, loss=self.loss, ridge=ridge, rng=rng
+            )
         model = self._trainer.model(self._score_dtype)
         gate = self.predictor_.gate
         if self._trainer.anchor_rate > 0:

@@ -8,8 +8,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._compile import one_blas_thread
 from ..losses import LOSSES
-from .constraints import check_sample_weight
+from .constraints import check_sample_weight, fit_context
 from .rows import class_targets, merge_rows
 
 
@@ -24,6 +25,29 @@ def _has_probabilities(estimator):
 
 class LocalClassifier(ClassifierMixin, BaseEstimator):
     """Checks in, scores out. A method adds ``_learn(rows)``, which sets ``predictor_``."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows, best standardised.
+        y : array of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k equals k copies.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._fit_rows(X, y, sample_weight)
+        with one_blas_thread():
+            self._learn(rows)
+        self.__dict__.pop("_trainer", None)  # a stream begins anew from the fitted model
+        return self
 
     def _fit_rows(self, X, y, sample_weight):
         X, y = self._check_training_data(X, y, reset=True)

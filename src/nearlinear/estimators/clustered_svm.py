@@ -9,7 +9,7 @@ from ..predictors.locally_linear import LocallyLinear
 from ..solvers.linear_svm import warn_if_loose
 from ..solvers.local_machine import solve_local_models
 from .base import LocalClassifier, require_memory
-from .constraints import SHARED, at_least, fit_context, one_of, positive
+from .constraints import SHARED, at_least, one_of, positive
 
 
 class ClusteredSVMClassifier(LocalClassifier):
@@ -102,24 +102,7 @@ class ClusteredSVMClassifier(LocalClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Cluster the rows, then solve one augmented linear SVM.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardised.
-        y : array of shape (n_samples,)
-            Labels.
-        sample_weight : array of shape (n_samples,) or None
-            Weight k equals k copies.
-
-        Returns
-        -------
-        self
-        """
-        rows = self._fit_rows(X, y, sample_weight)
+    def _learn(self, rows):
         rng = check_random_state(self.random_state)
         n_rows, n_features = rows.X.shape
         wanted = self.n_clusters
@@ -146,4 +129,3 @@ class ClusteredSVMClassifier(LocalClassifier):
             solution.biases[1:] + common * solution.biases[:1],
         )
         self.duality_gap_, self.n_iter_ = solution.gap, solution.n_iter
-        return self

@@ -55,25 +55,8 @@ class _FixedAnchorClassifier(AnchorClassifier):
     def _coding(self):
         return self._usual_coding if self.coding == "auto" else self.coding
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Place the anchors, then solve for the local models.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardised.
-        y : array of shape (n_samples,)
-            Labels.
-        sample_weight : array of shape (n_samples,) or None
-            Weight k equals k copies.
-
-        Returns
-        -------
-        self
-        """
+    def _learn(self, rows):
         previous = getattr(self, "predictor_", None) if self.warm_start else None
-        rows = self._fit_rows(X, y, sample_weight)
         n_outputs = rows.targets.shape[1]
         self._check_memory(*rows.X.shape, n_outputs, rows.X.dtype.itemsize, copies=2)
         rng = check_random_state(self.random_state)
@@ -82,9 +65,7 @@ class _FixedAnchorClassifier(AnchorClassifier):
         gate = self._make_gate(anchors.astype(rows.X.dtype, copy=False), rows.X, self._coding())
         indices, codes = gate.codes(rows.X, self.n_jobs)
         start = getattr(self, "_solution", None) if reusable else None
-        if start is not None and (
-            start.dual is None or start.dual.shape != rows.targets.shape
-        ):
+        if start is not None and (start.dual is None or start.dual.shape != rows.targets.shape):
             start = None
         solution, certified = solve_local_models(
             self._local_features(rows.X), indices, codes, rows.targets, loss=self.loss,
@@ -95,13 +76,11 @@ class _FixedAnchorClassifier(AnchorClassifier):
         self.predictor_ = LocallyLinear(gate, solution.weights, solution.biases)
         self.duality_gap_, self.n_iter_ = solution.gap, solution.n_iter
         self._solution = solution if self.warm_start else None
-        self.__dict__.pop("_trainer", None)
         if self.verbose:
             print(
                 f"{type(self).__name__}: objective {solution.objective:.6g}, "
                 f"gap {solution.gap:.2g}, {solution.n_iter} epochs"
             )
-        return self
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):

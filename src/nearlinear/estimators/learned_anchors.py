@@ -187,27 +187,8 @@ default="kmeans"
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Start from k-means and LLSVM, then learn anchors and models together.
-
-        An interrupt (Ctrl-C) ends training with the best model so far.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardised.
-        y : array of shape (n_samples,)
-            Labels.
-        sample_weight : array of shape (n_samples,) or None
-            Weight k equals k copies.
-
-        Returns
-        -------
-        self
-        """
+    def _learn(self, rows):
         previous = getattr(self, "predictor_", None) if self.warm_start else None
-        rows = self._fit_rows(X, y, sample_weight)
         self._check_memory(*rows.X.shape, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
         rng = check_random_state(self.random_state)
         train, held_out = rows.split(self.validation_fraction, rng)
@@ -231,8 +212,6 @@ default="kmeans"
         self.history_ = keeper.history
         self.n_iter_ = keeper.history[-1].epoch
         self.predictor_ = _predictor(keeper.model, n_neighbors)
-        self.__dict__.pop("_trainer", None)
-        return self
 
     def _start(self, rows, previous, rng):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
@@ -266,7 +245,9 @@ default="kmeans"
                 anchor_rate=_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
             return
-        batch = int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
+        batch = (
+            int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
+        )
         train_by_adam(
             rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
             loss=LOSSES[self.loss], C=self.C, n_epochs=self.max_iter, batch_size=batch,

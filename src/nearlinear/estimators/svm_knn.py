@@ -4,7 +4,7 @@ import numpy as np
 
 from ..predictors.neighbourhood_svm import NeighbourhoodSVM
 from .base import LocalClassifier
-from .constraints import SHARED, at_least, fit_context, one_of, positive
+from .constraints import SHARED, at_least, one_of, positive
 
 
 class SVMKNNClassifier(LocalClassifier):
@@ -87,24 +87,7 @@ class SVMKNNClassifier(LocalClassifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Keep the distinct rows.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Rows, best standardised.
-        y : array of shape (n_samples,)
-            Labels.
-        sample_weight : array of shape (n_samples,) or None
-            Weight k equals k copies.
-
-        Returns
-        -------
-        self
-        """
-        rows = self._fit_rows(X, y, sample_weight)
+    def _learn(self, rows):
         cost = self.C * rows.weight
         hinge = self.loss == "hinge"
         self.predictor_ = NeighbourhoodSVM(
@@ -117,7 +100,6 @@ class SVMKNNClassifier(LocalClassifier):
             float(self.gamma) if self.kernel == "rbf" else 0.0,
             self.tol,
         )
-        return self
 
     @property
     def _score_dtype(self):

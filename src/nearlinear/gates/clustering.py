@@ -82,9 +82,7 @@ def assign(X, anchors):
 
 def _centres(X, labels, distances, sample_weight, n_anchors):
     n_rows = X.shape[0]
-    membership = csr_matrix(
-        (sample_weight, (labels, np.arange(n_rows))), shape=(n_anchors, n_rows)
-    )
+    membership = csr_matrix((sample_weight, (labels, np.arange(n_rows))), shape=(n_anchors, n_rows))
     mass = np.asarray(membership.sum(axis=1))
     sums = membership @ X
     centres = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=np.float64)

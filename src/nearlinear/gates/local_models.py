@@ -87,9 +87,7 @@ def _single_local_scores(X, indices, weights, biases, local):
 
 
 @compiled
-def _grouped_local_scores(
-    X, n_neighbors, order, starts, weights, biases, gathered, answers, local
-):
+def _grouped_local_scores(X, n_neighbors, order, starts, weights, biases, gathered, answers, local):
     for j in range(len(weights)):
         first, count = starts[j], starts[j + 1] - starts[j]
         if count == 0:

@@ -157,9 +157,7 @@ def _score_queries(X, neighbours, rows, labels, upper, ridge, gamma, tol, scores
         first = near[0]
         agreed = np.all(near == first)
         if not agreed:
-            _local_kernel(
-                X[i].astype(np.float64), around, rows, gamma, points, gram, similarity
-            )
+            _local_kernel(X[i].astype(np.float64), around, rows, gamma, points, gram, similarity)
         for c in range(n_outputs):
             positive = 1 if n_outputs == 1 else c
             scores[i, c] = 1.0 if first == positive else -1.0

@@ -17,9 +17,7 @@ def gated_gradient(X, indices, pair_slopes, active, n_anchors):
     products = np.zeros((n_anchors, X.shape[1], n_columns), dtype=pair_slopes.dtype)
     sums = np.zeros((n_anchors, n_columns), dtype=pair_slopes.dtype)
     if issparse(X):
-        _sparse_gradient(
-            X.indptr, X.indices, X.data, indices, pair_slopes, active, products, sums
-        )
+        _sparse_gradient(X.indptr, X.indices, X.data, indices, pair_slopes, active, products, sums)
         return products, sums
     order, starts = group_by_anchor(indices, n_anchors)
     room = int(np.diff(starts).max())

@@ -35,9 +35,11 @@ def solve_gated_smooth(
         gradient[:, -1] += sums
         return 0.5 * flat @ flat + C @ loss.value(scores, targets), gradient.ravel()
 
-    initial = np.zeros(shape) if start is None else np.concatenate(
-        [start.weights, start.biases[:, None]], axis=1
-    ).astype(np.float64)
+    initial = (
+        np.zeros(shape)
+        if start is None
+        else np.concatenate([start.weights, start.biases[:, None]], axis=1).astype(np.float64)
+    )
     scale = float(C.sum())
     result = minimize(
         evaluate,

@@ -45,9 +45,7 @@ def solve_gated_svm(
             X, indices, codes, y, upper, ridge, curvature, order, dual, weights, biases, idle
         )
         if epoch % _EPOCHS_PER_SWEEP == 0 or epoch == max_epochs:
-            primal, gap = duality_gap(
-                X, indices, codes, y, upper, ridge, dual, weights, biases
-            )
+            primal, gap = duality_gap(X, indices, codes, y, upper, ridge, dual, weights, biases)
             if gap <= tol * primal:
                 break
     return GatedSolution(weights[:, :, None], biases[:, None], primal, gap, epoch, dual)
@@ -114,9 +112,7 @@ def _coordinate_step(gradient, curvature, alpha, upper):
 
 
 @compiled_fast_sums
-def _dense_pass(
-    X, indices, codes, y, upper, ridge, curvature, order, dual, weights, biases, idle
-):
+def _dense_pass(X, indices, codes, y, upper, ridge, curvature, order, dual, weights, biases, idle):
     n_features, n_neighbors = X.shape[1], indices.shape[1]
     for i in order:
         score = 0.0

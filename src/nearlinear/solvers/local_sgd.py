@@ -202,6 +202,18 @@ def _update_row(
                 state.anchors[columns[t], j] += move * data[t] / state.anchor_scale[j]
 
 
+@compiled_fast_sums
+def _size_of_row(data, width, codes):
+    """‖γ ⊗ [x; 1]‖²."""
+    square, share = 1.0, 0.0
+    if width > 0:
+        for t in range(len(data)):
+            square += data[t] * data[t]
+    for p in range(len(codes)):
+        share += codes[p] * codes[p]
+    return square * share
+
+
 @compiled
 def _shrink(state, factor):
     """Weight decay, on the scale; arrays are rescaled before a scale becomes too small."""
@@ -238,9 +250,14 @@ def _margin_pass(
                 slopes[c] = -targets[i, c] * row_weight[i] * (straight + curved * slack)
                 violated = True
         if violated:
+            step = steps[i]
+            if curved > 0.0:  # never past the minimum of the row's own parabola
+                step = min(
+                    step, 1.0 / (curved * row_weight[i] * _size_of_row(vals, width, codes[i]))
+                )
             _update_row(
                 cols, vals, width, state, indices[i], codes[i], local, scores, slopes, dots,
-                steps[i], rate, sharpness,
+                step, rate, sharpness,
             )  # fmt: skip
         if i % _SHRINK_EVERY == 0:
             _shrink(state, 1.0 - min(0.5, _SHRINK_EVERY * steps[i] * ridge))
