@@ -51,6 +51,4 @@ class AnchorGeometry:
 
     def nearest(self, X, n_neighbors):
         """Indices of the nearest anchors and their h, nearest first, each (n_rows, n_neighbors)."""
-        halves = self.half_distances(X)
-        indices = smallest_in_columns(halves, n_neighbors)
-        return indices, np.take_along_axis(halves.T, indices, axis=1)
+        return smallest_in_columns(self.half_distances(X), n_neighbors)
