@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ._version import __version__
+from ._version import __version__ as __version__
 
 # Public names and their modules: loaded on first use, so that importing the package is instant.
 _MODULES = {
@@ -13,7 +13,13 @@ _MODULES = {
     "SVMKNNClassifier": "estimators.svm_knn",
 }
 
-__all__ = [*_MODULES]
+__all__ = [
+    "ClusteredSVMClassifier",
+    "LCCSVMClassifier",
+    "LLCSAPLClassifier",
+    "LLSVMClassifier",
+    "SVMKNNClassifier",
+]
 
 
 def __getattr__(name):

@@ -63,8 +63,17 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_training_data(self, X, y, reset):
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
+            self,
+            X,
+            y,
+            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+            reset=reset,
         )
+        if y.dtype == object and len(kinds := {type(label) for label in y}) > 1:
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"y mixes labels of several types ({names}); give all the same type.")
         check_classification_targets(y)
         return X, y
 
@@ -94,9 +103,10 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         labels = np.searchsorted(self.classes_, y)
         known = self.classes_[np.minimum(labels, len(self.classes_) - 1)] == y
         if not np.all(known):
+            stranger = y[~known].tolist()[0]
             raise ValueError(
-                f"{type(self).__name__}.partial_fit met the label {y[~known][0]!r}, which is not "
-                "in classes; list all classes in the first call."
+                f"{type(self).__name__}.partial_fit met the label {stranger!r}, which is not in "
+                "classes; list all classes in the first call."
             )
         return labels, class_targets(labels, len(self.classes_), np.float64)
 

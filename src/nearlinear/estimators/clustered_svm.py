@@ -36,7 +36,7 @@ class ClusteredSVMClassifier(LocalClassifier):
         With several classes, the first two are summed one-vs-rest and the log loss is softmax.
     tol : float, default=1e-3
         Stop at this relative duality gap.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most epochs of coordinate descent (iterations of L-BFGS for the log loss).
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
@@ -85,7 +85,7 @@ class ClusteredSVMClassifier(LocalClassifier):
         C=1.0,
         loss="hinge",
         tol=1e-3,
-        max_iter=200,
+        max_iter=1000,
         class_weight=None,
         max_memory=None,
         n_jobs=None,

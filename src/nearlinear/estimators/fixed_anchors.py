@@ -28,7 +28,7 @@ class _FixedAnchorClassifier(AnchorClassifier):
         C=1.0,
         loss="hinge",
         tol=1e-3,
-        max_iter=200,
+        max_iter=1000,
         class_weight=None,
         warm_start=False,
         max_memory=None,
@@ -65,7 +65,7 @@ class _FixedAnchorClassifier(AnchorClassifier):
         gate = self._make_gate(anchors.astype(rows.X.dtype, copy=False), rows.X, self._coding())
         indices, codes = gate.codes(rows.X, self.n_jobs)
         start = getattr(self, "_solution", None) if reusable else None
-        if start is not None and (start.dual is None or start.dual.shape != rows.targets.shape):
+        if start is not None and not _fits(start, rows, self.loss):
             start = None
         solution, certified = solve_local_models(
             self._local_features(rows.X), indices, codes, rows.targets, loss=self.loss,
@@ -107,6 +107,13 @@ class _FixedAnchorClassifier(AnchorClassifier):
         )  # fmt: skip
 
 
+def _fits(solution, rows, loss):
+    """Whether a previous solution can start this problem: by its dual, or by its models."""
+    if loss == "log_loss":
+        return solution.biases.shape[1] == rows.targets.shape[1]
+    return solution.dual is not None and solution.dual.shape == rows.targets.shape
+
+
 class LLSVMClassifier(_FixedAnchorClassifier):
     r"""Locally linear SVM: a linear SVM that varies smoothly over the space.
 
@@ -139,7 +146,7 @@ default="kmeans"
         With several classes, the first two are summed one-vs-rest and the log loss is softmax.
     tol : float, default=1e-3
         Stop at this relative duality gap.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most epochs of coordinate descent (iterations of L-BFGS for the log loss).
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.

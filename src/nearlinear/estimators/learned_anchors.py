@@ -13,6 +13,7 @@ from ..predictors.locally_linear import LocallyLinear
 from ..solvers.local_adam import train_by_adam
 from ..solvers.local_machine import solve_local_models
 from ..solvers.local_sgd import train_by_sgd
+from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
 from .anchored import AnchorClassifier
 from .constraints import at_least, fit_context, one_of, positive, share
@@ -100,7 +101,8 @@ default="kmeans"
     n_iter_ : int
         Epochs run.
     history_ : list of Progress
-        Objective and held-out accuracy after each epoch; epoch 0 is the LLSVM start.
+        Objective and held-out accuracy after each epoch; epoch 0 is the LLSVM start. Adam's
+        objective is the running mean over the epoch's (jittered) batches.
 
     Notes
     -----
@@ -204,7 +206,10 @@ default="kmeans"
             patience=self.n_iter_no_change if self.early_stopping else np.inf,
             on_progress=self._report if self.verbose else None,
         )
-        keeper.offer(0, np.nan, start)
+        objective = training_objective(
+            train.X, train.targets, train.weight, start, n_neighbors, self.loss, self.C
+        )
+        keeper.offer(0, objective, start)
         try:
             self._improve(train, start, keeper, n_neighbors, rng)
         except KeyboardInterrupt:

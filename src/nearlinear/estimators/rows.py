@@ -24,7 +24,7 @@ class TrainingRows:
     def split(self, share, rng):
         """Random parts (training, held out); the second is None if it would be tiny."""
         n_rows = self.X.shape[0]
-        n_held = int(round(share * n_rows))
+        n_held = round(share * n_rows)
         if n_held < 10:
             return self, None
         order = rng.permutation(n_rows)

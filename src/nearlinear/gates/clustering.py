@@ -60,7 +60,7 @@ def limit_to_distinct(n_wanted, n_distinct, parameter):
         f"{parameter}={n_wanted} is more than the {n_distinct} distinct training rows; "
         f"{n_distinct} are used.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=6,  # the line that called fit
     )
     return n_distinct
 

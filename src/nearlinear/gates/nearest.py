@@ -44,10 +44,11 @@ class AnchorGeometry:
     def shift(self, X):
         """½‖x − v̄‖², what half distances leave out: ½‖x − v_j‖² = h_j(x) + shift(x)."""
         if issparse(X):
-            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        else:
-            squares = np.einsum("id,id->i", X, X)
-        return 0.5 * (squares + self.mean @ self.mean) - X @ self.mean
+            mean = self.mean.astype(np.float64)
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+            return 0.5 * (squares + mean @ mean) - X @ mean
+        moved = X - self.mean
+        return 0.5 * np.einsum("id,id->i", moved, moved)
 
     def nearest(self, X, n_neighbors):
         """Indices of the nearest anchors and their h, nearest first, each (n_rows, n_neighbors)."""

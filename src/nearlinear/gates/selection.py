@@ -46,14 +46,14 @@ def _key(bits, number, shift, mask):
 
 @compiled
 def _load_tile(values, first, start, tile):
-    """Eight rows by 64 columns; rows past the end are infinite."""
+    """Eight rows by 64 columns; rows past the end come last, even after undefined values."""
     n_lanes = tile.shape[1]
     for i in range(8):
         if first + i < values.shape[0]:
             for lane in range(n_lanes):
                 tile[i, lane] = values[first + i, start + lane]
         else:
-            tile[i, :] = np.inf
+            tile[i, :] = np.nan
 
 
 @compiled

@@ -73,7 +73,7 @@ def warn_if_loose(solutions, tol, estimator):
             f"{estimator} stopped at a relative duality gap of {worst:.1e} (tol={tol:g}); "
             "raise max_iter or tol, scale the features, or lower C.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=5,  # the line that called fit
         )
 
 

@@ -1,4 +1,4 @@
-"""Local models for a fixed gate, by the solver that fits the loss; several classes share the gate."""
+"""Local models for a fixed gate, by the solver that suits the loss."""
 
 from functools import partial
 

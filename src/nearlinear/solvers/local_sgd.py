@@ -2,40 +2,23 @@
 
 Algorithm 1 of Mao et al. (2015) with its steps corrected: the initial models are already good, so
 the first step is small (relative to the rows' norms); anchors move more cautiously than weights
-and never further than a tenth of the way to the row. One step costs O(nnz (m + k I)): weights and
-anchors are kept as a scale times an array, so that shrinking touches one number.
+and never further than a tenth of the way to the row; steps fade to zero over the run, which takes
+out the noise of the last ones. One step costs O(nnz (m + k I)).
 
 Dense rows are walked as sparse ones without zeros left out.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from .._compile import compiled, compiled_fast_sums
 from ..gates.anchors import SoftAssignment
+from .objective import training_objective
+from .row_steps import RowState, margin_pass, softmax_pass
 from .solution import LocalModels
 
-_SHRINK_EVERY = 16
-_LARGEST_MOVE = 0.1
 _DENSE_ROWS = 2048  # dense rows given column numbers at once
-
-
-class RowState(NamedTuple):
-    """What the compiled steps read and write.
-
-    Anchor j is ``anchor_scale[j] * anchors[:, j]`` (features first, so that one non-zero of a row
-    meets all anchors side by side); weights and biases share ``model_scale[0]``.
-    """
-
-    anchors: np.ndarray
-    anchor_scale: np.ndarray
-    half_norms: np.ndarray
-    weights: np.ndarray
-    biases: np.ndarray
-    model_scale: np.ndarray
 
 
 @dataclass
@@ -64,14 +47,16 @@ class RowTrainer:
         )
         return cls(state, model.sharpness, anchor_rate, first_step)
 
-    def train(self, X, targets, row_weight, gate, *, loss, ridge, rng):
+    def train(self, X, targets, row_weight, gate, *, loss, ridge, rng, n_total=np.inf):
         """One step for each row in random order; ``ridge`` is λ of the objective.
+
+        Steps fade to zero at step number ``n_total``.
 
         ``gate`` gives the codes where anchors stand still; where they move, codes are taken from
         the anchors as they are at each step.
         """
         order = rng.permutation(X.shape[0])
-        run = _softmax_pass if loss == "log_loss" else _margin_pass
+        run = softmax_pass if loss == "log_loss" else margin_pass
         # slope of the loss at slack ξ is p + q ξ: hinge (1, 0), squared hinge (0, 2)
         straight, curved = {"hinge": (1.0, 0.0), "squared_hinge": (0.0, 2.0)}.get(loss, (0.0, 0.0))
         n_neighbors = gate.n_neighbors
@@ -86,10 +71,12 @@ class RowTrainer:
                 indices, codes = gate.codes(X[rows])
             times = self.n_steps + np.arange(len(rows))
             steps = self.first_step / (1.0 + self.first_step * ridge * times)
+            steps *= np.maximum(0.0, 1.0 - times / n_total)
             run(
                 part.indptr, part.indices, part.data, width, targets[rows].astype(np.float64),
-                row_weight[rows].astype(np.float64), indices, codes.astype(np.float64), steps,
-                ridge, straight, curved, self.anchor_rate, self.sharpness, self.state,
+                row_weight[rows].astype(np.float64), indices, codes.astype(np.float64),
+                self.n_steps, steps, ridge, straight, curved, self.anchor_rate, self.sharpness,
+                self.state,
             )  # fmt: skip
             self.n_steps += len(rows)
 
@@ -112,8 +99,13 @@ def train_by_sgd(
     trainer = RowTrainer.start_from(start, X, C, anchor_rate)
     gate = SoftAssignment(start.anchors, n_neighbors, start.sharpness)
     for epoch in range(1, n_epochs + 1):
-        trainer.train(X, targets, row_weight, gate, loss=loss, ridge=ridge, rng=rng)
-        if keeper.offer(epoch, np.nan, trainer.model(X.dtype)):
+        trainer.train(
+            X, targets, row_weight, gate, loss=loss, ridge=ridge, rng=rng,
+            n_total=n_epochs * X.shape[0],
+        )  # fmt: skip
+        model = trainer.model(X.dtype)
+        objective = training_objective(X, targets, sample_weight, model, n_neighbors, loss, C)
+        if keeper.offer(epoch, objective, model):
             break
 
 
@@ -124,173 +116,3 @@ def _as_csr(X):
     columns = np.tile(np.arange(n_features, dtype=np.int32), n_rows)
     bounds = np.arange(0, X.size + 1, n_features, dtype=np.int32)
     return csr_matrix((X.ravel(), columns, bounds), shape=X.shape)
-
-
-@compiled_fast_sums
-def _encode_row(columns, data, sharpness, state, dots, indices, codes):
-    """Soft assignment of one row to its nearest anchors as they are now; fills x·v_j too."""
-    n_anchors, n_neighbors = len(dots), len(indices)
-    dots[:] = 0.0
-    for t in range(len(columns)):
-        for j in range(n_anchors):
-            dots[j] += data[t] * state.anchors[columns[t], j]
-    codes[:] = np.inf
-    for j in range(n_anchors):
-        dots[j] *= state.anchor_scale[j]
-        half = state.half_norms[j] - dots[j]
-        p = n_neighbors - 1
-        if half < codes[p]:
-            while p > 0 and half < codes[p - 1]:
-                codes[p], indices[p] = codes[p - 1], indices[p - 1]
-                p -= 1
-            codes[p], indices[p] = half, j
-    nearest, total = codes[0], 0.0
-    for p in range(n_neighbors):
-        codes[p] = np.exp(-2.0 * sharpness * (codes[p] - nearest))
-        total += codes[p]
-    for p in range(n_neighbors):
-        codes[p] /= total
-
-
-@compiled_fast_sums
-def _score_row(columns, data, width, state, indices, codes, local, scores):
-    """Local answers s_j and scores f of one row; constant models (width 0) read no feature."""
-    scores[:] = 0.0
-    for p in range(len(indices)):
-        j = indices[p]
-        for c in range(len(scores)):
-            local[p, c] = state.biases[j, c]
-        if width > 0:
-            for t in range(len(columns)):
-                for c in range(len(scores)):
-                    local[p, c] += data[t] * state.weights[j, columns[t], c]
-        for c in range(len(scores)):
-            local[p, c] *= state.model_scale[0]
-            scores[c] += codes[p] * local[p, c]
-
-
-@compiled_fast_sums
-def _update_row(
-    columns, data, width, state, indices, codes, local, scores, slopes, dots, step, rate, sharpness
-):
-    """All updates of one row from the old values: weights, biases, then anchors."""
-    square = 0.0
-    for t in range(len(columns)):
-        square += data[t] * data[t]
-    for p in range(len(indices)):
-        j = indices[p]
-        pull = 0.0
-        for c in range(len(scores)):
-            pull += slopes[c] * (local[p, c] - scores[c])
-            state.biases[j, c] -= step * slopes[c] * codes[p] / state.model_scale[0]
-        if width > 0:
-            factor = step * codes[p] / state.model_scale[0]
-            for t in range(len(columns)):
-                for c in range(len(scores)):
-                    state.weights[j, columns[t], c] -= factor * slopes[c] * data[t]
-        if rate > 0.0:
-            move = -rate * step * 2.0 * sharpness * codes[p] * pull
-            move = min(max(move, -_LARGEST_MOVE), _LARGEST_MOVE)
-            stay = 1.0 - move
-            state.half_norms[j] = (
-                stay * stay * state.half_norms[j]
-                + stay * move * dots[j]
-                + 0.5 * move * move * square
-            )
-            state.anchor_scale[j] *= stay
-            for t in range(len(columns)):
-                state.anchors[columns[t], j] += move * data[t] / state.anchor_scale[j]
-
-
-@compiled_fast_sums
-def _size_of_row(data, width, codes):
-    """‖γ ⊗ [x; 1]‖²."""
-    square, share = 1.0, 0.0
-    if width > 0:
-        for t in range(len(data)):
-            square += data[t] * data[t]
-    for p in range(len(codes)):
-        share += codes[p] * codes[p]
-    return square * share
-
-
-@compiled
-def _shrink(state, factor):
-    """Weight decay, on the scale; arrays are rescaled before a scale becomes too small."""
-    state.model_scale[0] *= factor
-    if state.model_scale[0] < 1e-6:
-        state.weights[:] *= state.model_scale[0]
-        state.biases[:] *= state.model_scale[0]
-        state.model_scale[0] = 1.0
-    for j in range(len(state.anchor_scale)):
-        if not 1e-6 < state.anchor_scale[j] < 1e6:
-            state.anchors[:, j] *= state.anchor_scale[j]
-            state.anchor_scale[j] = 1.0
-
-
-@compiled
-def _margin_pass(
-    indptr, columns, data, width, targets, row_weight, indices, codes, steps, ridge, straight,
-    curved, rate, sharpness, state,
-):  # fmt: skip
-    """Steps on Σ_c p ξ_c + q/2 ξ_c², ξ_c = max(0, 1 − y_c f_c), one row after another."""
-    n_outputs = targets.shape[1]
-    local, scores = np.empty((indices.shape[1], n_outputs)), np.empty(n_outputs)
-    slopes, dots = np.empty(n_outputs), np.zeros(len(state.half_norms))
-    for i in range(len(steps)):
-        cols, vals = columns[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        if rate > 0.0:
-            _encode_row(cols, vals, sharpness, state, dots, indices[i], codes[i])
-        _score_row(cols, vals, width, state, indices[i], codes[i], local, scores)
-        violated = False
-        for c in range(n_outputs):
-            slack = 1.0 - targets[i, c] * scores[c]
-            slopes[c] = 0.0
-            if slack > 0.0:
-                slopes[c] = -targets[i, c] * row_weight[i] * (straight + curved * slack)
-                violated = True
-        if violated:
-            step = steps[i]
-            if curved > 0.0:  # never past the minimum of the row's own parabola
-                step = min(
-                    step, 1.0 / (curved * row_weight[i] * _size_of_row(vals, width, codes[i]))
-                )
-            _update_row(
-                cols, vals, width, state, indices[i], codes[i], local, scores, slopes, dots,
-                step, rate, sharpness,
-            )  # fmt: skip
-        if i % _SHRINK_EVERY == 0:
-            _shrink(state, 1.0 - min(0.5, _SHRINK_EVERY * steps[i] * ridge))
-
-
-@compiled
-def _softmax_pass(
-    indptr, columns, data, width, targets, row_weight, indices, codes, steps, ridge, straight,
-    curved, rate, sharpness, state,
-):  # fmt: skip
-    """Steps on the log loss, one row after another; one score column is a logistic model."""
-    n_outputs = targets.shape[1]
-    local, scores = np.empty((indices.shape[1], n_outputs)), np.empty(n_outputs)
-    slopes, dots = np.empty(n_outputs), np.zeros(len(state.half_norms))
-    for i in range(len(steps)):
-        cols, vals = columns[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        if rate > 0.0:
-            _encode_row(cols, vals, sharpness, state, dots, indices[i], codes[i])
-        _score_row(cols, vals, width, state, indices[i], codes[i], local, scores)
-        top, total = scores.max(), 0.0
-        if n_outputs == 1:
-            margin = min(max(targets[i, 0] * scores[0], -60.0), 60.0)
-            slopes[0] = -targets[i, 0] * row_weight[i] / (1.0 + np.exp(margin))
-        else:
-            for c in range(n_outputs):
-                slopes[c] = np.exp(scores[c] - top)
-                total += slopes[c]
-            for c in range(n_outputs):
-                hit = 1.0 if targets[i, c] > 0 else 0.0
-                slopes[c] = row_weight[i] * (slopes[c] / total - hit)
-        _update_row(
-            cols, vals, width, state, indices[i], codes[i], local, scores, slopes, dots,
-            steps[i], rate, sharpness,
-        )  # fmt: skip
-        if i % _SHRINK_EVERY == 0:
-            _shrink(state, 1.0 - min(0.5, _SHRINK_EVERY * steps[i] * ridge))

@@ -1,0 +1,86 @@
+# Every target makes the virtual environment it needs: a bare machine with Python 3.11+ and make is
+# enough. Another interpreter: make test PYTHON=python3.12
+
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= 2
+# What is installed (CI gives the built wheel here) and what is pinned beside it.
+PACKAGE ?= -e .
+PINS    ?=
+
+RUN  := $(VENV)/bin/python
+PIP  := $(RUN) -m pip -qq --disable-pip-version-check install
+# The test workers are the parallelism.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help demo test test-jit-off lint bench reproduce-smoke clean distclean
+
+help:
+	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
+	@echo "make test             all tests, the compiled passes again as plain Python, the reproduction's smoke run"
+	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
+	@echo "make lint             ruff: rules and format"
+	@echo "make bench            speed and memory"
+	@echo "make reproduce-smoke  the paper's tables on a hundred rows, to see that they still run"
+	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
+
+# Dependency groups need pip 25.1, which is newer than what most Pythons bring.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	@echo "making $(VENV)"
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.made pyproject.toml
+	@echo "installing nearlinear"
+	@$(PIP) $(PACKAGE)[all] $(PINS)
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.package
+	@$(PIP) --group bench $(PINS)
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.package
+	@$(PIP) --group test $(PINS)
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.made pyproject.toml
+	@$(PIP) --group lint
+	@touch $@
+
+# LightGBM comes along: it is one of the alternatives that our figures stand beside.
+demo: $(VENV)/.bench
+	@$(RUN) -m nearlinear demo
+
+test-jit-off: $(VENV)/.test
+	@echo "compiled passes as plain Python"
+	@$(ONE_THREAD) NUMBA_DISABLE_JIT=1 $(RUN) -m pytest -q --no-header -m passes
+
+# A compile cache of its own: numba does not notice a change in a compiled function that another file
+# calls. The full suite comes last, so that its verdict is the last line.
+test: test-jit-off
+	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
+	export $(ONE_THREAD) NUMBA_CACHE_DIR="$$cache" && \
+	echo "reproduce --smoke" && \
+	{ $(RUN) -m reproduce.llc_sapl.run --smoke >"$$cache/smoke.log" 2>&1 || { cat "$$cache/smoke.log"; exit 1; }; } && \
+	echo "all tests" && \
+	$(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadgroup
+
+lint: $(VENV)/.lint
+	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m ruff format --check --quiet . || \
+		{ echo "not in ruff's format; run: $(RUN) -m ruff format ."; exit 1; }
+
+bench: $(VENV)/.bench
+	@$(RUN) -m benchmarks
+
+reproduce-smoke: $(VENV)/.package
+	@$(RUN) -m reproduce.llc_sapl.run --smoke
+
+clean:
+	@rm -rf build dist .pytest_cache .ruff_cache nearlinear-demo.png
+	@find src tests benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean
+	@rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""How fast, how big, beside whom: each ``bench_*`` module measures in one run, as ratios."""

@@ -1,0 +1,69 @@
+"""Results of a benchmark: kept as JSON rows, shown as one table beside their targets."""
+
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy
+import sklearn
+
+import nearlinear
+
+FOLDER = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One number. ``target`` is the most it may be, or the least where ``at_least`` is set."""
+
+    case: str
+    quantity: str
+    value: float
+    unit: str = ""
+    target: float | None = None
+    at_least: bool = False
+    note: str = ""
+
+    @property
+    def verdict(self):
+        if self.target is None:
+            return ""
+        holds = self.value >= self.target if self.at_least else self.value <= self.target
+        return "ok" if holds else "MISSED"
+
+
+def save(benchmark, results):
+    """Write the rows of one benchmark; an earlier run of it is replaced."""
+    machine = {
+        "version": nearlinear.__version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+    FOLDER.mkdir(exist_ok=True)
+    rows = [{"benchmark": benchmark, **asdict(result), **machine} for result in results]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (FOLDER / f"{benchmark}.jsonl").write_text(text, encoding="utf-8")
+
+
+def show(results):
+    """Print results as one table."""
+    lines = [("case", "quantity", "value", "target", "", "note")]
+    for result in results:
+        sign = "≥" if result.at_least else "≤"
+        target = "" if result.target is None else f"{sign} {result.target:g} {result.unit}"
+        value = f"{result.value:.3g} {result.unit}".strip()
+        lines.append((result.case, result.quantity, value, target, result.verdict, result.note))
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
+def publish(benchmark, results):
+    """Save and show, for a benchmark that is run alone."""
+    save(benchmark, results)
+    show(results)

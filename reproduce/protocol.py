@@ -1,0 +1,165 @@
+"""Measuring and recording: one model on one split becomes one row of a results file.
+
+Times are taken on one thread. A prediction time means little on another machine, so the same rows
+also go through a linear SVM in the same run, in turns with the model, and the row keeps the ratio.
+"""
+
+import csv
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+import nearlinear
+
+KEY = ("dataset", "method", "seed", "parameters")
+MEASURED = (
+    "accuracy",
+    "fit_seconds",
+    "predict_us_per_row",
+    "times_linear",
+    "model_bytes",
+    "n_train",
+    "n_test",
+    "version",
+)
+_warm = set()
+
+
+def one_thread():
+    """Context in which BLAS and OpenMP use one thread."""
+    return threadpool_limits(1)
+
+
+def best_seconds(calls, budget=1.0, max_repeats=15):
+    """Shortest duration of each of several calls, made in turns until each has used its budget.
+
+    Taking turns lets a busy moment of the machine hit all of them. A call slower than the budget
+    is made once.
+    """
+    durations = {name: [] for name in calls}
+    for _ in range(max_repeats):
+        for name in calls:
+            if durations[name] and sum(durations[name]) >= budget:
+                continue
+            start = time.perf_counter()
+            calls[name]()
+            durations[name].append(time.perf_counter() - start)
+    return {name: min(taken) for name, taken in durations.items()}
+
+
+def linear_yardstick(X, y, max_rows=2000):
+    """A linear SVM to time predictions against; they cost the same however few rows trained it."""
+    rows = np.random.default_rng(0).permutation(len(y))[:max_rows]
+    # One row of every class, so that the yardstick computes as many scores as the model.
+    rows = np.union1d(rows, np.unique(y, return_index=True)[1])
+    return LinearSVC(C=0.01, tol=1e-2).fit(X[rows], y[rows])
+
+
+def model_bytes(model):
+    """What prediction has to keep: the arrays of the fitted model, in bytes."""
+    if hasattr(model, "cost_"):
+        return int(model.cost_.n_bytes)
+    names = ("support_vectors_", "dual_coef_") if hasattr(model, "dual_coef_") else ("coef_",)
+    return sum(np.asarray(getattr(model, name)).nbytes for name in (*names, "intercept_"))
+
+
+def measure(model, split, yardstick=None):
+    """Fit on the training part, predict the test part; the measured columns of a row."""
+    yardstick = yardstick or linear_yardstick(split.X_train, split.y_train)
+    predicted = []
+    with one_thread():
+        _warm_up(model, split)
+        start = time.perf_counter()
+        model.fit(split.X_train, split.y_train)
+        fit_seconds = time.perf_counter() - start
+        model.predict(split.X_test[:32])
+        seconds = best_seconds(
+            {
+                "model": lambda: predicted.append(model.predict(split.X_test)),
+                "linear": lambda: yardstick.predict(split.X_test),
+            }
+        )
+    return {
+        "accuracy": 100 * accuracy_score(split.y_test, predicted[0]),
+        "fit_seconds": fit_seconds,
+        "predict_us_per_row": 1e6 * seconds["model"] / len(split.y_test),
+        "times_linear": seconds["model"] / seconds["linear"],
+        "model_bytes": model_bytes(model),
+        "n_train": len(split.y_train),
+        "n_test": len(split.y_test),
+        "version": nearlinear.__version__,
+    }
+
+
+def _warm_up(model, split):
+    """Compile what the fit compiles, so that the first row of a run is not charged for it."""
+    options = {name: value for name, value in model.get_params().items() if type(value) is str}
+    n_classes = len(np.unique(split.y_train))
+    signature = (type(model), split.X_train.dtype, n_classes, *sorted(options.items()))
+    if signature in _warm:
+        return
+    _warm.add(signature)
+    rows = np.random.default_rng(0).standard_normal((400, 4)).astype(split.X_train.dtype)
+    small = clone(model)
+    if "max_iter" in small.get_params():
+        small.set_params(max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        small.fit(rows, np.arange(len(rows)) % n_classes).predict(rows)
+
+
+class RowStore:
+    """Rows in a CSV file that is appended to; what it already holds is not measured again."""
+
+    def __init__(self, path, columns=MEASURED, key=KEY):
+        self.path = Path(path)
+        self.key = key
+        self.columns = (*key, *columns)
+        self._rows = {self._name(row): row for row in self._read()}
+
+    def rows(self):
+        """All rows as dictionaries, numbers as numbers and parameters as a dictionary."""
+        return list(self._rows.values())
+
+    def get_or_add(self, key, make):
+        """The row with this key, and whether it had to be made: ``key | make()``, then written."""
+        if self._name(key) in self._rows:
+            return self._rows[self._name(key)], False
+        row = key | make()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists()
+        with open(self.path, "a", newline="") as file:
+            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
+            if is_new:
+                writer.writeheader()
+            writer.writerow({name: _written(row[name]) for name in self.columns})
+        self._rows[self._name(key)] = row
+        return row, True
+
+    def _name(self, row):
+        return tuple(_written(row[column]) for column in self.key)
+
+    def _read(self):
+        if not self.path.exists():
+            return []
+        with open(self.path, newline="") as file:
+            return [_parsed(row) for row in csv.DictReader(file)]
+
+
+def _written(value):
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _parsed(row):
+    texts = {"dataset": str, "method": str, "version": str, "parameters": json.loads}
+    counts = dict.fromkeys(("seed", "n_train", "n_test", "model_bytes"), int)
+    return {name: (texts | counts).get(name, float)(text) for name, text in row.items()}

@@ -1,0 +1,319 @@
+"""What every classifier does in the same way: labels, weights, precision, seeds, wrapping."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import coo_matrix, csc_matrix, csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+EACH_LOSS = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+
+
+def assert_same_bits(one, other, X):
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+# --- what is learned ---------------------------------------------------------------------------
+
+
+def test_moons_are_told_apart_better_than_by_a_line(small, name, moons):
+    X, y = make_moons(300, noise=0.15, random_state=1)
+    X = StandardScaler().fit_transform(X)
+    line = LinearSVC().fit(*moons).score(X, y)
+    assert small(name).fit(*moons).score(X, y) > line + 0.05
+
+
+@EACH_LOSS
+def test_each_loss_learns_three_classes(small, random_name, loss, blobs):
+    assert small(random_name, loss=loss).fit(*blobs).score(*blobs) > 0.75  # chance is 0.33
+
+
+def test_digits_are_recognised(small, name):
+    X, y = load_digits(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    assert small(name).fit(X[:200], y[:200]).score(X[200:600], y[200:600]) > 0.75  # chance 0.1
+
+
+# --- weights -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", ["moons", "blobs"])
+def test_weight_k_equals_k_copies(small, name, data, request, rng):
+    X, y = request.getfixturevalue(data)
+    weight = rng.integers(1, 4, len(y))
+    weighted = small(name).fit(X, y, sample_weight=weight)
+    copied = small(name).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_same_bits(weighted, copied, X)
+
+
+def test_weight_zero_equals_absence(small, name, moons, rng):
+    X, y = moons
+    weight = rng.integers(0, 2, len(y))
+    absent = small(name).fit(X[weight > 0], y[weight > 0])
+    assert_same_bits(small(name).fit(X, y, sample_weight=weight), absent, X)
+
+
+def test_the_order_of_the_rows_does_not_matter(small, name, blobs, rng):
+    X, y = blobs
+    order = rng.permutation(len(y))
+    assert_same_bits(small(name).fit(X, y), small(name).fit(X[order], y[order]), X)
+
+
+def test_class_weights_are_factors_of_the_rows_weights(small, name, moons):
+    X, y = moons
+    by_class = small(name, class_weight={0: 3, 1: 0.5}).fit(X, y)
+    by_row = small(name).fit(X, y, sample_weight=np.where(y == 0, 3, 0.5))
+    assert_same_bits(by_class, by_row, X)
+
+
+def test_classes_without_a_weight_count_as_they_are(small, name, moons):
+    X, y = moons
+    assert_same_bits(
+        small(name, class_weight={1: 2}).fit(X, y), small(name, class_weight={0: 1, 1: 2}).fit(X, y), X
+    )
+
+
+def test_balanced_classes_have_equal_mass(small, name, moons):
+    X, y = moons
+    rows = np.r_[np.flatnonzero(y == 0)[:20], np.flatnonzero(y == 1)]
+    balanced = small(name, class_weight="balanced").fit(X[rows], y[rows])
+    given = small(name, class_weight={0: 120 / (2 * 20), 1: 120 / (2 * 100)}).fit(X[rows], y[rows])
+    assert_same_bits(balanced, given, X)
+
+
+def test_a_heavy_class_is_predicted_more_often(small, name, moons, rng):
+    X, y = moons[0] + rng.standard_normal(moons[0].shape), moons[1]  # much overlap
+    light = small(name, class_weight={1: 0.1}).fit(X, y).predict(X).mean()
+    heavy = small(name, class_weight={1: 10}).fit(X, y).predict(X).mean()
+    assert heavy > light + 0.2
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "names", [["no", "yes"], [False, True], [-1, 1], [3, 70], [1.0, 2.0]], ids=str
+)
+def test_labels_of_any_type_come_back(small, name, moons, names):
+    X, y = moons
+    model = small(name).fit(X, np.array(names)[y])
+    np.testing.assert_array_equal(model.classes_, names)
+    predicted = model.predict(X)
+    assert predicted.dtype == np.array(names).dtype
+    np.testing.assert_array_equal(predicted, np.array(names)[small(name).fit(X, y).predict(X)])
+
+
+def test_labels_in_an_object_array_come_back(small, name, moons):
+    X, y = moons
+    model = small(name).fit(X, np.array(["no", "yes"], dtype=object)[y])
+    assert set(model.predict(X)) == {"no", "yes"}
+
+
+def test_two_classes_have_one_score_that_is_positive_for_the_second(small, name, moons):
+    X, y = moons
+    model = small(name).fit(X, y)
+    scores = model.decision_function(X)
+    assert scores.shape == (len(X),)
+    np.testing.assert_array_equal(model.predict(X), (scores > 0).astype(int))
+
+
+def test_several_classes_have_their_scores_in_the_order_of_classes(small, name, blobs):
+    X, y = blobs
+    labels = np.array(["c", "a", "b"])[y]
+    model = small(name).fit(X, labels)
+    scores = model.decision_function(X)
+    assert scores.shape == (len(X), 3)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
+
+
+# --- probabilities -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", ["moons", "blobs"])
+def test_probabilities_agree_with_predictions(small, random_name, data, request):
+    X, y = request.getfixturevalue(data)
+    model = small(random_name, loss="log_loss").fit(X, y)
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (len(X), len(model.classes_))
+    assert probabilities.min() >= 0
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+
+
+def test_probabilities_say_more_than_the_class_frequencies(small, random_name, blobs):
+    X, y = blobs
+    probabilities = small(random_name, loss="log_loss").fit(X, y).predict_proba(X)
+    assert -np.log(probabilities[np.arange(len(y)), y]).mean() < 0.8 * np.log(3)
+
+
+def test_margin_losses_have_no_probabilities_and_say_what_has(small, name, moons):
+    model = small(name).fit(*moons)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        model.predict_proba(moons[0])
+    assert "log_loss" in str(caught.value.__cause__)
+    assert "CalibratedClassifierCV" in str(caught.value.__cause__)
+
+
+# --- kinds of rows -----------------------------------------------------------------------------
+
+
+def test_float32_rows_stay_float32(small, name, blobs):
+    X, y = blobs
+    model = small(name).fit(X.astype(np.float32), y)
+    arrays = model.predictor_.to_arrays()
+    assert arrays.get("anchors", arrays.get("rows")).dtype == np.float32
+    assert model.decision_function(X.astype(np.float32)).dtype == np.float32
+    assert model.decision_function(X).dtype == np.float32
+
+
+def test_float32_and_float64_learn_about_the_same(small, name, moons):
+    X, y = moons
+    single, double = small(name).fit(X.astype(np.float32), y), small(name).fit(X, y)
+    # rows whose rounded values change the order of training, and so its end
+    assert np.mean(single.predict(X) == double.predict(X)) > 0.95
+
+
+def test_integer_rows_are_read_as_float64(small, name, blobs):
+    X, y = np.round(10 * blobs[0]).astype(int), blobs[1]
+    assert_same_bits(small(name).fit(X, y), small(name).fit(X.astype(float), y), X)
+
+
+def test_the_layout_of_the_rows_in_memory_does_not_matter(small, name, moons):
+    X, y = moons
+    strided = np.repeat(X, 2, axis=1)[:, ::2]
+    for rows in (np.asfortranarray(X), strided):
+        assert_same_bits(small(name).fit(rows, y), small(name).fit(X, y), rows)
+
+
+def test_data_frames_are_read_and_their_columns_checked(small, name, moons):
+    X, y = moons
+    frame = pd.DataFrame(X, columns=["left", "right"])
+    model = small(name).fit(frame, pd.Series(y))
+    assert model.feature_names_in_.tolist() == ["left", "right"]
+    np.testing.assert_array_equal(
+        model.decision_function(frame), small(name).fit(X, y).decision_function(X)
+    )
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[["right", "left"]])
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csr_array, csc_matrix, coo_matrix])
+def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_name, kind, blobs):
+    X, y = np.where(np.abs(blobs[0]) < 0.3, 0.0, blobs[0]), blobs[1]
+    settings = {"solver": "sgd"} if sparse_name == "LLCSAPLClassifier" else {}
+    dense = small(sparse_name, **settings).fit(X, y)
+    sparse = small(sparse_name, **settings).fit(kind(X), y)
+    # sums in another order, and solvers that stop in another place
+    np.testing.assert_allclose(
+        sparse.decision_function(kind(X)), dense.decision_function(X), atol=0.02
+    )
+    np.testing.assert_allclose(sparse.decision_function(X), sparse.decision_function(kind(X)))
+
+
+def test_sparse_rows_with_entries_in_pieces_are_added_up(small, sparse_name, blobs):
+    X, y = blobs
+    whole = csr_matrix(X)
+    halves = csr_matrix(
+        (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2), X.shape
+    )
+    one, other = small(sparse_name).fit(whole, y), small(sparse_name).fit(halves, y)
+    # sums in another order, and solvers that stop in another place
+    np.testing.assert_allclose(
+        other.decision_function(halves), one.decision_function(whole), atol=0.02
+    )
+
+
+# --- repetition --------------------------------------------------------------------------------
+
+
+def test_one_seed_gives_one_model(small, name, blobs):
+    X, y = blobs
+    assert_same_bits(small(name).fit(X, y), small(name).fit(X, y), X)
+
+
+def test_a_random_state_object_gives_a_new_model_each_time(small, random_name, blobs):
+    X, y = blobs
+    state = np.random.RandomState(0)
+    first = small(random_name, random_state=state).fit(X, y).decision_function(X)
+    second = small(random_name, random_state=state).fit(X, y).decision_function(X)
+    assert np.abs(first - second).max() > 1e-6
+
+
+def test_a_second_fit_knows_nothing_of_the_first(small, name, moons, blobs):
+    model = small(name).fit(*moons).fit(*blobs)
+    assert_same_bits(model, small(name).fit(*blobs), blobs[0])
+
+
+@pytest.mark.parametrize("data", ["moons", "blobs"])
+def test_the_number_of_threads_does_not_change_a_bit(small, name, data, request):
+    X, y = request.getfixturevalue(data)
+    many = np.tile(X, (8, 1)) + np.arange(8 * len(X))[:, None] * 1e-3  # several blocks
+    one, two = small(name).fit(X, y), small(name, n_jobs=2).fit(X, y)
+    assert_same_bits(one, two, many)
+
+
+def test_a_model_survives_pickling(small, name, blobs):
+    X, y = blobs
+    model = small(name).fit(X, y)
+    assert_same_bits(pickle.loads(pickle.dumps(model)), model, X)
+
+
+def test_a_clone_has_the_settings_but_nothing_learned(small, name, moons):
+    model = small(name, C=3.0).fit(*moons)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "predictor_")
+
+
+# --- inside scikit-learn -----------------------------------------------------------------------
+
+
+def test_a_grid_search_over_a_pipeline_finds_a_good_model(small, name, moons):
+    X, y = moons
+    key = name.lower()
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), small(name)), {f"{key}__C": [1e-6, 10.0]}, cv=3
+    ).fit(100 * X + 50, y)
+    assert search.score(100 * X + 50, y) > 0.9
+    if name != "SVMKNNClassifier":  # where neighbours agree, C does not matter
+        assert search.best_params_[f"{key}__C"] == 10.0
+
+
+def test_calibration_gives_probabilities_to_a_margin_loss(small, name, moons):
+    X, y = moons
+    calibrated = CalibratedClassifierCV(small(name), cv=3).fit(X, y)
+    probabilities = calibrated.predict_proba(X)
+    assert -np.log(probabilities[np.arange(len(y)), y]).mean() < 0.5 * np.log(2)
+
+
+def test_cross_validation_runs_on_sparse_rows(small, sparse_name, blobs):
+    X, y = blobs
+    assert cross_val_score(small(sparse_name), csr_matrix(X), y, cv=3).mean() > 0.6
+
+
+# --- before and after --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function"])
+def test_a_model_that_was_not_fitted_says_so(small, name, moons, method):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        getattr(small(name), method)(moons[0])
+
+
+def test_cost_is_known_after_fit_only(small, name, moons):
+    model = small(name)
+    assert not hasattr(model, "cost_")
+    cost = model.fit(*moons).cost_
+    assert cost.times_linear == pytest.approx(cost.multiply_adds / 2)  # two features, one output
+    assert cost.n_bytes > 0

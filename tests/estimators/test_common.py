@@ -1,0 +1,31 @@
+"""scikit-learn's own checks on every public estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+import nearlinear
+
+NAMES = [n for n in nearlinear.__all__ if n.endswith(("Classifier", "Regressor"))]
+# Settings that make a check quick; the checks' own data have about 30 rows.
+QUICK = {
+    "LLSVMClassifier": {"n_anchors": 4},
+    "LCCSVMClassifier": {"n_anchors": 4},
+    "LLCSAPLClassifier": {"n_anchors": 4, "max_iter": 5},
+    "ClusteredSVMClassifier": {"n_clusters": 3},
+    "SVMKNNClassifier": {"n_neighbors": 5},
+}
+
+
+def quick(name):
+    return getattr(nearlinear, name)(**QUICK.get(name, {}))
+
+
+@parametrize_with_checks([quick(name) for name in NAMES])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("public_name", NAMES)
+def test_all_checks_of_an_estimator_are_run(public_name):
+    # Tags that say less than the truth would leave checks out without a word.
+    assert sum(1 for _ in estimator_checks_generator(quick(public_name))) >= 60

@@ -1,0 +1,85 @@
+"""Rows are measured once, and times are taken as they should be."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC, LinearSVC
+
+from reproduce import datasets
+from reproduce.protocol import RowStore, best_seconds, linear_yardstick, measure, model_bytes
+
+
+def key(seed=0, **parameters):
+    return {"dataset": "letter", "method": "linear", "seed": seed, "parameters": parameters}
+
+
+@pytest.fixture
+def counted():
+    """A measurement that knows how often it was made."""
+
+    def make():
+        make.calls += 1
+        return {"accuracy": 97.25}
+
+    make.calls = 0
+    return make
+
+
+def test_a_row_that_is_there_is_not_measured_again(tmp_path, counted):
+    path = tmp_path / "rows.csv"
+    first, was_made = RowStore(path, ("accuracy",)).get_or_add(key(C=1.0, loss="hinge"), counted)
+    assert was_made
+    # Another process, and the same parameters in another order.
+    again, was_made = RowStore(path, ("accuracy",)).get_or_add(key(loss="hinge", C=1.0), counted)
+    assert not was_made
+    assert counted.calls == 1
+    assert again == first
+
+
+@pytest.mark.parametrize("other", [key(seed=1, C=1.0), key(C=2.0), key(C=1.0, tol=0.1)])
+def test_another_seed_or_parameter_is_another_row(tmp_path, counted, other):
+    store = RowStore(tmp_path / "rows.csv", ("accuracy",))
+    store.get_or_add(key(C=1.0), counted)
+    store.get_or_add(other, counted)
+    assert counted.calls == 2
+    assert RowStore(store.path, ("accuracy",)).rows() == store.rows()
+
+
+def test_a_failed_measurement_leaves_no_row(tmp_path):
+    store = RowStore(tmp_path / "rows.csv", ("accuracy",))
+    with pytest.raises(ZeroDivisionError):
+        store.get_or_add(key(), lambda: 1 / 0)
+    assert store.rows() == []
+    assert not store.path.exists()
+
+
+def test_slow_calls_are_made_once_and_quick_ones_in_turns():
+    made = []
+    calls = {"a": lambda: made.append("a"), "b": lambda: made.append("b")}
+    best_seconds(calls, budget=60.0, max_repeats=3)
+    assert made == ["a", "b"] * 3
+    made.clear()
+    best_seconds(calls, budget=0.0, max_repeats=3)
+    assert made == ["a", "b"]
+
+
+def test_yardstick_scores_every_class():
+    y = np.r_[np.zeros(5000, int), np.ones(5000, int), 2]
+    X = np.random.default_rng(0).standard_normal((len(y), 3))
+    assert linear_yardstick(X, y, max_rows=50).coef_.shape == (3, 3)
+
+
+def test_model_bytes_count_what_prediction_needs():
+    split = datasets.sines(30, 10)
+    kernel = SVC().fit(split.X_train, split.y_train)
+    n_support = len(kernel.support_)
+    assert model_bytes(kernel) == 8 * (n_support * 2 + n_support + 1)
+    assert model_bytes(LinearSVC().fit(split.X_train, split.y_train)) == 8 * (2 + 1)
+
+
+def test_measured_accuracy_is_that_of_the_test_part():
+    split = datasets.sines(40, 30)
+    row = measure(SVC(gamma=1.0), split)
+    expected = SVC(gamma=1.0).fit(split.X_train, split.y_train).score(split.X_test, split.y_test)
+    assert row["accuracy"] == pytest.approx(100 * expected)
+    assert (row["n_train"], row["n_test"]) == (80, 60)
+    assert row["times_linear"] > 0

@@ -1,0 +1,51 @@
+"""The public surface: what ``import nearlinear`` offers, and what it does not load."""
+
+import subprocess
+import sys
+
+import pytest
+
+import nearlinear
+
+
+def run_python(source):
+    """Standard output of ``source`` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", source], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.mark.parametrize("heavy", ["numba", "matplotlib", "torch", "pandas", "rich"])
+def test_import_does_not_load(heavy):
+    assert run_python(f"import sys, nearlinear; print({heavy!r} in sys.modules)") == "False"
+
+
+def test_public_estimators_are_loaded_without_compiling():
+    source = (
+        "import sys, nearlinear\n"
+        "for name in nearlinear.__all__: getattr(nearlinear, name)\n"
+        "print('numba' in sys.modules)"
+    )
+    assert run_python(source) == "False"
+
+
+@pytest.mark.parametrize("name", nearlinear.__all__)
+def test_public_name_resolves(name):
+    assert getattr(nearlinear, name) is not None
+    assert name in dir(nearlinear)
+
+
+def test_public_names_are_listed_once():
+    assert len(set(nearlinear.__all__)) == len(nearlinear.__all__)
+
+
+@pytest.mark.parametrize("name", [n for n in nearlinear.__all__ if n.endswith("Classifier")])
+def test_classifier_is_a_documented_class_named_as_it_is_exported(name):
+    estimator = getattr(nearlinear, name)
+    assert estimator.__name__ == name
+    assert "Parameters\n" in estimator.__doc__
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="NoSuchClassifier"):
+        nearlinear.NoSuchClassifier  # noqa: B018  (the access itself is under test)

@@ -1,0 +1,29 @@
+"""What the repository says about itself is true."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import nearlinear
+
+ROOT = Path(__file__).parents[1]
+
+
+def python_blocks(name):
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text("utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
+    blocks = python_blocks(name)
+    assert blocks, f"{name} shows no Python"
+    monkeypatch.chdir(tmp_path)  # what an example writes stays out of the working tree
+    names = {"__name__": name}
+    for block in blocks:
+        exec(compile(block, name, "exec"), names)
+
+
+def test_changelog_begins_with_this_version():
+    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert newest.group(1) == nearlinear.__version__
