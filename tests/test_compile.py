@@ -8,7 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from nearlinear._compile import compiled, count_threads, one_blas_thread, run_blocks
 
@@ -93,10 +93,10 @@ def test_matrix_products_use_one_thread_while_training():
     def blas_threads():
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
-    before = blas_threads()
-    with one_blas_thread():
-        assert blas_threads() == {1}
-    assert blas_threads() == before
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread():
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
 
 
 def test_gates_with_compiled_passes_can_be_pickled(rng):

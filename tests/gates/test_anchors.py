@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import reference.codes
 from scipy.sparse import csr_matrix
 
+import reference.codes
 from nearlinear.gates.anchors import (
     InverseDistance,
     ReconstructionCodes,

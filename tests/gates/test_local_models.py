@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from reference import kronecker
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.local_models import (
@@ -11,6 +10,7 @@ from nearlinear.gates.local_models import (
     local_scores,
     rows_per_block,
 )
+from reference import kronecker
 
 pytestmark = pytest.mark.passes
 N_ANCHORS = 6
@@ -77,6 +77,8 @@ def test_pairs_are_grouped_by_anchor_in_their_own_order(rng):
     assert starts[5] == flat.size
 
 
-@pytest.mark.parametrize(("n_features", "expected"), [(0, 4096), (32, 4096), (256, 512), (9999, 64)])
+@pytest.mark.parametrize(
+    ("n_features", "expected"), [(0, 4096), (32, 4096), (256, 512), (9999, 64)]
+)
 def test_blocks_hold_about_as_many_numbers_whatever_the_width(n_features, expected):
     assert rows_per_block(n_features) == expected

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from reference.codes import nearest
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
 from nearlinear.gates.nearest import AnchorGeometry
+from reference.codes import nearest
 
 pytestmark = pytest.mark.passes
 FAR = 1e4

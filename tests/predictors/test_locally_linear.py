@@ -4,12 +4,12 @@ import io
 
 import numpy as np
 import pytest
-import reference.codes
-from reference import kronecker
 from scipy.sparse import csr_matrix
 
+import reference.codes
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.predictors.locally_linear import LocallyLinear
+from reference import kronecker
 
 pytestmark = pytest.mark.passes
 GATES = {

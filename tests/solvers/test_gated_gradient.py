@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from reference import kronecker
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.local_models import gated_scores
 from nearlinear.solvers.gated_gradient import gated_gradient
+from reference import kronecker
 
 pytestmark = pytest.mark.passes
 N_ANCHORS = 5

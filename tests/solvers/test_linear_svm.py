@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from reference import kronecker
-from reference import svm as reference
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
@@ -17,6 +15,8 @@ from nearlinear.solvers.linear_svm import (
     warn_if_loose,
 )
 from nearlinear.solvers.solution import GatedSolution
+from reference import kronecker
+from reference import svm as reference
 
 N_ANCHORS = 4
 LOSSES = ["hinge", "squared_hinge"]
@@ -28,7 +28,9 @@ class Problem:
     def __init__(self, dtype=np.float64):
         rng = np.random.default_rng(1)
         self.X = rng.standard_normal((60, 3)).astype(dtype)
-        self.y = np.where(self.X[:, 0] * self.X[:, 1] + 0.3 * rng.standard_normal(60) > 0, 1.0, -1.0)
+        self.y = np.where(
+            self.X[:, 0] * self.X[:, 1] + 0.3 * rng.standard_normal(60) > 0, 1.0, -1.0
+        )
         self.C = rng.uniform(0.5, 2.0, 60)
         self.gate = SoftAssignment(rng.standard_normal((N_ANCHORS, 3)).astype(dtype), 2, 0.8)
         self.indices, self.codes = self.gate.codes(self.X)

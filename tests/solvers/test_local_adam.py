@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reference.descent import adam
 
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.local_adam import (
@@ -15,6 +14,7 @@ from nearlinear.solvers.local_adam import (
     train_by_adam,
 )
 from nearlinear.solvers.solution import BestIterate, LocalModels
+from reference.descent import adam
 
 N_ANCHORS, N_NEIGHBORS = 6, 3
 
@@ -69,9 +69,7 @@ TOLERANCE = {"rtol": 1e-6, "atol": 1e-6}
 
 @in_each_case
 @pytest.mark.parametrize("position, name", [(0, "anchors"), (2, "weights"), (3, "biases")])
-def test_gradient_is_the_derivative_of_the_batch_loss(
-    loss, n_outputs, local_model, position, name
-):
+def test_gradient_is_the_derivative_of_the_batch_loss(loss, n_outputs, local_model, position, name):
     problem = make_problem(n_outputs, local_model)
     _, gradients = batch_gradients(*problem, N_NEIGHBORS, loss)
     shape = getattr(problem[3], name).shape

@@ -12,7 +12,7 @@ from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.local_adam import train_by_adam
 from ..solvers.local_machine import solve_local_models
-from ..solvers.local_sgd import train_by_sgd
+from ..solvers.local_sgd import train_by_sgd, usual_anchor_rate
 from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
 from .anchored import AnchorClassifier
@@ -52,7 +52,7 @@ default="kmeans"
         Learn the sharpness too (Adam only).
     C : float, default=10.0
         Weight of the losses.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="squared_hinge"
         With several classes, the first two are summed one-vs-rest and the log loss is softmax.
     solver : {"auto", "adam", "sgd"}, default="auto"
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
@@ -107,8 +107,8 @@ default="kmeans"
     Notes
     -----
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
-    Differs in: Adam with a one-cycle step size, input jitter and averaged iterates is the default
-    for dense rows; the bandwidth comes from the data and may be learned; biases are regularised;
+    Differs in: the squared hinge is the default loss (the paper has the hinge); Adam with a
+    one-cycle step size, input jitter and averaged iterates is the default for dense rows; the bandwidth comes from the data and may be learned; biases are regularised;
     in the row-by-row solver anchors take smaller steps than weights, since the printed step can
     diverge; the best held-out iterate is kept.
 
@@ -150,7 +150,7 @@ default="kmeans"
         sharpness=1.0,
         learn_sharpness=True,
         C=10.0,
-        loss="hinge",
+        loss="squared_hinge",
         solver="auto",
         max_iter=100,
         batch_size="auto",
@@ -247,7 +247,7 @@ default="kmeans"
             train_by_sgd(
                 rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
                 loss=self.loss, C=self.C, n_epochs=self.max_iter,
-                anchor_rate=_anchor_rate(rows.X), rng=rng,
+                anchor_rate=usual_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
             return
         batch = (
@@ -282,7 +282,7 @@ default="kmeans"
         """
         return self._stream(
             X, y, classes, sample_weight, coding="soft",
-            width=lambda rows: self._local_features(rows).shape[1], anchor_rate=_anchor_rate,
+            width=lambda rows: self._local_features(rows).shape[1], anchor_rate=usual_anchor_rate,
         )  # fmt: skip
 
     def _local_features(self, X):
@@ -304,8 +304,3 @@ def _predictor(model, n_neighbors):
 def _accuracy(scores, rows):
     labels = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
     return float(np.average(labels == rows.labels, weights=rows.weight))
-
-
-def _anchor_rate(X):
-    """Anchors in many dimensions take smaller steps: their gradients add up over features."""
-    return 0.1 if X.shape[1] < 100 else 0.01

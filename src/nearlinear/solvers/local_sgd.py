@@ -34,8 +34,8 @@ class RowTrainer:
     @classmethod
     def start_from(cls, model, X, C, anchor_rate):
         """``anchor_rate`` is the step of the anchors relative to that of the weights."""
-        squares = X.multiply(X).sum() if issparse(X) else np.einsum("id,id->", X, X)
-        first_step = min(0.2 * C, 1.0 / (1.0 + float(squares) / X.shape[0]))
+        # 1/‖[x; 1]‖² would undo a row's whole slack in one step
+        first_step = min(0.2 * C, 0.3 / mean_square_norm(X))
         n_anchors = len(model.anchors)
         state = RowState(
             np.ascontiguousarray(model.anchors.T, dtype=np.float64),
@@ -107,6 +107,22 @@ def train_by_sgd(
         objective = training_objective(X, targets, sample_weight, model, n_neighbors, loss, C)
         if keeper.offer(epoch, objective, model):
             break
+
+
+def mean_square_norm(X):
+    """Mean of ‖[x; 1]‖² over rows."""
+    squares = X.multiply(X).sum() if issparse(X) else np.einsum("id,id->", X, X, dtype=float)
+    return 1.0 + float(squares) / X.shape[0]
+
+
+def usual_anchor_rate(X):
+    """Step of the anchors relative to that of the weights.
+
+    Anchors move by a share of their distance to a row, so unlike the weights' step theirs does
+    not shrink with the rows' norm; it does with the number of features that pull together.
+    """
+    n_filled = X.nnz / X.shape[0] if issparse(X) else X.shape[1]
+    return mean_square_norm(X) * min(1.0, 20.0 / max(1.0, n_filled))
 
 
 def _as_csr(X):

@@ -1,0 +1,336 @@
+"""Input that users will try: a clear sentence, or a warning and a sensible model."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import nearlinear
+from nearlinear.estimators.base import require_memory
+
+
+def message(caught):
+    return str(caught.value)
+
+
+@pytest.fixture
+def sized(small):
+    """Makes a classifier with that many anchors, clusters or neighbours."""
+
+    def make(name, size, **settings):
+        known = small(name).get_params()
+        sizes = {key: size for key in ("n_anchors", "n_clusters", "n_neighbors") if key in known}
+        return small(name, **sizes, **settings)
+
+    return make
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("when", ["fit", "predict"])
+def test_rows_that_are_not_numbers_are_refused(small, name, moons, value, word, when):
+    X, y = moons
+    bad = X.copy()
+    bad[3, 1] = value
+    with pytest.raises(ValueError) as caught:
+        small(name).fit(bad, y) if when == "fit" else small(name).fit(X, y).predict(bad)
+    assert word in message(caught)
+
+
+def test_sparse_rows_that_are_not_numbers_are_refused(small, sparse_name, moons):
+    X, y = moons
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        small(sparse_name).fit(csr_matrix(bad), y)
+
+
+def test_no_rows_are_refused(small, name):
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        small(name).fit(np.empty((0, 2)), np.empty(0))
+
+
+def test_no_features_are_refused(small, name):
+    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
+        small(name).fit(np.empty((20, 0)), np.arange(20) % 2)
+
+
+def test_no_rows_to_predict_are_refused(small, name, moons):
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        small(name).fit(*moons).predict(np.empty((0, 2)))
+
+
+def test_a_single_row_without_brackets_is_refused(small, name, moons):
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        small(name).fit(*moons).predict(moons[0][0])
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function"])
+def test_another_number_of_features_is_refused(small, name, moons, method):
+    X, y = moons
+    model = small(name).fit(X, y)
+    with pytest.raises(ValueError) as caught:
+        getattr(model, method)(np.hstack([X, X]))
+    assert f"X has 4 features, but {name} is expecting 2 features" in message(caught)
+
+
+def test_rows_of_text_are_refused(small, name, moons):
+    _, y = moons
+    with pytest.raises(ValueError, match="could not convert string"):
+        small(name).fit(np.full((200, 2), "word"), y)
+
+
+def test_complex_rows_are_refused(small, name, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        small(name).fit(X + 1j, y)
+
+
+def test_rows_and_labels_of_different_length_are_refused(small, name, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        small(name).fit(X, y[:-1])
+
+
+def test_huge_rows_give_finite_scores_or_a_sentence(small, name, moons):
+    X, y = moons
+    model = small(name).fit(X, y)
+    assert np.all(np.isfinite(model.decision_function(1e12 * X)))
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+
+def test_one_class_is_refused_by_its_name(small, name, moons):
+    X, _ = moons
+    with pytest.raises(ValueError) as caught:
+        small(name).fit(X, np.full(len(X), "yes"))
+    text = message(caught)
+    assert text.startswith(f"{name} needs at least two classes")
+    assert "yes" in text
+
+
+def test_one_class_with_positive_weight_is_refused(small, name, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="at least two classes with positive weight"):
+        small(name).fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+def test_labels_of_mixed_types_are_refused(small, name, moons):
+    X, y = moons
+    mixed = np.array([1, "yes"], dtype=object)[y]
+    with pytest.raises(ValueError) as caught:
+        small(name).fit(X, mixed)
+    assert "types" in message(caught)
+    assert "int" in message(caught)
+    assert "str" in message(caught)
+
+
+def test_continuous_labels_are_refused(small, name, moons, rng):
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        small(name).fit(moons[0], rng.standard_normal(200))
+
+
+def test_missing_labels_are_refused(small, name, moons):
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        small(name).fit(moons[0], None)
+
+
+def test_labels_that_are_not_numbers_are_refused(small, name, moons):
+    X, y = moons
+    labels = y.astype(float)
+    labels[5] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        small(name).fit(X, labels)
+
+
+def test_several_label_columns_are_refused(small, name, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        small(name).fit(X, np.column_stack([y, y]))
+
+
+# --- weights -----------------------------------------------------------------------------------
+
+
+def test_weights_of_another_length_are_refused(small, name, moons):
+    X, y = moons
+    with pytest.raises(ValueError) as caught:
+        small(name).fit(X, y, sample_weight=np.ones(7))
+    assert "sample_weight" in message(caught)
+    assert "(7,)" in message(caught)
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+def test_weights_that_are_not_weights_are_refused(small, name, moons, value):
+    X, y = moons
+    weight = np.ones(len(y))
+    weight[9] = value
+    with pytest.raises(ValueError) as caught:
+        small(name).fit(X, y, sample_weight=weight)
+    assert "weight" in message(caught)
+
+
+def test_weights_that_are_all_zero_are_refused(small, name, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match=r"[Ss]ample.weight.* zero|non-zero"):
+        small(name).fit(X, y, sample_weight=np.zeros(len(y)))
+
+
+def test_a_class_weight_for_an_unknown_class_is_refused(small, name, moons):
+    with pytest.raises(ValueError, match="class_weight has the key 'maybe', which y has not"):
+        small(name, class_weight={"maybe": 2.0}).fit(*moons)
+
+
+@pytest.mark.parametrize("value", [-2.0, np.nan])
+def test_a_class_weight_that_is_no_weight_is_refused(small, name, moons, value):
+    with pytest.raises(ValueError, match="class_weight"):
+        small(name, class_weight={1: value}).fit(*moons)
+
+
+# --- degenerate data ---------------------------------------------------------------------------
+
+
+def test_more_anchors_than_distinct_rows_give_a_warning_and_a_model(small, anchor_name):
+    X = np.repeat(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), 10, axis=0)
+    y = np.repeat([0, 1, 1], 10)
+    with pytest.warns(UserWarning, match="n_anchors=50 is more than the 3 distinct training rows"):
+        model = small(anchor_name, n_anchors=50, C=100.0).fit(X, y)
+    assert len(model.anchors_) == 3
+    assert model.score(X, y) == 1.0
+
+
+def test_more_clusters_than_distinct_rows_give_a_warning_and_a_model():
+    X = np.repeat(np.array([[0.0, 0.0], [1.0, 1.0]]), 10, axis=0)
+    y = np.repeat([0, 1], 10)
+    with pytest.warns(UserWarning, match="n_clusters=5 is more than the 2 distinct training rows"):
+        model = nearlinear.ClusteredSVMClassifier(5).fit(X, y)
+    assert model.score(X, y) == 1.0
+
+
+def test_the_warning_points_to_the_line_that_called_fit(small, anchor_name):
+    with pytest.warns(UserWarning) as caught:
+        small(anchor_name, n_anchors=50).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    assert caught[0].filename == __file__
+
+
+def test_more_neighbours_than_anchors_are_all_of_them(small, anchor_name, moons):
+    X, y = moons
+    many = small(anchor_name, n_neighbors=1000).fit(X, y)
+    all_of_them = small(anchor_name, n_neighbors=many.anchors_.shape[0]).fit(X, y)
+    np.testing.assert_array_equal(many.decision_function(X), all_of_them.decision_function(X))
+
+
+def test_more_neighbours_than_rows_are_all_of_them(moons):
+    X, y = moons
+    many = nearlinear.SVMKNNClassifier(10_000).fit(X, y)
+    np.testing.assert_array_equal(
+        many.decision_function(X), nearlinear.SVMKNNClassifier(200).fit(X, y).decision_function(X)
+    )
+
+
+def test_constant_columns_do_no_harm(small, name, moons):
+    X, y = moons
+    model = small(name).fit(np.column_stack([X, np.zeros(200), np.full(200, 3.0)]), y)
+    assert model.score(np.column_stack([X, np.zeros(200), np.full(200, 3.0)]), y) > 0.88
+
+
+def test_only_constant_columns_give_the_larger_class(sized, name):
+    X, y = np.ones((40, 3)), np.r_[np.zeros(10, int), np.ones(30, int)]
+    # one place: one anchor or cluster, but two neighbours, since it has two labels
+    model = sized(name, 2 if name == "SVMKNNClassifier" else 1)
+    assert set(model.fit(X, y).predict(X)) == {1}
+
+
+def test_duplicate_columns_do_no_harm(small, name, moons):
+    X, y = moons
+    assert small(name).fit(np.hstack([X, X]), y).score(np.hstack([X, X]), y) > 0.88
+
+
+def test_rows_with_several_labels_go_to_the_heavier_one(sized, name):
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 5.0], [5.0, 5.0]])
+    model = sized(name, 2, C=10.0).fit(X, [0, 1, 0, 1], sample_weight=[9, 1, 1, 9])
+    assert model.predict([[0.0, 0.0], [5.0, 5.0]]).tolist() == [0, 1]
+
+
+def test_two_rows_are_enough(sized, name):
+    model = sized(name, 2).fit([[0.0], [1.0]], ["a", "b"])
+    assert model.predict([[-1.0], [2.0]]).tolist() == ["a", "b"]
+
+
+# --- parameters --------------------------------------------------------------------------------
+
+WRONG = {
+    "C": [0.0, -1.0, "big"],
+    "alignment": [0.0],
+    "anchors": ["random"],
+    "batch_size": [0],
+    "class_weight": ["heavy"],
+    "coding": ["hard"],
+    "early_stopping": ["yes"],
+    "gamma": [-1.0],
+    "jitter": [-0.1],
+    "kernel": ["poly"],
+    "learn_sharpness": ["yes"],
+    "learning_rate": [0.0],
+    "local_model": ["quadratic"],
+    "loss": ["absolute"],
+    "max_iter": [0, 2.5],
+    "max_memory": [0],
+    "n_anchors": [0, 2.5, "many"],
+    "n_clusters": [0, 2.5, "many"],
+    "n_iter_no_change": [0],
+    "n_jobs": [1.5],
+    "n_neighbors": [0, 2.5],
+    "random_state": ["seed"],
+    "sharpness": [0.0],
+    "solver": ["newton"],
+    "tol": [0.0],
+    "validation_fraction": [-0.1, 1.0],
+    "verbose": [-1],
+    "warm_start": ["yes"],
+}
+CASES = [
+    (estimator, parameter, value)
+    for estimator in nearlinear.__all__
+    for parameter in getattr(nearlinear, estimator)().get_params()
+    for value in WRONG[parameter]  # a parameter without a wrong value must be given one
+]
+
+
+@pytest.mark.parametrize(("estimator", "parameter", "value"), CASES)
+def test_a_wrong_setting_is_named_with_its_value(small, moons, estimator, parameter, value):
+    with pytest.raises(ValueError) as caught:
+        small(estimator, **{parameter: value}).fit(*moons)
+    assert f"The '{parameter}' parameter of {estimator} must be" in message(caught)
+    assert repr(value) in message(caught)
+
+
+def test_anchors_with_other_features_are_refused(small, anchor_name, moons):
+    with pytest.raises(ValueError, match="anchors has 3 columns, X has 2 features"):
+        small(anchor_name, anchors=np.ones((4, 3))).fit(*moons)
+
+
+def test_anchors_that_are_not_numbers_are_refused(small, anchor_name, moons):
+    with pytest.raises(ValueError, match="NaN"):
+        small(anchor_name, anchors=np.full((4, 2), np.nan)).fit(*moons)
+
+
+def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
+    with pytest.raises(MemoryError) as caught:
+        small(random_name, max_memory=100.0).fit(*moons)
+    assert "max_memory" in message(caught)
+    assert "lower n_" in message(caught)  # n_anchors or n_clusters
+
+
+def test_a_fit_beyond_the_machine_is_refused(monkeypatch):
+    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 10, "SC_PHYS_PAGES": 100}.get)
+    require_memory(1000, None, "lower n_anchors")
+    with pytest.raises(MemoryError, match="lower n_anchors, or raise max_memory"):
+        require_memory(1001, None, "lower n_anchors")
+
+
+def test_a_stream_beyond_the_memory_allowed_is_refused(small, anchor_name, moons):
+    with pytest.raises(MemoryError, match="max_memory"):
+        small(anchor_name, max_memory=100.0).partial_fit(*moons, classes=[0, 1])
