@@ -8,7 +8,7 @@ import pytest
 import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
-FOUNDATION = {"_compile", "_arrays", "_version"}
+FOUNDATION = {"_warn", "_compile", "_arrays", "_version"}
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"solvers", "predictors", "estimators"}
 
@@ -17,6 +17,7 @@ ALLOWED = {
     "_compile": set(),
     "_arrays": set(),
     "_version": set(),
+    "_warn": set(),
     "losses": set(),
     "kernels": set(),
     "gates": set(),

@@ -9,6 +9,8 @@ from sklearn.datasets import make_moons
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from nearlinear.solvers.local_sgd import RowTrainer
+
 PORTION = 50
 
 
@@ -105,6 +107,20 @@ def test_one_seed_gives_one_stream(small, anchor_name, stream):
     )
 
 
+def test_every_portion_has_an_order_of_its_own(small, anchor_name, stream, monkeypatch):
+    orders = []
+
+    def note(trainer, X, *args, rng, **settings):
+        orders.append(rng.permutation(len(X)).tolist())
+
+    monkeypatch.setattr(RowTrainer, "train", note)
+    X, y = stream
+    for _ in range(2):
+        small(anchor_name).partial_fit(X, y, classes=[0, 1]).partial_fit(X, y).partial_fit(X, y)
+    assert orders[1] != orders[2]
+    assert orders[:3] == orders[3:]  # the seed settles them all
+
+
 def test_a_pickled_stream_goes_on_to_the_same_end(small, anchor_name, stream):
     X, y = stream
     model = feed(small(anchor_name), X[:300], y[:300])
@@ -154,6 +170,17 @@ def test_float32_portions_stay_float32(small, anchor_name, stream):
     assert model.decision_function(X).dtype == np.float32
 
 
+@pytest.mark.parametrize("first", [np.float32, np.float64])
+def test_portions_may_come_in_either_precision(small, anchor_name, stream, first):
+    X, y = stream
+    second = np.float64 if first == np.float32 else np.float32
+    model = small(anchor_name).fit(X[:300].astype(first), y[:300])
+    for _ in range(3):
+        model.partial_fit(X[300:].astype(second), y[300:])
+    assert model.score(X, y) > 0.85
+    assert model.predictor_.biases.dtype == first
+
+
 def test_a_stream_of_the_log_loss_has_probabilities(small, anchor_name, stream):
     X, y = stream
     probabilities = feed(small(anchor_name, loss="log_loss"), X, y, n_passes=5).predict_proba(X)
@@ -178,7 +205,7 @@ def test_a_label_that_was_not_named_is_refused(small, anchor_name, stream, label
     labels[7] = label
     with pytest.raises(ValueError) as caught:
         small(anchor_name).partial_fit(X, labels, classes=[0.0, 1.0])
-    assert str(caught.value).startswith(f"{anchor_name}.partial_fit met the label {float(label)}")
+    assert str(caught.value).startswith(f"partial_fit met the label {float(label)}")
 
 
 def test_a_label_of_another_type_is_refused(small, anchor_name, stream):

@@ -78,14 +78,18 @@ def test_many_dense_rows_are_trained_in_portions(start, rng, local_model):
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
-def test_the_first_step_is_small_for_long_rows(start, problem, as_rows):
-    X, _ = problem
-    trainer = RowTrainer.start_from(start, as_rows(X), 1e6, 0.0)
-    assert trainer.first_step == pytest.approx(1 / (1 + (X**2).sum(axis=1).mean()))
+def test_the_first_step_shrinks_with_the_squared_length_of_the_rows(start, problem, as_rows):
+    def step_times_length(X):
+        step = RowTrainer.start_from(start, as_rows(X), 1e6, 0.0).first_step
+        return step * (1.0 + (X**2).sum(axis=1).mean())
+
+    assert step_times_length(10 * problem[0]) == pytest.approx(step_times_length(problem[0]))
+    assert step_times_length(problem[0]) <= 1.0  # a longer step would overshoot a row
 
 
-def test_the_first_step_is_small_for_small_costs(start, problem):
-    assert RowTrainer.start_from(start, problem[0], 1e-3, 0.0).first_step == pytest.approx(2e-4)
+def test_the_first_step_shrinks_with_the_cost(start, problem):
+    steps = [RowTrainer.start_from(start, problem[0], C, 0.0).first_step for C in (1e-4, 1e-3)]
+    assert steps[1] == pytest.approx(10 * steps[0])
 
 
 def test_steps_fade_to_nothing_at_the_end_of_the_run(start, problem):

@@ -17,7 +17,8 @@ from ..solvers.local_sgd import RowTrainer
 from ..solvers.solution import LocalModels
 from .base import LocalClassifier, require_memory
 from .constraints import SHARED, at_least, one_of, positive
-from .rows import merge_rows
+from .labels import encode_labels, row_weights
+from .rows import class_targets, merge_rows
 
 _SHARPNESS_ROWS = 2000
 
@@ -60,7 +61,7 @@ class AnchorClassifier(LocalClassifier):
         return SoftAssignment(anchors, n_neighbors, float(self.sharpness * scale))
 
     def _check_memory(self, n_rows, n_features, n_outputs, itemsize, copies):
-        n_anchors = 100 if self.n_anchors == "auto" else self.n_anchors
+        n_anchors = min(n_rows, 100 if self.n_anchors == "auto" else self.n_anchors)
         model = n_anchors * (n_features + 1) * (n_outputs + 1)
         codes = n_rows * min(self.n_neighbors, n_anchors) * (itemsize + 4)
         dual = n_rows * n_outputs * 24
@@ -70,14 +71,11 @@ class AnchorClassifier(LocalClassifier):
         """Take one step for each row; the first call also makes the anchors."""
         first = not hasattr(self, "predictor_")
         X, y = self._check_training_data(X, y, reset=first)
-        if not hasattr(self, "classes_"):
-            if classes is None:
-                raise ValueError("partial_fit needs classes in its first call.")
-            self.classes_ = np.unique(classes)
-            if len(self.classes_) < 2:
-                raise ValueError(f"{type(self).__name__} needs at least two classes.")
-        labels, targets = self._known_targets(y)
-        weight = self._weigh(X, labels, sample_weight)
+        all_classes = self._all_classes(classes, first)
+        labels = encode_labels(y, all_classes)
+        targets = class_targets(labels, len(all_classes), np.float64)
+        weight = row_weights(X, labels, all_classes, sample_weight, self.class_weight)
+        self.classes_ = all_classes
         # later calls go on with the stream of random numbers that the first one began
         rng = check_random_state(getattr(self, "_stream_seed", self.random_state))
         self._stream_seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -105,6 +103,22 @@ class AnchorClassifier(LocalClassifier):
             gate = SoftAssignment(model.anchors, gate.n_neighbors, gate.sharpness)
         self.predictor_ = LocallyLinear(gate, model.weights, model.biases)
         return self
+
+    def _all_classes(self, classes, first):
+        """The classes of the stream: named in the first call, the same ever after."""
+        if classes is None:
+            if first:
+                raise ValueError("partial_fit needs classes in its first call.")
+            return self.classes_
+        classes = np.unique(classes)
+        if len(classes) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two classes.")
+        if not first and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"classes={classes.tolist()} differs from {self.classes_.tolist()} of the "
+                "earlier calls; leave it out, or start a new model."
+            )
+        return classes
 
     def _start_stream(self, X, labels, weight, coding, width, rng):
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -10,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
 from ..losses import LOSSES
-from .constraints import check_sample_weight, fit_context
-from .rows import class_targets, merge_rows
+from .constraints import fit_context
+from .labels import require_one_type, row_weights
+from .rows import merge_rows
 
 
 def _has_probabilities(estimator):
@@ -51,70 +53,35 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_rows(self, X, y, sample_weight):
         X, y = self._check_training_data(X, y, reset=True)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        weight = self._weigh(X, labels, sample_weight)
-        present = self.classes_[np.unique(labels[weight > 0])]
+        classes, labels = np.unique(y, return_inverse=True)
+        weight = row_weights(X, labels, classes, sample_weight, self.class_weight)
+        present = classes[np.unique(labels[weight > 0])].tolist()
         if len(present) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes with positive weight, "
-                f"y has one class: {present[0] if len(present) else 'none'!r}."
+                f"y has one class: {present[0] if present else None!r}."
             )
-        return merge_rows(X, labels, weight, len(self.classes_))
+        self.classes_ = classes
+        return merge_rows(X, labels, weight, len(classes))
 
     def _check_training_data(self, X, y, reset):
+        dtype = [np.float64, np.float32] if reset else self._score_dtype
         X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            reset=reset,
+            self, X, y, accept_sparse=self._sparse_form(), dtype=dtype, order="C", reset=reset
         )
-        if y.dtype == object and len(kinds := {type(label) for label in y}) > 1:
-            names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise ValueError(f"y mixes labels of several types ({names}); give all the same type.")
+        require_one_type(y)
         check_classification_targets(y)
-        return X, y
-
-    def _weigh(self, X, labels, sample_weight):
-        """Sample weights times class weights."""
-        weight = check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        ).copy()
-        if sample_weight is not None and not weight.sum() > 0:
-            raise ValueError(f"{type(self).__name__}: the sum of sample_weight is zero.")
-        if self.class_weight is None:
-            return weight
-        factors = np.ones(len(self.classes_))
-        if self.class_weight == "balanced":
-            mass = np.bincount(labels, weights=weight, minlength=len(factors))
-            factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
-        else:
-            names = self.classes_.tolist()
-            for label, factor in self.class_weight.items():
-                if label not in names:
-                    raise ValueError(f"class_weight has the key {label!r}, which y has not.")
-                factors[names.index(label)] = factor
-        return weight * factors[labels]
-
-    def _known_targets(self, y):
-        """Labels and ±1 targets of classes seen before."""
-        labels = np.searchsorted(self.classes_, y)
-        known = self.classes_[np.minimum(labels, len(self.classes_) - 1)] == y
-        if not np.all(known):
-            stranger = y[~known].tolist()[0]
-            raise ValueError(
-                f"{type(self).__name__}.partial_fit met the label {stranger!r}, which is not in "
-                "classes; list all classes in the first call."
-            )
-        return labels, class_targets(labels, len(self.classes_), np.float64)
+        return _canonical(X), y
 
     def _check_rows(self, X):
         check_is_fitted(self, "predictor_")
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=self._score_dtype, order="C", reset=False
+        form, dtype = self._sparse_form(), self._score_dtype
+        return _canonical(
+            validate_data(self, X, accept_sparse=form, dtype=dtype, order="C", reset=False)
         )
+
+    def _sparse_form(self):
+        return "csr" if self.__sklearn_tags__().input_tags.sparse else False
 
     def _scores(self, X):
         X = self._check_rows(X)  # first: says so if there is nothing fitted yet
@@ -150,6 +117,14 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _canonical(X):
+    """CSR rows in which no entry stands twice; the user's matrix is left as it is."""
+    if issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def require_memory(n_bytes, max_memory, advice):

@@ -1,12 +1,12 @@
 """LLC-SAPL: anchors learned together with the local models."""
 
-import warnings
 from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
+from .._warn import warn_user
 from ..gates.anchors import SoftAssignment
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
@@ -108,9 +108,10 @@ default="kmeans"
     -----
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
     Differs in: the squared hinge is the default loss (the paper has the hinge); Adam with a
-    one-cycle step size, input jitter and averaged iterates is the default for dense rows; the bandwidth comes from the data and may be learned; biases are regularised;
-    in the row-by-row solver anchors take smaller steps than weights, since the printed step can
-    diverge; the best held-out iterate is kept.
+    one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
+    bandwidth comes from the data and may be learned; biases are regularised; in the row-by-row
+    solver the steps fade and anchors move by a bounded share of their distance, since the
+    printed step can diverge; the best held-out iterate is kept.
 
     References
     ----------
@@ -213,7 +214,7 @@ default="kmeans"
         try:
             self._improve(train, start, keeper, n_neighbors, rng)
         except KeyboardInterrupt:
-            warnings.warn("Interrupted: the best model so far is kept.", stacklevel=2)
+            warn_user("Interrupted: the best model so far is kept.")
         self.history_ = keeper.history
         self.n_iter_ = keeper.history[-1].epoch
         self.predictor_ = _predictor(keeper.model, n_neighbors)

@@ -1,11 +1,10 @@
 """Anchors from data: weighted k-means, for dense and sparse rows, plain or class by class."""
 
-import warnings
-
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from .._compile import run_blocks
+from .._warn import warn_user
 from .nearest import AnchorGeometry
 
 # k-means sees at most this many rows: anchors are averages, and more rows hardly move them.
@@ -56,11 +55,9 @@ def limit_to_distinct(n_wanted, n_distinct, parameter):
     """As many anchors or clusters as there are distinct rows, with a warning if that is fewer."""
     if n_wanted <= n_distinct:
         return n_wanted
-    warnings.warn(
+    warn_user(
         f"{parameter}={n_wanted} is more than the {n_distinct} distinct training rows; "
-        f"{n_distinct} are used.",
-        UserWarning,
-        stacklevel=6,  # the line that called fit
+        f"{n_distinct} are used."
     )
     return n_distinct
 

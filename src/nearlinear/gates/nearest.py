@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 
-from .selection import smallest_in_columns
+from .selection import smallest_in_columns, smallest_of_rows
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,15 @@ class AnchorGeometry:
         """½‖x − v̄‖², what half distances leave out: ½‖x − v_j‖² = h_j(x) + shift(x)."""
         if issparse(X):
             mean = self.mean.astype(np.float64)
-            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+            X = X.astype(np.float64)
+            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
             return 0.5 * (squares + mean @ mean) - X @ mean
         moved = X - self.mean
         return 0.5 * np.einsum("id,id->i", moved, moved)
 
     def nearest(self, X, n_neighbors):
         """Indices of the nearest anchors and their h, nearest first, each (n_rows, n_neighbors)."""
-        return smallest_in_columns(self.half_distances(X), n_neighbors)
+        if issparse(X):
+            cross = np.ascontiguousarray((X @ self.centred.T).T)
+            return smallest_in_columns(cross, self.offsets, n_neighbors)
+        return smallest_of_rows(X, self.centred, self.offsets, n_neighbors)

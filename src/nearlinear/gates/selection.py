@@ -1,59 +1,81 @@
-"""Selection of the smallest entries of each column of a matrix, without a branch on data.
+"""The nearest anchors of many rows at once, without a branch on data.
 
-Data rows are the columns here: 64 of them are walked in lock-step, and every comparison is one
-vector instruction for eight. Entries are compared as 64-bit integers that carry the number of
-their row in the last bits, so a comparison moves value and number at once.
+Entry j of a row is offsets[j] − cross[j]: half a squared distance up to a constant of the row.
+Rows are walked 128 in lock-step, so that every comparison is one vector instruction for eight of
+them. Entries are compared as 64-bit integers that carry the number of their anchor in the last
+bits, so a comparison moves value and number at once.
 """
 
 import numpy as np
 
 from .._compile import compiled
 
-_LANES = 64
+_LANES = 128
+_BLOCK = 256  # rows in one matrix product: what it writes is read again from the nearest cache
 _LARGEST = np.iinfo(np.int64).max
 
 
-def smallest_in_columns(values, n_smallest):
-    """Row numbers and values of the smallest entries of each column, smallest first.
+def smallest_of_rows(X, directions, offsets, n_smallest):
+    """Numbers and values of the smallest offsets[j] − ⟨x, directions[j]⟩ of each dense row.
 
-    Two arrays of shape (n_columns, n_smallest). Of equal entries the upper one wins. float32 is
-    exact; float64 gives up as many of its last bits as the row numbers need (for a hundred rows,
-    a relative 10⁻¹⁴).
+    Two arrays of shape (n_rows, n_smallest), smallest first; of equal entries the first wins.
+    float32 is exact; float64 gives up as many of its last bits as the numbers need (for a hundred
+    anchors, a relative 10⁻¹⁴).
     """
-    n_rows, n_columns = values.shape
-    if n_columns < _LANES:
-        values = np.pad(values, ((0, 0), (0, _LANES - n_columns)))
-    bits = np.int32 if values.dtype == np.float32 else np.int64
-    shift, number_bits = (32, 32) if bits == np.int32 else (0, max(1, (n_rows - 1).bit_length()))
-    mask = -(1 << number_bits)
-    tile = np.empty((8, _LANES), dtype=values.dtype)
+    n_rows = len(X)
+    if n_rows < _LANES:
+        X = np.pad(X, ((0, _LANES - n_rows), (0, 0)))
+    cross = np.empty((len(directions), min(_BLOCK, len(X))), dtype=X.dtype)
+    run = _rows_at_most_eight if n_smallest <= 8 else _rows_any_number
+    numbers, smallest, rest = _workspace(len(X), n_smallest, offsets)
+    run(X, directions, offsets, cross, *rest)
+    return numbers[:n_rows], smallest[:n_rows]
+
+
+def smallest_in_columns(cross, offsets, n_smallest):
+    """The same where the products are there already, shape (n_anchors, n_rows)."""
+    n_rows = cross.shape[1]
+    if n_rows < _LANES:
+        cross = np.pad(cross, ((0, 0), (0, _LANES - n_rows)))
+    run = _select_at_most_eight if n_smallest <= 8 else _select_any_number
+    numbers, smallest, rest = _workspace(cross.shape[1], n_smallest, offsets)
+    run(cross, offsets, 0, *rest)
+    return numbers[:n_rows], smallest[:n_rows]
+
+
+def _workspace(n_rows, n_smallest, offsets):
+    """Results, and the arguments that all compiled selections share."""
+    bits = np.int32 if offsets.dtype == np.float32 else np.int64
+    number_bits = max(1, (len(offsets) - 1).bit_length())
+    shift, number_bits = (32, 32) if bits == np.int32 else (0, number_bits)
+    tile = np.empty((8, _LANES), dtype=offsets.dtype)
     best = np.empty((-(-n_smallest // 8) * 8, _LANES), dtype=np.int64)
-    numbers = np.empty((values.shape[1], n_smallest), dtype=np.int32)
-    smallest = np.empty((values.shape[1], n_smallest), dtype=values.dtype)
-    select = _select_at_most_eight if n_smallest <= 8 else _select_any_number
-    select(values, shift, mask, tile, tile.view(bits), best, numbers, smallest.view(bits))
-    return numbers[:n_columns], smallest[:n_columns]
+    numbers = np.empty((n_rows, n_smallest), dtype=np.int32)
+    smallest = np.empty((n_rows, n_smallest), dtype=offsets.dtype)
+    mask = -(1 << number_bits)
+    flip = np.iinfo(bits).max  # all bits but the sign
+    rest = (shift, mask, flip, tile, tile.view(bits), best, numbers, smallest.view(bits))
+    return numbers, smallest, rest
 
 
 @compiled
-def _key(bits, number, shift, mask):
-    """An integer that is ordered as the float of these bits, its last bits the row number."""
-    key = np.int64(bits) << shift
-    # negative floats are ordered backwards as integers: flip all but the sign
-    key ^= (key >> 63) & _LARGEST
-    return (key & mask) | number
+def _load_tile(cross, offsets, first, start, flip, tile, bits):
+    """Eight entries of 128 rows as integers that are ordered as the floats.
 
-
-@compiled
-def _load_tile(values, first, start, tile):
-    """Eight rows by 64 columns; rows past the end come last, even after undefined values."""
+    Entries past the end come last, even after undefined values.
+    """
     n_lanes = tile.shape[1]
+    sign = 8 * bits.itemsize - 1
     for i in range(8):
-        if first + i < values.shape[0]:
+        if first + i < len(offsets):
+            offset, row = offsets[first + i], cross[first + i, start : start + n_lanes]
             for lane in range(n_lanes):
-                tile[i, lane] = values[first + i, start + lane]
+                tile[i, lane] = offset - row[lane]
+            # negative floats are ordered backwards as integers: flip all but the sign
+            for lane in range(n_lanes):
+                bits[i, lane] ^= (bits[i, lane] >> sign) & flip
         else:
-            tile[i, :] = np.nan
+            bits[i, :] = flip
 
 
 @compiled
@@ -67,14 +89,14 @@ def _merge_eight(bits, first, shift, mask, best):
     """
     n_lanes = best.shape[1]
     for lane in range(n_lanes):
-        n0 = _key(bits[0, lane], first + 0, shift, mask)
-        n1 = _key(bits[1, lane], first + 1, shift, mask)
-        n2 = _key(bits[2, lane], first + 2, shift, mask)
-        n3 = _key(bits[3, lane], first + 3, shift, mask)
-        n4 = _key(bits[4, lane], first + 4, shift, mask)
-        n5 = _key(bits[5, lane], first + 5, shift, mask)
-        n6 = _key(bits[6, lane], first + 6, shift, mask)
-        n7 = _key(bits[7, lane], first + 7, shift, mask)
+        n0 = ((np.int64(bits[0, lane]) << shift) & mask) | (first + 0)
+        n1 = ((np.int64(bits[1, lane]) << shift) & mask) | (first + 1)
+        n2 = ((np.int64(bits[2, lane]) << shift) & mask) | (first + 2)
+        n3 = ((np.int64(bits[3, lane]) << shift) & mask) | (first + 3)
+        n4 = ((np.int64(bits[4, lane]) << shift) & mask) | (first + 4)
+        n5 = ((np.int64(bits[5, lane]) << shift) & mask) | (first + 5)
+        n6 = ((np.int64(bits[6, lane]) << shift) & mask) | (first + 6)
+        n7 = ((np.int64(bits[7, lane]) << shift) & mask) | (first + 7)
         n0, n1 = min(n0, n1), max(n0, n1)
         n2, n3 = min(n2, n3), max(n2, n3)
         n4, n5 = min(n4, n5), max(n4, n5)
@@ -130,7 +152,7 @@ def _insert_eight(bits, first, shift, mask, best, moving):
     n_best, n_lanes = best.shape
     for i in range(8):
         for lane in range(n_lanes):
-            moving[lane] = _key(bits[i, lane], first + i, shift, mask)
+            moving[lane] = ((np.int64(bits[i, lane]) << shift) & mask) | (first + i)
         for p in range(n_best):
             for lane in range(n_lanes):
                 kept, new = best[p, lane], moving[lane]
@@ -139,37 +161,67 @@ def _insert_eight(bits, first, shift, mask, best, moving):
 
 
 @compiled
-def _store(best, start, shift, mask, numbers, smallest_bits):
+def _store(best, start, shift, mask, flip, numbers, smallest_bits):
     """Take the keys apart again."""
     n_lanes = best.shape[1]
     for lane in range(n_lanes):
         for p in range(numbers.shape[1]):
             key = best[p, lane]
             numbers[start + lane, p] = key & ~mask
-            key &= mask
-            smallest_bits[start + lane, p] = (key ^ ((key >> 63) & _LARGEST & mask)) >> shift
+            key = (key & mask) >> shift
+            smallest_bits[start + lane, p] = key ^ ((key >> 63) & flip & (mask >> shift))
 
 
 @compiled
-def _select_at_most_eight(values, shift, mask, tile, bits, best, numbers, smallest_bits):
-    n_columns, n_lanes = values.shape[1], tile.shape[1]
+def _select_at_most_eight(
+    cross, offsets, first_row, shift, mask, flip, tile, bits, best, numbers, smallest_bits
+):
+    n_columns, n_lanes = cross.shape[1], tile.shape[1]
     for block in range((n_columns + n_lanes - 1) // n_lanes):
         start = min(block * n_lanes, n_columns - n_lanes)  # the last block overlaps
         best[:, :] = _LARGEST
-        for first in range(0, values.shape[0], 8):
-            _load_tile(values, first, start, tile)
+        for first in range(0, len(offsets), 8):
+            _load_tile(cross, offsets, first, start, flip, tile, bits)
             _merge_eight(bits, first, shift, mask, best)
-        _store(best, start, shift, mask, numbers, smallest_bits)
+        _store(best, first_row + start, shift, mask, flip, numbers, smallest_bits)
 
 
 @compiled
-def _select_any_number(values, shift, mask, tile, bits, best, numbers, smallest_bits):
-    n_columns, n_lanes = values.shape[1], tile.shape[1]
+def _select_any_number(
+    cross, offsets, first_row, shift, mask, flip, tile, bits, best, numbers, smallest_bits
+):
+    n_columns, n_lanes = cross.shape[1], tile.shape[1]
     moving = np.empty(n_lanes, dtype=np.int64)
     for block in range((n_columns + n_lanes - 1) // n_lanes):
         start = min(block * n_lanes, n_columns - n_lanes)  # the last block overlaps
         best[:, :] = _LARGEST
-        for first in range(0, values.shape[0], 8):
-            _load_tile(values, first, start, tile)
+        for first in range(0, len(offsets), 8):
+            _load_tile(cross, offsets, first, start, flip, tile, bits)
             _insert_eight(bits, first, shift, mask, best, moving)
-        _store(best, start, shift, mask, numbers, smallest_bits)
+        _store(best, first_row + start, shift, mask, flip, numbers, smallest_bits)
+
+
+@compiled
+def _rows_at_most_eight(
+    X, directions, offsets, cross, shift, mask, flip, tile, bits, best, numbers, smallest_bits
+):
+    n_rows, width = len(X), cross.shape[1]
+    for block in range((n_rows + width - 1) // width):
+        start = min(block * width, n_rows - width)  # the last block overlaps
+        np.dot(directions, X[start : start + width].T, cross)
+        _select_at_most_eight(
+            cross, offsets, start, shift, mask, flip, tile, bits, best, numbers, smallest_bits
+        )
+
+
+@compiled
+def _rows_any_number(
+    X, directions, offsets, cross, shift, mask, flip, tile, bits, best, numbers, smallest_bits
+):
+    n_rows, width = len(X), cross.shape[1]
+    for block in range((n_rows + width - 1) // width):
+        start = min(block * width, n_rows - width)  # the last block overlaps
+        np.dot(directions, X[start : start + width].T, cross)
+        _select_any_number(
+            cross, offsets, start, shift, mask, flip, tile, bits, best, numbers, smallest_bits
+        )

@@ -160,10 +160,8 @@ def _score_queries(X, neighbours, rows, labels, upper, ridge, gamma, tol, scores
             _local_kernel(X[i].astype(np.float64), around, rows, gamma, points, gram, similarity)
         for c in range(n_outputs):
             positive = 1 if n_outputs == 1 else c
-            scores[i, c] = 1.0 if first == positive else -1.0
-            if agreed or (n_outputs > 1 and not np.any(near == c)):
-                if not agreed:
-                    scores[i, c] = -1.0
+            if agreed or not np.any(near == positive):
+                scores[i, c] = 1.0 if first == positive else -1.0
                 continue
             for a in range(n_neighbors):
                 signs[a] = 1.0 if near[a] == positive else -1.0

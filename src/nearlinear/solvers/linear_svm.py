@@ -9,12 +9,11 @@ squared hinge share the dual max Σα − ½‖Σ α_i y_i z_i‖² − ½ Σ r_
 has u = C and r = 0, the squared hinge u = ∞ and r = 1/(2C).
 """
 
-import warnings
-
 import numpy as np
 from scipy.sparse import issparse
 
 from .._compile import compiled, compiled_fast_sums
+from .._warn import warn_user
 from ..gates.local_models import gated_scores
 from .solution import GatedSolution
 
@@ -69,11 +68,10 @@ def warn_if_loose(solutions, tol, estimator):
 
     worst = max(solution.gap / max(solution.objective, 1e-300) for solution in solutions)
     if worst > tol:
-        warnings.warn(
+        warn_user(
             f"{estimator} stopped at a relative duality gap of {worst:.1e} (tol={tol:g}); "
             "raise max_iter or tol, scale the features, or lower C.",
             ConvergenceWarning,
-            stacklevel=5,  # the line that called fit
         )
 
 

@@ -148,6 +148,7 @@ def train_by_adam(
     spread = X.std(axis=0, dtype=np.float64).astype(X.dtype) * X.dtype.type(jitter)
     anchors, weights, biases = _Adam(start.anchors), _Adam(start.weights), _Adam(start.biases)
     log_sharpness = _Adam(np.array([np.log(start.sharpness)]))
+    sharpness_bounds = (log_sharpness.value[0] - 7.0, log_sharpness.value[0] + 7.0)
     n_batches = -(-n_rows // batch_size)
     n_steps, count = n_epochs * n_batches, 0
     for epoch in range(1, n_epochs + 1):
@@ -172,6 +173,8 @@ def train_by_adam(
                 log_sharpness.step(
                     np.array([gradients[1]]), factor * steps.log_sharpness, 0.0, count
                 )
+                # a thousandfold either way is a hard or a uniform gate already
+                np.clip(log_sharpness.value, *sharpness_bounds, out=log_sharpness.value)
             if weights.value.size:
                 weights.step(gradients[2], factor * steps.weights, ridge, count)
             biases.step(gradients[3], factor * steps.weights, ridge, count)

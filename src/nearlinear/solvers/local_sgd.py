@@ -65,7 +65,8 @@ class RowTrainer:
             rows = order[start : start + _DENSE_ROWS]
             part = _as_csr(X[rows])
             if self.anchor_rate > 0:
-                indices = np.empty((len(rows), n_neighbors), dtype=np.int32)
+                # zeros: a row whose distances overflow must still name real anchors
+                indices = np.zeros((len(rows), n_neighbors), dtype=np.int32)
                 codes = np.empty((len(rows), n_neighbors))
             else:
                 indices, codes = gate.codes(X[rows])

@@ -1,0 +1,64 @@
+"""Labels and weights: from what users pass to what solvers take."""
+
+import numbers
+
+import numpy as np
+
+from .constraints import check_sample_weight
+
+
+def require_one_type(y):
+    """Labels of several types cannot be put in an order; numbers count as one type."""
+    if y.dtype != object:
+        return
+    kinds = {_kind(label) for label in y}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"y mixes labels of several types ({', '.join(sorted(kinds))}); "
+            "give all labels the same type."
+        )
+
+
+def _kind(label):
+    for kind, name in ((str, "str"), (bool, "bool"), (numbers.Number, "int or float")):
+        if isinstance(label, kind):
+            return name
+    return type(label).__name__
+
+
+def encode_labels(y, classes):
+    """Positions of the labels among sorted ``classes``; an error names a stranger."""
+    labels = np.searchsorted(classes, y)
+    known = classes[np.minimum(labels, len(classes) - 1)] == y
+    if not np.all(known):
+        raise ValueError(
+            f"partial_fit met the label {y[~known].tolist()[0]!r}, which is not in classes; "
+            "list all classes in the first call."
+        )
+    return labels
+
+
+def row_weights(X, labels, classes, sample_weight, class_weight):
+    """Sample weights times class weights, checked."""
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weight.sum() > 0:
+        raise ValueError("The sum of sample_weight is zero; give some row a positive weight.")
+    if class_weight is None:
+        return weight.copy()
+    if class_weight == "balanced":
+        mass = np.bincount(labels, weights=weight, minlength=len(classes))
+        factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
+    else:
+        factors = _named_factors(class_weight, classes.tolist())
+    return weight * factors[labels]
+
+
+def _named_factors(class_weight, names):
+    factors = np.ones(len(names))
+    for label, factor in class_weight.items():
+        if label not in names:
+            raise ValueError(f"class_weight has the key {label!r}, which y has not.")
+        if not (np.isfinite(factor) and factor >= 0):
+            raise ValueError(f"class_weight of {label!r} is {factor!r}; it must be 0 or more.")
+        factors[names.index(label)] = factor
+    return factors
