@@ -273,6 +273,7 @@ WRONG = {
     "jitter": [-0.1],
     "kernel": ["poly"],
     "learn_sharpness": ["yes"],
+    "learn_metric": ["yes"],
     "learning_rate": [0.0],
     "local_model": ["quadratic"],
     "loss": ["absolute"],

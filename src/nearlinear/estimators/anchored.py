@@ -88,6 +88,7 @@ class AnchorClassifier(LocalClassifier):
                 getattr(gate, "sharpness", 1.0),
                 self.predictor_.weights,
                 self.predictor_.biases,
+                getattr(gate, "metric", None),
             )
             self._trainer = RowTrainer.start_from(start, X, self.C, anchor_rate(X))
             self._weight_seen = 0.0
@@ -100,7 +101,7 @@ class AnchorClassifier(LocalClassifier):
         model = self._trainer.model(self._score_dtype)
         gate = self.predictor_.gate
         if self._trainer.anchor_rate > 0:
-            gate = SoftAssignment(model.anchors, gate.n_neighbors, gate.sharpness)
+            gate = model.gate(gate.n_neighbors)
         self.predictor_ = LocallyLinear(gate, model.weights, model.biases)
         return self
 

@@ -7,7 +7,6 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from .._warn import warn_user
-from ..gates.anchors import SoftAssignment
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.local_adam import train_by_adam
@@ -26,7 +25,7 @@ class LLCSAPLClassifier(AnchorClassifier):
     r"""Locally linear SVM whose anchors are learned together with the linear models.
 
     Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
-    sharpness :math:`\beta`,
+    sharpness :math:`\beta` and the metric of the distances,
 
     .. math:: \frac{\lambda}{2}(\|W\|_F^2 + \|b\|^2)
               + \frac1n \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
@@ -50,6 +49,9 @@ default="kmeans"
         Initial sharpness, relative to the spread of the distances to the nearest anchors.
     learn_sharpness : bool, default=True
         Learn the sharpness too (Adam only).
+    learn_metric : bool, default=True
+        Learn how much each feature counts in distances to anchors (Adam only). Costs nothing at
+        prediction.
     C : float, default=10.0
         Weight of the losses.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="squared_hinge"
@@ -109,9 +111,9 @@ default="kmeans"
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
     Differs in: the squared hinge is the default loss (the paper has the hinge); Adam with a
     one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
-    bandwidth comes from the data and may be learned; biases are regularised; in the row-by-row
-    solver the steps fade and anchors move by a bounded share of their distance, since the
-    printed step can diverge; the best held-out iterate is kept.
+    bandwidth comes from the data and, like the metric, may be learned; biases are regularised;
+    in the row-by-row solver the steps fade and anchors move by a bounded share of their
+    distance, since the printed step can diverge; the best held-out iterate is kept.
 
     References
     ----------
@@ -131,6 +133,7 @@ default="kmeans"
         **AnchorClassifier._parameter_constraints,
         "local_model": [one_of("affine", "constant")],
         "learn_sharpness": ["boolean"],
+        "learn_metric": ["boolean"],
         "solver": [one_of("auto", "adam", "sgd")],
         "batch_size": [at_least(1), one_of("auto")],
         "learning_rate": [positive()],
@@ -150,6 +153,7 @@ default="kmeans"
         anchors="kmeans",
         sharpness=1.0,
         learn_sharpness=True,
+        learn_metric=True,
         C=10.0,
         loss="squared_hinge",
         solver="auto",
@@ -173,6 +177,7 @@ default="kmeans"
         self.anchors = anchors
         self.sharpness = sharpness
         self.learn_sharpness = learn_sharpness
+        self.learn_metric = learn_metric
         self.C = C
         self.loss = loss
         self.solver = solver
@@ -229,6 +234,7 @@ default="kmeans"
             return LocalModels(
                 gate.anchors.astype(dtype), gate.sharpness,
                 previous.weights.astype(dtype), previous.biases.astype(dtype),
+                None if gate.metric is None else gate.metric.astype(dtype),
             )  # fmt: skip
         gate = self._make_gate(self._make_anchors(rows, rng), rows.X, "soft")
         indices, codes = gate.codes(rows.X, self.n_jobs)
@@ -258,7 +264,7 @@ default="kmeans"
             rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
             loss=LOSSES[self.loss], C=self.C, n_epochs=self.max_iter, batch_size=batch,
             learning_rate=self.learning_rate, jitter=self.jitter,
-            learn_sharpness=self.learn_sharpness,
+            learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
 
@@ -298,8 +304,7 @@ default="kmeans"
 
 
 def _predictor(model, n_neighbors):
-    gate = SoftAssignment(model.anchors, n_neighbors, model.sharpness)
-    return LocallyLinear(gate, model.weights, model.biases)
+    return LocallyLinear(model.gate(n_neighbors), model.weights, model.biases)
 
 
 def _accuracy(scores, rows):

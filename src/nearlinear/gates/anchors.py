@@ -18,15 +18,19 @@ BLOCK = 1024
 
 @dataclass(frozen=True)
 class SoftAssignment:
-    """γ_j(x) ∝ exp(−sharpness ‖x − v_j‖²) on the nearest anchors (localized soft assignment)."""
+    """γ_j(x) ∝ exp(−sharpness ‖x − v_j‖²) on the nearest anchors (localized soft assignment).
+
+    ``metric`` holds a weight for the squared difference of each feature; None stands for ones.
+    """
 
     anchors: np.ndarray
     n_neighbors: int
     sharpness: float
+    metric: np.ndarray | None = None
 
     @cached_property
     def geometry(self):
-        return AnchorGeometry(self.anchors)
+        return AnchorGeometry(self.anchors, self.metric)
 
     def encode(self, X):
         """Codes of a block of rows, and h: half squared distances up to a constant of the row."""

@@ -63,7 +63,7 @@ class LocallyLinear:
         """Plain arrays from which ``from_arrays`` rebuilds the predictor."""
         kind = type(self.gate).__name__
         number = getattr(self.gate, _GATE_NUMBERS[kind]) if kind in _GATE_NUMBERS else 0.0
-        return {
+        arrays = {
             "gate": np.array(kind),
             "anchors": self.gate.anchors,
             "n_neighbors": np.array(self.gate.n_neighbors),
@@ -71,10 +71,14 @@ class LocallyLinear:
             "weights": self.weights,
             "biases": self.biases,
         }
+        if getattr(self.gate, "metric", None) is not None:
+            arrays["metric"] = self.gate.metric
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays):
         kind = str(arrays["gate"])
-        numbers = [float(arrays["gate_number"])] if kind in _GATE_NUMBERS else []
-        gate = _GATES[kind](arrays["anchors"], int(arrays["n_neighbors"]), *numbers)
+        rest = [float(arrays["gate_number"])] if kind in _GATE_NUMBERS else []
+        rest += [arrays["metric"]] if "metric" in arrays else []
+        gate = _GATES[kind](arrays["anchors"], int(arrays["n_neighbors"]), *rest)
         return cls(gate, arrays["weights"], arrays["biases"])

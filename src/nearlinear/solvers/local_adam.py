@@ -1,10 +1,7 @@
 """Anchors and local models learned together by mini-batch Adam, in matrix products.
 
 Minimizes λ/2 (‖W‖² + ‖b‖²) + mean_i loss(y_i, f(x_i)), f(x) = Σ_j γ_j(x) (W_jᵀ x + b_j), over the
-local models, the anchors and the sharpness of the soft assignment γ. For j among the nearest
-anchors of x, with s_j the answer of local model j,
-
-    ∂f/∂v_j = 2 β γ_j (s_j − f) (x − v_j),      ∂f/∂log β = −β Σ_j γ_j (s_j − f) ‖x − v_j‖².
+local models, the anchors and, if asked, the sharpness and the metric of the soft assignment γ.
 """
 
 from dataclasses import dataclass
@@ -12,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._compile import compiled
-from ..gates.anchors import SoftAssignment
-from ..gates.local_models import local_scores
-from .gated_gradient import gated_gradient
+from .local_gradients import batch_gradients
 from .solution import LocalModels
 
 _WARM_UP = 0.1  # share of the steps in which the step size rises
 _MOMENTUM, _SCALE_MEMORY, _AVERAGE = 0.9, 0.999, 0.998
+_LOG_RANGE = 7.0  # a thousandfold either way is a hard or a uniform gate already
 
 
 @dataclass(frozen=True)
@@ -27,14 +23,14 @@ class StepSizes:
 
     weights: float
     anchors: float
-    log_sharpness: float
+    gate: float
 
 
 def relative_steps(X, learning_rate):
     """Step sizes that do not change when the features are scaled.
 
     One Adam step of size r / rms‖[x; 1]‖ on all weights moves a score by about r; anchors move by
-    a tenth of r times the features' spread.
+    a tenth of r times the features' spread, logarithms of the gate's numbers by a tenth of r.
     """
     size = np.sqrt(1.0 + np.einsum("id,id->", X, X, dtype=np.float64) / len(X))
     spread = np.sqrt(np.mean(X.var(axis=0, dtype=np.float64))) if X.shape[1] else 1.0
@@ -49,48 +45,18 @@ def one_cycle(step, n_steps):
     return 0.5 * (1.0 + np.cos(np.pi * (step - rise) / max(1.0, n_steps - rise)))
 
 
-def batch_gradients(X, targets, row_weight, model, n_neighbors, loss):
-    """Loss of a batch and its gradients with respect to anchors, log β, weights and biases.
-
-    The pull on an anchor is one more output column of the same grouped product.
-    """
-    gate = SoftAssignment(model.anchors, n_neighbors, model.sharpness)
-    indices, codes, halves = gate.encode(X)
-    features = model.local_features(X)
-    local = local_scores(features, indices, model.weights, model.biases)
-    scores = np.einsum("ik,ikc->ic", codes, local)
-    slopes = (row_weight[:, None] * loss.slope(scores, targets)).astype(X.dtype, copy=False)
-    active = slopes.any(axis=1)
-
-    pull = np.einsum("ic,ikc->ik", slopes, local) - (slopes * scores).sum(axis=1)[:, None]
-    pull *= codes
-    n_anchors, n_outputs = model.biases.shape
-    columns = np.empty((*codes.shape, n_outputs + 1), dtype=X.dtype)
-    np.multiply(codes[:, :, None], slopes[:, None, :], out=columns[:, :, :n_outputs])
-    np.multiply(2.0 * model.sharpness, pull, out=columns[:, :, n_outputs])
-    if features is X:
-        products, sums = gated_gradient(X, indices, columns, active, n_anchors)
-    else:
-        products, _ = gated_gradient(X, indices, columns[:, :, n_outputs:], active, n_anchors)
-        _, sums = gated_gradient(features, indices, columns, active, n_anchors)
-    anchors = products[:, :, -1] - sums[:, -1:] * model.anchors
-    # Σ_j γ_j (s_j − f) = 0, so h stands for half the squared distance
-    log_sharpness = -2.0 * model.sharpness * float(np.sum(pull * halves))
-    value = float(row_weight @ loss.value(scores, targets))
-    weights = products[:, : features.shape[1], :n_outputs] if features is X else model.weights
-    return value, (anchors, log_sharpness, np.ascontiguousarray(weights), sums[:, :n_outputs])
-
-
-class _Adam:
+class _Parameter:
     """One parameter array with its moments and its running average."""
 
-    def __init__(self, parameter):
-        self.value = parameter.copy()
-        self.average = parameter.copy()
-        self._mean = np.zeros_like(parameter)
-        self._square = np.zeros_like(parameter)
+    def __init__(self, start):
+        self._start = start
+        self.value = start.copy()
+        self.average = start.copy()
+        self._mean = np.zeros_like(start)
+        self._square = np.zeros_like(start)
 
-    def step(self, gradient, size, ridge, count):
+    def step(self, gradient, size, ridge, count, reach=np.inf):
+        """Move by at most about ``size``, never further than ``reach`` from the start."""
         scale = np.sqrt(1.0 - _SCALE_MEMORY**count) / (1.0 - _MOMENTUM**count)
         keep = min(_AVERAGE, count / (count + 9.0))  # a short run must forget its start
         as_type = self.value.dtype.type
@@ -104,6 +70,8 @@ class _Adam:
             as_type(ridge),
             as_type(keep),
         )
+        if reach < np.inf:
+            np.clip(self.value, self._start - reach, self._start + reach, out=self.value)
 
 
 @compiled
@@ -117,6 +85,60 @@ def _adam_pass(value, gradient, mean, square, average, size, ridge, keep):
         square[t] = memory * square[t] + (one - memory) * slope * slope
         value[t] -= size * mean[t] / (np.sqrt(square[t]) + tiny)
         average[t] = keep * average[t] + (one - keep) * value[t]
+
+
+class _ModelInTraining:
+    """All parameters of a model, each with its step size; what is not learned stays."""
+
+    def __init__(self, start, steps, ridge, *, learn_sharpness, learn_metric):
+        metric = np.ones(start.anchors.shape[1]) if start.metric is None else start.metric
+        self._learn_sharpness, self._learn_metric = learn_sharpness, learn_metric
+        self._steps, self._ridge = steps, ridge
+        self._anchors = _Parameter(start.anchors)
+        self._weights = _Parameter(start.weights)
+        self._biases = _Parameter(start.biases)
+        self._log_sharpness = _Parameter(np.array([np.log(start.sharpness)]))
+        self._log_metric = _Parameter(np.log(metric.astype(np.float64)))
+        self._plain_metric = start.metric is None and not learn_metric
+        self._count = 0
+
+    def step(self, gradients, factor):
+        self._count += 1
+        weights, anchors, gate = (
+            factor * size for size in (self._steps.weights, self._steps.anchors, self._steps.gate)
+        )
+        self._anchors.step(gradients.anchors, anchors, 0.0, self._count)
+        if self._weights.value.size:
+            self._weights.step(gradients.weights, weights, self._ridge, self._count)
+        self._biases.step(gradients.biases, weights, self._ridge, self._count)
+        if self._learn_sharpness:
+            slope = np.array([gradients.log_sharpness])
+            self._log_sharpness.step(slope, gate, 0.0, self._count, _LOG_RANGE)
+        if self._learn_metric:
+            slope = gradients.log_metric.astype(np.float64)
+            self._log_metric.step(slope, gate, 0.0, self._count, _LOG_RANGE)
+
+    def now(self):
+        """The model as it is, sharing memory with the parameters."""
+        return self._assemble("value")
+
+    def averaged(self):
+        """The running average of the model, in arrays of its own."""
+        return self._assemble("average")
+
+    def _assemble(self, which):
+        def of(parameter):
+            array = getattr(parameter, which)
+            return array if which == "value" else array.copy()
+
+        metric = np.exp(of(self._log_metric)).astype(self._anchors.value.dtype)
+        return LocalModels(
+            of(self._anchors),
+            float(np.exp(of(self._log_sharpness)[0])),
+            of(self._weights),
+            of(self._biases),
+            None if self._plain_metric else metric,
+        )
 
 
 def train_by_adam(
@@ -134,56 +156,37 @@ def train_by_adam(
     learning_rate,
     jitter,
     learn_sharpness,
+    learn_metric,
     rng,
 ):
     """Run ``n_epochs`` from ``start``, offering the averaged model to ``keeper`` after each.
 
-    Learns the anchors too. ``jitter`` adds Gaussian noise to every row, in units of each
-    feature's standard deviation.
+    ``jitter`` adds Gaussian noise to every row, in units of each feature's standard deviation.
     """
     n_rows = len(X)
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
-    steps = relative_steps(X, learning_rate)
+    current = _ModelInTraining(
+        start, relative_steps(X, learning_rate), ridge,
+        learn_sharpness=learn_sharpness, learn_metric=learn_metric,
+    )  # fmt: skip
     spread = X.std(axis=0, dtype=np.float64).astype(X.dtype) * X.dtype.type(jitter)
-    anchors, weights, biases = _Adam(start.anchors), _Adam(start.weights), _Adam(start.biases)
-    log_sharpness = _Adam(np.array([np.log(start.sharpness)]))
-    sharpness_bounds = (log_sharpness.value[0] - 7.0, log_sharpness.value[0] + 7.0)
     n_batches = -(-n_rows // batch_size)
     n_steps, count = n_epochs * n_batches, 0
     for epoch in range(1, n_epochs + 1):
-        order = rng.permutation(n_rows)
         total = 0.0
-        for rows in np.array_split(order, n_batches):
+        for rows in np.array_split(rng.permutation(n_rows), n_batches):
             batch = X[rows]
             if jitter:
                 batch += spread * rng.standard_normal(batch.shape, dtype=X.dtype)
-            model = LocalModels(
-                anchors.value, float(np.exp(log_sharpness.value[0])), weights.value, biases.value
-            )
             share = (row_weight[rows] / len(rows)).astype(X.dtype, copy=False)
             value, gradients = batch_gradients(
-                batch, targets[rows], share, model, n_neighbors, loss
+                batch, targets[rows], share, current.now(), n_neighbors, loss
             )
             total += value * len(rows) / n_rows
-            factor = one_cycle(count, n_steps)
+            current.step(gradients, one_cycle(count, n_steps))
             count += 1
-            anchors.step(gradients[0], factor * steps.anchors, 0.0, count)
-            if learn_sharpness:
-                log_sharpness.step(
-                    np.array([gradients[1]]), factor * steps.log_sharpness, 0.0, count
-                )
-                # a thousandfold either way is a hard or a uniform gate already
-                np.clip(log_sharpness.value, *sharpness_bounds, out=log_sharpness.value)
-            if weights.value.size:
-                weights.step(gradients[2], factor * steps.weights, ridge, count)
-            biases.step(gradients[3], factor * steps.weights, ridge, count)
-        averaged = LocalModels(
-            anchors.average.copy(),
-            float(np.exp(log_sharpness.average[0])),
-            weights.average.copy(),
-            biases.average.copy(),
-        )
-        norm = np.sum(averaged.weights**2, dtype=float) + np.sum(averaged.biases**2, dtype=float)
-        if keeper.offer(epoch, total + 0.5 * ridge * norm, averaged):
+        model = current.averaged()
+        norm = np.sum(model.weights**2, dtype=float) + np.sum(model.biases**2, dtype=float)
+        if keeper.offer(epoch, total + 0.5 * ridge * norm, model):
             break

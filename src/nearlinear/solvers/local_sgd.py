@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from ..gates.anchors import SoftAssignment
 from .objective import training_objective
 from .row_steps import RowState, margin_pass, softmax_pass
 from .solution import LocalModels
@@ -29,6 +28,7 @@ class RowTrainer:
     sharpness: float
     anchor_rate: float
     first_step: float
+    plain_metric: bool
     n_steps: int = 0
 
     @classmethod
@@ -37,15 +37,19 @@ class RowTrainer:
         # 1/‖[x; 1]‖² would undo a row's whole slack in one step
         first_step = min(0.2 * C, 0.3 / mean_square_norm(X))
         n_anchors = len(model.anchors)
+        plain = model.metric is None
+        metric = np.ones(X.shape[1]) if plain else model.metric.astype(np.float64)
+        directions = model.anchors * metric
         state = RowState(
-            np.ascontiguousarray(model.anchors.T, dtype=np.float64),
+            np.ascontiguousarray(directions.T),
+            metric,
             np.ones(n_anchors),
-            0.5 * np.einsum("md,md->m", model.anchors, model.anchors, dtype=np.float64),
+            0.5 * np.einsum("md,md->m", model.anchors, directions),
             model.weights.astype(np.float64),
             model.biases.astype(np.float64),
             np.ones(1),
         )
-        return cls(state, model.sharpness, anchor_rate, first_step)
+        return cls(state, model.sharpness, anchor_rate, first_step, plain)
 
     def train(self, X, targets, row_weight, gate, *, loss, ridge, rng, n_total=np.inf):
         """One step for each row in random order; ``ridge`` is λ of the objective.
@@ -84,10 +88,13 @@ class RowTrainer:
     def model(self, dtype):
         state = self.state
         return LocalModels(
-            np.ascontiguousarray((state.anchors * state.anchor_scale).T, dtype=dtype),
+            np.ascontiguousarray(
+                (state.anchors * state.anchor_scale).T / state.metric, dtype=dtype
+            ),
             self.sharpness,
             (state.weights * state.model_scale[0]).astype(dtype),
             (state.biases * state.model_scale[0]).astype(dtype),
+            None if self.plain_metric else state.metric.astype(dtype),
         )
 
 
@@ -98,7 +105,7 @@ def train_by_sgd(
     ridge = 1.0 / (C * sample_weight.sum())
     row_weight = sample_weight / sample_weight.mean()
     trainer = RowTrainer.start_from(start, X, C, anchor_rate)
-    gate = SoftAssignment(start.anchors, n_neighbors, start.sharpness)
+    gate = start.gate(n_neighbors)
     for epoch in range(1, n_epochs + 1):
         trainer.train(
             X, targets, row_weight, gate, loss=loss, ridge=ridge, rng=rng,

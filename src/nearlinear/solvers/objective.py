@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from ..gates.anchors import SoftAssignment
 from ..gates.local_models import gated_scores
 from ..losses import LOSSES
 
 
 def training_objective(X, targets, sample_weight, model, n_neighbors, loss, C):
     """λ/2 (‖W‖² + ‖b‖²) + mean loss, with λ = 1 / (C Σ weights)."""
-    gate = SoftAssignment(model.anchors, n_neighbors, model.sharpness)
-    scores = gated_scores(model.local_features(X), *gate.codes(X), model.weights, model.biases)
+    codes = model.gate(n_neighbors).codes(X)
+    scores = gated_scores(model.local_features(X), *codes, model.weights, model.biases)
     mean_loss = np.average(LOSSES[loss].value(scores, targets), weights=sample_weight)
     norm = np.sum(model.weights**2, dtype=float) + np.sum(model.biases**2, dtype=float)
     return float(mean_loss + 0.5 * norm / (C * sample_weight.sum()))

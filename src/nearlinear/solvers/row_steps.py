@@ -17,11 +17,12 @@ _LARGEST_MOVE = 0.1  # of an anchor towards or away from a row, as a share of th
 class RowState(NamedTuple):
     """What the compiled steps read and write.
 
-    Anchor j is ``anchor_scale[j] * anchors[:, j]`` (features first, so that one non-zero of a row
-    meets all anchors side by side); weights and biases share ``model_scale[0]``.
+    Anchor j times the metric is ``anchor_scale[j] * anchors[:, j]`` (features first, so that one
+    non-zero of a row meets all anchors side by side); weights and biases share ``model_scale[0]``.
     """
 
     anchors: np.ndarray
+    metric: np.ndarray
     anchor_scale: np.ndarray
     half_norms: np.ndarray
     weights: np.ndarray
@@ -79,7 +80,7 @@ def _update_row(
     """All updates of one row from the old values: weights, biases, then anchors."""
     square = 0.0
     for t in range(len(columns)):
-        square += data[t] * data[t]
+        square += state.metric[columns[t]] * data[t] * data[t]
     for p in range(len(indices)):
         j = indices[p]
         pull = 0.0
@@ -102,7 +103,8 @@ def _update_row(
             )
             state.anchor_scale[j] *= stay
             for t in range(len(columns)):
-                state.anchors[columns[t], j] += move * data[t] / state.anchor_scale[j]
+                change = move * state.metric[columns[t]] * data[t]
+                state.anchors[columns[t], j] += change / state.anchor_scale[j]
 
 
 @compiled_fast_sums

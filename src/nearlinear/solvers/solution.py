@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..gates.anchors import SoftAssignment
+
 
 @dataclass(frozen=True)
 class LocalModels:
@@ -17,6 +19,10 @@ class LocalModels:
     sharpness: float
     weights: np.ndarray
     biases: np.ndarray
+    metric: np.ndarray | None = None
+
+    def gate(self, n_neighbors):
+        return SoftAssignment(self.anchors, n_neighbors, self.sharpness, self.metric)
 
     def local_features(self, X):
         """The columns of ``X`` that the local models read: all of them, or none."""
