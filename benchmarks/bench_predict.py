@@ -2,7 +2,7 @@
 
 One thread, all models on the same rows in turns. A prediction costs the same however well the
 model was trained, so what is slow to train trains on fewer rows or shorter where no accuracy is
-reported.
+reported. Where rows are real, accuracy against time is drawn in results/front.png.
 """
 
 import importlib.util
@@ -12,9 +12,10 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from benchmarks.report import Result, publish
+from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import SHAPES, split_of
 from nearlinear import LLCSAPLClassifier
+from nearlinear.displays.cost_front import CostFrontDisplay, ModelPoint
 from reproduce.llc_sapl.methods import parameters_for
 from reproduce.protocol import best_seconds, one_thread
 
@@ -22,7 +23,7 @@ MOST_TIMES_LINEAR = 10
 LEAST_TIMES_FASTER_THAN_KERNEL = {"ijcnn1": 300, "letter": 300}
 # Rows that the models trained for their cost alone see: a full fit would take an hour.
 FEW_ROWS = {"mnist": 5000}
-OURS = "LLC-SAPL"
+OURS, OURS_CONSTANT = "LLC-SAPL", "LLC-SAPL_lcc"
 
 
 def alternatives(name):
@@ -43,6 +44,11 @@ def fit_all(name, split):
     models = {OURS: LLCSAPLClassifier(**parameters_for("llc_sapl", name), random_state=0)}
     if name in FEW_ROWS:
         models[OURS].set_params(max_iter=3)
+    else:
+        constant = parameters_for("llc_sapl_lcc", name)
+        models[OURS_CONSTANT] = LLCSAPLClassifier(
+            local_model="constant", random_state=0, **constant
+        )
     models |= alternatives(name)
     part = split.limited(train_rows=FEW_ROWS.get(name))
     with warnings.catch_warnings():
@@ -60,7 +66,8 @@ def refit_in_double(model, split):
         return twin.fit(split.X_train[:5000].astype(np.float64), split.y_train[:5000])
 
 
-def results_for(name):
+def results_for(name, points):
+    """Ratios on one set; where its rows are real, ``points`` receives each model's place."""
     split, is_real = split_of(name)
     note = "" if is_real else "drawn rows of this shape"
     models = fit_all(name, split)
@@ -79,7 +86,10 @@ def results_for(name):
             target = MOST_TIMES_LINEAR if title == OURS else None
             accuracy = ""
             if is_real and dtype is np.float32 and name not in FEW_ROWS:
-                accuracy = f"accuracy {100 * models[title].score(X, split.y_test):.2f} %"
+                score = 100 * models[title].score(X, split.y_test)
+                accuracy = f"accuracy {score:.2f} %"
+                microseconds = 1e6 * seconds[title] / len(X)
+                points.append(ModelPoint(title, microseconds, score, title.startswith(OURS)))
             yield Result(
                 case, f"{title} / LinearSVC", ratio, "×", target=target, note=accuracy or note
             )
@@ -88,9 +98,27 @@ def results_for(name):
         yield Result(case, f"SVC / {OURS}", faster, "×", target=least, at_least=True, note=note)
 
 
+def draw(fronts):
+    """One panel a data set."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(fronts), figsize=(12, 4.6), layout="constrained")
+    for axis, (name, points) in zip(axes, fronts.items()):
+        CostFrontDisplay(points).plot(axis, title=name)
+    FOLDER.mkdir(exist_ok=True)
+    figure.savefig(FOLDER / "front.png", dpi=130)
+
+
 def run():
+    points = {name: [] for name in SHAPES}
     with one_thread():
-        return [result for name in SHAPES for result in results_for(name)]
+        results = [result for name in SHAPES for result in results_for(name, points[name])]
+    if fronts := {name: placed for name, placed in points.items() if placed}:
+        draw(fronts)
+    return results
 
 
 if __name__ == "__main__":
