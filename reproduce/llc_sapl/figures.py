@@ -136,9 +136,7 @@ def figure3_rows(store, split, solver, epochs):
 def figure3(folder, splits, epochs):
     """Objective and accuracy by epoch, for Algorithm 1 and for Adam.
 
-    The steps of Algorithm 1 do not depend on how many follow, so a fit of n epochs is its state
-    after n. Adam's step size falls to zero at the last epoch, so each of its points is a training
-    of its own.
+    Step sizes fall to zero at the last epoch, so every point is a training of its own.
     """
     store = RowStore(folder / "figure3.csv", ("objective", "accuracy", "version"))
     figure, axes = plt.subplots(1, len(splits), figsize=(5 * len(splits), 3.6), squeeze=False)

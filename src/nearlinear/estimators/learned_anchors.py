@@ -63,7 +63,7 @@ default="kmeans"
         Epochs. The step size falls to zero at the last one.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step. "auto" is a 32nd of the rows, between 16 and 512.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.2
         Peak step of Adam, relative to the scale of the features.
     jitter : float, default=0.1
         Standard deviation of the Gaussian noise added to training rows by Adam, in units of
@@ -159,7 +159,7 @@ default="kmeans"
         solver="auto",
         max_iter=100,
         batch_size="auto",
-        learning_rate=0.1,
+        learning_rate=0.2,
         jitter=0.1,
         validation_fraction=0.1,
         early_stopping=False,
