@@ -31,7 +31,7 @@ def alternatives(name):
     models = {
         "LinearSVC": LinearSVC(C=0.1, tol=1e-3),
         "SVC": SVC(**parameters_for("kernel", name)),
-        "MLP": MLPClassifier((100,), max_iter=20, random_state=0),
+        "MLP": MLPClassifier((100,), random_state=0),
     }
     if importlib.util.find_spec("lightgbm"):
         from lightgbm import LGBMClassifier

@@ -35,7 +35,7 @@ class LocallyLinear:
             local = local_scores(self._features(rows), indices, self.weights, self.biases)
             np.einsum("ik,ikc->ic", codes, local, out=scores[start:stop])
 
-        run_blocks(work, X.shape[0], min(1024, rows_per_block(X.shape[1])), n_jobs)
+        run_blocks(work, X.shape[0], rows_per_block(X.shape[1]), n_jobs)
         return scores
 
     def plain(self, X):
