@@ -62,8 +62,8 @@ def test_constant_models_read_no_feature(rng, as_rows, n_outputs):
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_scores_do_not_depend_on_the_number_of_threads(rng, n_outputs):
-    problem_of_blocks = problem(rng, n_outputs, n_features=2000, n_rows=150)
-    assert rows_per_block(2000) < 100  # so there is more than one block
+    problem_of_blocks = problem(rng, n_outputs, n_features=8000, n_rows=150)
+    assert rows_per_block(8000) < 100  # so there is more than one block
     one = gated_scores(*problem_of_blocks)
     np.testing.assert_array_equal(gated_scores(*problem_of_blocks, n_jobs=2), one)
 
@@ -78,7 +78,7 @@ def test_pairs_are_grouped_by_anchor_in_their_own_order(rng):
 
 
 @pytest.mark.parametrize(
-    ("n_features", "expected"), [(0, 4096), (32, 4096), (256, 512), (9999, 64)]
+    ("n_features", "expected"), [(0, 2048), (256, 2048), (1024, 512), (9999, 64)]
 )
 def test_blocks_hold_about_as_many_numbers_whatever_the_width(n_features, expected):
     assert rows_per_block(n_features) == expected
