@@ -1,6 +1,8 @@
 """What the repository says about itself is true."""
 
+import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,9 @@ def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
 def test_changelog_begins_with_this_version():
     newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
     assert newest.group(1) == nearlinear.__version__
+
+
+@pytest.mark.parametrize("name", nearlinear.__all__)
+def test_examples_in_docstrings_hold(name):
+    module = import_module(getattr(nearlinear, name).__module__)
+    assert doctest.testmod(module).failed == 0

@@ -8,28 +8,9 @@ import pytest
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.local_adam import _Parameter, one_cycle, relative_steps, train_by_adam
 from nearlinear.solvers.local_gradients import batch_gradients
-from nearlinear.solvers.solution import BestIterate, LocalModels
+from nearlinear.solvers.solution import BestIterate
 from reference.descent import adam
-
-N_ANCHORS, N_NEIGHBORS = 6, 3
-
-
-def make_problem(n_outputs, local_model, seed=0, n_rows=40):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_rows, 4))
-    if n_outputs == 1:
-        targets = np.where(X[:, :1] * X[:, 1:2] > 0, 1.0, -1.0)
-    else:
-        labels = rng.integers(n_outputs, size=n_rows)
-        targets = np.where(labels[:, None] == np.arange(n_outputs), 1.0, -1.0)
-    width = 4 if local_model == "affine" else 0
-    model = LocalModels(
-        rng.standard_normal((N_ANCHORS, 4)),
-        0.4,
-        rng.standard_normal((N_ANCHORS, width, n_outputs)),
-        rng.standard_normal((N_ANCHORS, n_outputs)),
-    )
-    return X, targets, rng.uniform(0.5, 1.5, n_rows), model
+from reference.local_problem import N_NEIGHBORS, make_problem
 
 
 @pytest.mark.passes
@@ -180,7 +161,14 @@ def test_float32_stays_float32():
 
 def test_what_is_not_learned_stays():
     problem = make_problem(1, "affine")
+    start = problem[3]
     model = train(problem, learn_sharpness=False, learn_metric=False).model
-    assert model.sharpness == pytest.approx(problem[3].sharpness)
-    assert model.metric is None
-    assert train(problem, learn_metric=True).model.metric.std() > 0
+    assert model.sharpness == pytest.approx(start.sharpness)
+    np.testing.assert_allclose(model.metric, start.metric)
+    assert np.abs(train(problem, learn_metric=True).model.metric - start.metric).max() > 1e-3
+
+
+def test_a_plain_metric_that_is_not_learned_stays_plain():
+    X, targets, row_weight, start = make_problem(1, "affine")
+    problem = X, targets, row_weight, replace(start, metric=None)
+    assert train(problem, learn_metric=False).model.metric is None

@@ -194,7 +194,7 @@ default="kmeans"
     >>> from sklearn.datasets import make_moons
     >>> from nearlinear import LLSVMClassifier
     >>> X, y = make_moons(400, noise=0.1, random_state=0)
-    >>> LLSVMClassifier(n_anchors=10, random_state=0).fit(X, y).score(X, y) > 0.98
+    >>> LLSVMClassifier(n_anchors=20, random_state=0).fit(X, y).score(X, y) > 0.95
     True
     """
 
