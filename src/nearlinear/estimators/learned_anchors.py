@@ -52,7 +52,7 @@ default="kmeans"
     learn_metric : bool, default=True
         Learn how much each feature counts in distances to anchors (Adam only). Costs nothing at
         prediction.
-    C : float, default=10.0
+    C : float, default=1.0
         Weight of the losses.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="squared_hinge"
         With several classes, the first two are summed one-vs-rest and the log loss is softmax.
@@ -154,7 +154,7 @@ default="kmeans"
         sharpness=1.0,
         learn_sharpness=True,
         learn_metric=True,
-        C=10.0,
+        C=1.0,
         loss="squared_hinge",
         solver="auto",
         max_iter=100,
