@@ -218,7 +218,7 @@ def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_name, kind, blo
     # sums in another order: the start stops in another place (to 1e-2) and steps go on from there;
     # scores have a size of 3
     np.testing.assert_allclose(
-        sparse.decision_function(kind(X)), dense.decision_function(X), atol=0.2
+        sparse.decision_function(kind(X)), dense.decision_function(X), atol=0.1
     )
     np.testing.assert_allclose(sparse.decision_function(X), sparse.decision_function(kind(X)))
 
