@@ -9,6 +9,8 @@ _MODULES = {
     "LLSVMClassifier": "estimators.fixed_anchors",
     "LCCSVMClassifier": "estimators.fixed_anchors",
     "LLCSAPLClassifier": "estimators.learned_anchors",
+    "LDKLClassifier": "estimators.ldkl",
+    "LDKLRegressor": "estimators.ldkl",
     "ClusteredSVMClassifier": "estimators.clustered_svm",
     "SVMKNNClassifier": "estimators.svm_knn",
 }
@@ -16,6 +18,8 @@ _MODULES = {
 __all__ = [
     "ClusteredSVMClassifier",
     "LCCSVMClassifier",
+    "LDKLClassifier",
+    "LDKLRegressor",
     "LLCSAPLClassifier",
     "LLSVMClassifier",
     "SVMKNNClassifier",

@@ -1,7 +1,8 @@
 """Losses of a score matrix: value, slope and, where the loss has one, the probability model.
 
-Targets are a matrix of −1 and +1 with one column per output. Binary problems have one column;
-several classes have one column each, of which exactly one entry per row is +1.
+Targets of classes are a matrix of −1 and +1 with one column per output. Binary problems have one
+column; several classes have one column each, of which exactly one entry per row is +1. Targets of
+a regression are one column of numbers.
 """
 
 from dataclasses import dataclass
@@ -55,9 +56,66 @@ class LogLoss:
         return _softmax(scores)
 
 
+@dataclass(frozen=True)
+class CrammerSinger:
+    """max_c (f_c + [c ≠ y]) − f_y: by how much the best wrong class comes too close.
+
+    For one column, with ±f/2 as the scores of the two classes, this is the hinge.
+    """
+
+    def value(self, scores, targets):
+        if scores.shape[1] == 1:
+            return LOSSES["hinge"].value(scores, targets)
+        rows = np.arange(len(scores))
+        margins = scores + (targets < 0)
+        return margins.max(axis=1) - scores[rows, targets.argmax(axis=1)]
+
+    def slope(self, scores, targets):
+        if scores.shape[1] == 1:
+            return LOSSES["hinge"].slope(scores, targets)
+        rows = np.arange(len(scores))
+        slopes = np.zeros_like(scores)
+        slopes[rows, (scores + (targets < 0)).argmax(axis=1)] += 1.0
+        slopes[rows, targets.argmax(axis=1)] -= 1.0
+        return slopes
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """½ (f − y)²."""
+
+    def value(self, scores, targets):
+        return 0.5 * ((scores - targets) ** 2).sum(axis=1)
+
+    def slope(self, scores, targets):
+        return scores - targets
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive:
+    """max(0, |f − y| − ε)."""
+
+    epsilon: float
+
+    def value(self, scores, targets):
+        return np.maximum(0.0, np.abs(scores - targets) - self.epsilon).sum(axis=1)
+
+    def slope(self, scores, targets):
+        error = scores - targets
+        return np.where(np.abs(error) > self.epsilon, np.sign(error), 0.0).astype(
+            scores.dtype, copy=False
+        )
+
+
 def _softmax(scores):
     shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
     return shifted / shifted.sum(axis=1, keepdims=True)
 
 
-LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "log_loss": LogLoss()}
+# Losses of classes, by name.
+LOSSES = {
+    "hinge": Hinge(),
+    "squared_hinge": SquaredHinge(),
+    "crammer_singer": CrammerSinger(),
+    "log_loss": LogLoss(),
+}

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from nearlinear.losses import LOSSES
-from nearlinear.solvers.local_adam import _Parameter, one_cycle, relative_steps, train_by_adam
+from nearlinear.solvers.adam import Parameter, one_cycle
+from nearlinear.solvers.local_adam import relative_steps, train_by_adam
 from nearlinear.solvers.local_gradients import batch_gradients
 from nearlinear.solvers.solution import BestIterate
 from reference.descent import adam
@@ -20,7 +21,7 @@ def test_adam_steps_are_those_of_the_paper(rng, ridge, dtype):
     start = rng.standard_normal((2, 3)).astype(dtype)
     gradients = rng.standard_normal((12, 2, 3)).astype(dtype)
     sizes = rng.uniform(0.01, 0.1, 12)
-    moving = _Parameter(start)
+    moving = Parameter(start)
     expected = adam(start.astype(float), gradients.astype(float), sizes, ridge)
     # 1 − 0.999 is known to 5e-5 in float32; half of that is felt by steps of up to 0.1
     tolerance = 1e-5 if dtype == np.float32 else 1e-13
@@ -31,7 +32,7 @@ def test_adam_steps_are_those_of_the_paper(rng, ridge, dtype):
 
 @pytest.mark.passes
 def test_the_average_of_a_constant_is_the_constant():
-    moving = _Parameter(np.full(3, 5.0))
+    moving = Parameter(np.full(3, 5.0))
     for count in range(1, 6):
         moving.step(np.zeros(3), 0.1, 0.0, count)
     np.testing.assert_allclose(moving.average, 5.0)
@@ -39,7 +40,7 @@ def test_the_average_of_a_constant_is_the_constant():
 
 @pytest.mark.passes
 def test_the_average_forgets_where_a_short_run_began(rng):
-    moving = _Parameter(np.array([1000.0]))
+    moving = Parameter(np.array([1000.0]))
     moving.value[:] = 1.0
     for count in range(1, 101):
         moving.step(np.zeros(1), 0.0, 0.0, count)

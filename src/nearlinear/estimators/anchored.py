@@ -1,7 +1,6 @@
 """What the anchor methods share: anchors from data, gates by name, learning from a stream."""
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from .._compile import one_blas_thread
@@ -17,7 +16,6 @@ from ..solvers.local_sgd import RowTrainer
 from ..solvers.solution import LocalModels
 from .base import LocalClassifier, require_memory
 from .constraints import SHARED, at_least, one_of, positive
-from .labels import encode_labels, row_weights
 from .rows import class_targets, merge_rows
 
 _SHARPNESS_ROWS = 2000
@@ -69,18 +67,11 @@ class AnchorClassifier(LocalClassifier):
 
     def _stream(self, X, y, classes, sample_weight, *, coding, width, anchor_rate):
         """Take one step for each row; the first call also makes the anchors."""
-        first = not hasattr(self, "predictor_")
-        X, y = self._check_training_data(X, y, reset=first)
-        all_classes = self._all_classes(classes, first)
-        labels = encode_labels(y, all_classes)
-        targets = class_targets(labels, len(all_classes), np.float64)
-        weight = row_weights(X, labels, all_classes, sample_weight, self.class_weight)
-        self.classes_ = all_classes
-        # later calls go on with the stream of random numbers that the first one began
-        rng = check_random_state(getattr(self, "_stream_seed", self.random_state))
-        self._stream_seed = int(rng.randint(np.iinfo(np.int32).max))
+        X, labels, weight = self._stream_rows(X, y, classes, sample_weight)
+        targets = class_targets(labels, len(self.classes_), np.float64)
+        rng = self._stream_rng()
         if not hasattr(self, "_trainer"):
-            if first:
+            if not hasattr(self, "predictor_"):
                 self._start_stream(X, labels, weight, coding, width(X), rng)
             gate = self.predictor_.gate
             start = LocalModels(
@@ -104,22 +95,6 @@ class AnchorClassifier(LocalClassifier):
             gate = model.gate(gate.n_neighbors)
         self.predictor_ = LocallyLinear(gate, model.weights, model.biases)
         return self
-
-    def _all_classes(self, classes, first):
-        """The classes of the stream: named in the first call, the same ever after."""
-        if classes is None:
-            if first:
-                raise ValueError("partial_fit needs classes in its first call.")
-            return self.classes_
-        classes = np.unique(classes)
-        if len(classes) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two classes.")
-        if not first and not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"classes={classes.tolist()} differs from {self.classes_.tolist()} of the "
-                "earlier calls; leave it out, or start a new model."
-            )
-        return classes
 
     def _start_stream(self, X, labels, weight, coding, width, rng):
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)

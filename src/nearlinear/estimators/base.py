@@ -1,10 +1,11 @@
-"""The face that all classifiers share: input checks, labels, weights, prediction."""
+"""The face that all estimators share: input checks, labels, weights, prediction."""
 
 import os
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._compile import one_blas_thread
 from ..losses import LOSSES
 from .constraints import fit_context
-from .labels import require_one_type, row_weights
-from .rows import merge_rows
+from .labels import class_row_weights, encode_labels, require_one_type, row_weights
+from .rows import merge_regression_rows, merge_rows
 
 
 def _has_probabilities(estimator):
@@ -25,8 +26,60 @@ def _has_probabilities(estimator):
     return True
 
 
-class LocalClassifier(ClassifierMixin, BaseEstimator):
+class LocalEstimator(BaseEstimator):
     """Checks in, scores out. A method adds ``_learn(rows)``, which sets ``predictor_``."""
+
+    def _learn_from(self, rows):
+        with one_blas_thread():
+            self._learn(rows)
+        self.__dict__.pop("_trainer", None)  # a stream begins anew from the fitted model
+        return self
+
+    def _check_training_rows(self, X, y, reset, **y_checks):
+        dtype = [np.float64, np.float32] if reset else self._score_dtype
+        form = self._sparse_form()
+        X, y = validate_data(
+            self, X, y, accept_sparse=form, dtype=dtype, order="C", reset=reset, **y_checks
+        )
+        return _canonical(X), y
+
+    def _stream_rng(self):
+        """Later calls go on with the stream of random numbers that the first one began."""
+        rng = check_random_state(getattr(self, "_stream_seed", self.random_state))
+        self._stream_seed = int(rng.randint(np.iinfo(np.int32).max))
+        return rng
+
+    def _check_rows(self, X):
+        check_is_fitted(self, "predictor_")
+        form, dtype = self._sparse_form(), self._score_dtype
+        return _canonical(
+            validate_data(self, X, accept_sparse=form, dtype=dtype, order="C", reset=False)
+        )
+
+    def _sparse_form(self):
+        return "csr" if self.__sklearn_tags__().input_tags.sparse else False
+
+    def _scores(self, X):
+        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
+        return self.predictor_(X, n_jobs=self.n_jobs)
+
+    @property
+    def _score_dtype(self):
+        return self.predictor_.weights.dtype
+
+    @property
+    def cost_(self):
+        """What one prediction costs: multiply-adds, multiple of a linear model, bytes."""
+        return self.predictor_.cost
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LocalClassifier(ClassifierMixin, LocalEstimator):
+    """Labels to targets, scores to labels."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -45,16 +98,12 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        rows = self._fit_rows(X, y, sample_weight)
-        with one_blas_thread():
-            self._learn(rows)
-        self.__dict__.pop("_trainer", None)  # a stream begins anew from the fitted model
-        return self
+        return self._learn_from(self._fit_rows(X, y, sample_weight))
 
     def _fit_rows(self, X, y, sample_weight):
         X, y = self._check_training_data(X, y, reset=True)
         classes, labels = np.unique(y, return_inverse=True)
-        weight = row_weights(X, labels, classes, sample_weight, self.class_weight)
+        weight = class_row_weights(X, labels, classes, sample_weight, self.class_weight)
         present = classes[np.unique(labels[weight > 0])].tolist()
         if len(present) < 2:
             raise ValueError(
@@ -65,31 +114,36 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         return merge_rows(X, labels, weight, len(classes))
 
     def _check_training_data(self, X, y, reset):
-        dtype = [np.float64, np.float32] if reset else self._score_dtype
-        X, y = validate_data(
-            self, X, y, accept_sparse=self._sparse_form(), dtype=dtype, order="C", reset=reset
-        )
+        X, y = self._check_training_rows(X, y, reset)
         require_one_type(y)
         check_classification_targets(y)
-        return _canonical(X), y
+        return X, y
 
-    def _check_rows(self, X):
-        check_is_fitted(self, "predictor_")
-        form, dtype = self._sparse_form(), self._score_dtype
-        return _canonical(
-            validate_data(self, X, accept_sparse=form, dtype=dtype, order="C", reset=False)
-        )
+    def _stream_rows(self, X, y, classes, sample_weight):
+        """Checked rows of a stream with their labels and weights."""
+        first = not hasattr(self, "predictor_")
+        X, y = self._check_training_data(X, y, reset=first)
+        all_classes = self._all_classes(classes, first)
+        labels = encode_labels(y, all_classes)
+        weight = class_row_weights(X, labels, all_classes, sample_weight, self.class_weight)
+        self.classes_ = all_classes
+        return X, labels, weight
 
-    def _sparse_form(self):
-        return "csr" if self.__sklearn_tags__().input_tags.sparse else False
-
-    def _scores(self, X):
-        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
-        return self.predictor_(X, n_jobs=self.n_jobs)
-
-    @property
-    def _score_dtype(self):
-        return self.predictor_.biases.dtype
+    def _all_classes(self, classes, first):
+        """The classes of the stream: named in the first call, the same ever after."""
+        if classes is None:
+            if first:
+                raise ValueError("partial_fit needs classes in its first call.")
+            return self.classes_
+        classes = np.unique(classes)
+        if len(classes) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two classes.")
+        if not first and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"classes={classes.tolist()} differs from {self.classes_.tolist()} of the "
+                "earlier calls; leave it out, or start a new model."
+            )
+        return classes
 
     def decision_function(self, X):
         """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
@@ -108,15 +162,33 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities under the log loss."""
         return LOSSES["log_loss"].probabilities(self._scores(X))
 
-    @property
-    def cost_(self):
-        """What one prediction costs: multiply-adds, multiple of a linear model, bytes."""
-        return self.predictor_.cost
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+class LocalRegressor(RegressorMixin, LocalEstimator):
+    """Numbers in, numbers out."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Learn from rows and their values.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows, best standardised.
+        y : array of shape (n_samples,)
+            Values.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k equals k copies.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._check_training_rows(X, y, reset=True, y_numeric=True)
+        return self._learn_from(merge_regression_rows(X, y, row_weights(X, sample_weight)))
+
+    def predict(self, X):
+        """Values."""
+        return self._scores(X)[:, 0]
 
 
 def _canonical(X):

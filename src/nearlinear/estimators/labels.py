@@ -38,13 +38,19 @@ def encode_labels(y, classes):
     return labels
 
 
-def row_weights(X, labels, classes, sample_weight, class_weight):
-    """Sample weights times class weights, checked."""
+def row_weights(X, sample_weight):
+    """Sample weights, checked; a copy."""
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.sum() > 0:
         raise ValueError("The sum of sample_weight is zero; give some row a positive weight.")
+    return weight.copy()
+
+
+def class_row_weights(X, labels, classes, sample_weight, class_weight):
+    """Sample weights times class weights, checked."""
+    weight = row_weights(X, sample_weight)
     if class_weight is None:
-        return weight.copy()
+        return weight
     if class_weight == "balanced":
         mass = np.bincount(labels, weights=weight, minlength=len(classes))
         factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))

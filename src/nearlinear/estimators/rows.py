@@ -5,7 +5,7 @@ rows are put in an order that depends on their content alone. So a weight of k m
 and neither the order of the rows nor duplicates among them change the model.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -41,7 +41,19 @@ class TrainingRows:
 
 
 def merge_rows(X, labels, weight, n_classes):
-    """Canonical training rows from validated arrays."""
+    """Canonical training rows of classes, from validated arrays."""
+    return _merge(X, labels, weight, class_targets(np.arange(n_classes), n_classes, X.dtype))
+
+
+def merge_regression_rows(X, y, weight):
+    """Canonical training rows of a regression: one target column, all labels 0."""
+    values, labels = np.unique(y, return_inverse=True)
+    rows = _merge(X, labels, weight, values[:, None].astype(X.dtype))
+    return replace(rows, labels=np.zeros_like(rows.labels))
+
+
+def _merge(X, labels, weight, target_table):
+    """``target_table`` has the targets of each label."""
     if not np.all(weight > 0):
         kept = weight > 0
         X, labels, weight = X[kept], labels[kept], weight[kept]
@@ -55,7 +67,7 @@ def merge_rows(X, labels, weight, n_classes):
     return TrainingRows(
         X[order[first]],
         labels,
-        class_targets(labels, n_classes, X.dtype),
+        target_table[labels],
         np.add.reduceat(weight.astype(np.float64), first),
         int(np.count_nonzero(new_row)),
     )

@@ -33,7 +33,10 @@ class TanhFeature:
         _tanh_pull(features, pull, features.dtype.type(self.sigma), slope_slopes)
 
     def along_path(self, slope_scores):
-        return np.tanh(slope_scores * slope_scores.dtype.type(self.sigma))
+        """Features of the nodes on a path from their projections, one level per row."""
+        if self.sigma != 1.0:
+            slope_scores = slope_scores * slope_scores.dtype.type(self.sigma)
+        return np.tanh(slope_scores)
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class CompositionalFeature:
 
     def along_path(self, split_scores):
         features = np.tanh(split_scores)
-        for level in range(1, features.shape[1]):
-            np.tanh(features[:, level - 1] * split_scores[:, level], out=features[:, level])
+        for level in range(1, len(features)):
+            np.tanh(features[level - 1] * split_scores[level], out=features[level])
         return features
 
 

@@ -7,7 +7,7 @@ of a batch are node-major, (n_nodes, n_rows): every pass then runs along rows.
 
 import numpy as np
 
-from .._compile import compiled
+from .._compile import compiled, compiled_fast_sums
 
 
 def count_nodes(depth):
@@ -73,3 +73,43 @@ def _sparse_paths(indptr, columns, data, splits, paths):
                 score += splits[node, columns[t]] * data[t]
             node = 2 * node + (1 if score > 0 else 2)
             paths[i, level + 1] = node
+
+
+def answers_along_paths(directions, Z, paths):
+    """⟨direction, z⟩ for all directions of each node on the path, (n_rows, length, n_directions).
+
+    ``directions`` has shape (n_nodes, n_directions, width).
+    """
+    out = np.empty((*paths.shape, directions.shape[1]), dtype=directions.dtype)
+    if isinstance(Z, np.ndarray):
+        _dense_answers(directions, Z, paths, out)
+    else:
+        _sparse_answers(directions, Z.indptr, Z.indices, Z.data, paths, out)
+    return out
+
+
+@compiled_fast_sums
+def _dense_answers(directions, Z, paths, out):
+    width = Z.shape[1]
+    for i in range(len(paths)):
+        row = Z[i]
+        for level in range(paths.shape[1]):
+            node = paths[i, level]
+            for c in range(directions.shape[1]):
+                direction = directions[node, c]
+                total = out.dtype.type(0.0)
+                for d in range(width):
+                    total += direction[d] * row[d]
+                out[i, level, c] = total
+
+
+@compiled_fast_sums
+def _sparse_answers(directions, indptr, columns, data, paths, out):
+    for i in range(len(paths)):
+        for level in range(paths.shape[1]):
+            node = paths[i, level]
+            for c in range(directions.shape[1]):
+                total = out.dtype.type(0.0)
+                for t in range(indptr[i], indptr[i + 1]):
+                    total += directions[node, c, columns[t]] * data[t]
+                out[i, level, c] = total

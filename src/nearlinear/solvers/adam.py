@@ -44,6 +44,12 @@ class Parameter:
         if reach < np.inf:
             np.clip(self.value, self._start - reach, self._start + reach, out=self.value)
 
+    def restart(self, index, value):
+        """Put one entry elsewhere and forget how it moved."""
+        for array in (self.value, self.average):
+            array[index] = value
+        self._mean[index] = 0.0
+
 
 @compiled
 def _adam_pass(value, gradient, mean, square, average, size, ridge, keep):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .adam import Parameter, one_cycle
+from .batches import Batches
 from .local_gradients import batch_gradients
 from .solution import LocalModels
 
@@ -111,27 +112,21 @@ def train_by_adam(
 
     ``jitter`` adds Gaussian noise to every row, in units of each feature's standard deviation.
     """
-    n_rows = len(X)
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
     current = _ModelInTraining(
         start, relative_steps(X, learning_rate), ridge,
         learn_sharpness=learn_sharpness, learn_metric=learn_metric,
     )  # fmt: skip
-    spread = X.std(axis=0, dtype=np.float64).astype(X.dtype) * X.dtype.type(jitter)
-    n_batches = -(-n_rows // batch_size)
-    n_steps, count = n_epochs * n_batches, 0
+    batches = Batches(X, targets, row_weight, batch_size, jitter, rng)
+    n_steps, count = n_epochs * batches.n_batches, 0
     for epoch in range(1, n_epochs + 1):
         total = 0.0
-        for rows in np.array_split(rng.permutation(n_rows), n_batches):
-            batch = X[rows]
-            if jitter:
-                batch += spread * rng.standard_normal(batch.shape, dtype=X.dtype)
-            share = (row_weight[rows] / len(rows)).astype(X.dtype, copy=False)
+        for rows, targets_of, share in batches:
             value, gradients = batch_gradients(
-                batch, targets[rows], share, current.now(), n_neighbors, loss
+                rows, targets_of, share, current.now(), n_neighbors, loss
             )
-            total += value * len(rows) / n_rows
+            total += value * len(rows) / len(X)
             current.step(gradients, one_cycle(count, n_steps))
             count += 1
         model = current.averaged()

@@ -48,6 +48,7 @@ class Progress:
     epoch: int
     objective: float
     validation_score: float | None = None
+    soft_score: float | None = None  # of a tree whose splits are still soft
 
 
 @dataclass
@@ -65,10 +66,10 @@ class BestIterate:
     history: list = field(default_factory=list)
     _waited: int = 0
 
-    def offer(self, epoch, objective, model):
+    def offer(self, epoch, objective, model, **notes):
         """Take note of a model. True when ``patience`` epochs brought nothing better."""
         value = None if self.score is None else self.score(model)
-        self.history.append(Progress(epoch, objective, value))
+        self.history.append(Progress(epoch, objective, value, **notes))
         if value is None or value > self.best:
             self.model, self.best, self._waited = model, -np.inf if value is None else value, 0
         else:
@@ -76,3 +77,7 @@ class BestIterate:
         if self.on_progress is not None:
             self.on_progress(self.history[-1])
         return self._waited >= self.patience
+
+    def wait_again(self):
+        """Begin a new phase: earlier epochs without progress do not count."""
+        self._waited = 0

@@ -11,12 +11,16 @@ import numpy as np
 
 from ..gates.tree import hard_paths
 from .adam import Parameter, one_cycle
+from .batches import Batches
 from .tree_gradients import SoftPass
 from .tree_model import TreeModel
 from .tree_paths import path_gradients
+from .tree_start import revive_splits
 
 _STEPS_PER_UNIT = 20  # how often the unit of the sharpness is measured
 _UNIT_ROWS = 256
+# Shares of the soft epochs after which splits that part nothing are put elsewhere.
+_REVIVALS = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,9 @@ class TreeInTraining:
         self._ridge, self._direction_ridge = ridge, direction_ridge
         self._count = 0
 
+    def set_penalties(self, ridge, direction_ridge):
+        self._ridge, self._direction_ridge = ridge, direction_ridge
+
     def step(self, gradients, factor, *, move_splits):
         self._count += 1
         size = factor * self._size
@@ -69,6 +76,11 @@ class TreeInTraining:
         """Go on from the average."""
         for parameter in (self._splits, self._slopes, self._weights):
             parameter.value[...] = parameter.average
+
+    def move_splits(self, splits):
+        """Put some splits elsewhere, given as {node: direction}."""
+        for node, direction in splits.items():
+            self._splits.restart(node, direction)
 
     def _assemble(self, which):
         arrays = [
@@ -95,31 +107,34 @@ def train_tree(
     learning_rate,
     jitter,
     rng,
+    score_soft=None,
     n_jobs=None,
 ):
-    """Run ``n_epochs`` from ``start``, offering the averaged tree to ``keeper`` after each."""
+    """Run ``n_epochs`` from ``start``, offering the averaged tree to ``keeper`` after each.
+
+    When the keeper has seen nothing better for a while, soft epochs give way to the hard ones, and
+    those to the end.
+    """
     n_rows = Z.shape[0]
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
     tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
-    batches = _Batches(Z, targets, row_weight, batch_size, jitter, rng)
+    batches = Batches(Z, targets, row_weight, batch_size, jitter, rng)
     soft = SoftPass(start, batches.largest)
-    n_hard = round(annealing.hard_share * n_epochs) if start.depth else n_epochs
-    n_soft = n_epochs - n_hard
-    n_steps, count = n_epochs * batches.n_batches, 0
+    n_soft = n_epochs - round(annealing.hard_share * n_epochs) if start.depth else 0
+    n_steps, step = n_epochs * batches.n_batches, 0
     unit = soft.mean_distance(start, Z[:_UNIT_ROWS])
-    for epoch in range(1, n_epochs + 1):
-        is_soft = epoch <= n_soft
-        if epoch == n_soft + 1:
-            tree.settle()
+    revivals = {round(share * n_soft) for share in _REVIVALS}
+    epoch, is_soft = 0, n_soft > 0
+    while step < n_steps:
+        epoch += 1
         total = 0.0
         for rows, targets_of, share in batches:
             model = tree.now()
             if is_soft:
-                if count % _STEPS_PER_UNIT == 0:
-                    unit = soft.mean_distance(model, rows[:_UNIT_ROWS])
-                progress = count / (n_soft * batches.n_batches)
-                sharpness = annealing.sharpness(progress) / max(unit, 1e-12)
+                if step % _STEPS_PER_UNIT == 0:
+                    unit = max(soft.mean_distance(model, rows[:_UNIT_ROWS]), 1e-12)
+                sharpness = annealing.sharpness(step / (n_soft * batches.n_batches)) / unit
                 value, gradients = soft.gradients(
                     model, rows, targets_of, share, sharpness, loss, n_jobs
                 )
@@ -127,32 +142,20 @@ def train_tree(
                 paths = hard_paths(rows, model.splits, model.depth)
                 value, gradients = path_gradients(model, rows, paths, targets_of, share, loss)
             total += value * rows.shape[0] / n_rows
-            tree.step(gradients, one_cycle(count, n_steps), move_splits=is_soft)
-            count += 1
+            tree.step(gradients, one_cycle(step, n_steps), move_splits=is_soft)
+            step += 1
         model = tree.averaged()
-        objective = total + 0.5 * ridge * float(np.sum(model.weights**2, dtype=np.float64))
-        sharpness = annealing.sharpness(min(1.0, epoch / max(1, n_soft))) / max(unit, 1e-12)
-        if keeper.offer(epoch, objective, model, sharpness if is_soft else np.inf):
+        norm = float(np.sum(model.weights**2, dtype=np.float64))
+        objective = float(total + 0.5 * ridge * norm)
+        notes = {}
+        if is_soft and score_soft is not None:
+            notes["soft_score"] = score_soft(model, sharpness)
+        is_stuck = keeper.offer(epoch, objective, model, **notes)
+        if is_soft and (is_stuck or step >= n_soft * batches.n_batches):
+            is_soft, step = False, max(step, n_soft * batches.n_batches)
+            keeper.wait_again()
+            tree.settle()
+        elif is_soft and epoch in revivals:
+            tree.move_splits(revive_splits(model, Z, rng))
+        elif is_stuck:
             break
-
-
-class _Batches:
-    """Mini-batches of one epoch, in a new order each time."""
-
-    def __init__(self, Z, targets, row_weight, batch_size, jitter, rng):
-        self._Z, self._targets, self._weight = Z, targets, row_weight
-        self._rng = rng
-        self.n_batches = -(-Z.shape[0] // batch_size)
-        self.largest = -(-Z.shape[0] // self.n_batches)
-        self._noise = None
-        if jitter and isinstance(Z, np.ndarray):
-            self._noise = Z.std(axis=0, dtype=np.float64).astype(Z.dtype) * Z.dtype.type(jitter)
-
-    def __iter__(self):
-        order = self._rng.permutation(self._Z.shape[0])
-        for rows in np.array_split(order, self.n_batches):
-            batch = self._Z[rows]
-            if self._noise is not None:
-                batch += self._noise * self._rng.standard_normal(batch.shape, dtype=batch.dtype)
-            share = (self._weight[rows] / len(rows)).astype(batch.dtype, copy=False)
-            yield batch, self._targets[rows], share

@@ -3,7 +3,7 @@
 f(z) = Σ_k I_k c_k W_k z with I the soft memberships under turns t_k = tanh(s⟨θ_k, z⟩). With G the
 slope of the loss in f, g_k = ⟨G, W_k z⟩ and A_k the sum of I c g over the subtree of k,
 
-    ∂/∂W_k = G I_k c_k z,    ∂/∂c_k = I_k g_k,    ∂/∂θ_k = s [A_left (1 − t_k) − A_right (1 + t_k)] z.
+    ∂/∂W_k = G I_k c_k z,   ∂/∂c_k = I_k g_k,   ∂/∂θ_k = s [A_left (1 − t_k) − A_right (1 + t_k)] z.
 
 A batch is cut into chunks whose arrays stay in the cache; every chunk has its own sums, added up in
 order, so that the result does not depend on the number of threads.
@@ -75,7 +75,7 @@ class _Chunk:
     """The arrays of one chunk of rows."""
 
     def __init__(self, model, n_rows):
-        n_nodes, n_outputs, width = model.weights.shape
+        n_nodes, n_outputs, _ = model.weights.shape
         dtype = model.weights.dtype
         n_splits = count_splits(model.depth)
 
@@ -128,9 +128,7 @@ class _Chunk:
         slopes = np.ascontiguousarray(slopes.T, dtype=answers.dtype)
         _pull_answers(slopes, shares, features, answers, pull)
         split_slopes[...] = 0.0
-        _pull_turns(
-            self._of("turns", n_rows), shares, answers.dtype.type(sharpness), split_slopes
-        )
+        _pull_turns(self._of("turns", n_rows), shares, answers.dtype.type(sharpness), split_slopes)
         slope_slopes = self._of("slope_scores", n_rows)
         model.feature.pull_back(
             features, pull, self._of("split_scores", n_rows), split_slopes, slope_slopes

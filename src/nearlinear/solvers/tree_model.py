@@ -52,7 +52,8 @@ class RowScaling:
             variance = (moment - center @ center) / X.shape[1]
         else:
             center = np.zeros(X.shape[1])
-            variance = weight @ X.multiply(X).sum(axis=1) / total / X.shape[1]
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+            variance = weight @ squares / total / X.shape[1]
         # rounding leaves a trace of variance in constant features far from zero
         negligible = 1e-10 * (1.0 + np.max(np.abs(center), initial=0.0) ** 2)
         return cls(center, float(np.sqrt(variance)) if variance > negligible else 1.0)

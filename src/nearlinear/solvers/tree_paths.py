@@ -3,27 +3,29 @@
 import numpy as np
 
 from .._compile import compiled_fast_sums
+from ..gates.tree import answers_along_paths
 from .tree_gradients import TreeGradients
 
 
 def path_features(model, Z, paths):
     """c_k of every node on each row's path, shape (n_rows, depth + 1)."""
-    rows = model.splits if model.feature.direction_rows(len(model.weights))[1] == 0 else model.slopes
     if model.feature.name == "indicator":
         return np.ones(paths.shape, dtype=model.weights.dtype)
-    return model.feature.along_path(_path_scores(rows[:, None], Z, paths)[:, :, 0])
+    directions = model.slopes if len(model.slopes) else model.splits
+    projections = answers_along_paths(directions[:, None], Z, paths)[:, :, 0]
+    return np.ascontiguousarray(model.feature.along_path(projections.T).T)
 
 
 def path_scores(model, Z, paths):
     """Scores f(z), shape (n_rows, n_outputs)."""
-    answers = _path_scores(model.weights, Z, paths)
+    answers = answers_along_paths(model.weights, Z, paths)
     return np.einsum("ik,ikc->ic", path_features(model, Z, paths), answers)
 
 
 def path_gradients(model, Z, paths, targets, row_weight, loss):
     """Weighted loss of a batch and its gradients in weights and, with tanh features, slopes."""
     features = path_features(model, Z, paths)
-    answers = _path_scores(model.weights, Z, paths)
+    answers = answers_along_paths(model.weights, Z, paths)
     scores = np.einsum("ik,ikc->ic", features, answers)
     slopes = (row_weight[:, None] * loss.slope(scores, targets)).astype(scores.dtype, copy=False)
     sums = TreeGradients(
@@ -37,49 +39,12 @@ def path_gradients(model, Z, paths, targets, row_weight, loss):
     return float(row_weight @ loss.value(scores, targets)), sums
 
 
-def _path_scores(directions, Z, paths):
-    """⟨direction, z⟩ for the directions (n_nodes, n_columns, width) of each node on the path."""
-    out = np.empty((*paths.shape, directions.shape[1]), dtype=directions.dtype)
-    if isinstance(Z, np.ndarray):
-        _dense_scores(directions, Z, paths, out)
-    else:
-        _sparse_scores(directions, Z.indptr, Z.indices, Z.data, paths, out)
-    return out
-
-
 def _add_rows(Z, paths, factors, out):
     """out[k, c] += factor × z over rows and the nodes of their paths."""
     if isinstance(Z, np.ndarray):
         _dense_sums(Z, paths, factors, out)
     else:
         _sparse_sums(Z.indptr, Z.indices, Z.data, paths, factors, out)
-
-
-@compiled_fast_sums
-def _dense_scores(directions, Z, paths, out):
-    width = Z.shape[1]
-    for i in range(len(paths)):
-        row = Z[i]
-        for level in range(paths.shape[1]):
-            node = paths[i, level]
-            for c in range(directions.shape[1]):
-                direction = directions[node, c]
-                total = out.dtype.type(0.0)
-                for d in range(width):
-                    total += direction[d] * row[d]
-                out[i, level, c] = total
-
-
-@compiled_fast_sums
-def _sparse_scores(directions, indptr, columns, data, paths, out):
-    for i in range(len(paths)):
-        for level in range(paths.shape[1]):
-            node = paths[i, level]
-            for c in range(directions.shape[1]):
-                total = out.dtype.type(0.0)
-                for t in range(indptr[i], indptr[i + 1]):
-                    total += directions[node, c, columns[t]] * data[t]
-                out[i, level, c] = total
 
 
 @compiled_fast_sums

@@ -1,0 +1,192 @@
+"""f(x) = b + Σ c_k(x) W_k [x; 1] over the nodes k on the path of x down a tree."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .._compile import compiled_fast_sums, run_blocks
+from ..gates.node_features import (
+    NODE_FEATURES,
+    CompositionalFeature,
+    IndicatorFeature,
+    TanhFeature,
+)
+from ..gates.tree import answers_along_paths, depth_of, hard_paths
+from ..gates.tree_walk import WalkBlock, pad, padded_width
+from .base import Cost, count_bytes
+
+_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class TreePath:
+    """A tree of which each row sees one path.
+
+    ``splits`` and ``slopes`` are the directions of :class:`TreeModel`, ``weights`` has shape
+    (n_nodes, n_outputs, n_features + 1). With the indicator feature the models along a path are
+    added up in advance and ``weights`` has one entry per leaf.
+    """
+
+    splits: np.ndarray
+    slopes: np.ndarray
+    weights: np.ndarray
+    intercept: np.ndarray
+    feature: TanhFeature | CompositionalFeature | IndicatorFeature
+
+    @classmethod
+    def of(cls, splits, slopes, weights, intercept, feature):
+        """From the weights of all nodes, whatever the feature."""
+        if feature.name == "indicator":
+            weights = _sums_to_leaves(weights)
+        return cls(splits, slopes, weights, intercept, feature)
+
+    @property
+    def depth(self):
+        if self.feature.name == "indicator":
+            return len(self.weights).bit_length() - 1
+        return depth_of(len(self.weights))
+
+    def __call__(self, X, n_jobs=None):
+        """Scores, shape (n_rows, n_outputs); rows dense or CSR."""
+        if issparse(X):
+            return self._sparse_scores(X)
+        scores = np.empty((len(X), self.weights.shape[1]), dtype=self.weights.dtype)
+        inner, leaves = self._packed
+        idle = []  # memory of finished blocks, for the next one of any thread
+
+        def work(start, stop):
+            block = idle.pop() if idle else WalkBlock(inner, leaves, min(self._block_rows, len(X)))
+            block.walk(X[start:stop])
+            self._add_up(block, scores[start:stop])
+            idle.append(block)
+
+        run_blocks(work, len(X), self._block_rows, n_jobs)
+        return scores
+
+    @cached_property
+    def _block_rows(self):
+        """As many rows as stay in the cache with their products."""
+        n_outputs, width = self.weights.shape[1:]
+        row_bytes = padded_width(width - 1, self.weights.dtype) + (self.depth + 1) * (2 + n_outputs)
+        row_bytes *= self.weights.itemsize
+        return int(np.clip(_BLOCK_BYTES // row_bytes, 64, 2048))
+
+    @cached_property
+    def _packed(self):
+        """Directions of the inner nodes and of the leaves, padded; the split comes first."""
+        n_splits, n_leaves = 2**self.depth - 1, 2**self.depth
+        splits = self.splits[:, None]
+        if self.feature.name == "indicator":
+            return pad(splits), pad(self.weights)
+        lead = [splits] if self.feature.name == "compositional" else [self.slopes[:, None]]
+        leaves = np.concatenate([*lead, self.weights], axis=1)[-n_leaves:]
+        lead = [splits[:n_splits], *([] if splits is lead[0] else [self.slopes[:n_splits, None]])]
+        return pad(np.concatenate([*lead, self.weights[:n_splits]], axis=1)), pad(leaves)
+
+    def _add_up(self, block, scores):
+        products, at_leaf = block.products, block.at_leaf
+        if self.feature.name == "indicator":
+            np.add(at_leaf[:, : len(scores)].T, self.intercept, out=scores)
+            return
+        n_outputs = scores.shape[1]
+        block.features[:-1] = products[:, -n_outputs - 1]
+        block.features[-1] = at_leaf[0]
+        features = self.feature.along_path(block.features[:, : len(scores)])
+        _add_levels(features, products[:, -n_outputs:], at_leaf[1:], self.intercept, scores)
+
+    def _sparse_scores(self, X):
+        Z = with_constant(X)
+        paths = hard_paths(Z, self.splits, self.depth)
+        if self.feature.name == "indicator":
+            leaves = paths[:, -1:] - (2**self.depth - 1)
+            return answers_along_paths(self.weights, Z, leaves)[:, 0] + self.intercept
+        directions = self.splits if self.feature.name == "compositional" else self.slopes
+        products = answers_along_paths(directions[:, None], Z, paths)[:, :, 0]
+        features = self.feature.along_path(np.ascontiguousarray(products.T)).T
+        answers = answers_along_paths(self.weights, Z, paths)
+        return np.einsum("ik,ikc->ic", features, answers) + self.intercept
+
+    def plain(self, X):
+        """The same scores from the formula, level by level, in NumPy."""
+        Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
+        directions = self.splits if self.feature.name == "compositional" else self.slopes
+        node = np.zeros(len(X), dtype=np.intp)
+        scores = np.zeros((len(X), self.weights.shape[1]), dtype=self.weights.dtype)
+        above = np.ones(len(X), dtype=Z.dtype)
+        for level in range(self.depth + 1):
+            if self.feature.name != "indicator":
+                reached = np.einsum("id,id->i", directions[node], Z)
+                if self.feature.name == "compositional":
+                    above = np.tanh(above * reached)
+                else:
+                    above = np.tanh(self.feature.sigma * reached)
+                scores += above[:, None] * np.einsum("icd,id->ic", self.weights[node], Z)
+            if level < self.depth:
+                turn = np.einsum("id,id->i", self.splits[node], Z)
+                node = np.where(turn > 0, 2 * node + 1, 2 * node + 2)
+        if self.feature.name == "indicator":
+            leaf = node - (2**self.depth - 1)
+            scores = np.einsum("icd,id->ic", self.weights[leaf], Z)
+        return scores + self.intercept
+
+    @property
+    def cost(self):
+        n_outputs, width = self.weights.shape[1:]
+        dots = {
+            "tanh": self.depth + (self.depth + 1) * (1 + n_outputs),
+            "compositional": (self.depth + 1) * (1 + n_outputs),
+            "indicator": self.depth + n_outputs,
+        }[self.feature.name]
+        work = dots * (width - 1)
+        linear = max(1, width - 1) * n_outputs
+        return Cost(int(work), work / linear, count_bytes(self.to_arrays()))
+
+    def to_arrays(self):
+        """Plain arrays from which ``from_arrays`` rebuilds the predictor."""
+        return {
+            "splits": self.splits,
+            "slopes": self.slopes,
+            "weights": self.weights,
+            "intercept": self.intercept,
+            "feature": np.array(self.feature.name),
+            "sigma": np.array(getattr(self.feature, "sigma", 1.0)),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays):
+        kind = NODE_FEATURES[str(arrays["feature"])]
+        feature = kind(float(arrays["sigma"])) if kind is TanhFeature else kind()
+        names = ("splits", "slopes", "weights", "intercept")
+        return cls(*(arrays[name] for name in names), feature)
+
+
+def with_constant(X):
+    """CSR rows with a last column of ones."""
+    from scipy.sparse import csr_matrix, hstack
+
+    ones = csr_matrix(np.ones((X.shape[0], 1), dtype=X.dtype))
+    return hstack([X, ones], format="csr", dtype=X.dtype)
+
+
+def _sums_to_leaves(weights):
+    """Add up the models of each path: the one linear model of every leaf."""
+    sums = weights.copy()
+    for node in range(1, len(sums)):
+        sums[node] += sums[(node - 1) // 2]
+    return np.ascontiguousarray(sums[len(sums) // 2 :])
+
+
+@compiled_fast_sums
+def _add_levels(features, answers, leaf_answers, intercept, scores):
+    n_rows, n_outputs = scores.shape
+    for c in range(n_outputs):
+        score = scores[:, c]
+        for i in range(n_rows):
+            score[i] = intercept[c]
+        for level in range(len(features)):
+            feature = features[level]
+            answer = answers[level, c] if level < len(answers) else leaf_answers[c]
+            for i in range(n_rows):
+                score[i] += feature[i] * answer[i]

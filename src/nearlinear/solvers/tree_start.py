@@ -1,0 +1,98 @@
+"""Where a tree starts: splits from the data, top down, so that every node has rows."""
+
+import numpy as np
+
+from ..gates.tree import count_nodes, count_splits
+from .tree_model import TreeModel
+
+_MOST_ROWS = 20000  # directions of a split need no more
+_LLOYD_STEPS = 5
+_DEAD = 0.01  # share of a node's rows below which a side counts as empty
+_FEWEST_ROWS = 20  # a node with fewer rows has nothing to part
+
+
+def start_tree(Z, depth, n_outputs, feature, rng, *, from_data=True):
+    """A tree with small random weights; its splits part the rows in equal halves, or at random."""
+    n_nodes, width = count_nodes(depth), Z.shape[1]
+    n_split_rows, n_slope_rows = feature.direction_rows(n_nodes)
+
+    def draw(*shape):
+        return (rng.standard_normal(shape) / np.sqrt(width)).astype(Z.dtype)
+
+    splits, slopes = draw(n_split_rows, width), draw(n_slope_rows, width)
+    weights = Z.dtype.type(0.3) * draw(n_nodes, n_outputs, width)
+    if from_data and depth:
+        rows = np.arange(Z.shape[0])
+        if len(rows) > _MOST_ROWS:
+            rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
+        _split_in_halves(Z[rows], depth, splits, rng)
+    return TreeModel(splits, slopes, weights, feature)
+
+
+def _split_in_halves(Z, depth, splits, rng):
+    """Fill ``splits`` from the root down; nodes that no two rows reach keep what they had."""
+    members = {0: np.arange(Z.shape[0])}
+    for node in range(count_splits(depth)):
+        rows = members.pop(node)
+        scores = np.zeros(len(rows))
+        if len(rows) > 1:
+            direction = halving_direction(Z[rows], rng)
+            if direction is not None:
+                splits[node] = direction
+            scores = Z[rows] @ splits[node]
+        members[2 * node + 1], members[2 * node + 2] = rows[scores > 0], rows[scores <= 0]
+
+
+def halving_direction(Z, rng):
+    """Between the centres of two clusters, through the median; None where all rows are equal.
+
+    Scaled so that rows lie at a distance of about one.
+    """
+    first, second = Z[rng.choice(Z.shape[0], 2, replace=False)]
+    first, second = np.asarray(_dense(first)).ravel(), np.asarray(_dense(second)).ravel()
+    for _ in range(_LLOYD_STEPS):
+        direction = first - second
+        middle = 0.5 * (first + second) @ direction
+        nearer = np.asarray(Z @ direction).ravel() > middle
+        if nearer.all() or not nearer.any():
+            break
+        first, second = _mean(Z[nearer]), _mean(Z[~nearer])
+    direction = (first - second).astype(np.float64)
+    direction[-1] = 0.0
+    scores = np.asarray(Z @ direction).ravel()
+    low, high = np.partition(scores, [(len(scores) - 1) // 2, len(scores) // 2])[
+        [(len(scores) - 1) // 2, len(scores) // 2]
+    ]
+    spread = np.mean(np.abs(scores - 0.5 * (low + high)))
+    if not spread > 0:
+        return None
+    direction[-1] = -0.5 * (low + high)
+    return direction / spread
+
+
+def revive_splits(model, Z, rng):
+    """New directions, {node: direction}, for splits that send nearly all rows to one side."""
+    if Z.shape[0] > _MOST_ROWS:
+        Z = Z[np.sort(rng.choice(Z.shape[0], _MOST_ROWS, replace=False))]
+    splits, revived = model.splits.copy(), {}
+    members = {0: np.arange(Z.shape[0])}
+    for node in range(count_splits(model.depth)):
+        rows = members.pop(node)
+        scores = np.asarray(Z[rows] @ splits[node])
+        n_left = np.count_nonzero(scores > 0)
+        if len(rows) >= _FEWEST_ROWS and min(n_left, len(rows) - n_left) < _DEAD * len(rows):
+            direction = halving_direction(Z[rows], rng)
+            if direction is not None:
+                # as far from the rows as before, so that the split is as sharp as the others
+                splits[node] = revived[node] = direction * np.mean(np.abs(scores))
+                scores = np.asarray(Z[rows] @ splits[node])
+        members[2 * node + 1], members[2 * node + 2] = rows[scores > 0], rows[scores <= 0]
+    return revived
+
+
+def _mean(rows):
+    return np.asarray(rows.mean(axis=0)).ravel()
+
+
+def _dense(row):
+    return row if isinstance(row, np.ndarray) else row.toarray()
