@@ -61,9 +61,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     jitter : float, default=0.1
         Standard deviation of the Gaussian noise added to dense training rows, in units of each
         feature's own. The strongest regulariser of this model: try 0 to 0.6.
-    sharpness : pair of floats, default=(2.0, 20.0)
-        First and last sharpness of the splits in training, in units of the mean distance between
-        rows and splits.
+    first_sharpness, last_sharpness : float, default=2.0, 20.0
+        Sharpness of the splits in the first and in the last soft step, relative to one over the
+        mean distance between rows and splits.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start: each parts its rows in halves between two clusters, or anywhere.
     hard_share : float, default=0.3
@@ -149,7 +149,8 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         learning_rate="auto",
         direction_penalty=0.0,
         jitter=0.1,
-        sharpness=(2.0, 20.0),
+        first_sharpness=2.0,
+        last_sharpness=20.0,
         splits="top_down",
         hard_share=0.3,
         polish=False,
@@ -175,7 +176,8 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.learning_rate = learning_rate
         self.direction_penalty = direction_penalty
         self.jitter = jitter
-        self.sharpness = sharpness
+        self.first_sharpness = first_sharpness
+        self.last_sharpness = last_sharpness
         self.splits = splits
         self.hard_share = hard_share
         self.polish = polish
@@ -252,8 +254,8 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     jitter : float, default=0.1
         Standard deviation of the Gaussian noise added to dense training rows, in units of each
         feature's own.
-    sharpness : pair of floats, default=(2.0, 20.0)
-        First and last sharpness of the splits in training.
+    first_sharpness, last_sharpness : float, default=2.0, 20.0
+        Sharpness of the splits in the first and in the last soft step.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start.
     hard_share : float, default=0.3
@@ -335,7 +337,8 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         learning_rate="auto",
         direction_penalty=0.0,
         jitter=0.1,
-        sharpness=(2.0, 20.0),
+        first_sharpness=2.0,
+        last_sharpness=20.0,
         splits="top_down",
         hard_share=0.3,
         polish=False,
@@ -361,7 +364,8 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.learning_rate = learning_rate
         self.direction_penalty = direction_penalty
         self.jitter = jitter
-        self.sharpness = sharpness
+        self.first_sharpness = first_sharpness
+        self.last_sharpness = last_sharpness
         self.splits = splits
         self.hard_share = hard_share
         self.polish = polish

@@ -56,7 +56,8 @@ class TreeLearner:
         "learning_rate": [positive(), one_of("auto")],
         "direction_penalty": [at_least(0, Real)],
         "jitter": [at_least(0, Real)],
-        "sharpness": ["array-like"],
+        "first_sharpness": [positive()],
+        "last_sharpness": [positive()],
         "hard_share": [share()],
         "polish": ["boolean"],
         "n_restarts": [at_least(1)],
@@ -194,12 +195,13 @@ class TreeLearner:
         return _ADAM_RATE if self.solver == "adam" else _ORIGINAL_RATE
 
     def _sharpness_range(self):
-        values = np.asarray(self.sharpness, dtype=np.float64)
-        if values.shape != (2,) or not 0 < values[0] <= values[1] < np.inf:
+        first, last = float(self.first_sharpness), float(self.last_sharpness)
+        if first > last:
             raise ValueError(
-                f"sharpness={self.sharpness!r} must be two numbers, 0 < first <= last."
+                f"first_sharpness={first:g} is above last_sharpness={last:g}; splits can only "
+                "grow sharper."
             )
-        return values.tolist()
+        return first, last
 
     def _scaling(self, rows):
         scaling = RowScaling.of(rows.X, rows.weight)
