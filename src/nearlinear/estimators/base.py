@@ -203,6 +203,7 @@ def require_memory(n_bytes, max_memory, advice):
     """Refuse before allocating; ``max_memory`` None stands for the machine's memory."""
     if max_memory is None:
         max_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    n_bytes = float(min(n_bytes, 10**30))
     if n_bytes > max_memory:
         raise MemoryError(
             f"This fit would need about {n_bytes / 1e9:.2f} GB beyond the data and may use "

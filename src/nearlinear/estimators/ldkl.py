@@ -9,6 +9,7 @@ from .base import LocalClassifier, LocalRegressor
 from .constraints import at_least, fit_context, one_of
 from .labels import row_weights
 from .rows import merge_regression_rows, merge_rows
+from .tree_coordinates import TreeCoordinates
 from .tree_learner import TreeLearner, TreeTask, accuracy, explained
 
 
@@ -33,6 +34,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     depth : int or "auto", default="auto"
         Levels of splits; a row passes depth + 1 nodes. "auto" grows with the logarithm of the
         training rows and shrinks with that of the features, up to 9.
+    n_components : int, "auto" or None, default="auto"
+        Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
+        projection. "auto" is 32 for dense rows of 100 features or more, else None.
     feature : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with: a tanh of a direction of its own (eq. 10),
         a tanh composed along the path (eq. 9; continuous in x, two thirds of the cost), or 1
@@ -73,9 +77,12 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         Not for the Crammer-Singer loss.
     n_restarts : int, default=1
         Training runs, of which the best on held-out rows is kept.
+    n_trees : int, default=1
+        Trees whose scores are averaged. Deeper is better at the same cost until one tree gains no
+        more; then a second one does.
     validation_fraction : float, default=0.1
-        Share of the rows held out to keep the best iterate. 0 trains on all rows and keeps the
-        last one.
+        Share of the rows held out where polish, restarts or early stopping have to choose;
+        otherwise all rows train.
     early_stopping : bool, default=False
         End the soft phase, and then the training, when ``n_iter_no_change`` epochs brought no
         better held-out accuracy of the hard path.
@@ -96,15 +103,16 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
 
     Attributes
     ----------
-    predictor_ : TreePath
+    predictor_ : TreePath or TreeForest
         Splits, slopes and weights; all that prediction needs.
     classes_ : array of shape (n_classes,)
         Labels.
     history_ : list of Progress
-        Objective and held-out accuracy of each epoch, with hard and, while they are soft, with
-        soft splits.
+        Objective and held-out accuracy of each epoch (of the first tree); while splits are soft,
+        also the accuracy with soft and with hard splits.
     hardening_gap_ : float or None
-        What hard splits cost at the end of the soft phase, before the weights adapt to them.
+        What hard splits cost at the end of the soft phase, before the weights adapt to them; on
+        training rows where none are held out.
     n_iter_ : int
         Epochs run.
     cost_ : Cost
@@ -114,12 +122,15 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     -----
     Follows [1]_; eq. 8, 14, 17 and 18 are misprinted there. Differs in: Adam, sharpening, the hard
     phase, jitter and averaging of the iterates; splits start from the data, and those that part
-    nothing start again; several classes and other losses. ``solver="sgd"`` is the original.
+    nothing start again; wide rows are projected first, by principal directions that go on
+    learning; several classes and other losses. ``solver="sgd"`` is the original.
 
     References
     ----------
     .. [1] C. Jose, P. Goyal, P. Aggrwal, M. Varma, "Local Deep Kernel Learning for Efficient
            Non-linear SVM Prediction", ICML 2013.
+    .. [2] A. Kumar, S. Goyal, M. Varma, "Resource-efficient Machine Learning in 2 KB RAM for the
+           Internet of Things", ICML 2017.
 
     Examples
     --------
@@ -139,6 +150,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self,
         depth="auto",
         *,
+        n_components="auto",
         feature="tanh",
         sigma=1.0,
         C=10.0,
@@ -155,6 +167,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         hard_share=0.3,
         polish=False,
         n_restarts=1,
+        n_trees=1,
         validation_fraction=0.1,
         early_stopping=False,
         n_iter_no_change=20,
@@ -166,6 +179,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         verbose=0,
     ):
         self.depth = depth
+        self.n_components = n_components
         self.feature = feature
         self.sigma = sigma
         self.C = C
@@ -182,6 +196,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.hard_share = hard_share
         self.polish = polish
         self.n_restarts = n_restarts
+        self.n_trees = n_trees
         self.validation_fraction = validation_fraction
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
@@ -192,7 +207,12 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _task(self, rows):
+    _original_rate = 100.0
+
+    def _coordinates(self, rows):
+        return TreeCoordinates(self._scaling(rows))
+
+    def _task(self, coordinates):
         return TreeTask(LOSSES[self.loss], accuracy)
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -230,6 +250,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     depth : int or "auto", default="auto"
         Levels of splits; a row passes depth + 1 nodes. "auto" grows with the logarithm of the
         training rows and shrinks with that of the features, up to 9.
+    n_components : int, "auto" or None, default="auto"
+        Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
+        projection. "auto" is 32 for dense rows of 100 features or more, else None.
     feature : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with; see :class:`LDKLClassifier`.
     sigma : float, default=1.0
@@ -265,8 +288,11 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Only for the squared error.
     n_restarts : int, default=1
         Training runs, of which the best on held-out rows is kept.
+    n_trees : int, default=1
+        Trees whose values are averaged.
     validation_fraction : float, default=0.1
-        Share of the rows held out to keep the best iterate.
+        Share of the rows held out where polish, restarts or early stopping have to choose;
+        otherwise all rows train.
     early_stopping : bool, default=False
         End the soft phase, and then the training, when ``n_iter_no_change`` epochs brought no
         better held-out score of the hard path.
@@ -285,10 +311,10 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
 
     Attributes
     ----------
-    predictor_ : TreePath
+    predictor_ : TreePath or TreeForest
         Splits, slopes, weights and intercept; all that prediction needs.
     history_ : list of Progress
-        Objective and held-out R² of each epoch.
+        Objective and held-out R² of each epoch (of the first tree).
     hardening_gap_ : float or None
         What hard splits cost in R² at the end of the soft phase.
     n_iter_ : int
@@ -304,6 +330,8 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     ----------
     .. [1] C. Jose, P. Goyal, P. Aggrwal, M. Varma, "Local Deep Kernel Learning for Efficient
            Non-linear SVM Prediction", ICML 2013.
+    .. [2] A. Kumar, S. Goyal, M. Varma, "Resource-efficient Machine Learning in 2 KB RAM for the
+           Internet of Things", ICML 2017.
 
     Examples
     --------
@@ -326,6 +354,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self,
         depth="auto",
         *,
+        n_components="auto",
         feature="tanh",
         sigma=1.0,
         C=10.0,
@@ -343,6 +372,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         hard_share=0.3,
         polish=False,
         n_restarts=1,
+        n_trees=1,
         validation_fraction=0.1,
         early_stopping=False,
         n_iter_no_change=20,
@@ -353,6 +383,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         verbose=0,
     ):
         self.depth = depth
+        self.n_components = n_components
         self.feature = feature
         self.sigma = sigma
         self.C = C
@@ -370,6 +401,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.hard_share = hard_share
         self.polish = polish
         self.n_restarts = n_restarts
+        self.n_trees = n_trees
         self.validation_fraction = validation_fraction
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
@@ -379,16 +411,22 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _task(self, rows):
+    _original_rate = 1.0
+
+    def _coordinates(self, rows):
+        """Standardised targets, so that C and the steps mean the same in any unit."""
         values = rows.targets[:, 0].astype(np.float64)
-        center = np.average(values, weights=rows.weight)
+        center = float(np.average(values, weights=rows.weight))
         spread = float(np.sqrt(np.average((values - center) ** 2, weights=rows.weight)))
-        spread = spread if spread > 1e-12 * (1.0 + abs(center)) else 1.0
+        is_constant = spread <= np.finfo(rows.targets.dtype).eps * abs(center)
+        return TreeCoordinates(self._scaling(rows), 1.0 if is_constant else spread, center)
+
+    def _task(self, coordinates):
         losses = {
             "squared_error": SquaredError(),
-            "epsilon_insensitive": EpsilonInsensitive(self.epsilon / spread),
+            "epsilon_insensitive": EpsilonInsensitive(self.epsilon / coordinates.scale),
         }
-        return TreeTask(losses[self.loss], explained, spread, float(center))
+        return TreeTask(losses[self.loss], explained)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):

@@ -1,6 +1,6 @@
 """What the tree estimators share: from training rows to a tree, by the solver asked for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -10,44 +10,43 @@ from .._compile import one_blas_thread
 from .._warn import warn_user
 from ..gates.node_features import NODE_FEATURES, TanhFeature
 from ..gates.tree import count_nodes, hard_paths
-from ..predictors.tree_path import TreePath
+from ..predictors.tree_forest import TreeForest
 from ..solvers.solution import BestIterate
 from ..solvers.tree_adam import Annealing, train_tree
 from ..solvers.tree_gradients import SoftPass
-from ..solvers.tree_model import RowScaling, TreeModel
+from ..solvers.tree_model import RowScaling, project_rows
 from ..solvers.tree_paths import path_scores
 from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
-from ..solvers.tree_start import start_tree
+from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
 from .base import require_memory
 from .constraints import SHARED, at_least, one_of, positive, share
 
 _SOFT_SCORE_ROWS = 2000  # enough to see the gap between soft and hard splits
-_WIDE = 100  # features from which the original schedule wants shorter rows
-_ADAM_RATE, _ORIGINAL_RATE = 0.1, 100.0
+_WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
+_USUAL_COMPONENTS = 32
+_ADAM_RATE = 0.1
 
 
 @dataclass(frozen=True)
 class TreeTask:
-    """What a tree is to learn: the loss of scaled targets, and how good scores are."""
+    """What a tree is to learn: a loss, and ``score(scores, targets, weight)``, best if highest."""
 
     loss: object
-    score: object  # score(scores, targets, weight): higher is better
-    scale: float = 1.0  # of the targets
-    offset: float = 0.0
-
-    def of(self, rows):
-        """Targets of some rows in the task's own scale."""
-        return ((rows.targets - self.offset) / self.scale).astype(rows.X.dtype, copy=False)
+    score: object
 
 
 class TreeLearner:
-    """Parameters and training of trees. A kind of task adds ``_task(rows)``."""
+    """Parameters and training of trees.
+
+    A kind of task adds ``_coordinates(rows)``, ``_task(coordinates)`` and ``_original_rate``.
+    """
 
     _parameter_constraints = {
         **SHARED,
         "depth": [at_least(0), one_of("auto")],
+        "n_components": [at_least(1), one_of("auto"), None],
         "feature": [one_of(*NODE_FEATURES)],
         "sigma": [positive()],
         "splits": [one_of("top_down", "random")],
@@ -61,6 +60,7 @@ class TreeLearner:
         "hard_share": [share()],
         "polish": ["boolean"],
         "n_restarts": [at_least(1)],
+        "n_trees": [at_least(1)],
         "validation_fraction": [share()],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [at_least(1)],
@@ -68,61 +68,69 @@ class TreeLearner:
     _parameter_constraints.pop("tol")
 
     def _learn(self, rows):
-        previous = getattr(self, "predictor_", None) if self.warm_start else None
-        depth = self._depth(*rows.X.shape)
-        self._check_memory(rows, depth)
+        shape = self._depth(rows), self._rank(rows)
+        self._check_memory(rows, *shape)
         rng = check_random_state(self.random_state)
-        train, held_out = rows.split(self.validation_fraction, rng)
-        task = self._task(train)
-        scaling = self._scaling(train)
-        attempts = []
+        train, held_out = rows, None
+        if self.early_stopping or self.polish or self.n_restarts > 1:
+            train, held_out = rows.split(self.validation_fraction, rng)
+        coordinates, starts = self._previous(train, *shape)
+        if coordinates is None:
+            coordinates = self._coordinates(train)
+        trees = []
         try:
-            for _ in range(self.n_restarts):
-                keeper = self._attempt(
-                    train, held_out, task, scaling, depth, previous,
-                    np.random.default_rng(rng.randint(np.iinfo(np.int32).max)), attempts,
-                )  # fmt: skip
+            for start in starts:
+                attempts = []
+                trees.append(attempts)
+                for _ in range(self.n_restarts):
+                    generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
+                    self._attempt(train, held_out, coordinates, start, shape, generator, attempts)
         except KeyboardInterrupt:
-            if not attempts or attempts[-1].model is None:
+            if all(keeper.model is None for keeper in trees[0]):
                 raise
             warn_user("Interrupted: the best model so far is kept.")
-        keeper = max(attempts, key=_rank)
-        self.history_ = keeper.history
-        self.n_iter_ = keeper.history[-1].epoch
-        self.predictor_ = _unscaled(keeper.model, scaling, task)
+        keepers = [max(attempts, key=_quality) for attempts in trees if attempts]
+        keepers = [keeper for keeper in keepers if keeper.model is not None]
+        self.history_ = keepers[0].history
+        self.n_iter_ = keepers[0].history[-1].epoch
+        self._coordinates_found = coordinates
+        found = tuple(coordinates.predictor(keeper.model) for keeper in keepers)
+        self.predictor_ = found[0] if len(found) == 1 else TreeForest(found)
 
-    def _attempt(self, train, held_out, task, scaling, depth, previous, rng, attempts):
+    def _previous(self, rows, depth, n_components):
+        """Coordinates and trees of the previous fit, or None where they do not fit any more."""
+        unknown = None, [None] * self.n_trees
+        previous = getattr(self, "predictor_", None) if self.warm_start else None
+        if previous is None:
+            return unknown
+        trees = previous.trees if isinstance(previous, TreeForest) else (previous,)
+        first = trees[0]
+        rank = None if first.projection is None else len(first.projection)
+        shape = (first.depth, rank, first.n_features, first.weights.shape[1])
+        wanted = (depth, n_components, rows.X.shape[1], rows.targets.shape[1])
+        if (shape, first.feature, len(trees)) != (wanted, self._feature(), self.n_trees):
+            return unknown
+        coordinates = self._coordinates_found
+        return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
+
+    def _attempt(self, train, held_out, coordinates, start, shape, rng, attempts):
         """One training run; its record is put among ``attempts`` before it begins."""
-        Z, targets = scaling(train.X), task.of(train)
-        Z_held = None if held_out is None else scaling(held_out.X)
-
-        def score(model):
-            scores = path_scores(model, Z_held, hard_paths(Z_held, model.splits, model.depth))
-            return task.score(scores, task.of(held_out), held_out.weight)
-
-        def score_soft(model, sharpness):
-            few = slice(0, _SOFT_SCORE_ROWS)
-            scores = SoftPass(model, 256).scores(model, Z_held[few], sharpness)
-            return task.score(scores, task.of(held_out)[few], held_out.weight[few])
-
-        keeper = BestIterate(
-            score if held_out is not None else None,
-            patience=self.n_iter_no_change if self.early_stopping else np.inf,
-            on_progress=self._report if self.verbose else None,
-        )
+        task = self._task(coordinates)
+        Z, targets = coordinates.rows(train.X), coordinates.targets(train)
+        keeper, compare = self._record(train, held_out, coordinates, task)
         attempts.append(keeper)
-        common = dict(
-            loss=task.loss, n_epochs=self.max_iter, rng=rng, n_jobs=self.n_jobs,
-            learning_rate=self._rate(), score_soft=None if held_out is None else score_soft,
-        )  # fmt: skip
-        start = self._warm_start(previous, scaling, task, (depth, targets.shape[1], Z.dtype))
         first, last = self._sharpness_range()
-        if start is None:
-            start = self._start(Z, targets.shape[1], depth, rng)
+        is_new = start is None
+        if is_new:
+            start = self._start(Z, targets.shape[1], *shape, rng)
         else:
             first = last  # the splits are good: blurring them again would lose them
+        common = dict(
+            loss=task.loss, n_epochs=self.max_iter, rng=rng, n_jobs=self.n_jobs,
+            learning_rate=self._rate(), compare=compare,
+        )  # fmt: skip
         if self.solver == "sgd":
-            train_original(Z, targets, train.weight, start, keeper, **common)
+            train_original(Z, targets, train.weight, start, keeper, is_new=is_new, **common)
         else:
             train_tree(
                 Z, targets, train.weight, start, keeper, C=self.C,
@@ -131,59 +139,89 @@ class TreeLearner:
                 batch_size=self._batch_rows(Z.shape[0]), jitter=self.jitter, **common,
             )  # fmt: skip
         if self.polish and held_out is not None and can_polish(task.loss):
+            keeper.keeps_latest = False  # from here on the better one
             polished = polish_weights(
                 keeper.model, Z, targets, train.weight, loss=task.loss, C=self.C,
                 rng=np.random.RandomState(rng.integers(2**31)), n_jobs=self.n_jobs,
             )  # fmt: skip
             keeper.offer(keeper.history[-1].epoch, keeper.history[-1].objective, polished)
-        return keeper
 
-    def _start(self, Z, n_outputs, depth, rng):
+    def _record(self, train, held_out, coordinates, task):
+        """What keeps the best tree by its hard paths, and what scores soft ones.
+
+        Without held-out rows, soft and hard splits are compared on training rows.
+        """
+        seen_by = held_out
+        if held_out is None:
+            seen_by = train.take(np.arange(min(_SOFT_SCORE_ROWS, train.X.shape[0])))
+        Z, targets, weight = (
+            coordinates.rows(seen_by.X), coordinates.targets(seen_by), seen_by.weight
+        )  # fmt: skip
+        few = slice(0, _SOFT_SCORE_ROWS)
+
+        def score(model):
+            seen = model.rows(Z)
+            paths = hard_paths(seen, model.splits, model.depth)
+            return task.score(path_scores(model, seen, paths), targets, weight)
+
+        def score_soft(model, sharpness):
+            scores = SoftPass(model, 256).scores(model, model.rows(Z[few]), sharpness)
+            return task.score(scores, targets[few], weight[few])
+
+        keeper = BestIterate(
+            None if held_out is None else score,
+            self.n_iter_no_change if self.early_stopping else np.inf,
+            self._report if self.verbose else None,
+            keeps_latest=not self.early_stopping,
+        )
+        return keeper, lambda model, sharpness: (score_soft(model, sharpness), score(model))
+
+    def _start(self, Z, n_outputs, depth, n_components, rng):
         if self.solver == "sgd":
             return start_original(Z, depth, n_outputs, self._feature(), rng)
+        projection = None
+        if n_components is not None:
+            projection = start_projection(Z, n_components, rng)
+            Z = project_rows(Z, projection)
         from_data = self.splits == "top_down"
-        return start_tree(Z, depth, n_outputs, self._feature(), rng, from_data=from_data)
-
-    def _warm_start(self, previous, scaling, task, shape):
-        """The tree of the previous fit, or None where it is of another kind or shape."""
-        depth, n_outputs, dtype = shape
-        if previous is None or previous.feature != self._feature():
-            return None
-        same = (previous.depth, previous.weights.shape[1]) == (depth, n_outputs)
-        same &= previous.weights.shape[2] == len(scaling.center) + 1
-        return _scaled_model(previous, scaling, task, dtype) if same else None
+        start = start_tree(Z, depth, n_outputs, self._feature(), rng, from_data=from_data)
+        return replace(start, projection=projection)
 
     def _continue_stream(self, rows, rng):
         """Steps on the rows of one call; the first call also makes the tree."""
         if not hasattr(self, "_trainer"):
-            depth = self._depth(*rows.X.shape)
-            self._check_memory(rows, depth)
-            task, scaling = self._task(rows), self._scaling(rows)
-            generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-            previous = getattr(self, "predictor_", None)
-            if previous is not None:
-                depth = previous.depth
-            n_outputs = rows.targets.shape[1]
-            first, last = self._sharpness_range()
-            start = self._warm_start(previous, scaling, task, (depth, n_outputs, rows.X.dtype))
-            if start is None:
-                start = self._start(scaling(rows.X), n_outputs, depth, generator)
-            else:
-                first = last
-            self._trainer = TreeStream(start, self._rate(), Annealing(first, last, 0.0))
-            self._stream_task, self._stream_scaling, self._weight_seen = task, scaling, 0.0
-        task, scaling = self._stream_task, self._stream_scaling
+            self._trainer = self._start_stream(rows, rng)
+            self._weight_seen = 0.0
+        coordinates = self._coordinates_found
         self._weight_seen += rows.weight.sum()
         with one_blas_thread():
             self._trainer.train(
-                scaling(rows.X), task.of(rows), rows.weight, loss=task.loss,
-                ridge=1.0 / (self.C * self._weight_seen), direction_ridge=self.direction_penalty,
-                batch_size=self._batch_rows(rows.X.shape[0]), jitter=self.jitter,
+                coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
+                loss=self._task(coordinates).loss, ridge=1.0 / (self.C * self._weight_seen),
+                direction_ridge=self.direction_penalty, jitter=self.jitter,
+                batch_size=self._batch_rows(rows.X.shape[0]), n_jobs=self.n_jobs,
                 rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
-                n_jobs=self.n_jobs,
             )  # fmt: skip
-        self.predictor_ = _unscaled(self._trainer.model(), scaling, task)
+        self.predictor_ = coordinates.predictor(self._trainer.model())
         return self
+
+    def _start_stream(self, rows, rng):
+        """From the fitted tree if there is one, else from the rows of the first call."""
+        if self.n_trees > 1:
+            raise ValueError(f"partial_fit trains one tree; n_trees is {self.n_trees}.")
+        if self.solver != "adam":
+            raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
+        first, last = self._sharpness_range()
+        if hasattr(self, "predictor_"):
+            start, first = self._coordinates_found.model(self.predictor_, rows.X.dtype), last
+        else:
+            depth, n_components = self._depth(rows), self._rank(rows)
+            self._check_memory(rows, depth, n_components)
+            self._coordinates_found = self._coordinates(rows)
+            generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
+            Z = self._coordinates_found.rows(rows.X)
+            start = self._start(Z, rows.targets.shape[1], depth, n_components, generator)
+        return TreeStream(start, self._rate(), Annealing(first, last, 0.0))
 
     def _feature(self):
         kind = NODE_FEATURES[self.feature]
@@ -192,7 +230,7 @@ class TreeLearner:
     def _rate(self):
         if self.learning_rate != "auto":
             return self.learning_rate
-        return _ADAM_RATE if self.solver == "adam" else _ORIGINAL_RATE
+        return _ADAM_RATE if self.solver == "adam" else self._original_rate
 
     def _sharpness_range(self):
         first, last = float(self.first_sharpness), float(self.last_sharpness)
@@ -210,80 +248,70 @@ class TreeLearner:
             scaling = RowScaling(scaling.center, scaling.scale * np.sqrt(n_features))
         return scaling
 
-    def _depth(self, n_rows, n_features):
+    def _depth(self, rows):
         """As asked, or so deep that a leaf has rows enough for its model."""
+        n_rows, n_features = rows.X.shape
         if self.depth == "auto":
-            return int(np.clip(np.log2(n_rows / (100.0 + 3.0 * n_features)), 1, 9))
+            width = self._rank(rows) or n_features
+            return int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, 9))
         if 2**self.depth > n_rows:
             warn_user(
-                f"depth={self.depth} gives {2**self.depth} leaves for {n_rows} distinct rows; "
+                f"depth={self.depth} gives 2**{self.depth} leaves for {n_rows} distinct rows; "
                 "lower depth."
             )
         return self.depth
 
-    def _batch_rows(self, n_rows):
-        return (
-            int(np.clip(n_rows // 64, 32, 1024))
-            if self.batch_size == "auto"
-            else (min(self.batch_size, n_rows))
-        )
+    def _rank(self, rows):
+        """Columns after the projection, or None for none."""
+        n_features = rows.X.shape[1]
+        if self.n_components == "auto":
+            is_wide = n_features >= _WIDE and isinstance(rows.X, np.ndarray)
+            return _USUAL_COMPONENTS if is_wide and self.solver == "adam" else None
+        if self.n_components is None:
+            return None
+        if self.solver != "adam":
+            raise ValueError("n_components needs solver='adam'; the original has no projection.")
+        return min(self.n_components, n_features)
 
-    def _check_memory(self, rows, depth):
-        n_rows, width = rows.X.shape[0], rows.X.shape[1] + 1
+    def _batch_rows(self, n_rows):
+        if self.batch_size == "auto":
+            return int(np.clip(n_rows // 64, 32, 1024))
+        return min(self.batch_size, n_rows)
+
+    def _check_memory(self, rows, depth, n_components):
+        n_rows, n_features = rows.X.shape
         n_outputs, itemsize = rows.targets.shape[1], rows.X.dtype.itemsize
+        width = 1 + (n_features if n_components is None else n_components)
         n_nodes = count_nodes(depth)
-        model = n_nodes * width * (2 + n_outputs) * itemsize
-        chunks = self._batch_rows(n_rows) * n_nodes * (6 + n_outputs) * itemsize
-        data = (
-            n_rows * width * itemsize if isinstance(rows.X, np.ndarray) else 2 * rows.X.data.nbytes
-        )
-        advice = "lower depth or batch_size"
-        require_memory(12 * model + chunks + 2 * data, self.max_memory, advice)
+        model = n_nodes * width * (2 + n_outputs) + (n_components or 0) * n_features
+        chunks = self._batch_rows(n_rows) * n_nodes * (6 + n_outputs)
+        is_dense = isinstance(rows.X, np.ndarray)
+        data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
+        need = (12 * model + chunks) * itemsize + 2 * data
+        require_memory(need, self.max_memory, "lower depth or batch_size")
 
     def _report(self, progress):
-        held_out, soft = progress.validation_score, progress.soft_score
+        held_out, soft, hard = (
+            progress.validation_score, progress.soft_score, progress.hard_score
+        )  # fmt: skip
         print(
             f"epoch {progress.epoch:4d}  objective {progress.objective:.5f}"
             + ("" if held_out is None else f"  held-out score {held_out:.4f}")
-            + ("" if soft is None else f" (soft splits {soft:.4f})")
+            + ("" if soft is None else f"  soft splits {soft:.4f}, hard {hard:.4f}")
         )
 
     @property
     def hardening_gap_(self):
-        """Held-out score with soft splits less that with hard ones, at the last soft epoch."""
+        """Score with soft splits less that with hard ones, at the last soft epoch."""
         soft = [line for line in self.history_ if line.soft_score is not None]
-        return soft[-1].soft_score - soft[-1].validation_score if soft else None
+        return soft[-1].soft_score - soft[-1].hard_score if soft else None
 
 
-def _rank(keeper):
+def _quality(keeper):
     """Restarts are compared by held-out score, or without one by the objective reached."""
     if keeper.model is None:
         return -np.inf
     return keeper.best if keeper.score is not None else -keeper.history[-1].objective
-
-
-def _unscaled(model, scaling, task):
-    weights = scaling.unscaled(model.weights)
-    weights *= weights.dtype.type(task.scale)
-    intercept = np.full(weights.shape[1], task.offset, dtype=weights.dtype)
-    return TreePath.of(
-        scaling.unscaled(model.splits), scaling.unscaled(model.slopes), weights, intercept,
-        model.feature,
-    )  # fmt: skip
-
-
-def _scaled_model(predictor, scaling, task, dtype):
-    """The tree of an earlier fit, in the coordinates of this one."""
-    weights = predictor.weights
-    if predictor.feature.name == "indicator":
-        n_splits = 2**predictor.depth - 1
-        weights = np.concatenate([np.zeros((n_splits, *weights.shape[1:])), weights])
-    return TreeModel(
-        scaling.scaled(predictor.splits).astype(dtype),
-        scaling.scaled(predictor.slopes).astype(dtype),
-        (scaling.scaled(weights) / task.scale).astype(dtype),
-        predictor.feature,
-    )
 
 
 def accuracy(scores, targets, weight):

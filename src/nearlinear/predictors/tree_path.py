@@ -1,6 +1,6 @@
 """f(x) = b + Σ c_k(x) W_k [x; 1] over the nodes k on the path of x down a tree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,8 @@ class TreePath:
 
     ``splits`` and ``slopes`` are the directions of :class:`TreeModel`, ``weights`` has shape
     (n_nodes, n_outputs, n_features + 1). With the indicator feature the models along a path are
-    added up in advance and ``weights`` has one entry per leaf.
+    added up in advance and ``weights`` has one entry per leaf. With a ``projection``
+    (n_components, n_features + 1) the tree stands on projected rows.
     """
 
     splits: np.ndarray
@@ -34,13 +35,24 @@ class TreePath:
     weights: np.ndarray
     intercept: np.ndarray
     feature: TanhFeature | CompositionalFeature | IndicatorFeature
+    projection: np.ndarray | None = None
 
     @classmethod
-    def of(cls, splits, slopes, weights, intercept, feature):
+    def of(cls, splits, slopes, weights, intercept, feature, projection=None):
         """From the weights of all nodes, whatever the feature."""
         if feature.name == "indicator":
             weights = _sums_to_leaves(weights)
-        return cls(splits, slopes, weights, intercept, feature)
+        return cls(splits, slopes, weights, intercept, feature, projection)
+
+    @property
+    def n_features(self):
+        return (self.weights.shape[2] if self.projection is None else self.projection.shape[1]) - 1
+
+    def seen(self, X):
+        """Rows as the tree sees them."""
+        if self.projection is None:
+            return X
+        return np.asarray(X @ self.projection[:, :-1].T) + self.projection[:, -1]
 
     @property
     def depth(self):
@@ -51,14 +63,16 @@ class TreePath:
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); rows dense or CSR."""
         if issparse(X):
-            return self._sparse_scores(X)
+            if self.projection is None:
+                return self._sparse_scores(X)
+            return replace(self, projection=None)(self.seen(X), n_jobs)
         scores = np.empty((len(X), self.weights.shape[1]), dtype=self.weights.dtype)
         inner, leaves = self._packed
         idle = []  # memory of finished blocks, for the next one of any thread
 
         def work(start, stop):
             block = idle.pop() if idle else WalkBlock(inner, leaves, min(self._block_rows, len(X)))
-            block.walk(X[start:stop])
+            block.walk(self.seen(X[start:stop]))
             self._add_up(block, scores[start:stop])
             idle.append(block)
 
@@ -108,8 +122,18 @@ class TreePath:
         answers = answers_along_paths(self.weights, Z, paths)
         return np.einsum("ik,ikc->ic", features, answers) + self.intercept
 
+    def paths(self, X):
+        """Nodes that each row passes, root first, shape (n_rows, depth + 1); rows dense or CSR."""
+        X = self.seen(X)
+        if issparse(X):
+            return hard_paths(with_constant(X), self.splits, self.depth)
+        Z = np.ones((len(X), X.shape[1] + 1), dtype=self.splits.dtype)
+        Z[:, :-1] = X
+        return hard_paths(Z, self.splits, self.depth)
+
     def plain(self, X):
         """The same scores from the formula, level by level, in NumPy."""
+        X = self.seen(X)
         Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
         directions = self.splits if self.feature.name == "compositional" else self.slopes
         node = np.zeros(len(X), dtype=np.intp)
@@ -140,12 +164,16 @@ class TreePath:
             "indicator": self.depth + n_outputs,
         }[self.feature.name]
         work = dots * (width - 1)
-        linear = max(1, width - 1) * n_outputs
+        if self.projection is not None:
+            work += len(self.projection) * self.n_features
+        linear = self.n_features * n_outputs
         return Cost(int(work), work / linear, count_bytes(self.to_arrays()))
 
     def to_arrays(self):
         """Plain arrays from which ``from_arrays`` rebuilds the predictor."""
+        projection = {} if self.projection is None else {"projection": self.projection}
         return {
+            **projection,
             "splits": self.splits,
             "slopes": self.slopes,
             "weights": self.weights,
@@ -159,7 +187,7 @@ class TreePath:
         kind = NODE_FEATURES[str(arrays["feature"])]
         feature = kind(float(arrays["sigma"])) if kind is TanhFeature else kind()
         names = ("splits", "slopes", "weights", "intercept")
-        return cls(*(arrays[name] for name in names), feature)
+        return cls(*(arrays[name] for name in names), feature, arrays.get("projection"))
 
 
 def with_constant(X):

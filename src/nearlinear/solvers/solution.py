@@ -48,19 +48,23 @@ class Progress:
     epoch: int
     objective: float
     validation_score: float | None = None
-    soft_score: float | None = None  # of a tree whose splits are still soft
+    # of a tree whose splits are still soft, and of the same with hard splits
+    soft_score: float | None = None
+    hard_score: float | None = None
 
 
 @dataclass
 class BestIterate:
     """Keeps the model with the best held-out score; says when to stop.
 
-    ``score(model)`` is None where nothing is held out: then the latest model is kept.
+    ``score(model)`` is None where nothing is held out: then the latest model is kept, as it is on
+    demand: at the end of a schedule the last model is better than a lucky one before.
     """
 
     score: object
     patience: float = np.inf
     on_progress: object = None
+    keeps_latest: bool = False
     model: object = None
     best: float = -np.inf
     history: list = field(default_factory=list)
@@ -70,10 +74,9 @@ class BestIterate:
         """Take note of a model. True when ``patience`` epochs brought nothing better."""
         value = None if self.score is None else self.score(model)
         self.history.append(Progress(epoch, objective, value, **notes))
-        if value is None or value > self.best:
-            self.model, self.best, self._waited = model, -np.inf if value is None else value, 0
-        else:
-            self._waited += 1
+        self._waited = 0 if value is None or value > self.best else self._waited + 1
+        if self._waited == 0 or self.keeps_latest:
+            self.model, self.best = model, -np.inf if value is None else value
         if self.on_progress is not None:
             self.on_progress(self.history[-1])
         return self._waited >= self.patience

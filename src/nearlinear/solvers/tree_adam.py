@@ -19,6 +19,8 @@ from .tree_start import revive_splits
 
 _STEPS_PER_UNIT = 20  # how often the unit of the sharpness is measured
 _UNIT_ROWS = 256
+_SPREAD_ROWS = 20000
+_PROJECTION_RATE = 0.1  # step of the projection relative to that of the tree
 # Shares of the soft epochs after which splits that part nothing are put elsewhere.
 _REVIVALS = (0.1, 0.2, 0.3, 0.4, 0.5)
 
@@ -46,9 +48,13 @@ class TreeInTraining:
         self._splits, self._slopes, self._weights = (
             Parameter(start.splits), Parameter(start.slopes), Parameter(start.weights)
         )  # fmt: skip
+        self._projection = None if start.projection is None else Parameter(start.projection)
         self._feature = start.feature
         # a step of r / √(width) on all coordinates moves a projection of a scaled row by about r
         self._size = learning_rate / np.sqrt(start.weights.shape[2])
+        if self._projection is not None:
+            spread = np.sqrt(np.mean(start.projection.astype(np.float64) ** 2))
+            self._projection_size = _PROJECTION_RATE * learning_rate * spread
         self._ridge, self._direction_ridge = ridge, direction_ridge
         self._count = 0
 
@@ -63,6 +69,9 @@ class TreeInTraining:
         if gradients.slopes.size:
             self._slopes.step(gradients.slopes, size, self._direction_ridge, self._count)
         self._weights.step(gradients.weights, size, self._ridge, self._count)
+        if gradients.projection is not None:
+            size = factor * self._projection_size
+            self._projection.step(gradients.projection, size, 0.0, self._count)
 
     def now(self):
         """The tree as it is, sharing memory with the parameters."""
@@ -74,7 +83,7 @@ class TreeInTraining:
 
     def settle(self):
         """Go on from the average."""
-        for parameter in (self._splits, self._slopes, self._weights):
+        for parameter in self._parameters():
             parameter.value[...] = parameter.average
 
     def move_splits(self, splits):
@@ -82,13 +91,15 @@ class TreeInTraining:
         for node, direction in splits.items():
             self._splits.restart(node, direction)
 
+    def _parameters(self):
+        own = [self._splits, self._slopes, self._weights]
+        return own if self._projection is None else [*own, self._projection]
+
     def _assemble(self, which):
-        arrays = [
-            getattr(parameter, which) for parameter in (self._splits, self._slopes, self._weights)
-        ]
+        arrays = [getattr(parameter, which) for parameter in self._parameters()]
         if which == "average":
             arrays = [array.copy() for array in arrays]
-        return TreeModel(*arrays, self._feature)
+        return TreeModel(*arrays[:3], self._feature, *arrays[3:])
 
 
 def train_tree(
@@ -107,23 +118,23 @@ def train_tree(
     learning_rate,
     jitter,
     rng,
-    score_soft=None,
+    compare=None,
     n_jobs=None,
 ):
     """Run ``n_epochs`` from ``start``, offering the averaged tree to ``keeper`` after each.
 
     When the keeper has seen nothing better for a while, soft epochs give way to the hard ones, and
-    those to the end.
+    those to the end. ``compare(model, sharpness)`` gives the soft and the hard score of a tree.
     """
     n_rows = Z.shape[0]
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
     tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
-    batches = Batches(Z, targets, row_weight, batch_size, jitter, rng)
+    noise = RowNoise(start, Z, jitter, rng)
+    batches = Batches(Z, targets, row_weight, batch_size, 0.0, rng)
     soft = SoftPass(start, batches.largest)
     n_soft = n_epochs - round(annealing.hard_share * n_epochs) if start.depth else 0
     n_steps, step = n_epochs * batches.n_batches, 0
-    unit = soft.mean_distance(start, Z[:_UNIT_ROWS])
     revivals = {round(share * n_soft) for share in _REVIVALS}
     epoch, is_soft = 0, n_soft > 0
     while step < n_steps:
@@ -131,31 +142,66 @@ def train_tree(
         total = 0.0
         for rows, targets_of, share in batches:
             model = tree.now()
+            seen = noise(model.rows(rows) if is_soft else rows)
             if is_soft:
                 if step % _STEPS_PER_UNIT == 0:
-                    unit = max(soft.mean_distance(model, rows[:_UNIT_ROWS]), 1e-12)
+                    unit = max(soft.mean_distance(model, seen[:_UNIT_ROWS]), 1e-12)
                 sharpness = annealing.sharpness(step / (n_soft * batches.n_batches)) / unit
-                value, gradients = soft.gradients(
-                    model, rows, targets_of, share, sharpness, loss, n_jobs
+                value, gradients = soft_gradients(
+                    soft, model, rows, seen, targets_of, share, sharpness, loss, n_jobs
                 )
             else:
-                paths = hard_paths(rows, model.splits, model.depth)
-                value, gradients = path_gradients(model, rows, paths, targets_of, share, loss)
+                paths = hard_paths(seen, model.splits, model.depth)
+                value, gradients = path_gradients(model, seen, paths, targets_of, share, loss)
             total += value * rows.shape[0] / n_rows
             tree.step(gradients, one_cycle(step, n_steps), move_splits=is_soft)
             step += 1
         model = tree.averaged()
         norm = float(np.sum(model.weights**2, dtype=np.float64))
         objective = float(total + 0.5 * ridge * norm)
-        notes = {}
-        if is_soft and score_soft is not None:
-            notes["soft_score"] = score_soft(model, sharpness)
-        is_stuck = keeper.offer(epoch, objective, model, **notes)
+        soft_score, hard_score = None, None
+        if is_soft and compare is not None:
+            soft_score, hard_score = compare(model, sharpness)
+        is_stuck = keeper.offer(
+            epoch, objective, model, soft_score=soft_score, hard_score=hard_score
+        )
         if is_soft and (is_stuck or step >= n_soft * batches.n_batches):
             is_soft, step = False, max(step, n_soft * batches.n_batches)
             keeper.wait_again()
             tree.settle()
+            # the projection stays from here on: rows are projected once
+            batches = Batches(tree.now().rows(Z), targets, row_weight, batch_size, 0.0, rng)
         elif is_soft and epoch in revivals:
             tree.move_splits(revive_splits(model, Z, rng))
         elif is_stuck:
             break
+
+
+def soft_gradients(soft, model, rows, seen, targets, share, sharpness, loss, n_jobs=None):
+    """Loss and gradients of a batch, that of the projection included."""
+    if model.projection is None:
+        return soft.gradients(model, seen, targets, share, sharpness, loss, n_jobs)
+    pull = np.empty_like(seen)
+    value, gradients = soft.gradients(
+        model, seen, targets, share, sharpness, loss, n_jobs, row_slopes=pull
+    )
+    projection = np.ascontiguousarray((rows[:, :-1].T @ pull[:, :-1]).T)
+    return value, gradients._replace(projection=projection)
+
+
+class RowNoise:
+    """Adds Gaussian noise to rows as the tree sees them, in units of each column's spread."""
+
+    def __init__(self, model, Z, jitter, rng):
+        self._rng, self._spread = rng, None
+        if jitter and (model.projection is not None or isinstance(Z, np.ndarray)):
+            seen = model.rows(Z[:_SPREAD_ROWS])
+            self._spread = (jitter * seen.std(axis=0, dtype=np.float64)).astype(seen.dtype)
+
+    def __call__(self, rows):
+        if self._spread is None:
+            return rows
+        noise = self._rng.standard_normal(rows.shape, dtype=rows.dtype)
+        noise *= self._spread
+        noise += rows
+        return noise

@@ -20,9 +20,12 @@ _CHUNK_BYTES = 3 << 20
 
 
 class TreeGradients(NamedTuple):
+    """Slopes of the loss; that of the projection is None where there is none or it stays."""
+
     splits: np.ndarray
     slopes: np.ndarray
     weights: np.ndarray
+    projection: np.ndarray | None = None
 
 
 class SoftPass:
@@ -38,8 +41,14 @@ class SoftPass:
         self.chunk = min(self.chunk, batch_size)
         self._room = [_Chunk(model, self.chunk) for _ in range(-(-batch_size // self.chunk))]
 
-    def gradients(self, model, Z, targets, row_weight, sharpness, loss, n_jobs=None):
-        """Weighted loss of a batch and its gradients; the arrays are overwritten by the next."""
+    def gradients(
+        self, model, Z, targets, row_weight, sharpness, loss, n_jobs=None, row_slopes=None
+    ):
+        """Weighted loss of a batch and its gradients; the arrays are overwritten by the next.
+
+        ``Z`` are rows as the tree sees them; ``row_slopes``, if given, receives the slopes of the
+        loss in these rows.
+        """
         values = np.zeros(len(self._room))
 
         def work(start, stop):
@@ -49,11 +58,13 @@ class SoftPass:
             slopes = row_weight[rows, None] * loss.slope(scores, targets[rows])
             values[number] = row_weight[rows] @ loss.value(scores, targets[rows])
             room.backward(model, Z[rows], slopes, sharpness)
+            if row_slopes is not None:
+                room.pull_rows(model, row_slopes[rows])
 
         run_blocks(work, Z.shape[0], self.chunk, n_jobs)
         used = self._room[: -(-Z.shape[0] // self.chunk)]
         for other in used[1:]:
-            for total, part in zip(used[0].sums, other.sums):
+            for total, part in zip(used[0].sums[:3], other.sums[:3]):
                 total += part
         return float(values.sum()), used[0].sums
 
@@ -136,6 +147,14 @@ class _Chunk:
         _collect(split_slopes, Z, self.sums.splits)
         _collect(slope_slopes, Z, self.sums.slopes)
         _collect(answers, Z, self.sums.weights.reshape(model.weight_rows.shape))
+
+    def pull_rows(self, model, out):
+        """Slopes of the loss in the rows themselves, after ``backward``."""
+        n_rows = len(out)
+        np.matmul(self._of("split_slopes", n_rows).T, model.splits, out=out)
+        if len(model.slopes):
+            out += self._of("slope_scores", n_rows).T @ model.slopes
+        out += self._of("answers", n_rows).T @ model.weight_rows
 
 
 def _project(directions, Z, out):

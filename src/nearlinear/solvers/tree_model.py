@@ -7,6 +7,8 @@ import numpy as np
 from ..gates.node_features import CompositionalFeature, IndicatorFeature, TanhFeature
 from ..gates.tree import depth_of
 
+_BLOCK_ROWS = 4096
+
 
 @dataclass(frozen=True)
 class TreeModel:
@@ -14,13 +16,19 @@ class TreeModel:
 
     ``splits`` (n_splits or, for the compositional feature, n_nodes rows) and ``slopes`` (n_nodes
     rows, or none) have n_features + 1 columns, the last for the constant; ``weights`` has shape
-    (n_nodes, n_outputs, n_features + 1).
+    (n_nodes, n_outputs, n_features + 1). With a ``projection`` (n_components, n_features) the tree
+    stands on projected rows, and the others have n_components + 1 columns.
     """
 
     splits: np.ndarray
     slopes: np.ndarray
     weights: np.ndarray
     feature: TanhFeature | CompositionalFeature | IndicatorFeature
+    projection: np.ndarray | None = None
+
+    def rows(self, Z):
+        """Scaled rows as the tree sees them."""
+        return Z if self.projection is None else project_rows(Z, self.projection)
 
     @property
     def depth(self):
@@ -31,6 +39,14 @@ class TreeModel:
         """W as a matrix with one row for each node and output."""
         n_nodes, n_outputs, width = self.weights.shape
         return self.weights.reshape(n_nodes * n_outputs, width)
+
+
+def project_rows(Z, projection):
+    """[P z, 1] for rows that end in a constant, which is not projected."""
+    out = np.empty((Z.shape[0], len(projection) + 1), dtype=projection.dtype)
+    out[:, :-1] = Z[:, :-1] @ projection.T
+    out[:, -1] = 1.0
+    return out
 
 
 @dataclass(frozen=True)
@@ -46,17 +62,20 @@ class RowScaling:
     @classmethod
     def of(cls, X, weight):
         total = weight.sum()
-        if isinstance(X, np.ndarray):
-            center = weight @ X / total
-            moment = weight @ np.einsum("id,id->i", X, X, dtype=np.float64) / total
-            variance = (moment - center @ center) / X.shape[1]
-        else:
+        if not isinstance(X, np.ndarray):
             center = np.zeros(X.shape[1])
             squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
             variance = weight @ squares / total / X.shape[1]
-        # rounding leaves a trace of variance in constant features far from zero
-        negligible = 1e-10 * (1.0 + np.max(np.abs(center), initial=0.0) ** 2)
-        return cls(center, float(np.sqrt(variance)) if variance > negligible else 1.0)
+            return cls(center, float(np.sqrt(variance)) if variance > 0 else 1.0)
+        center = weight @ X.astype(np.float64, copy=False) / total
+        # the sum of squares less the square of the sum would lose all digits far from the origin
+        moment = 0.0
+        for start in range(0, len(X), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            moment += weight[rows] @ ((X[rows] - center) ** 2).sum(axis=1)
+        variance = moment / total / X.shape[1]
+        rounding = (np.finfo(X.dtype).eps * np.max(np.abs(center), initial=0.0)) ** 2
+        return cls(center, float(np.sqrt(variance)) if variance > rounding else 1.0)
 
     def __call__(self, X):
         """Scaled rows with their constant column; a copy."""
@@ -66,10 +85,17 @@ class RowScaling:
             ones = csr_matrix(np.ones((X.shape[0], 1), dtype=X.dtype))
             return hstack([X * X.dtype.type(1.0 / self.scale), ones], format="csr", dtype=X.dtype)
         Z = np.empty((X.shape[0], X.shape[1] + 1), dtype=X.dtype)
-        np.subtract(X, self.center.astype(X.dtype), out=Z[:, :-1])
+        for start in range(0, len(X), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            Z[rows, :-1] = X[rows] - self.center
         Z[:, :-1] *= X.dtype.type(1.0 / self.scale)
         Z[:, -1] = 1.0
         return Z
+
+    def unscaled_projection(self, projection):
+        """Projection of scaled rows as one of [x, 1]."""
+        offsets = np.zeros((len(projection), 1), dtype=projection.dtype)
+        return self.unscaled(np.concatenate([projection, offsets], axis=1))
 
     def unscaled(self, directions):
         """The same linear functions as functions of [x, 1]."""

@@ -25,6 +25,7 @@ def can_polish(loss):
 
 def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=None):
     """The tree with the weights that minimize λ/2 ‖W‖² + mean loss on hard paths, λ = 1/(C Σ w)."""
+    Z = model.rows(Z)
     paths = hard_paths(Z, model.splits, model.depth)
     codes = path_features(model, Z, paths)
     X = Z[:, :-1]

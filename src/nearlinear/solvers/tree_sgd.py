@@ -28,7 +28,8 @@ def start_original(Z, depth, n_outputs, feature, rng):
 
 def train_original(
     Z, targets, sample_weight, start, keeper, *, loss, n_epochs, learning_rate, rng,
-    score_soft=None, n_jobs=None,
+    is_new=True,
+    compare=None, n_jobs=None,
 ):  # fmt: skip
     """Run ``n_epochs`` from ``start``, offering the tree to ``keeper`` after each."""
     row_weight = sample_weight / sample_weight.mean()
@@ -36,6 +37,7 @@ def train_original(
     soft = SoftPass(start, batches.largest)
     model = TreeModel(start.splits.copy(), start.slopes.copy(), start.weights.copy(), start.feature)
     n_steps, step, sharpness = n_epochs * batches.n_batches, 0, 1.0
+    first = 0 if is_new else n_steps  # the first shrink of a new run forgets its start
     inner = getattr(model.feature, "sigma", 1.0)
     for epoch in range(1, n_epochs + 1):
         total = 0.0
@@ -48,15 +50,15 @@ def train_original(
                 model, rows, targets_of, share, sharpness, loss, n_jobs
             )
             total += value * rows.shape[0] / Z.shape[0]
-            rate = learning_rate / np.sqrt(step)
+            rate = learning_rate / np.sqrt(first + step)
             for array, gradient, factor in zip(
                 (model.splits, model.slopes, model.weights), gradients, (sharpness, inner, 1.0)
             ):
-                array *= array.dtype.type((step - 1) / step)
+                array *= array.dtype.type(1.0 - 1.0 / (first + step))
                 array -= array.dtype.type(rate / factor) * gradient
-        notes = {} if score_soft is None else {"soft_score": score_soft(model, sharpness)}
+        soft_score, hard_score = compare(model, sharpness) if compare else (None, None)
         snapshot = TreeModel(
             model.splits.copy(), model.slopes.copy(), model.weights.copy(), model.feature
         )
-        if keeper.offer(epoch, total, snapshot, **notes):
+        if keeper.offer(epoch, total, snapshot, soft_score=soft_score, hard_score=hard_score):
             break

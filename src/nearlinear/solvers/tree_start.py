@@ -1,12 +1,14 @@
 """Where a tree starts: splits from the data, top down, so that every node has rows."""
 
 import numpy as np
+from sklearn.utils.extmath import randomized_svd
 
 from ..gates.tree import count_nodes, count_splits
 from .tree_model import TreeModel
 
 _MOST_ROWS = 20000  # directions of a split need no more
 _LLOYD_STEPS = 5
+_PROJECTED_ROWS = 5000
 _DEAD = 0.01  # share of a node's rows below which a side counts as empty
 _FEWEST_ROWS = 20  # a node with fewer rows has nothing to part
 
@@ -29,6 +31,16 @@ def start_tree(Z, depth, n_outputs, feature, rng, *, from_data=True):
     return TreeModel(splits, slopes, weights, feature)
 
 
+def start_projection(Z, n_components, rng):
+    """Principal directions of the rows, scaled so that projected columns have unit spread."""
+    rows = Z[np.sort(rng.choice(Z.shape[0], min(Z.shape[0], _PROJECTED_ROWS), replace=False))]
+    rows = rows[:, :-1]
+    seed = int(rng.integers(2**31))
+    _, _, directions = randomized_svd(rows, n_components, random_state=seed)
+    spread = np.sqrt(np.mean(np.asarray(rows @ directions.T, dtype=np.float64) ** 2))
+    return (directions / max(spread, 1e-12)).astype(Z.dtype)
+
+
 def _split_in_halves(Z, depth, splits, rng):
     """Fill ``splits`` from the root down; nodes that no two rows reach keep what they had."""
     members = {0: np.arange(Z.shape[0])}
@@ -48,8 +60,10 @@ def halving_direction(Z, rng):
 
     Scaled so that rows lie at a distance of about one.
     """
-    first, second = Z[rng.choice(Z.shape[0], 2, replace=False)]
-    first, second = np.asarray(_dense(first)).ravel(), np.asarray(_dense(second)).ravel()
+    first, second = (_row(Z, i) for i in rng.choice(Z.shape[0], 2, replace=False))
+    if np.array_equal(first, second):
+        # the farthest row is another one if there is any
+        second = _row(Z, np.argmax(_squares(Z) - 2.0 * np.asarray(Z @ first).ravel()))
     for _ in range(_LLOYD_STEPS):
         direction = first - second
         middle = 0.5 * (first + second) @ direction
@@ -74,6 +88,7 @@ def revive_splits(model, Z, rng):
     """New directions, {node: direction}, for splits that send nearly all rows to one side."""
     if Z.shape[0] > _MOST_ROWS:
         Z = Z[np.sort(rng.choice(Z.shape[0], _MOST_ROWS, replace=False))]
+    Z = model.rows(Z)
     splits, revived = model.splits.copy(), {}
     members = {0: np.arange(Z.shape[0])}
     for node in range(count_splits(model.depth)):
@@ -94,5 +109,11 @@ def _mean(rows):
     return np.asarray(rows.mean(axis=0)).ravel()
 
 
-def _dense(row):
-    return row if isinstance(row, np.ndarray) else row.toarray()
+def _row(Z, i):
+    return Z[i] if isinstance(Z, np.ndarray) else Z[[i]].toarray().ravel()
+
+
+def _squares(Z):
+    if isinstance(Z, np.ndarray):
+        return np.einsum("id,id->i", Z, Z)
+    return np.asarray(Z.multiply(Z).sum(axis=1)).ravel()

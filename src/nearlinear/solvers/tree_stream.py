@@ -2,7 +2,7 @@
 
 from ..gates.tree import hard_paths
 from .batches import Batches
-from .tree_adam import TreeInTraining
+from .tree_adam import RowNoise, TreeInTraining, soft_gradients
 from .tree_gradients import SoftPass
 from .tree_paths import path_gradients
 
@@ -26,20 +26,22 @@ class TreeStream:
     ):
         tree = self._tree
         tree.set_penalties(ridge, direction_ridge)
-        batches = Batches(Z, targets, weight / weight.mean(), batch_size, jitter, rng)
+        batches = Batches(Z, targets, weight / weight.mean(), batch_size, 0.0, rng)
+        noise = RowNoise(tree.now(), Z, jitter, rng)
         soft = SoftPass(tree.now(), batches.largest)
         for rows, targets_of, share in batches:
             model = tree.now()
+            seen = noise(model.rows(rows))
             progress = min(1.0, self._count / _STEPS)
             if model.depth:
-                unit = max(soft.mean_distance(model, rows), 1e-12)
+                unit = max(soft.mean_distance(model, seen), 1e-12)
                 sharpness = self._annealing.sharpness(progress) / unit
-                _, gradients = soft.gradients(
-                    model, rows, targets_of, share, sharpness, loss, n_jobs
+                _, gradients = soft_gradients(
+                    soft, model, rows, seen, targets_of, share, sharpness, loss, n_jobs
                 )
                 tree.step(gradients, self._step_size(), move_splits=True)
-            paths = hard_paths(rows, model.splits, model.depth)
-            _, gradients = path_gradients(model, rows, paths, targets_of, share, loss)
+            paths = hard_paths(seen, model.splits, model.depth)
+            _, gradients = path_gradients(model, seen, paths, targets_of, share, loss)
             tree.step(gradients, self._step_size(), move_splits=False)
             self._count += 1
 
