@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .adam import Parameter, one_cycle
-from .batches import Batches
+from .batches import Batches, RowNoise
 from .local_gradients import batch_gradients
 from .solution import LocalModels
 
@@ -118,13 +118,14 @@ def train_by_adam(
         start, relative_steps(X, learning_rate), ridge,
         learn_sharpness=learn_sharpness, learn_metric=learn_metric,
     )  # fmt: skip
-    batches = Batches(X, targets, row_weight, batch_size, jitter, rng)
+    batches = Batches(X, targets, row_weight, batch_size, rng)
+    noise = RowNoise(X, jitter, rng)
     n_steps, count = n_epochs * batches.n_batches, 0
     for epoch in range(1, n_epochs + 1):
         total = 0.0
         for rows, targets_of, share in batches:
             value, gradients = batch_gradients(
-                rows, targets_of, share, current.now(), n_neighbors, loss
+                noise(rows), targets_of, share, current.now(), n_neighbors, loss
             )
             total += value * len(rows) / len(X)
             current.step(gradients, one_cycle(count, n_steps))

@@ -75,7 +75,8 @@ class BestIterate:
         value = None if self.score is None else self.score(model)
         self.history.append(Progress(epoch, objective, value, **notes))
         self._waited = 0 if value is None or value > self.best else self._waited + 1
-        if self._waited == 0 or self.keeps_latest:
+        # of equals the later one: its step sizes were smaller
+        if value is None or value >= self.best or self.keeps_latest:
             self.model, self.best = model, -np.inf if value is None else value
         if self.on_progress is not None:
             self.on_progress(self.history[-1])

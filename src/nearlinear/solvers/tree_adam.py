@@ -11,7 +11,7 @@ import numpy as np
 
 from ..gates.tree import hard_paths
 from .adam import Parameter, one_cycle
-from .batches import Batches
+from .batches import Batches, RowNoise
 from .tree_gradients import SoftPass
 from .tree_model import TreeModel
 from .tree_paths import path_gradients
@@ -130,10 +130,12 @@ def train_tree(
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
     tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
-    noise = RowNoise(start, Z, jitter, rng)
-    batches = Batches(Z, targets, row_weight, batch_size, 0.0, rng)
-    soft = SoftPass(start, batches.largest)
+    noise = RowNoise(start.rows(Z[:_SPREAD_ROWS]), jitter, rng)
     n_soft = n_epochs - round(annealing.hard_share * n_epochs) if start.depth else 0
+    # without soft epochs the projection never moves, and rows are projected once
+    rows = Z if n_soft else start.rows(Z)
+    batches = Batches(rows, targets, row_weight, batch_size, rng)
+    soft = SoftPass(start, batches.largest)
     n_steps, step = n_epochs * batches.n_batches, 0
     revivals = {round(share * n_soft) for share in _REVIVALS}
     epoch, is_soft = 0, n_soft > 0
@@ -170,7 +172,7 @@ def train_tree(
             keeper.wait_again()
             tree.settle()
             # the projection stays from here on: rows are projected once
-            batches = Batches(tree.now().rows(Z), targets, row_weight, batch_size, 0.0, rng)
+            batches = Batches(tree.now().rows(Z), targets, row_weight, batch_size, rng)
         elif is_soft and epoch in revivals:
             tree.move_splits(revive_splits(model, Z, rng))
         elif is_stuck:
@@ -187,21 +189,3 @@ def soft_gradients(soft, model, rows, seen, targets, share, sharpness, loss, n_j
     )
     projection = np.ascontiguousarray((rows[:, :-1].T @ pull[:, :-1]).T)
     return value, gradients._replace(projection=projection)
-
-
-class RowNoise:
-    """Adds Gaussian noise to rows as the tree sees them, in units of each column's spread."""
-
-    def __init__(self, model, Z, jitter, rng):
-        self._rng, self._spread = rng, None
-        if jitter and (model.projection is not None or isinstance(Z, np.ndarray)):
-            seen = model.rows(Z[:_SPREAD_ROWS])
-            self._spread = (jitter * seen.std(axis=0, dtype=np.float64)).astype(seen.dtype)
-
-    def __call__(self, rows):
-        if self._spread is None:
-            return rows
-        noise = self._rng.standard_normal(rows.shape, dtype=rows.dtype)
-        noise *= self._spread
-        noise += rows
-        return noise

@@ -33,7 +33,7 @@ def train_original(
 ):  # fmt: skip
     """Run ``n_epochs`` from ``start``, offering the tree to ``keeper`` after each."""
     row_weight = sample_weight / sample_weight.mean()
-    batches = Batches(Z, targets, row_weight, max(1, round(np.sqrt(Z.shape[0]))), 0.0, rng)
+    batches = Batches(Z, targets, row_weight, max(1, round(np.sqrt(Z.shape[0]))), rng)
     soft = SoftPass(start, batches.largest)
     model = TreeModel(start.splits.copy(), start.slopes.copy(), start.weights.copy(), start.feature)
     n_steps, step, sharpness = n_epochs * batches.n_batches, 0, 1.0

@@ -1,8 +1,8 @@
 """A tree that learns from a stream: Adam steps on each portion of rows, one after the other."""
 
 from ..gates.tree import hard_paths
-from .batches import Batches
-from .tree_adam import RowNoise, TreeInTraining, soft_gradients
+from .batches import Batches, RowNoise
+from .tree_adam import TreeInTraining, soft_gradients
 from .tree_gradients import SoftPass
 from .tree_paths import path_gradients
 
@@ -26,8 +26,8 @@ class TreeStream:
     ):
         tree = self._tree
         tree.set_penalties(ridge, direction_ridge)
-        batches = Batches(Z, targets, weight / weight.mean(), batch_size, 0.0, rng)
-        noise = RowNoise(tree.now(), Z, jitter, rng)
+        batches = Batches(Z, targets, weight / weight.mean(), batch_size, rng)
+        noise = RowNoise(tree.now().rows(Z), jitter, rng)
         soft = SoftPass(tree.now(), batches.largest)
         for rows, targets_of, share in batches:
             model = tree.now()
