@@ -9,46 +9,25 @@ fastest cache. Rows and directions are padded with zeros to the width of the vec
 import numpy as np
 
 from .._compile import compiled, compiled_fast_sums
+from .path_products import PathProducts
 
-_VECTOR_BYTES = 64
-
-
-def padded_width(n_features, dtype):
-    """Columns of a padded row that also holds the constant."""
-    lanes = _VECTOR_BYTES // np.dtype(dtype).itemsize
-    return -(-(n_features + 1) // lanes) * lanes
-
-
-def pad(directions):
-    """Directions (..., n_features + 1) with zeros up to the padded width."""
-    width = padded_width(directions.shape[-1] - 1, directions.dtype)
-    out = np.zeros((*directions.shape[:-1], width), dtype=directions.dtype)
-    out[..., : directions.shape[-1]] = directions
-    return out
+VECTOR_BYTES = 64
 
 
 class WalkBlock:
-    """Memory for a block of rows on its way down, and the products it collects.
-
-    ``inner`` (n_splits, n_directions, width) begins with the split of each node; ``leaves`` has
-    the directions of the leaves. After ``walk``, ``products`` (depth, n_directions, n_rows) and
-    ``at_leaf`` (n_leaf_directions, n_rows) hold each row's products with the nodes on its path.
-    """
+    """Memory for a block of rows on its way down; ``found`` has their products after ``walk``."""
 
     def __init__(self, inner, leaves, n_rows):
-        depth, dtype = len(leaves).bit_length() - 1, leaves.dtype
         self._inner, self._leaves = inner, leaves
-        self._rows = np.zeros((n_rows, leaves.shape[2]), dtype=dtype)
+        self._rows = np.zeros((n_rows, leaves.shape[2]), dtype=leaves.dtype)
         self._order, self._spare = np.empty((2, n_rows), dtype=np.int32)
-        self._waiting = np.empty((depth + 1, 4), dtype=np.int64)
-        self.products = np.zeros((depth, inner.shape[1], n_rows), dtype=dtype)
-        self.at_leaf = np.zeros((leaves.shape[1], n_rows), dtype=dtype)
-        self.features = np.zeros((depth + 1, n_rows), dtype=dtype)
+        self._waiting = np.empty((len(leaves).bit_length(), 4), dtype=np.int64)
+        self.found = PathProducts(inner, leaves, n_rows)
 
     def walk(self, X):
         _walk(
             X, self._rows, self._inner, self._leaves, self._order, self._spare, self._waiting,
-            self.products, self.at_leaf,
+            self.found.inner, self.found.leaf,
         )  # fmt: skip
 
 

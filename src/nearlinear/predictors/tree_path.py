@@ -7,14 +7,15 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._compile import compiled_fast_sums, run_blocks
+from ..gates import tree_lockstep, tree_walk
 from ..gates.node_features import (
     NODE_FEATURES,
     CompositionalFeature,
     IndicatorFeature,
     TanhFeature,
 )
+from ..gates.path_products import pad
 from ..gates.tree import answers_along_paths, depth_of, hard_paths
-from ..gates.tree_walk import WalkBlock, pad, padded_width
 from .base import Cost, count_bytes
 
 _BLOCK_BYTES = 1 << 20
@@ -67,24 +68,31 @@ class TreePath:
                 return self._sparse_scores(X)
             return replace(self, projection=None)(self.seen(X), n_jobs)
         scores = np.empty((len(X), self.weights.shape[1]), dtype=self.weights.dtype)
-        inner, leaves = self._packed
+        block_of, (inner, leaves) = self._block_kind, self._packed
         idle = []  # memory of finished blocks, for the next one of any thread
 
         def work(start, stop):
-            block = idle.pop() if idle else WalkBlock(inner, leaves, min(self._block_rows, len(X)))
+            block = idle.pop() if idle else block_of(inner, leaves, min(self._block_rows, len(X)))
             block.walk(self.seen(X[start:stop]))
-            self._add_up(block, scores[start:stop])
+            self._add_up(block.found, scores[start:stop])
             idle.append(block)
 
         run_blocks(work, len(X), self._block_rows, n_jobs)
         return scores
 
     @cached_property
+    def _block_kind(self):
+        """How rows are best taken down: side by side, or sorted by node."""
+        is_narrow = self.weights.shape[2] <= tree_lockstep.WIDEST
+        if is_narrow and self.feature.name == "tanh" and self.weights.shape[1] == 1:
+            return tree_lockstep.LockstepBlock
+        return tree_walk.WalkBlock
+
+    @cached_property
     def _block_rows(self):
         """As many rows as stay in the cache with their products."""
         n_outputs, width = self.weights.shape[1:]
-        row_bytes = padded_width(width - 1, self.weights.dtype) + (self.depth + 1) * (2 + n_outputs)
-        row_bytes *= self.weights.itemsize
+        row_bytes = (width + (self.depth + 1) * (2 + n_outputs)) * self.weights.itemsize
         return int(np.clip(_BLOCK_BYTES // row_bytes, 64, 2048))
 
     @cached_property
@@ -92,23 +100,26 @@ class TreePath:
         """Directions of the inner nodes and of the leaves, padded; the split comes first."""
         n_splits, n_leaves = 2**self.depth - 1, 2**self.depth
         splits = self.splits[:, None]
+        is_lockstep = self._block_kind is tree_lockstep.LockstepBlock
+        vector = (tree_lockstep if is_lockstep else tree_walk).VECTOR_BYTES
         if self.feature.name == "indicator":
-            return pad(splits), pad(self.weights)
+            return pad(splits, vector), pad(self.weights, vector)
         lead = [splits] if self.feature.name == "compositional" else [self.slopes[:, None]]
         leaves = np.concatenate([*lead, self.weights], axis=1)[-n_leaves:]
         lead = [splits[:n_splits], *([] if splits is lead[0] else [self.slopes[:n_splits, None]])]
-        return pad(np.concatenate([*lead, self.weights[:n_splits]], axis=1)), pad(leaves)
+        inner = np.concatenate([*lead, self.weights[:n_splits]], axis=1)
+        return pad(inner, vector), pad(leaves, vector)
 
-    def _add_up(self, block, scores):
-        products, at_leaf = block.products, block.at_leaf
+    def _add_up(self, found, scores):
         if self.feature.name == "indicator":
-            np.add(at_leaf[:, : len(scores)].T, self.intercept, out=scores)
+            np.add(found.leaf[:, : len(scores)].T, self.intercept, out=scores)
             return
         n_outputs = scores.shape[1]
-        block.features[:-1] = products[:, -n_outputs - 1]
-        block.features[-1] = at_leaf[0]
-        features = self.feature.along_path(block.features[:, : len(scores)])
-        _add_levels(features, products[:, -n_outputs:], at_leaf[1:], self.intercept, scores)
+        found.features[:-1] = found.inner[:, -n_outputs - 1]
+        found.features[-1] = found.leaf[0]
+        features = self.feature.along_path(found.features[:, : len(scores)])
+        answers, leaf_answers = found.inner[:, -n_outputs:], found.leaf[1:]
+        _add_levels(features, answers, leaf_answers, self.intercept, scores.T)
 
     def _sparse_scores(self, X):
         Z = with_constant(X)
@@ -208,13 +219,13 @@ def _sums_to_leaves(weights):
 
 @compiled_fast_sums
 def _add_levels(features, answers, leaf_answers, intercept, scores):
-    n_rows, n_outputs = scores.shape
+    """``scores`` has one row per output: contiguous for a single one, where it matters most."""
+    n_outputs, n_rows = scores.shape
     for c in range(n_outputs):
-        score = scores[:, c]
+        score, feature, answer = scores[c], features[len(answers)], leaf_answers[c]
         for i in range(n_rows):
-            score[i] = intercept[c]
-        for level in range(len(features)):
-            feature = features[level]
-            answer = answers[level, c] if level < len(answers) else leaf_answers[c]
+            score[i] = intercept[c] + feature[i] * answer[i]
+        for level in range(len(answers)):
+            feature, answer = features[level], answers[level, c]
             for i in range(n_rows):
                 score[i] += feature[i] * answer[i]
