@@ -10,7 +10,8 @@ from .constraints import at_least, fit_context, one_of
 from .labels import row_weights
 from .rows import merge_regression_rows, merge_rows
 from .tree_coordinates import TreeCoordinates
-from .tree_learner import TreeLearner, TreeTask, accuracy, explained
+from .tree_learner import TreeLearner
+from .tree_task import TreeTask, accuracy, explained
 
 
 class LDKLClassifier(TreeLearner, LocalClassifier):

@@ -1,71 +1,29 @@
 """What the tree estimators share: from training rows to a tree, by the solver asked for."""
 
-from dataclasses import dataclass, replace
-from numbers import Real
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
 from .._warn import warn_user
-from ..gates.node_features import NODE_FEATURES, TanhFeature
-from ..gates.tree import count_nodes, hard_paths
+from ..gates.tree import hard_paths
 from ..predictors.tree_forest import TreeForest
 from ..solvers.solution import BestIterate
 from ..solvers.tree_adam import Annealing, train_tree
 from ..solvers.tree_gradients import SoftPass
-from ..solvers.tree_model import RowScaling, project_rows
+from ..solvers.tree_model import project_rows
 from ..solvers.tree_paths import path_scores
 from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
-from .base import require_memory
-from .constraints import SHARED, at_least, one_of, positive, share
 
 _SOFT_SCORE_ROWS = 2000  # enough to see the gap between soft and hard splits
-_WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
-_USUAL_COMPONENTS = 32
-_ADAM_RATE = 0.1
 
 
-@dataclass(frozen=True)
-class TreeTask:
-    """What a tree is to learn: a loss, and ``score(scores, targets, weight)``, best if highest."""
-
-    loss: object
-    score: object
-
-
-class TreeLearner:
-    """Parameters and training of trees.
-
-    A kind of task adds ``_coordinates(rows)``, ``_task(coordinates)`` and ``_original_rate``.
-    """
-
-    _parameter_constraints = {
-        **SHARED,
-        "depth": [at_least(0), one_of("auto")],
-        "n_components": [at_least(1), one_of("auto"), None],
-        "feature": [one_of(*NODE_FEATURES)],
-        "sigma": [positive()],
-        "splits": [one_of("top_down", "random")],
-        "solver": [one_of("adam", "sgd")],
-        "batch_size": [at_least(1), one_of("auto")],
-        "learning_rate": [positive(), one_of("auto")],
-        "direction_penalty": [at_least(0, Real)],
-        "jitter": [at_least(0, Real)],
-        "first_sharpness": [positive()],
-        "last_sharpness": [positive()],
-        "hard_share": [share()],
-        "polish": ["boolean"],
-        "n_restarts": [at_least(1)],
-        "n_trees": [at_least(1)],
-        "validation_fraction": [share()],
-        "early_stopping": ["boolean"],
-        "n_iter_no_change": [at_least(1)],
-    }
-    _parameter_constraints.pop("tol")
+class TreeLearner(TreeSettings):
+    """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task(coordinates)``."""
 
     def _learn(self, rows):
         shape = self._depth(rows), self._rank(rows)
@@ -223,73 +181,6 @@ class TreeLearner:
             start = self._start(Z, rows.targets.shape[1], depth, n_components, generator)
         return TreeStream(start, self._rate(), Annealing(first, last, 0.0))
 
-    def _feature(self):
-        kind = NODE_FEATURES[self.feature]
-        return kind(float(self.sigma)) if kind is TanhFeature else kind()
-
-    def _rate(self):
-        if self.learning_rate != "auto":
-            return self.learning_rate
-        return _ADAM_RATE if self.solver == "adam" else self._original_rate
-
-    def _sharpness_range(self):
-        first, last = float(self.first_sharpness), float(self.last_sharpness)
-        if first > last:
-            raise ValueError(
-                f"first_sharpness={first:g} is above last_sharpness={last:g}; splits can only "
-                "grow sharper."
-            )
-        return first, last
-
-    def _scaling(self, rows):
-        scaling = RowScaling.of(rows.X, rows.weight)
-        n_features = rows.X.shape[1]
-        if self.solver == "sgd" and n_features >= _WIDE:
-            scaling = RowScaling(scaling.center, scaling.scale * np.sqrt(n_features))
-        return scaling
-
-    def _depth(self, rows):
-        """As asked, or so deep that a leaf has rows enough for its model."""
-        n_rows, n_features = rows.X.shape
-        if self.depth == "auto":
-            width = self._rank(rows) or n_features
-            return int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, 9))
-        if 2**self.depth > n_rows:
-            warn_user(
-                f"depth={self.depth} gives 2**{self.depth} leaves for {n_rows} distinct rows; "
-                "lower depth."
-            )
-        return self.depth
-
-    def _rank(self, rows):
-        """Columns after the projection, or None for none."""
-        n_features = rows.X.shape[1]
-        if self.n_components == "auto":
-            is_wide = n_features >= _WIDE and isinstance(rows.X, np.ndarray)
-            return _USUAL_COMPONENTS if is_wide and self.solver == "adam" else None
-        if self.n_components is None:
-            return None
-        if self.solver != "adam":
-            raise ValueError("n_components needs solver='adam'; the original has no projection.")
-        return min(self.n_components, n_features)
-
-    def _batch_rows(self, n_rows):
-        if self.batch_size == "auto":
-            return int(np.clip(n_rows // 64, 32, 1024))
-        return min(self.batch_size, n_rows)
-
-    def _check_memory(self, rows, depth, n_components):
-        n_rows, n_features = rows.X.shape
-        n_outputs, itemsize = rows.targets.shape[1], rows.X.dtype.itemsize
-        width = 1 + (n_features if n_components is None else n_components)
-        n_nodes = count_nodes(depth)
-        model = n_nodes * width * (2 + n_outputs) + (n_components or 0) * n_features
-        chunks = self._batch_rows(n_rows) * n_nodes * (6 + n_outputs)
-        is_dense = isinstance(rows.X, np.ndarray)
-        data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
-        need = (12 * model + chunks) * itemsize + 2 * data
-        require_memory(need, self.max_memory, "lower depth or batch_size")
-
     def _report(self, progress):
         held_out, soft, hard = (
             progress.validation_score, progress.soft_score, progress.hard_score
@@ -312,19 +203,3 @@ def _quality(keeper):
     if keeper.model is None:
         return -np.inf
     return keeper.best if keeper.score is not None else -keeper.history[-1].objective
-
-
-def accuracy(scores, targets, weight):
-    """Weighted share of rows whose highest score is that of their class."""
-    if scores.shape[1] == 1:
-        right = (scores > 0) == (targets > 0)
-        return float(np.average(right[:, 0], weights=weight))
-    return float(np.average(scores.argmax(axis=1) == targets.argmax(axis=1), weights=weight))
-
-
-def explained(scores, targets, weight):
-    """R²: one less the share of the variance that is left."""
-    left = np.average((scores - targets)[:, 0] ** 2, weights=weight)
-    mean = np.average(targets[:, 0], weights=weight)
-    spread = np.average((targets[:, 0] - mean) ** 2, weights=weight)
-    return float(1.0 - left / spread) if spread > 0 else float(-left)

@@ -1,0 +1,111 @@
+"""The parameters of tree estimators, and what "auto" stands for."""
+
+from numbers import Real
+
+import numpy as np
+
+from .._warn import warn_user
+from ..gates.node_features import NODE_FEATURES, TanhFeature
+from ..gates.tree import count_nodes
+from ..solvers.tree_model import RowScaling
+from .base import require_memory
+from .constraints import SHARED, at_least, one_of, positive, share
+
+_WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
+_USUAL_COMPONENTS = 32
+_ADAM_RATE = 0.1
+
+
+class TreeSettings:
+    """Turns parameters and rows into numbers. A kind of task adds ``_original_rate``."""
+
+    _parameter_constraints = {
+        **SHARED,
+        "depth": [at_least(0), one_of("auto")],
+        "n_components": [at_least(1), one_of("auto"), None],
+        "feature": [one_of(*NODE_FEATURES)],
+        "sigma": [positive()],
+        "splits": [one_of("top_down", "random")],
+        "solver": [one_of("adam", "sgd")],
+        "batch_size": [at_least(1), one_of("auto")],
+        "learning_rate": [positive(), one_of("auto")],
+        "direction_penalty": [at_least(0, Real)],
+        "jitter": [at_least(0, Real)],
+        "first_sharpness": [positive()],
+        "last_sharpness": [positive()],
+        "hard_share": [share()],
+        "polish": ["boolean"],
+        "n_restarts": [at_least(1)],
+        "n_trees": [at_least(1)],
+        "validation_fraction": [share()],
+        "early_stopping": ["boolean"],
+        "n_iter_no_change": [at_least(1)],
+    }
+    _parameter_constraints.pop("tol")
+
+    def _feature(self):
+        kind = NODE_FEATURES[self.feature]
+        return kind(float(self.sigma)) if kind is TanhFeature else kind()
+
+    def _rate(self):
+        if self.learning_rate != "auto":
+            return self.learning_rate
+        return _ADAM_RATE if self.solver == "adam" else self._original_rate
+
+    def _sharpness_range(self):
+        first, last = float(self.first_sharpness), float(self.last_sharpness)
+        if first > last:
+            raise ValueError(
+                f"first_sharpness={first:g} is above last_sharpness={last:g}; splits can only "
+                "grow sharper."
+            )
+        return first, last
+
+    def _scaling(self, rows):
+        scaling = RowScaling.of(rows.X, rows.weight)
+        n_features = rows.X.shape[1]
+        if self.solver == "sgd" and n_features >= _WIDE:
+            scaling = RowScaling(scaling.center, scaling.scale * np.sqrt(n_features))
+        return scaling
+
+    def _depth(self, rows):
+        """As asked, or so deep that a leaf has rows enough for its model."""
+        n_rows, n_features = rows.X.shape
+        if self.depth == "auto":
+            width = self._rank(rows) or n_features
+            return int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, 9))
+        if 2**self.depth > n_rows:
+            warn_user(
+                f"depth={self.depth} gives 2**{self.depth} leaves for {n_rows} distinct rows; "
+                "lower depth."
+            )
+        return self.depth
+
+    def _rank(self, rows):
+        """Columns after the projection, or None for none."""
+        n_features = rows.X.shape[1]
+        if self.n_components == "auto":
+            is_wide = n_features >= _WIDE and isinstance(rows.X, np.ndarray)
+            return _USUAL_COMPONENTS if is_wide and self.solver == "adam" else None
+        if self.n_components is None:
+            return None
+        if self.solver != "adam":
+            raise ValueError("n_components needs solver='adam'; the original has no projection.")
+        return min(self.n_components, n_features)
+
+    def _batch_rows(self, n_rows):
+        if self.batch_size == "auto":
+            return int(np.clip(n_rows // 64, 32, 1024))
+        return min(self.batch_size, n_rows)
+
+    def _check_memory(self, rows, depth, n_components):
+        n_rows, n_features = rows.X.shape
+        n_outputs, itemsize = rows.targets.shape[1], rows.X.dtype.itemsize
+        width = 1 + (n_features if n_components is None else n_components)
+        n_nodes = count_nodes(depth)
+        model = n_nodes * width * (2 + n_outputs) + (n_components or 0) * n_features
+        chunks = self._batch_rows(n_rows) * n_nodes * (6 + n_outputs)
+        is_dense = isinstance(rows.X, np.ndarray)
+        data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
+        need = (12 * model + chunks) * itemsize + 2 * data
+        require_memory(need, self.max_memory, "lower depth or batch_size")
