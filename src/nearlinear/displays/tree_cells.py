@@ -292,7 +292,7 @@ def _class_colors(n_classes):
 
     if n_classes <= len(_CLASSES):
         return np.array([to_rgb(color) for color in _CLASSES[:n_classes]])
-    return colormaps["turbo"](np.linspace(0.05, 0.95, n_classes))[:, :3]
+    return 0.85 * colormaps["turbo"](np.linspace(0.05, 0.95, n_classes))[:, :3]  # pale ones too
 
 
 def _checked_targets(points, y, classes):

@@ -18,6 +18,7 @@ from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
+from .tree_settings import TreeSettings
 
 _SOFT_SCORE_ROWS = 2000  # enough to see the gap between soft and hard splits
 
