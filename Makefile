@@ -10,6 +10,8 @@ PINS    ?=
 
 RUN  := $(VENV)/bin/python
 PIP  := $(RUN) -m pip -qq --disable-pip-version-check install
+# Folders of reproduce/ that have a smoke run.
+PAPERS := llc_sapl ldkl
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -17,11 +19,11 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 help:
 	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
-	@echo "make test             all tests, the compiled passes again as plain Python, the reproduction's smoke run"
+	@echo "make test             all tests, the compiled passes again as plain Python, the reproductions' smoke runs"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make lint             ruff: rules and format"
 	@echo "make bench            speed and memory"
-	@echo "make reproduce-smoke  the paper's tables on a hundred rows, to see that they still run"
+	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
 	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
 
 # Dependency groups need pip 25.1, which is newer than what most Pythons bring.
@@ -63,7 +65,9 @@ test: test-jit-off
 	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
 	export $(ONE_THREAD) NUMBA_CACHE_DIR="$$cache" && \
 	echo "reproduce --smoke" && \
-	{ $(RUN) -m reproduce.llc_sapl.run --smoke >"$$cache/smoke.log" 2>&1 || { cat "$$cache/smoke.log"; exit 1; }; } && \
+	for paper in $(PAPERS); do \
+		$(RUN) -m reproduce.$$paper.run --smoke >"$$cache/smoke.log" 2>&1 || { cat "$$cache/smoke.log"; exit 1; }; \
+	done && \
 	echo "all tests" && \
 	$(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadgroup
 
@@ -76,7 +80,7 @@ bench: $(VENV)/.bench
 	@$(RUN) -m benchmarks
 
 reproduce-smoke: $(VENV)/.package
-	@$(RUN) -m reproduce.llc_sapl.run --smoke
+	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
 	@rm -rf build dist .pytest_cache .ruff_cache nearlinear-demo.png

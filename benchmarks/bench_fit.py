@@ -42,11 +42,11 @@ def against_kernel_svm():
     yield Result("ijcnn1, one thread", "LLC-SAPL.fit / SVC.fit", ratio, "×", target=2, note=note)
 
 
-def in_child(name, n_threads):
+def in_child(*arguments, n_threads, module="benchmarks.fit_child"):
     """What a fit in a fresh process took."""
     environment = os.environ | dict.fromkeys(THREADS, str(n_threads))
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.fit_child", name],
+        [sys.executable, "-m", module, *arguments],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,

@@ -3,6 +3,7 @@
 ``python -m benchmarks.fit_child mnist`` prints seconds and peak memory as JSON.
 """
 
+import contextlib
 import json
 import resource
 import sys
@@ -15,9 +16,20 @@ from reproduce.llc_sapl.methods import parameters_for
 
 
 def peak_bytes():
-    """The most memory this process has held so far."""
+    """The most memory this process has held so far, or since ``forget_peak``."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # On Linux ru_maxrss is of no use here: a child's begins at the peak of its parent.
+        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return 1024 * int(line.split()[1])
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def forget_peak():
+    """Begin anew, where the system lets us: what reading the data took is not a fit's use."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def present_bytes():
@@ -47,13 +59,24 @@ def main(name):
     # Compiled passes are loaded before the clock and the memory are read.
     small = drawn(300, 4, len(set(y_train)))
     LLCSAPLClassifier(n_anchors=10, max_iter=2, random_state=0).fit(*small).predict(small[0])
-    before = present_bytes()
+    print(json.dumps(measured_fit(model, X_train, y_train, X_test, y_test)))
+
+
+def measured_fit(model, X_train, y_train, X_test, y_test):
+    """Seconds, accuracy and memory of one fit and a prediction, in bytes."""
+    before, peak_of_reading = present_bytes(), peak_bytes()
+    forget_peak()
     start = time.perf_counter()
     model.fit(X_train, y_train)
     seconds = time.perf_counter() - start
     accuracy = 100 * model.score(X_test, y_test)
-    measured = {"seconds": seconds, "accuracy": accuracy}
-    print(json.dumps(measured | {"beyond_data": peak_bytes() - before, "peak": peak_bytes()}))
+    return {
+        "seconds": seconds,
+        "accuracy": accuracy,
+        "beyond_data": peak_bytes() - before,
+        "peak": max(peak_bytes(), peak_of_reading),
+        "n_rows": len(y_train),
+    }
 
 
 if __name__ == "__main__":

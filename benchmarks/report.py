@@ -34,7 +34,7 @@ class Result:
         return "ok" if holds else "MISSED"
 
 
-def save(benchmark, results):
+def save(benchmark, results, folder=FOLDER):
     """Write the rows of one benchmark; an earlier run of it is replaced."""
     machine = {
         "version": nearlinear.__version__,
@@ -44,10 +44,10 @@ def save(benchmark, results):
         "machine": platform.machine(),
         "cores": os.cpu_count(),
     }
-    FOLDER.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     rows = [{"benchmark": benchmark, **asdict(result), **machine} for result in results]
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    (FOLDER / f"{benchmark}.jsonl").write_text(text, encoding="utf-8")
+    (folder / f"{benchmark}.jsonl").write_text(text, encoding="utf-8")
 
 
 def show(results):

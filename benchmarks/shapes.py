@@ -6,6 +6,7 @@ from sklearn.preprocessing import normalize
 
 from reproduce import datasets
 from reproduce.llc_sapl.methods import load_split
+from reproduce.split import Split
 
 # Training rows, test rows, features, classes.
 SHAPES = {
@@ -21,7 +22,7 @@ def split_of(name):
         return load_split(name, seed=0), True
     n_train, n_test, n_features, n_classes = SHAPES[name]
     X, y = drawn(n_train + n_test, n_features, n_classes)
-    return datasets.Split(name, X[:n_train], y[:n_train], X[n_train:], y[n_train:]), False
+    return Split(name, X[:n_train], y[:n_train], X[n_train:], y[n_train:]), False
 
 
 def drawn(n_rows, n_features, n_classes, seed=0):

@@ -40,8 +40,8 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
     feature : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with: a tanh of a direction of its own (eq. 10),
-        a tanh composed along the path (eq. 9; continuous in x, two thirds of the cost), or 1
-        (piecewise linear, a third of the cost).
+        a tanh composed along the path (eq. 9; continuous in x, two thirds of the numbers), or 1
+        (piecewise linear, two fifths of the numbers).
     sigma : float, default=1.0
         Steepness of the tanh feature.
     C : float, default=10.0

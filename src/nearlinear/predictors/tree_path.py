@@ -84,7 +84,7 @@ class TreePath:
     def _block_kind(self):
         """How rows are best taken down: side by side, or sorted by node."""
         is_narrow = self.weights.shape[2] <= tree_lockstep.WIDEST
-        if is_narrow and self.feature.name == "tanh" and self.weights.shape[1] == 1:
+        if is_narrow and self.feature.name != "indicator" and self.weights.shape[1] == 1:
             return tree_lockstep.LockstepBlock
         return tree_walk.WalkBlock
 
@@ -98,17 +98,16 @@ class TreePath:
     @cached_property
     def _packed(self):
         """Directions of the inner nodes and of the leaves, padded; the split comes first."""
-        n_splits, n_leaves = 2**self.depth - 1, 2**self.depth
-        splits = self.splits[:, None]
         is_lockstep = self._block_kind is tree_lockstep.LockstepBlock
         vector = (tree_lockstep if is_lockstep else tree_walk).VECTOR_BYTES
         if self.feature.name == "indicator":
-            return pad(splits, vector), pad(self.weights, vector)
-        lead = [splits] if self.feature.name == "compositional" else [self.slopes[:, None]]
-        leaves = np.concatenate([*lead, self.weights], axis=1)[-n_leaves:]
-        lead = [splits[:n_splits], *([] if splits is lead[0] else [self.slopes[:n_splits, None]])]
-        inner = np.concatenate([*lead, self.weights[:n_splits]], axis=1)
-        return pad(inner, vector), pad(leaves, vector)
+            return pad(self.splits[:, None], vector), pad(self.weights, vector)
+        # the compositional feature reads its split twice: so both kinds share all passes
+        own = self.slopes if len(self.slopes) else self.splits
+        nodes = np.concatenate([own[:, None], self.weights], axis=1)
+        n_splits = 2**self.depth - 1
+        inner = np.concatenate([self.splits[:n_splits, None], nodes[:n_splits]], axis=1)
+        return pad(inner, vector), pad(nodes[n_splits:], vector)
 
     def _add_up(self, found, scores):
         if self.feature.name == "indicator":
