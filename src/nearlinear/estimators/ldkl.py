@@ -53,7 +53,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam with exact gradients, then the hard phase and the polish; or the original
         schedule, in which C, jitter and the options of those phases play no part.
-    max_iter : int, default=60
+    max_iter : int, default=100
         Epochs.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024. The original
@@ -157,7 +157,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         C=10.0,
         loss="log_loss",
         solver="adam",
-        max_iter=60,
+        max_iter=100,
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
