@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 SIGNIFICANT = 0.05
-# Where the paper prints no spread: the middle of the spreads it does print in its Table 2.
+# Where a paper prints no spread: the middle of the spreads that the papers do print.
 USUAL_SPREAD = 0.25
 # With fewer pairs even the most extreme signed ranks have a two-sided p above 0.05.
 FEWEST_FOR_WILCOXON = 6

@@ -12,30 +12,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
+from sklearn.datasets import load_digits, make_friedman1
+
+from reproduce.split import divide, scaled
 
 FOLDER = "NEARLINEAR_DATA"
 
 # The share of rows that trains, for the sets whose makers did not divide them.
-TRAIN_FRACTION = {"banana": 2 / 3, "magic04": 2 / 3, "skin": 1 / 2}
+TRAIN_FRACTION = {
+    "banana": 2 / 3,
+    "magic04": 2 / 3,
+    "skin": 1 / 2,
+    "covertype": 9 / 10,
+    "concrete": 2 / 3,
+    "boston_housing": 2 / 3,
+    "wine_white": 2 / 3,
+}
 
 
 @dataclass(frozen=True)
-class Split:
-    """The two parts of a data set; features are float32 and scaled by the training part."""
+class BinaryTask:
+    """Two classes made of the classes of an archive: ``positive`` against all others.
 
-    name: str
-    X_train: np.ndarray
-    y_train: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
+    ``first_rows`` of the archive train, in its own order, where the task has another split.
+    """
 
-    def limited(self, train_rows=None, test_rows=None, seed=0):
-        """The same split with at most so many rows in each part, classes in proportion."""
-        X_train, y_train = _sample(self.X_train, self.y_train, train_rows, seed)
-        X_test, y_test = _sample(self.X_test, self.y_test, test_rows, seed)
-        return Split(self.name, X_train, y_train, X_test, y_test)
+    archive: str
+    positive: tuple[int, ...]
+    first_rows: int | None = None
+
+
+BINARY_TASKS = {
+    "covertype": BinaryTask("covertype", (2,)),
+    "letter_halves": BinaryTask("letter", tuple(range(13)), first_rows=12000),
+    "usps_halves": BinaryTask("usps", tuple(range(5))),
+    "mnist_halves": BinaryTask("mnist", tuple(range(5))),
+}
 
 
 class DatasetError(OSError):
@@ -45,9 +57,12 @@ class DatasetError(OSError):
 def archive_path(name):
     """Where the archive of a set lies or would lie."""
     folder = os.environ.get(FOLDER)
+    archive = BINARY_TASKS[name].archive if name in BINARY_TASKS else name
     if not folder:
-        raise DatasetError(f"Set {FOLDER} to the folder that holds {name}.npz (or shall hold it).")
-    return Path(folder) / f"{name}.npz"
+        raise DatasetError(
+            f"Set {FOLDER} to the folder that holds {archive}.npz (or shall hold it)."
+        )
+    return Path(folder) / f"{archive}.npz"
 
 
 def is_available(name):
@@ -59,30 +74,49 @@ def has_own_split(name):
     return name not in TRAIN_FRACTION
 
 
-def load(name, seed=0, scaling="standard"):
-    """Read a set, split it (at random by ``seed`` where it has no split of its own), scale it."""
+def load(name, seed=0, scaling="standard", train_rows=None):
+    """Read a set, split it (at random by ``seed`` where it has no split of its own), scale it.
+
+    ``train_rows`` takes the place of the usual share where the split is drawn.
+    """
     path = archive_path(name)
     if not path.exists():
-        raise DatasetError(
-            f"{path} does not exist: fetch it with `python -m reproduce.datasets fetch {name}`."
-        )
+        fetch = f"python -m reproduce.datasets fetch {path.stem}"
+        raise DatasetError(f"{path} does not exist: fetch it with `{fetch}`.")
+    task = BINARY_TASKS.get(name)
     with np.load(path, allow_pickle=False) as archive:
         if "X_train" in archive:
             parts = [archive[part] for part in ("X_train", "X_test", "y_train", "y_test")]
+            if task and task.first_rows:
+                parts = _first_rows(*parts, task.first_rows)
         else:
             X, y = archive["X"], archive["y"]
-            n_train = int(len(y) * TRAIN_FRACTION[name] + 0.5)
-            parts = train_test_split(X, y, train_size=n_train, stratify=y, random_state=seed)
-    return _scaled(name, *parts, scaling)
+            n_train = train_rows or int(len(y) * TRAIN_FRACTION[name] + 0.5)
+            parts = divide(X, y, seed, train_size=n_train)
+    if task:
+        parts[2:] = [np.where(np.isin(y, task.positive), 1, -1) for y in parts[2:]]
+    return scaled(name, *parts, scaling)
 
 
-def digits(n_train=200, n_test=100, seed=0):
-    """A small part of the digits that ship with scikit-learn."""
+def _first_rows(X_train, X_test, y_train, y_test, n_first):
+    """The same rows in the same order, divided after another number of them."""
+    X, y = np.concatenate([X_train, X_test]), np.concatenate([y_train, y_test])
+    return [X[:n_first], X[n_first:], y[:n_first], y[n_first:]]
+
+
+def digits(n_train=200, n_test=100, seed=0, halves=False):
+    """A small part of the digits that ship with scikit-learn; ``halves``: 0 to 4 against 5 to 9."""
     X, y = load_digits(return_X_y=True)
-    parts = train_test_split(
-        X, y, train_size=n_train, test_size=n_test, stratify=y, random_state=seed
-    )
-    return _scaled("digits", *parts, "global")
+    parts = divide(X, y, seed, train_size=n_train, test_size=n_test)
+    if halves:
+        parts[2:] = [np.where(y < 5, 1, -1) for y in parts[2:]]
+    return scaled("digits_halves" if halves else "digits", *parts, "global")
+
+
+def friedman(n_train=300, n_test=150, seed=0):
+    """Regression: Friedman's first function of ten features, of which five matter."""
+    X, y = make_friedman1(n_train + n_test, noise=1.0, random_state=seed)
+    return scaled("friedman", *divide(X, y, seed, train_size=n_train), "standard")
 
 
 def sines(n_train=1000, n_test=1000, seed=0, noise=0.17):
@@ -97,31 +131,7 @@ def sines(n_train=1000, n_test=1000, seed=0, noise=0.17):
 
     X_train, y_train = draw(n_train)
     X_test, y_test = draw(n_test)
-    return _scaled("sines", X_train, X_test, y_train, y_test, "standard")
-
-
-def _scaled(name, X_train, X_test, y_train, y_test, scaling):
-    """Centre by the training part; ``global`` has one scale so that dim pixels stay dim."""
-    X_train, X_test = X_train.astype(np.float32), X_test.astype(np.float32)
-    center = X_train.mean(axis=0, dtype=np.float64).astype(np.float32)
-    X_train -= center
-    X_test -= center
-    if scaling == "standard":
-        scale = X_train.std(axis=0, dtype=np.float64)
-        scale[scale == 0] = 1.0
-    elif scaling == "global":
-        scale = X_train.std(dtype=np.float64)
-    else:
-        raise ValueError(f"scaling is 'standard' or 'global', not {scaling!r}")
-    X_train /= np.float32(scale)
-    X_test /= np.float32(scale)
-    return Split(name, X_train, y_train, X_test, y_test)
-
-
-def _sample(X, y, n_rows, seed):
-    if n_rows is None or n_rows >= len(y):
-        return X, y
-    return train_test_split(X, y, train_size=n_rows, stratify=y, random_state=seed)[::2]
+    return scaled("sines", X_train, X_test, y_train, y_test, "standard")
 
 
 def main(arguments=None):

@@ -8,15 +8,18 @@ import csv
 import json
 import time
 import warnings
+from math import isnan, nan
 from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score
+from sklearn.linear_model import Ridge
+from sklearn.metrics import accuracy_score, mean_squared_error
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import nearlinear
+from reproduce.model_cost import model_bytes, multiply_adds
 
 KEY = ("dataset", "method", "seed", "parameters")
 MEASURED = (
@@ -54,25 +57,30 @@ def best_seconds(calls, budget=1.0, max_repeats=15):
     return {name: min(taken) for name, taken in durations.items()}
 
 
-def linear_yardstick(X, y, max_rows=2000):
-    """A linear SVM to time predictions against; they cost the same however few rows trained it."""
+def linear_yardstick(split, max_rows=2000):
+    """A linear model to time predictions against; they cost the same however few rows trained it.
+
+    A linear SVM, or ridge regression.
+    """
+    X, y = split.X_train, split.y_train
     rows = np.random.default_rng(0).permutation(len(y))[:max_rows]
+    if split.is_regression:
+        return Ridge().fit(X[rows], y[rows])
     # One row of every class, so that the yardstick computes as many scores as the model.
     rows = np.union1d(rows, np.unique(y, return_index=True)[1])
     return LinearSVC(C=0.01, tol=1e-2).fit(X[rows], y[rows])
 
 
-def model_bytes(model):
-    """What prediction has to keep: the arrays of the fitted model, in bytes."""
-    if hasattr(model, "cost_"):
-        return int(model.cost_.n_bytes)
-    names = ("support_vectors_", "dual_coef_") if hasattr(model, "dual_coef_") else ("coef_",)
-    return sum(np.asarray(getattr(model, name)).nbytes for name in (*names, "intercept_"))
+def score_of(predicted, split):
+    """``accuracy`` in percent, or the ``mse`` of a regression in the target's own unit."""
+    if split.is_regression:
+        return {"mse": split.target_scale**2 * mean_squared_error(split.y_test, predicted)}
+    return {"accuracy": 100 * accuracy_score(split.y_test, predicted)}
 
 
 def measure(model, split, yardstick=None):
     """Fit on the training part, predict the test part; the measured columns of a row."""
-    yardstick = yardstick or linear_yardstick(split.X_train, split.y_train)
+    yardstick = yardstick or linear_yardstick(split)
     predicted = []
     with one_thread():
         _warm_up(model, split)
@@ -86,11 +94,11 @@ def measure(model, split, yardstick=None):
                 "linear": lambda: yardstick.predict(split.X_test),
             }
         )
-    return {
-        "accuracy": 100 * accuracy_score(split.y_test, predicted[0]),
+    return score_of(predicted[0], split) | {
         "fit_seconds": fit_seconds,
         "predict_us_per_row": 1e6 * seconds["model"] / len(split.y_test),
         "times_linear": seconds["model"] / seconds["linear"],
+        "multiply_adds": multiply_adds(model),
         "model_bytes": model_bytes(model),
         "n_train": len(split.y_train),
         "n_test": len(split.y_test),
@@ -101,7 +109,7 @@ def measure(model, split, yardstick=None):
 def _warm_up(model, split):
     """Compile what the fit compiles, so that the first row of a run is not charged for it."""
     options = {name: value for name, value in model.get_params().items() if type(value) is str}
-    n_classes = len(np.unique(split.y_train))
+    n_classes = 0 if split.is_regression else len(np.unique(split.y_train))
     signature = (type(model), split.X_train.dtype, n_classes, *sorted(options.items()))
     if signature in _warm:
         return
@@ -112,7 +120,7 @@ def _warm_up(model, split):
         small.set_params(max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        small.fit(rows, np.arange(len(rows)) % n_classes).predict(rows)
+        small.fit(rows, np.arange(len(rows)) % n_classes if n_classes else rows[:, 0]).predict(rows)
 
 
 class RowStore:
@@ -139,7 +147,7 @@ class RowStore:
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             if is_new:
                 writer.writeheader()
-            writer.writerow({name: _written(row[name]) for name in self.columns})
+            writer.writerow({name: _written(row.get(name, nan)) for name in self.columns})
         self._rows[self._name(key)] = row
         return row, True
 
@@ -156,10 +164,16 @@ class RowStore:
 def _written(value):
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "" if isnan(value) else f"{value:.6g}"
+    return str(value)
 
 
 def _parsed(row):
     texts = {"dataset": str, "method": str, "version": str, "parameters": json.loads}
     counts = dict.fromkeys(("seed", "n_train", "n_test", "model_bytes"), int)
-    return {name: (texts | counts).get(name, float)(text) for name, text in row.items()}
+    return {name: (texts | counts).get(name, _number)(text) for name, text in row.items()}
+
+
+def _number(text):
+    return float(text or nan)

@@ -6,21 +6,17 @@ Numbers behind figures 2 and 3 go to results/figure2.csv and results/figure3.csv
 not run again.
 """
 
-import argparse
 import sys
 from functools import partial
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import accuracy_score
 
 import nearlinear
-from reproduce import datasets
-from reproduce.llc_sapl.methods import RESULTS, TITLES, build, load_split, parameters_for
+from reproduce import datasets, drawing
+from reproduce.drawing import save_figure
+from reproduce.llc_sapl.methods import STUDY, TITLES, build, load_split, parameters_for
 from reproduce.protocol import RowStore, linear_yardstick, measure, one_thread
 
 COLORS = {"llsvm": "0.45", "llc_sapl": "C3", "kernel": "C0"}
@@ -60,13 +56,13 @@ def figure1(folder, split, methods):
         accuracy = 100 * model.score(split.X_test, split.y_test)
         axis.set_title(f"{TITLES[method]}: {accuracy:.2f} %, {size}", fontsize=10)
         axis.set(xlim=(left, right), ylim=(bottom, top))
-    _save(figure, folder / "figure1.png")
+    save_figure(figure, folder / "figure1.png")
 
 
 def figure2_rows(store, split, counts, seeds):
     """Accuracy of both methods for each number of anchors; at most 8 of them answer."""
     for seed in seeds:
-        yardstick = linear_yardstick(split.X_train, split.y_train)
+        yardstick = linear_yardstick(split)
         for n_anchors in counts:
             for method in ("llsvm", "llc_sapl"):
                 anchors = {"n_anchors": n_anchors, "n_neighbors": min(8, n_anchors)}
@@ -91,7 +87,7 @@ def figure2(folder, splits, counts, seeds):
             axis.plot(counts, accuracies, style, marker=".", color=COLORS[method])
             axis.annotate(TITLES[method], (counts[-1], accuracies[-1]), fontsize=8, ha="right")
         axis.set(title=split.name, xlabel="anchors", ylabel="accuracy (%)")
-    _save(figure, folder / "figure2.png")
+    save_figure(figure, folder / "figure2.png")
 
 
 def _is_cell(row, method, n_anchors):
@@ -151,7 +147,7 @@ def figure3(folder, splits, epochs):
         axis.set(title=split.name, xlabel="epoch", ylabel="test accuracy (%), solid")
         twin.set_ylabel("objective, broken")
         axis.legend(loc="center right")
-    _save(figure, folder / "figure3.png")
+    save_figure(figure, folder / "figure3.png")
 
 
 def smoke(folder):
@@ -162,36 +158,23 @@ def smoke(folder):
     figure3(folder, [sines], epochs=(1, 2))
 
 
-def _save(figure, path):
-    figure.tight_layout()
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+def load_figure2(name):
+    return load_split(name, seed=0).limited(*FIGURE2_ROWS.get(name, (None, None)))
+
+
+FIGURES = {
+    1: lambda folder, seeds: figure1(folder, datasets.sines(), FIGURE1_METHODS),
+    2: lambda folder, seeds: figure2(
+        folder, [load_figure2(name) for name in FIGURE2_SETS], ANCHOR_COUNTS, range(seeds)
+    ),
+    3: lambda folder, seeds: figure3(
+        folder, [load_split(name, 0) for name in FIGURE3_SETS], EPOCHS
+    ),
+}
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m reproduce.llc_sapl.figures", description=__doc__
-    )
-    parser.add_argument("figures", nargs="*", type=int, choices=(1, 2, 3), default=[1, 2, 3])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
-    options = parser.parse_args(arguments)
-    options.results.mkdir(parents=True, exist_ok=True)
-    try:
-        if 1 in options.figures:
-            figure1(options.results, datasets.sines(), FIGURE1_METHODS)
-        if 2 in options.figures:
-            splits = [
-                load_split(name, seed=0).limited(*FIGURE2_ROWS.get(name, (None, None)))
-                for name in FIGURE2_SETS
-            ]
-            figure2(options.results, splits, ANCHOR_COUNTS, range(options.seeds))
-        if 3 in options.figures:
-            figure3(options.results, [load_split(name, 0) for name in FIGURE3_SETS], EPOCHS)
-    except datasets.DatasetError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return drawing.main(STUDY, FIGURES, arguments)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""The methods of the paper by name, and what ``config.toml`` says about each on each data set."""
+"""The methods of the paper by name."""
 
-import tomllib
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from sklearn.svm import SVC, LinearSVC
@@ -13,10 +12,7 @@ from nearlinear import (
     LLSVMClassifier,
     SVMKNNClassifier,
 )
-from reproduce import datasets
-
-FOLDER = Path(__file__).parent
-RESULTS = FOLDER / "results"
+from reproduce.study import Study
 
 MAKERS = {
     "linear": LinearSVC,
@@ -39,52 +35,13 @@ TITLES = {
     "csvm": "CSVM",
     "ldkl": "LDKL",
 }
-# These draw no random numbers that matter: on a set with a split of its own one run says all.
-DETERMINISTIC = {"linear", "kernel", "svm_knn"}
 
-
-@cache
-def config():
-    with open(FOLDER / "config.toml", "rb") as file:
-        return tomllib.load(file)
-
-
-def build(method, parameters, seed):
-    """An estimator of this method, seeded where it can be."""
-    model = MAKERS[method](**parameters)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=seed)
-    return model
-
-
-def parameters_for(method, dataset):
-    """What all data sets share, overruled by what was chosen for this one."""
-    entry = config()["methods"][method]
-    return entry["common"] | entry.get("chosen", {}).get(dataset, {})
-
-
-def grid_for(method, dataset):
-    """Candidate values by parameter name."""
-    entry = config()["methods"][method]
-    return entry["grid"] | entry.get("grid_for", {}).get(dataset, {})
-
-
-def reason_to_skip(method, dataset):
-    """Why this method is not run on this set, or None."""
-    return config()["methods"][method].get("skip", {}).get(dataset)
-
-
-def seeds_for(method, dataset, n_seeds):
-    if method in DETERMINISTIC and datasets.has_own_split(dataset):
-        return range(1)
-    return range(n_seeds)
-
-
-def load_split(dataset, seed):
-    """The data set split and scaled as the configuration says."""
-    return datasets.load(dataset, seed, config()["datasets"][dataset]["scaling"])
-
-
-def test_rows_for(method, dataset):
-    """How many test rows a slow method is tried on, or None for all of them."""
-    return config()["methods"][method].get("test_rows", {}).get(dataset)
+STUDY = Study(
+    folder=Path(__file__).parent,
+    makers=MAKERS,
+    titles=TITLES,
+    deterministic=frozenset({"linear", "kernel", "svm_knn"}),
+)
+build = STUDY.build
+load_split = STUDY.load_split
+parameters_for = STUDY.parameters_for

@@ -53,6 +53,65 @@ def test_scaling_uses_the_training_part_alone(folder, scaling):
     assert (split.X_test.mean(axis=0) > 0).all()
 
 
+def test_a_paper_may_ask_for_its_own_number_of_training_rows(folder):
+    X = np.arange(106.0).reshape(53, 2)
+    np.savez(folder / "banana.npz", X=X, y=np.repeat([1, -1], [24, 29]))
+    split = datasets.load("banana", train_rows=10)
+    assert (len(split.y_train), len(split.y_test)) == (10, 43)
+
+
+def test_halves_of_the_letters_are_divided_after_12000_rows(folder):
+    letters = np.arange(20000) % 26
+    np.savez(
+        folder / "letter.npz",
+        X_train=letters[:16000, None],
+        y_train=letters[:16000],
+        X_test=letters[16000:, None],
+        y_test=letters[16000:],
+    )
+    split = datasets.load("letter_halves")
+    assert (len(split.y_train), len(split.y_test)) == (12000, 8000)
+    assert np.array_equal(split.y_test, np.where(letters[12000:] < 13, 1, -1))
+    # The only feature is the letter: its order in the archive is kept.
+    assert np.array_equal(np.argsort(split.X_test[:26, 0]), np.argsort(letters[12000:12026]))
+
+
+def test_one_cover_type_stands_against_the_others(folder):
+    y = np.repeat(np.arange(1, 8), 10).astype(np.int16)
+    np.savez(folder / "covertype.npz", X=np.eye(70), y=y)
+    split = datasets.load("covertype", train_rows=63)
+    assert np.count_nonzero(split.y_train == 1) == 9
+    assert np.count_nonzero(split.y_test == 1) == 1
+    assert set(split.y_train) == {-1, 1}
+
+
+def test_a_missing_archive_of_a_task_is_named_as_it_is_fetched(folder):
+    with pytest.raises(datasets.DatasetError, match=r"reproduce\.datasets fetch usps`"):
+        datasets.load("usps_halves")
+
+
+def test_targets_of_a_regression_are_scaled_by_the_training_part(folder):
+    rng = np.random.default_rng(0)
+    y = (5 + 3 * rng.standard_normal(90)).astype(np.float32)
+    np.savez(folder / "concrete.npz", X=rng.random((90, 2)), y=y)
+    split = datasets.load("concrete", seed=1)
+    assert split.is_regression
+    assert (len(split.y_train), len(split.y_test)) == (60, 30)
+    assert split.y_train.mean() == pytest.approx(0, abs=1e-6)
+    assert split.y_train.std() == pytest.approx(1, rel=1e-6)
+    spread = np.ptp(np.r_[split.y_train, split.y_test]) * split.target_scale
+    assert spread == pytest.approx(np.ptp(y), rel=1e-5)
+
+
+def test_held_out_rows_come_from_the_training_part():
+    split = datasets.sines(100, 50)
+    part = split.held_out(seed=0)
+    assert (len(part.y_train), len(part.y_test)) == (160, 40)
+    trained = {tuple(row) for row in split.X_train}
+    assert trained == {tuple(row) for row in np.concatenate([part.X_train, part.X_test])}
+    assert len(split.held_out(seed=0, max_rows=50).y_train) == 40
+
+
 def test_limited_keeps_the_classes_in_proportion():
     split = datasets.sines(100, 50).limited(train_rows=40, test_rows=20)
     assert np.unique(split.y_train, return_counts=True)[1].tolist() == [20, 20]

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC, LinearSVC
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
 
 from reproduce import datasets
-from reproduce.protocol import RowStore, best_seconds, linear_yardstick, measure, model_bytes
+from reproduce.protocol import RowStore, best_seconds, linear_yardstick, measure
+from reproduce.split import Split
 
 
 def key(seed=0, **parameters):
@@ -65,15 +67,7 @@ def test_slow_calls_are_made_once_and_quick_ones_in_turns():
 def test_yardstick_scores_every_class():
     y = np.r_[np.zeros(5000, int), np.ones(5000, int), 2]
     X = np.random.default_rng(0).standard_normal((len(y), 3))
-    assert linear_yardstick(X, y, max_rows=50).coef_.shape == (3, 3)
-
-
-def test_model_bytes_count_what_prediction_needs():
-    split = datasets.sines(30, 10)
-    kernel = SVC().fit(split.X_train, split.y_train)
-    n_support = len(kernel.support_)
-    assert model_bytes(kernel) == 8 * (n_support * 2 + n_support + 1)
-    assert model_bytes(LinearSVC().fit(split.X_train, split.y_train)) == 8 * (2 + 1)
+    assert linear_yardstick(Split("three", X, y, X, y), max_rows=50).coef_.shape == (3, 3)
 
 
 def test_measured_accuracy_is_that_of_the_test_part():
@@ -83,3 +77,19 @@ def test_measured_accuracy_is_that_of_the_test_part():
     assert row["accuracy"] == pytest.approx(100 * expected)
     assert (row["n_train"], row["n_test"]) == (80, 60)
     assert row["times_linear"] > 0
+
+
+def test_error_of_a_regression_is_in_the_unit_of_its_target():
+    split = datasets.friedman(60, 40)
+    row = measure(Ridge(), split)
+    residual = split.y_test - Ridge().fit(split.X_train, split.y_train).predict(split.X_test)
+    assert row["mse"] == pytest.approx(np.mean((split.target_scale * residual) ** 2))
+    assert "accuracy" not in row
+
+
+def test_a_column_that_a_row_lacks_is_empty_and_comes_back_as_nan(tmp_path):
+    store = RowStore(tmp_path / "rows.csv", ("accuracy", "mse"))
+    store.get_or_add(key(), lambda: {"mse": 2.5})
+    (row,) = RowStore(store.path, ("accuracy", "mse")).rows()
+    assert np.isnan(row["accuracy"])
+    assert row["mse"] == 2.5

@@ -1,0 +1,39 @@
+"""The command line of the figures, and how they are saved."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import matplotlib
+
+from reproduce.datasets import DatasetError
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+
+def save_figure(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def main(study, figures, arguments=None):
+    """Draw those figures of a study that are asked for: ``figures[number](folder, n_seeds)``."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {study.module}.figures",
+        description="Draw the figures of the paper. What was measured for them before is kept.",
+    )
+    numbers = sorted(figures)
+    parser.add_argument("figures", nargs="*", type=int, choices=numbers, default=numbers)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--results", type=Path, default=study.results, help="folder to write to")
+    options = parser.parse_args(arguments)
+    options.results.mkdir(parents=True, exist_ok=True)
+    try:
+        for number in options.figures:
+            figures[number](options.results, options.seeds)
+    except DatasetError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,1 @@
+"""Jose, Goyal, Aggrwal, Varma, "Local Deep Kernel Learning", ICML 2013."""

@@ -1,0 +1,103 @@
+"""Choose parameters on a held-out fifth of the training part; the test part is never used.
+
+Every candidate becomes a row of results/tuning.csv, so a run that was stopped goes on where it was.
+At the end it prints the lines for the ``chosen`` tables of config.toml.
+"""
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import nearlinear
+from reproduce.datasets import DatasetError
+from reproduce.protocol import KEY, RowStore, one_thread, score_of
+from reproduce.study import NONE
+
+COLUMNS = ("n_test", "accuracy", "mse", "fit_seconds", "version")
+
+
+def candidates(grid):
+    """Every combination of the values of a grid."""
+    return [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+
+
+def try_candidate(study, method, parameters, part, seed):
+    model = study.build(method, parameters, seed, part.is_regression)
+    with one_thread():
+        start = time.perf_counter()
+        model.fit(part.X_train, part.y_train)
+        seconds = time.perf_counter() - start
+        predicted = model.predict(part.X_test)
+    return score_of(predicted, part) | {
+        "fit_seconds": seconds,
+        "n_test": len(part.y_test),
+        "version": nearlinear.__version__,
+    }
+
+
+def tune(study, split, method, grid, store, repeats=1, max_rows=None):
+    """Try every candidate; the best one, earlier of equals, and its mean score."""
+    scores = defaultdict(list)
+    score = "mse" if split.is_regression else "accuracy"
+    for repeat in range(repeats):
+        part = split.held_out(repeat, max_rows)
+        for number, values in enumerate(candidates(grid)):
+            parameters = study.base_for(method, split.name) | values
+            parameters = study.complete(method, parameters, split.name)
+            key = dict(dataset=split.name, method=method, seed=repeat, parameters=parameters)
+            key["n_train"] = len(part.y_train)
+            row, is_new = store.get_or_add(
+                key, partial(try_candidate, study, method, parameters, part, repeat)
+            )
+            # As the file keeps it, or a row read from there would lose or win a tie.
+            scores[number].append(float(f"{row[score]:.6g}"))
+            if is_new:
+                print(f"{split.name} {method} {json.dumps(values)} {row[score]:.4g}", flush=True)
+    means = np.array([np.mean(scores[number]) for number in range(len(scores))])
+    best = int(np.argmin(means if split.is_regression else -means))
+    return candidates(grid)[best], float(means[best])
+
+
+def main(study, arguments=None):
+    """The command line of a study's tune module."""
+    datasets = study.config["datasets"]
+    parser = argparse.ArgumentParser(prog=f"python -m {study.module}.tune", description=__doc__)
+    parser.add_argument("--dataset", nargs="+", choices=datasets, required=True)
+    parser.add_argument("--method", nargs="+", choices=study.methods, required=True)
+    parser.add_argument("--repeats", type=int, help="held-out parts to average over")
+    parser.add_argument("--rows", type=int, help="use at most this many training rows")
+    parser.add_argument(
+        "--grid",
+        type=json.loads,
+        default={},
+        help='other values, \'{"C": [1, 10], "jitter": [0]}\'',
+    )
+    parser.add_argument("--results", type=Path, default=study.results, help="folder to write to")
+    options = parser.parse_args(arguments)
+    columns = [name for name in COLUMNS if name in study.measured]
+    store = RowStore(options.results / "tuning.csv", columns, key=(*KEY, "n_train"))
+    lines = []
+    for dataset, method in itertools.product(options.dataset, options.method):
+        if method not in study.methods_for(dataset):
+            continue
+        try:
+            split = study.load_split(dataset, seed=0)
+        except DatasetError as error:
+            print(error, file=sys.stderr)
+            return 2
+        repeats = options.repeats or datasets[dataset].get("tune_repeats", 1)
+        max_rows = options.rows or study.tuning_rows(dataset, method)
+        grid = study.grid_for(method, dataset) | options.grid
+        values, score = tune(study, split, method, grid, store, repeats, max_rows)
+        values = {name: NONE if value is None else value for name, value in values.items()}
+        pairs = ", ".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
+        lines.append(f"[methods.{method}.chosen]  # {score:.4g}\n{dataset} = {{ {pairs} }}")
+    print("\n".join(lines))
+    return 0
