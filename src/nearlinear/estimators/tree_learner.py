@@ -10,10 +10,11 @@ from .._warn import warn_user
 from ..gates.tree import hard_paths
 from ..predictors.tree_forest import TreeForest
 from ..solvers.solution import BestIterate
-from ..solvers.tree_adam import Annealing, train_tree
+from ..solvers.tree_adam import train_tree
 from ..solvers.tree_gradients import SoftPass
 from ..solvers.tree_model import project_rows
 from ..solvers.tree_paths import path_scores
+from ..solvers.tree_phases import Annealing
 from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree

@@ -5,40 +5,19 @@ soft and sharpen from epoch to epoch; in the last part the splits stay where the
 follow their hard path, which is what will be predicted.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..gates.tree import hard_paths
 from .adam import Parameter, one_cycle
 from .batches import Batches, RowNoise
 from .tree_gradients import SoftPass
 from .tree_model import TreeModel
-from .tree_paths import path_gradients
+from .tree_phases import HardPhase, SoftPhase
 from .tree_start import revive_splits
 
-_STEPS_PER_UNIT = 20  # how often the unit of the sharpness is measured
-_UNIT_ROWS = 256
 _SPREAD_ROWS = 20000
 _PROJECTION_RATE = 0.1  # step of the projection relative to that of the tree
 # Shares of the soft epochs after which splits that part nothing are put elsewhere.
 _REVIVALS = (0.1, 0.2, 0.3, 0.4, 0.5)
-
-
-@dataclass(frozen=True)
-class Annealing:
-    """Sharpness of the turns, in units of the rows' mean distance from a split.
-
-    It grows by a constant factor per step from ``first`` to ``last``; after that, for the last
-    ``hard_share`` of the epochs, turns are hard.
-    """
-
-    first: float
-    last: float
-    hard_share: float
-
-    def sharpness(self, progress):
-        return self.first * (self.last / self.first) ** progress
 
 
 class TreeInTraining:
@@ -126,66 +105,32 @@ def train_tree(
     When the keeper has seen nothing better for a while, soft epochs give way to the hard ones, and
     those to the end. ``compare(model, sharpness)`` gives the soft and the hard score of a tree.
     """
-    n_rows = Z.shape[0]
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
     tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
     noise = RowNoise(start.rows(Z[:_SPREAD_ROWS]), jitter, rng)
+    soft = SoftPhase(SoftPass(start, batch_size), noise, loss, annealing, compare, n_jobs)
     n_soft = n_epochs - round(annealing.hard_share * n_epochs) if start.depth else 0
-    # without soft epochs the projection never moves, and rows are projected once
-    rows = Z if n_soft else start.rows(Z)
-    batches = Batches(rows, targets, row_weight, batch_size, rng)
-    soft = SoftPass(start, batches.largest)
-    n_steps, step = n_epochs * batches.n_batches, 0
     revivals = {round(share * n_soft) for share in _REVIVALS}
-    epoch, is_soft = 0, n_soft > 0
-    while step < n_steps:
-        epoch += 1
-        total = 0.0
-        for rows, targets_of, share in batches:
-            model = tree.now()
-            seen = noise(model.rows(rows) if is_soft else rows)
-            if is_soft:
-                if step % _STEPS_PER_UNIT == 0:
-                    unit = max(soft.mean_distance(model, seen[:_UNIT_ROWS]), 1e-12)
-                sharpness = annealing.sharpness(step / (n_soft * batches.n_batches)) / unit
-                value, gradients = soft_gradients(
-                    soft, model, rows, seen, targets_of, share, sharpness, loss, n_jobs
+    epoch = 0
+    for phase, first, last in ((soft, 0, n_soft), (HardPhase(noise, loss), n_soft, n_epochs)):
+        batches = Batches(phase.rows(tree.now(), Z), targets, row_weight, batch_size, rng)
+        for time in range(first, last):
+            epoch, total = epoch + 1, 0.0
+            for number, (rows, targets_of, share) in enumerate(batches):
+                passed = time + number / batches.n_batches
+                value, gradients = phase.gradients(
+                    tree.now(), rows, targets_of, share, (passed - first) / (last - first)
                 )
-            else:
-                paths = hard_paths(seen, model.splits, model.depth)
-                value, gradients = path_gradients(model, seen, paths, targets_of, share, loss)
-            total += value * rows.shape[0] / n_rows
-            tree.step(gradients, one_cycle(step, n_steps), move_splits=is_soft)
-            step += 1
-        model = tree.averaged()
-        norm = float(np.sum(model.weights**2, dtype=np.float64))
-        objective = float(total + 0.5 * ridge * norm)
-        soft_score, hard_score = None, None
-        if is_soft and compare is not None:
-            soft_score, hard_score = compare(model, sharpness)
-        is_stuck = keeper.offer(
-            epoch, objective, model, soft_score=soft_score, hard_score=hard_score
-        )
-        if is_soft and (is_stuck or step >= n_soft * batches.n_batches):
-            is_soft, step = False, max(step, n_soft * batches.n_batches)
-            keeper.wait_again()
-            tree.settle()
-            # the projection stays from here on: rows are projected once
-            batches = Batches(tree.now().rows(Z), targets, row_weight, batch_size, rng)
-        elif is_soft and epoch in revivals:
-            tree.move_splits(revive_splits(model, Z, rng))
-        elif is_stuck:
-            break
-
-
-def soft_gradients(soft, model, rows, seen, targets, share, sharpness, loss, n_jobs=None):
-    """Loss and gradients of a batch, that of the projection included."""
-    if model.projection is None:
-        return soft.gradients(model, seen, targets, share, sharpness, loss, n_jobs)
-    pull = np.empty_like(seen)
-    value, gradients = soft.gradients(
-        model, seen, targets, share, sharpness, loss, n_jobs, row_slopes=pull
-    )
-    projection = np.ascontiguousarray((rows[:, :-1].T @ pull[:, :-1]).T)
-    return value, gradients._replace(projection=projection)
+                total += value * rows.shape[0] / Z.shape[0]
+                factor = one_cycle(passed * batches.n_batches, n_epochs * batches.n_batches)
+                tree.step(gradients, factor, move_splits=phase.moves_splits)
+            model = tree.averaged()
+            norm = float(np.sum(model.weights**2, dtype=np.float64))
+            objective = float(total + 0.5 * ridge * norm)
+            if keeper.offer(epoch, objective, model, **phase.notes(model)):
+                break
+            if phase is soft and time + 1 in revivals:
+                tree.move_splits(revive_splits(model, Z, rng))
+        keeper.wait_again()
+        tree.settle()

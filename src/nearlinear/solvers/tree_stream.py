@@ -2,9 +2,10 @@
 
 from ..gates.tree import hard_paths
 from .batches import Batches, RowNoise
-from .tree_adam import TreeInTraining, soft_gradients
+from .tree_adam import TreeInTraining
 from .tree_gradients import SoftPass
 from .tree_paths import path_gradients
+from .tree_phases import soft_gradients
 
 _STEPS = 500  # after so many steps splits are as sharp as they get
 
