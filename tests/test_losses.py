@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_softmax, softmax
 
-from nearlinear.losses import LOSSES
+from nearlinear.losses import LOSSES, EpsilonInsensitive, SquaredError
 
 SHAPES = pytest.mark.parametrize("n_outputs", [1, 4])
 EACH = pytest.mark.parametrize("name", LOSSES)
+REGRESSION = {
+    "squared_error": SquaredError(),
+    "epsilon_insensitive": EpsilonInsensitive(0.4),
+    "absolute": EpsilonInsensitive(0.0),
+}
+EACH_REGRESSION = pytest.mark.parametrize("loss", REGRESSION.values(), ids=REGRESSION)
 
 
 @pytest.fixture
@@ -48,18 +54,91 @@ def test_log_loss_of_several_columns_is_softmax(scores_and_targets):
     np.testing.assert_allclose(LOSSES["log_loss"].value(scores, targets), expected)
 
 
-@EACH
-@SHAPES
-def test_slope_is_the_derivative_of_the_value(name, scores_and_targets):
+@pytest.mark.parametrize("n_outputs", [4])
+def test_crammer_singer_compares_the_right_class_with_the_best_wrong_one(scores_and_targets):
     scores, targets = scores_and_targets
-    loss, step = LOSSES[name], 1e-6
+    expected = []
+    for f, y in zip(scores, targets):
+        right = f[y > 0][0]
+        expected.append(max(0.0, 1.0 + f[y < 0].max() - right))
+    np.testing.assert_allclose(LOSSES["crammer_singer"].value(scores, targets), expected)
+
+
+@pytest.mark.parametrize("n_outputs", [1])
+@pytest.mark.parametrize("what", ["value", "slope"])
+def test_crammer_singer_of_one_column_is_the_hinge(scores_and_targets, what):
+    found, expected = (
+        getattr(LOSSES[name], what)(*scores_and_targets) for name in ("crammer_singer", "hinge")
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n_outputs", [1])
+def test_crammer_singer_of_two_columns_is_the_hinge_of_their_difference(scores_and_targets):
+    scores, targets = scores_and_targets
+    two = np.hstack([-0.5 * scores, 0.5 * scores]), np.hstack([-targets, targets])
+    np.testing.assert_allclose(
+        LOSSES["crammer_singer"].value(*two), LOSSES["hinge"].value(scores, targets)
+    )
+
+
+@pytest.mark.parametrize("n_outputs", [4])
+def test_a_row_with_enough_margin_has_no_crammer_singer_slope(scores_and_targets):
+    _, targets = scores_and_targets
+    assert not LOSSES["crammer_singer"].slope(2.0 * targets, targets).any()
+
+
+@pytest.fixture
+def scores_and_values(rng):
+    return 2.0 * rng.standard_normal((30, 1)), rng.standard_normal((30, 1))
+
+
+def test_squared_error_is_half_the_square(scores_and_values):
+    scores, values = scores_and_values
+    expected = [(f - y) ** 2 / 2 for f, y in zip(scores[:, 0], values[:, 0])]
+    np.testing.assert_allclose(SquaredError().value(scores, values), expected)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+def test_epsilon_insensitive_error_begins_at_epsilon(scores_and_values, epsilon):
+    scores, values = scores_and_values
+    expected = [max(0, abs(f - y) - epsilon) for f, y in zip(scores[:, 0], values[:, 0])]
+    np.testing.assert_allclose(EpsilonInsensitive(epsilon).value(scores, values), expected)
+
+
+def test_errors_within_epsilon_have_no_slope():
+    values = np.array([[-0.3], [0.0], [0.3]])
+    assert not EpsilonInsensitive(0.4).slope(np.zeros((3, 1)), values).any()
+
+
+def differences(loss, scores, targets, step=1e-6):
+    """Central differences of the value in every score."""
     numeric = np.empty_like(scores)
     for c in range(scores.shape[1]):
         shift = step * (np.arange(scores.shape[1]) == c)
         up, down = loss.value(scores + shift, targets), loss.value(scores - shift, targets)
         numeric[:, c] = (up - down) / (2 * step)
+    return numeric
+
+
+@EACH
+@SHAPES
+def test_slope_is_the_derivative_of_the_value(name, scores_and_targets):
+    numeric = differences(LOSSES[name], *scores_and_targets)
     # a central difference with step 1e-6 is good to about 1e-9
-    np.testing.assert_allclose(loss.slope(scores, targets), numeric, atol=1e-7)
+    np.testing.assert_allclose(LOSSES[name].slope(*scores_and_targets), numeric, atol=1e-7)
+
+
+@EACH_REGRESSION
+def test_slope_of_a_regression_is_the_derivative_of_the_value(loss, scores_and_values):
+    numeric = differences(loss, *scores_and_values)
+    np.testing.assert_allclose(loss.slope(*scores_and_values), numeric, atol=1e-7)  # as above
+
+
+@EACH_REGRESSION
+def test_slopes_of_a_float32_regression_are_float32(loss, scores_and_values):
+    scores, values = (part.astype(np.float32) for part in scores_and_values)
+    assert loss.slope(scores, values).dtype == np.float32
 
 
 @EACH

@@ -39,8 +39,11 @@ def test_public_names_are_listed_once():
     assert len(set(nearlinear.__all__)) == len(nearlinear.__all__)
 
 
-@pytest.mark.parametrize("name", [n for n in nearlinear.__all__ if n.endswith("Classifier")])
-def test_classifier_is_a_documented_class_named_as_it_is_exported(name):
+ESTIMATORS = [name for name in nearlinear.__all__ if name.endswith(("Classifier", "Regressor"))]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimator_is_a_documented_class_named_as_it_is_exported(name):
     estimator = getattr(nearlinear, name)
     assert estimator.__name__ == name
     assert "Parameters\n" in estimator.__doc__

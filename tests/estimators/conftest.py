@@ -1,5 +1,6 @@
-"""Every public classifier in a small setting."""
+"""Every public estimator in a small setting."""
 
+import numpy as np
 import pytest
 
 import nearlinear
@@ -8,29 +9,48 @@ SMALL = {
     "LLSVMClassifier": {"n_anchors": 8, "n_neighbors": 3, "random_state": 0},
     "LCCSVMClassifier": {"n_anchors": 15, "n_neighbors": 3, "random_state": 0},
     "LLCSAPLClassifier": {"n_anchors": 8, "n_neighbors": 3, "max_iter": 12, "random_state": 0},
+    "LDKLClassifier": {"depth": 2, "max_iter": 40, "random_state": 0},
     "ClusteredSVMClassifier": {"n_clusters": 5, "random_state": 0},
     "SVMKNNClassifier": {"n_neighbors": 12},
+}
+SMALL_REGRESSORS = {
+    "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
 }
 
 
 @pytest.fixture
 def small():
-    """Makes a classifier by name; further settings override the small ones."""
+    """Makes an estimator by name; further settings override the small ones."""
 
     def make(name, **settings):
-        return getattr(nearlinear, name)(**{**SMALL[name], **settings})
+        return getattr(nearlinear, name)(**{**SMALL, **SMALL_REGRESSORS}[name] | settings)
 
     return make
 
 
+@pytest.fixture(scope="session")
+def wave():
+    """A wave over a plane with a little noise: a linear model explains about a third of it."""
+    rng = np.random.default_rng(7)
+    X = rng.uniform(-2.0, 2.0, (200, 2))
+    y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.05 * rng.standard_normal(200)
+    X.flags.writeable = y.flags.writeable = False
+    return X, y
+
+
 def pytest_generate_tests(metafunc):
-    """``name`` runs over all classifiers, ``sparse_name`` over those that take sparse rows, ..."""
+    """``name`` runs over all classifiers, ``any_name`` over all estimators, ..."""
     anchored = ["LLSVMClassifier", "LCCSVMClassifier", "LLCSAPLClassifier"]
+    sparse = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
     lists = {
         "name": list(SMALL),
-        "sparse_name": [*anchored, "ClusteredSVMClassifier"],
+        "regressor_name": list(SMALL_REGRESSORS),
+        "any_name": [*SMALL, *SMALL_REGRESSORS],
+        "sparse_name": sparse,
+        "any_sparse_name": [*sparse, *SMALL_REGRESSORS],
         "anchor_name": anchored,
-        "random_name": [*anchored, "ClusteredSVMClassifier"],
+        "random_name": sparse,
+        "stream_name": [*anchored, "LDKLClassifier"],
     }
     for argument, names in lists.items():
         if argument in metafunc.fixturenames:

@@ -1,5 +1,7 @@
 """Input that users will try: a clear sentence, or a warning and a sensible model."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -14,11 +16,13 @@ def message(caught):
 
 @pytest.fixture
 def sized(small):
-    """Makes a classifier with that many anchors, clusters or neighbours."""
+    """Makes a classifier with that many anchors, clusters, leaves or neighbours."""
 
     def make(name, size, **settings):
         known = small(name).get_params()
         sizes = {key: size for key in ("n_anchors", "n_clusters", "n_neighbors") if key in known}
+        if "depth" in known:
+            sizes["depth"] = size - 1
         return small(name, **sizes, **settings)
 
     return make
@@ -29,74 +33,75 @@ def sized(small):
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
 @pytest.mark.parametrize("when", ["fit", "predict"])
-def test_rows_that_are_not_numbers_are_refused(small, name, moons, value, word, when):
+def test_rows_that_are_not_numbers_are_refused(small, any_name, moons, value, word, when):
     X, y = moons
     bad = X.copy()
     bad[3, 1] = value
     with pytest.raises(ValueError) as caught:
-        small(name).fit(bad, y) if when == "fit" else small(name).fit(X, y).predict(bad)
+        small(any_name).fit(bad, y) if when == "fit" else small(any_name).fit(X, y).predict(bad)
     assert word in message(caught)
 
 
-def test_sparse_rows_that_are_not_numbers_are_refused(small, sparse_name, moons):
+def test_sparse_rows_that_are_not_numbers_are_refused(small, any_sparse_name, moons):
     X, y = moons
     bad = X.copy()
     bad[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        small(sparse_name).fit(csr_matrix(bad), y)
+        small(any_sparse_name).fit(csr_matrix(bad), y)
 
 
-def test_no_rows_are_refused(small, name):
+def test_no_rows_are_refused(small, any_name):
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
-        small(name).fit(np.empty((0, 2)), np.empty(0))
+        small(any_name).fit(np.empty((0, 2)), np.empty(0))
 
 
-def test_no_features_are_refused(small, name):
+def test_no_features_are_refused(small, any_name):
     with pytest.raises(ValueError, match=r"0 feature\(s\)"):
-        small(name).fit(np.empty((20, 0)), np.arange(20) % 2)
+        small(any_name).fit(np.empty((20, 0)), np.arange(20) % 2)
 
 
-def test_no_rows_to_predict_are_refused(small, name, moons):
+def test_no_rows_to_predict_are_refused(small, any_name, moons):
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
-        small(name).fit(*moons).predict(np.empty((0, 2)))
+        small(any_name).fit(*moons).predict(np.empty((0, 2)))
 
 
-def test_a_single_row_without_brackets_is_refused(small, name, moons):
+def test_a_single_row_without_brackets_is_refused(small, any_name, moons):
     with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
-        small(name).fit(*moons).predict(moons[0][0])
+        small(any_name).fit(*moons).predict(moons[0][0])
 
 
-@pytest.mark.parametrize("method", ["predict", "decision_function"])
-def test_another_number_of_features_is_refused(small, name, moons, method):
+def test_another_number_of_features_is_refused(small, any_name, moons):
     X, y = moons
-    model = small(name).fit(X, y)
-    with pytest.raises(ValueError) as caught:
-        getattr(model, method)(np.hstack([X, X]))
-    assert f"X has 4 features, but {name} is expecting 2 features" in message(caught)
+    model = small(any_name).fit(X, y)
+    for method in {"predict", "decision_function"} & set(dir(model)):
+        with pytest.raises(ValueError) as caught:
+            getattr(model, method)(np.hstack([X, X]))
+        assert f"X has 4 features, but {any_name} is expecting 2 features" in message(caught)
 
 
-def test_rows_of_text_are_refused(small, name, moons):
+def test_rows_of_text_are_refused(small, any_name, moons):
     _, y = moons
     with pytest.raises(ValueError, match="could not convert string"):
-        small(name).fit(np.full((200, 2), "word"), y)
+        small(any_name).fit(np.full((200, 2), "word"), y)
 
 
-def test_complex_rows_are_refused(small, name, moons):
+def test_complex_rows_are_refused(small, any_name, moons):
     X, y = moons
     with pytest.raises(ValueError, match="Complex data not supported"):
-        small(name).fit(X + 1j, y)
+        small(any_name).fit(X + 1j, y)
 
 
-def test_rows_and_labels_of_different_length_are_refused(small, name, moons):
+def test_rows_and_labels_of_different_length_are_refused(small, any_name, moons):
     X, y = moons
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        small(name).fit(X, y[:-1])
+        small(any_name).fit(X, y[:-1])
 
 
-def test_huge_rows_give_finite_scores_or_a_sentence(small, name, moons):
+def test_huge_rows_give_finite_scores(small, any_name, moons):
     X, y = moons
-    model = small(name).fit(X, y)
-    assert np.all(np.isfinite(model.decision_function(1e12 * X)))
+    model = small(any_name).fit(X, y)
+    score = getattr(model, "decision_function", model.predict)
+    assert np.all(np.isfinite(score(1e12 * X)))
 
 
 # --- labels ------------------------------------------------------------------------------------
@@ -151,31 +156,60 @@ def test_several_label_columns_are_refused(small, name, moons):
         small(name).fit(X, np.column_stack([y, y]))
 
 
+# --- values ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_values_that_are_not_numbers_are_refused(small, regressor_name, wave, value, word):
+    X, y = wave
+    bad = y.copy()
+    bad[5] = value
+    with pytest.raises(ValueError) as caught:
+        small(regressor_name).fit(X, bad)
+    assert word in message(caught)
+
+
+def test_values_of_text_are_refused(small, regressor_name, wave):
+    with pytest.raises(ValueError, match="could not convert string"):
+        small(regressor_name).fit(wave[0], np.full(200, "word"))
+
+
+def test_missing_values_are_refused(small, regressor_name, wave):
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        small(regressor_name).fit(wave[0], None)
+
+
+def test_several_columns_of_values_are_refused(small, regressor_name, wave):
+    X, y = wave
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        small(regressor_name).fit(X, np.column_stack([y, y]))
+
+
 # --- weights -----------------------------------------------------------------------------------
 
 
-def test_weights_of_another_length_are_refused(small, name, moons):
+def test_weights_of_another_length_are_refused(small, any_name, moons):
     X, y = moons
     with pytest.raises(ValueError) as caught:
-        small(name).fit(X, y, sample_weight=np.ones(7))
+        small(any_name).fit(X, y, sample_weight=np.ones(7))
     assert "sample_weight" in message(caught)
     assert "(7,)" in message(caught)
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
-def test_weights_that_are_not_weights_are_refused(small, name, moons, value):
+def test_weights_that_are_not_weights_are_refused(small, any_name, moons, value):
     X, y = moons
     weight = np.ones(len(y))
     weight[9] = value
     with pytest.raises(ValueError) as caught:
-        small(name).fit(X, y, sample_weight=weight)
+        small(any_name).fit(X, y, sample_weight=weight)
     assert "weight" in message(caught)
 
 
-def test_weights_that_are_all_zero_are_refused(small, name, moons):
+def test_weights_that_are_all_zero_are_refused(small, any_name, moons):
     X, y = moons
     with pytest.raises(ValueError, match=r"[Ss]ample.weight.* zero|non-zero"):
-        small(name).fit(X, y, sample_weight=np.zeros(len(y)))
+        small(any_name).fit(X, y, sample_weight=np.zeros(len(y)))
 
 
 def test_a_class_weight_for_an_unknown_class_is_refused(small, name, moons):
@@ -268,10 +302,17 @@ WRONG = {
     "batch_size": [0],
     "class_weight": ["heavy"],
     "coding": ["hard"],
+    "depth": [-1, 1.5, "deep"],
+    "direction_penalty": [-0.1],
     "early_stopping": ["yes"],
+    "epsilon": [-0.1],
+    "feature": ["sine"],
+    "first_sharpness": [0.0],
     "gamma": [-1.0],
+    "hard_share": [-0.1, 1.0],
     "jitter": [-0.1],
     "kernel": ["poly"],
+    "last_sharpness": [0.0],
     "learn_sharpness": ["yes"],
     "learn_metric": ["yes"],
     "learning_rate": [0.0],
@@ -281,12 +322,18 @@ WRONG = {
     "max_memory": [0],
     "n_anchors": [0, 2.5, "many"],
     "n_clusters": [0, 2.5, "many"],
+    "n_components": [0, 1.5, "few"],
     "n_iter_no_change": [0],
     "n_jobs": [1.5],
     "n_neighbors": [0, 2.5],
+    "n_restarts": [0],
+    "n_trees": [0, 1.5],
+    "polish": ["yes"],
     "random_state": ["seed"],
     "sharpness": [0.0],
+    "sigma": [0.0],
     "solver": ["newton"],
+    "splits": ["bottom_up"],
     "tol": [0.0],
     "validation_fraction": [-0.1, 1.0],
     "verbose": [-1],
@@ -322,7 +369,8 @@ def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
     with pytest.raises(MemoryError) as caught:
         small(random_name, max_memory=100.0).fit(*moons)
     assert "max_memory" in message(caught)
-    assert "lower n_" in message(caught)  # n_anchors or n_clusters
+    # n_anchors or n_clusters, or the depth of a tree
+    assert re.search("lower (n_|depth)", message(caught))
 
 
 def test_a_fit_beyond_the_machine_is_refused(monkeypatch):
@@ -332,6 +380,6 @@ def test_a_fit_beyond_the_machine_is_refused(monkeypatch):
         require_memory(1001, None, "lower n_anchors")
 
 
-def test_a_stream_beyond_the_memory_allowed_is_refused(small, anchor_name, moons):
+def test_a_stream_beyond_the_memory_allowed_is_refused(small, stream_name, moons):
     with pytest.raises(MemoryError, match="max_memory"):
-        small(anchor_name, max_memory=100.0).partial_fit(*moons, classes=[0, 1])
+        small(stream_name, max_memory=100.0).partial_fit(*moons, classes=[0, 1])

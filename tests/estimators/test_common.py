@@ -11,6 +11,8 @@ QUICK = {
     "LLSVMClassifier": {"n_anchors": 4},
     "LCCSVMClassifier": {"n_anchors": 4},
     "LLCSAPLClassifier": {"n_anchors": 4, "max_iter": 5},
+    "LDKLClassifier": {"depth": 1, "max_iter": 10},
+    "LDKLRegressor": {"depth": 1, "max_iter": 10},
     "ClusteredSVMClassifier": {"n_clusters": 3},
     "SVMKNNClassifier": {"n_neighbors": 5},
 }

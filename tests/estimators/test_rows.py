@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.estimators.rows import class_targets, merge_rows
+from nearlinear.estimators.rows import class_targets, merge_regression_rows, merge_rows
 
 
 def as_list(rows):
@@ -134,3 +134,58 @@ def test_a_split_never_takes_a_class_away_from_training(rng):
     for seed in range(20):
         train, _ = rows.split(0.5, np.random.RandomState(seed))
         assert set(train.labels) == {0, 1}
+
+
+# --- regression --------------------------------------------------------------------------------
+
+
+def values_as_list(rows):
+    """Row, value and weight of all training rows of a regression."""
+    X = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
+    return [
+        (*x, *y, weight) for x, y, weight in zip(X.tolist(), rows.targets.tolist(), rows.weight)
+    ]
+
+
+@pytest.fixture
+def regression(problem):
+    """Values of which several rows have the same."""
+    X, labels, weight = problem
+    return X, np.array([-1.5, 0.25, 7.0])[labels], weight
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
+def test_equal_rows_of_equal_value_are_one_row_with_the_sum_of_weights(regression, as_rows, dtype):
+    X, y, weight = regression
+    rows = merge_regression_rows(as_rows(X.astype(dtype)), y, weight)
+    expected = {}
+    for x, value, w in zip(X.tolist(), y, weight):
+        expected[(*x, value)] = expected.get((*x, value), 0.0) + w
+    assert sorted(values_as_list(rows)) == sorted((*key, w) for key, w in expected.items())
+    assert rows.X.dtype == rows.targets.dtype == dtype
+
+
+def test_the_order_of_the_rows_of_a_regression_does_not_matter(regression, rng):
+    X, y, weight = regression
+    order = rng.permutation(40)
+    one = merge_regression_rows(X, y, weight)
+    other = merge_regression_rows(X[order], y[order], weight[order])
+    assert values_as_list(one) == values_as_list(other)
+
+
+def test_rows_of_a_regression_with_weight_zero_are_dropped(regression):
+    X, y, weight = regression
+    weight[::2] = 0.0
+    kept = weight > 0
+    some = merge_regression_rows(X, y, weight)
+    assert values_as_list(some) == values_as_list(
+        merge_regression_rows(X[kept], y[kept], weight[kept])
+    )
+
+
+def test_a_split_of_a_regression_asks_for_no_class(rng):
+    rows = merge_regression_rows(rng.standard_normal((50, 2)), np.arange(50.0), np.ones(50))
+    train, held_out = rows.split(0.4, np.random.RandomState(0))
+    assert len(held_out.X) == 20
+    assert sorted(values_as_list(train) + values_as_list(held_out)) == sorted(values_as_list(rows))

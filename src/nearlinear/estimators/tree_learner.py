@@ -167,13 +167,14 @@ class TreeLearner(TreeSettings):
 
     def _start_stream(self, rows, rng):
         """From the fitted tree if there is one, else from the rows of the first call."""
-        if self.n_trees > 1:
-            raise ValueError(f"partial_fit trains one tree; n_trees is {self.n_trees}.")
+        previous = getattr(self, "predictor_", None)
+        if self.n_trees > 1 or isinstance(previous, TreeForest):
+            raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
         if self.solver != "adam":
             raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
         first, last = self._sharpness_range()
-        if hasattr(self, "predictor_"):
-            start, first = self._coordinates_found.model(self.predictor_, rows.X.dtype), last
+        if previous is not None:
+            start, first = self._coordinates_found.model(previous, rows.X.dtype), last
         else:
             depth, n_components = self._depth(rows), self._rank(rows)
             self._check_memory(rows, depth, n_components)

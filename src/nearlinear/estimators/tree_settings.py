@@ -74,10 +74,10 @@ class TreeSettings:
         if self.depth == "auto":
             width = self._rank(rows) or n_features
             return int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, 9))
-        if 2**self.depth > n_rows:
+        if 2**self.depth > rows.n_distinct:
             warn_user(
-                f"depth={self.depth} gives 2**{self.depth} leaves for {n_rows} distinct rows; "
-                "lower depth."
+                f"depth={self.depth} gives 2**{self.depth} leaves for {rows.n_distinct} distinct "
+                "rows; lower depth."
             )
         return self.depth
 

@@ -1,6 +1,6 @@
 """f(x) = b + Σ c_k(x) W_k [x; 1] over the nodes k on the path of x down a tree."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -140,6 +140,10 @@ class TreePath:
         Z = np.ones((len(X), X.shape[1] + 1), dtype=self.splits.dtype)
         Z[:, :-1] = X
         return hard_paths(Z, self.splits, self.depth)
+
+    def __getstate__(self):
+        """Fields only: a pickle has no use for what can be packed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def plain(self, X):
         """The same scores from the formula, level by level, in NumPy."""
