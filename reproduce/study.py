@@ -80,8 +80,14 @@ class Study:
         return entry["common"] | entry.get("common_for", {}).get(dataset, {})
 
     def settings_for(self, method, dataset):
-        """What is not tuned, overruled by what was chosen for this set."""
-        chosen = self.config["methods"][method].get("chosen", {}).get(dataset, {})
+        """What is not tuned, overruled by what was chosen for this set.
+
+        A method that is ``like`` another has that one's settings and its own ``common`` ones.
+        """
+        entry = self.config["methods"][method]
+        if "like" in entry:
+            return self.settings_for(entry["like"], dataset) | entry["common"]
+        chosen = entry.get("chosen", {}).get(dataset, {})
         return self.base_for(method, dataset) | chosen
 
     def parameters_for(self, method, dataset):

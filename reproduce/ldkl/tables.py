@@ -31,7 +31,7 @@ from reproduce.report import (
 )
 
 TABLE1 = ("linear", "kernel", "ldkl", "ldkl_original")
-TABLE2 = ("ldkl", "ldkl_original", "lmkl", "rff", "nystroem", "cpsp", "llsvm", "mlp")
+TABLE2 = ("ldkl", "ldkl_original", "ldkl_forest", "lmkl", "rff", "nystroem", "cpsp", "llsvm", "mlp")
 # Trees compare instead of multiplying, so their cost is the measured time alone.
 BOOSTED = ("lightgbm", "xgboost")
 MULTICLASS = ("linear", "kernel", "ldkl", "ldkl_original", "rff", "nystroem", "llsvm", "mlp")
