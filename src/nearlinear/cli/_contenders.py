@@ -13,7 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-from .. import ClusteredSVMClassifier, LLCSAPLClassifier, LLSVMClassifier
+from .. import ClusteredSVMClassifier, LDKLClassifier, LLCSAPLClassifier, LLSVMClassifier
 
 REFERENCE = "LinearSVC"
 
@@ -31,6 +31,7 @@ class Contender:
 def contenders(seed: int) -> list[Contender]:
     """Our models, then the alternatives that are installed."""
     found = [
+        Contender("LDKLClassifier", LDKLClassifier(random_state=seed), _stated, ours=True),
         Contender("LLSVMClassifier", LLSVMClassifier(random_state=seed), _stated, ours=True),
         Contender("LLCSAPLClassifier", LLCSAPLClassifier(random_state=seed), _stated, ours=True),
         Contender(

@@ -63,7 +63,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         original schedule ("auto" is 100).
     direction_penalty : float, default=0.0
         The factor μ of the splits and slopes.
-    jitter : float, default=0.1
+    jitter : float, default=0.2
         Standard deviation of the Gaussian noise added to dense training rows, in units of each
         feature's own. The strongest regulariser of this model: try 0 to 0.6.
     first_sharpness, last_sharpness : float, default=2.0, 20.0
@@ -161,7 +161,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
-        jitter=0.1,
+        jitter=0.2,
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
