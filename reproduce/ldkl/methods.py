@@ -29,6 +29,7 @@ REGRESSORS = {
     "ridge": Ridge,
     "svr": SVR,
     "ldkl": LDKLRegressor,
+    "ldkl_forest": LDKLRegressor,
     "mlp": MLPRegressor,
     **_BOOSTED_REGRESSORS,
 }
@@ -38,7 +39,7 @@ TITLES = {
     "kernel": "RBF-SVM",
     "svr": "RBF-SVR",
     "ldkl": "LDKL",
-    "ldkl_forest": "LDKL, 3 trees (3 × the cost)",
+    "ldkl_forest": "LDKL, 3 trees",
     "ldkl_original": "LDKL, original schedule",
     "lmkl": "LMKL",
     "rff": "RFF",

@@ -34,8 +34,18 @@ TABLE1 = ("linear", "kernel", "ldkl", "ldkl_original")
 TABLE2 = ("ldkl", "ldkl_original", "ldkl_forest", "lmkl", "rff", "nystroem", "cpsp", "llsvm", "mlp")
 # Trees compare instead of multiplying, so their cost is the measured time alone.
 BOOSTED = ("lightgbm", "xgboost")
-MULTICLASS = ("linear", "kernel", "ldkl", "ldkl_original", "rff", "nystroem", "llsvm", "mlp")
-REGRESSION = ("ridge", "svr", "ldkl", "mlp", *BOOSTED)
+MULTICLASS = (
+    "linear",
+    "kernel",
+    "ldkl",
+    "ldkl_original",
+    "ldkl_forest",
+    "rff",
+    "nystroem",
+    "llsvm",
+    "mlp",
+)
+REGRESSION = ("ridge", "svr", "ldkl", "ldkl_forest", "mlp", *BOOSTED)
 
 
 def datasets_of(task, cells):
