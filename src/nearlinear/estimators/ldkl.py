@@ -258,15 +258,15 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         What a node multiplies its linear model with; see :class:`LDKLClassifier`.
     sigma : float, default=1.0
         Steepness of the tanh feature.
-    C : float, default=10.0
-        Weight of the losses.
+    C : float, default=0.1
+        Weight of the losses, of targets scaled to unit spread.
     loss : {"squared_error", "epsilon_insensitive"}, default="squared_error"
         Loss of the residuals.
     epsilon : float, default=0.1
         Residuals below it cost nothing under the second loss; in units of y.
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam, or the original schedule.
-    max_iter : int, default=200
+    max_iter : int, default=100
         Epochs.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024.
@@ -358,11 +358,11 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         n_components="auto",
         feature="tanh",
         sigma=1.0,
-        C=10.0,
+        C=0.1,
         loss="squared_error",
         epsilon=0.1,
         solver="adam",
-        max_iter=200,
+        max_iter=100,
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
