@@ -141,6 +141,19 @@ class TreePath:
         Z[:, :-1] = X
         return hard_paths(Z, self.splits, self.depth)
 
+    def score_row(self, x):
+        """Scores of a single dense row, shape (n_outputs,), without the set-up of a block."""
+        if self.projection is not None:
+            x = self.projection[:, :-1] @ x + self.projection[:, -1]
+        scores = self.intercept.copy()
+        if self.feature.name == "indicator":
+            _score_leaf(x, self.splits, self.weights, scores)
+            return scores
+        composes = self.feature.name == "compositional"
+        own, sigma = (self.splits, 1.0) if composes else (self.slopes, self.feature.sigma)
+        _score_path(x, self.splits, own, self.weights, sigma, composes, scores)
+        return scores
+
     def __getstate__(self):
         """Fields only: a pickle has no use for what can be packed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -232,3 +245,36 @@ def _add_levels(features, answers, leaf_answers, intercept, scores):
             feature, answer = features[level], answers[level, c]
             for i in range(n_rows):
                 score[i] += feature[i] * answer[i]
+
+
+@compiled_fast_sums
+def _product(direction, x):
+    """⟨direction, [x, 1]⟩."""
+    total = direction[len(x)]
+    for d in range(len(x)):
+        total += direction[d] * x[d]
+    return total
+
+
+@compiled_fast_sums
+def _score_leaf(x, splits, weights, scores):
+    node = 0
+    while node < len(splits):
+        node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
+    for c in range(len(scores)):
+        scores[c] += _product(weights[node - len(splits), c], x)
+
+
+@compiled_fast_sums
+def _score_path(x, splits, own, weights, sigma, composes, scores):
+    """``own`` are the directions of the nodes' features; a composed one scales the next."""
+    node, scale = 0, sigma
+    while node < len(weights):
+        feature = np.tanh(scale * _product(own[node], x))
+        for c in range(len(scores)):
+            scores[c] += feature * _product(weights[node, c], x)
+        if composes:
+            scale = feature
+        if 2 * node + 1 >= len(weights):
+            break
+        node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
