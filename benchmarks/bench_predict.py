@@ -1,4 +1,4 @@
-"""Batch prediction at m = 100, k = 8 beside linear and kernel SVMs, boosted trees and an MLP.
+"""Batch prediction of LLC-SAPL (m = 100, k = 8) and LDKL beside SVMs, boosted trees and an MLP.
 
 One thread, all models on the same rows in turns. A prediction costs the same however well the
 model was trained, so what is slow to train trains on fewer rows or shorter where no accuracy is
@@ -14,7 +14,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import SHAPES, split_of
-from nearlinear import LLCSAPLClassifier
+from benchmarks.tree_sets import tree_parameters
+from nearlinear import LDKLClassifier, LLCSAPLClassifier
 from nearlinear.displays.cost_front import CostFrontDisplay, ModelPoint
 from reproduce.llc_sapl.methods import parameters_for
 from reproduce.protocol import best_seconds, one_thread
@@ -23,7 +24,7 @@ MOST_TIMES_LINEAR = 10
 LEAST_TIMES_FASTER_THAN_KERNEL = {"ijcnn1": 300, "letter": 300}
 # Rows that the models trained for their cost alone see: a full fit would take an hour.
 FEW_ROWS = {"mnist": 5000}
-OURS, OURS_CONSTANT = "LLC-SAPL", "LLC-SAPL_lcc"
+OURS, OURS_CONSTANT, TREE = "LLC-SAPL", "LLC-SAPL_lcc", "LDKL"
 
 
 def alternatives(name):
@@ -42,8 +43,10 @@ def alternatives(name):
 
 def fit_all(name, split):
     models = {OURS: LLCSAPLClassifier(**parameters_for("llc_sapl", name), random_state=0)}
+    models[TREE] = LDKLClassifier(**tree_parameters(name), random_state=0)
     if name in FEW_ROWS:
         models[OURS].set_params(max_iter=3)
+        models[TREE].set_params(max_iter=3)
     else:
         constant = parameters_for("llc_sapl_lcc", name)
         models[OURS_CONSTANT] = LLCSAPLClassifier(
@@ -89,7 +92,9 @@ def results_for(name, points):
                 score = 100 * models[title].score(X, split.y_test)
                 accuracy = f"accuracy {score:.2f} %"
                 microseconds = 1e6 * seconds[title] / len(X)
-                points.append(ModelPoint(title, microseconds, score, title.startswith(OURS)))
+                points.append(
+                    ModelPoint(title, microseconds, score, title.startswith((OURS, TREE)))
+                )
             yield Result(
                 case, f"{title} / LinearSVC", ratio, "×", target=target, note=accuracy or note
             )
