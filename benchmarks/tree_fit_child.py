@@ -22,14 +22,14 @@ def main(arguments=None):
     split, _ = tree_split_of(options.name, options.smoke)
     if options.share < 1:
         split = split.limited(train_rows=int(options.share * len(split.y_train)))
-    parameters = tree_parameters(options.name)
+    parameters = tree_parameters(options.name) | {"n_jobs": options.jobs}
     if options.smoke:
         parameters |= {"depth": 2, "max_iter": 2}
     # Compiled passes are loaded before the clock and the memory are read.
-    warm = LDKLClassifier(**parameters | {"depth": 2, "max_iter": 2}, n_jobs=options.jobs)
+    warm = LDKLClassifier(**parameters | {"depth": 2, "max_iter": 2})
     small = drawn(600, 4, n_classes=2)
     warm.fit(*small).predict(small[0])
-    model = LDKLClassifier(**parameters, n_jobs=options.jobs, random_state=0)
+    model = LDKLClassifier(**parameters, random_state=0)
     parts = split.X_train, split.y_train, split.X_test, split.y_test
     measured = measured_fit(model, *parts)
     print(json.dumps(measured | {"depth": model.predictor_.depth, "epochs": model.n_iter_}))

@@ -92,8 +92,9 @@ class TreePath:
     def _block_rows(self):
         """As many rows as stay in the cache with their products."""
         n_outputs, width = self.weights.shape[1:]
-        row_bytes = (width + (self.depth + 1) * (2 + n_outputs)) * self.weights.itemsize
-        return int(np.clip(_BLOCK_BYTES // row_bytes, 64, 2048))
+        own = 0 if self._block_kind is tree_lockstep.LockstepBlock else width
+        row_bytes = (own + (self.depth + 1) * (2 + n_outputs)) * self.weights.itemsize
+        return int(np.clip(_BLOCK_BYTES // row_bytes, 64, 4096))
 
     @cached_property
     def _packed(self):
