@@ -22,7 +22,7 @@ from reproduce.protocol import best_seconds, one_thread
 OURS, LINEAR = "LDKL", "linear"
 # The largest set: enough epochs to see the order of the families in minutes.
 EPOCHS = {"covertype": 15}
-DEPTHS = {"ijcnn1": (1, 3, 5, 7), "letter_halves": (2, 4, 6, 8), "covertype": (4, 6, 8, 10)}
+DEPTHS = {"ijcnn1": (1, 3, 5, 7), "letter_halves": (2, 4, 6, 8), "covertype": (4, 6, 8, 9)}
 BOOSTED = {  # rounds, depth of a tree (XGBoost), leaves of a tree (LightGBM)
     "ijcnn1": ((20, 4, 15), (100, 6, 31), (400, 8, 127)),
     "letter_halves": ((20, 4, 15), (100, 6, 31), (400, 8, 127)),
@@ -31,9 +31,9 @@ BOOSTED = {  # rounds, depth of a tree (XGBoost), leaves of a tree (LightGBM)
 HIDDEN = {
     "ijcnn1": ((8,), (32,), (128,), (64, 64)),
     "letter_halves": ((8,), (32,), (128,), (128, 128)),
-    "covertype": ((16,), (64,), (256,), (128, 128)),
+    "covertype": ((16,), (64,), (128,)),
 }
-MLP_EPOCHS = {"ijcnn1": 60, "letter_halves": 200, "covertype": 20}
+MLP_EPOCHS = {"ijcnn1": 60, "letter_halves": 200, "covertype": 10}
 
 
 @dataclass(frozen=True)
