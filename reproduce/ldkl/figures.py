@@ -129,7 +129,11 @@ def figure2(folder, parts, seeds):
         references = {method: cells.get((method, split.name)) for method in ("linear", "kernel")}
         figure2_axis(axis, rows, references)
         axis.set_title(split.name, fontsize=10)
-    axes.flat[0].legend(fontsize=7)
+    for axis in axes.flat[len(parts) :]:
+        axis.axis("off")
+    lines = axes.flat[0].get_legend_handles_labels()
+    # a free corner of the grid is the best place for the legend
+    axes.flat[-1].legend(*lines, fontsize=7 if axes.size == len(parts) else 9, loc="center")
     save_figure(figure, folder / "figure2.png")
 
 
