@@ -290,7 +290,8 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     n_restarts : int, default=1
         Training runs, of which the best on held-out rows is kept.
     n_trees : int, default=1
-        Trees whose values are averaged.
+        Trees whose values are averaged. On noisy targets one tree can fall below a linear model;
+        try three first. ``partial_fit`` trains one.
     validation_fraction : float, default=0.1
         Share of the rows held out where polish, restarts or early stopping have to choose;
         otherwise all rows train.
