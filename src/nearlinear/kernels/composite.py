@@ -1,0 +1,114 @@
+"""Sums of kernels are kernels, and so are rescaled ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .base import evaluates_pairs
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Scaled:
+    """factor × k."""
+
+    kernel: object
+    factor: float
+
+    def from_pairs(self, pairs):
+        values = self.kernel.from_pairs(pairs)
+        values *= values.dtype.type(self.factor)
+        return values
+
+    def diagonal(self, X):
+        return self.kernel.diagonal(X) * X.dtype.type(self.factor)
+
+    def for_rows(self, X):
+        return replace(self, kernel=self.kernel.for_rows(X))
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class UnitDiagonal:
+    """k(x, z) / √(k(x, x) k(z, z)); rows of k(x, x) = 0 stay zero."""
+
+    kernel: object
+
+    def from_pairs(self, pairs):
+        values = self.kernel.from_pairs(pairs)
+        values *= self._inverse_root(pairs.X)[:, None]
+        values *= self._inverse_root(pairs.Z)
+        return values
+
+    def diagonal(self, X):
+        return (self.kernel.diagonal(X) > 0).astype(X.dtype)
+
+    def for_rows(self, X):
+        return replace(self, kernel=self.kernel.for_rows(X))
+
+    def _inverse_root(self, X):
+        diagonal = self.kernel.diagonal(X)
+        positive = diagonal > 0
+        return np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0).astype(
+            X.dtype
+        )
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class WeightedSum:
+    """Σ_m weights_m k_m; kernels of weight zero are not evaluated."""
+
+    kernels: tuple
+    weights: tuple[float, ...]
+
+    def from_pairs(self, pairs):
+        total = np.zeros(pairs.shape, dtype=pairs.dtype)
+        for kernel, weight in self._parts():
+            values = kernel.from_pairs(pairs)
+            values *= values.dtype.type(weight)
+            total += values
+        return total
+
+    def diagonal(self, X):
+        total = np.zeros(X.shape[0], dtype=X.dtype)
+        for kernel, weight in self._parts():
+            total += kernel.diagonal(X) * X.dtype.type(weight)
+        return total
+
+    def for_rows(self, X):
+        return replace(self, kernels=tuple(kernel.for_rows(X) for kernel in self.kernels))
+
+    def _parts(self):
+        return [(k, w) for k, w in zip(self.kernels, self.weights, strict=True) if w != 0.0]
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class GatedSum:
+    """Σ_m γ_m(x) γ_m(z) k_m(x, z) for a gate that returns γ(X) of shape (n_rows, n_kernels)."""
+
+    kernels: tuple
+    gate: Callable
+
+    def from_pairs(self, pairs):
+        left = self.gate(pairs.X)
+        right = left if pairs.is_square else self.gate(pairs.Z)
+        total = np.zeros(pairs.shape, dtype=pairs.dtype)
+        for m, kernel in enumerate(self.kernels):
+            values = kernel.from_pairs(pairs)
+            values *= left[:, m, None]
+            values *= right[:, m]
+            total += values
+        return total
+
+    def diagonal(self, X):
+        gate = self.gate(X)
+        total = np.zeros(X.shape[0], dtype=X.dtype)
+        for m, kernel in enumerate(self.kernels):
+            total += gate[:, m] ** 2 * kernel.diagonal(X)
+        return total
+
+    def for_rows(self, X):
+        return replace(self, kernels=tuple(kernel.for_rows(X) for kernel in self.kernels))

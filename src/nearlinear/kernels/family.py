@@ -1,0 +1,116 @@
+"""Many kernels in one call, and kernels by name."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._warn import warn_user
+from .composite import Scaled, UnitDiagonal
+from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
+
+# A kernel whose mean diagonal is below this share of the largest one carries nothing.
+_SMALLEST_TRACE = 1e-12
+
+
+@dataclass(frozen=True)
+class Family:
+    """Kernels, each on all columns ("all"), on every single column ("each"), or "both"."""
+
+    kernels: tuple
+    columns: str = "all"
+
+    def __post_init__(self):
+        if self.columns not in ("all", "each", "both"):
+            raise ValueError(
+                f"A family of kernels lives on 'all', 'each' or 'both' columns, "
+                f"not {self.columns!r}."
+            )
+
+    def members(self, n_features):
+        """The kernels for rows of that many columns."""
+        found = list(self.kernels) if self.columns != "each" else []
+        if self.columns != "all":
+            found += [OnColumns(k, (d,)) for d in range(n_features) for k in self.kernels]
+        return found
+
+
+def bank(widths=10, degrees=(1, 2, 3), columns="both"):
+    """Gaussians of several widths and polynomials, on all columns and on every single one.
+
+    Parameters
+    ----------
+    widths : int or sequence of float, default=10
+        Widths of the Gaussians, as multiples of the rows' median distance; a number stands for
+        that many between a tenth and ten.
+    degrees : sequence of int, default=(1, 2, 3)
+        Degrees of the polynomials.
+    columns : {"all", "each", "both"}, default="both"
+        Where each kernel lives.
+
+    Returns
+    -------
+    Family
+    """
+    if isinstance(widths, int):
+        widths = np.geomspace(0.1, 10.0, widths).tolist() if widths > 1 else [1.0] * widths
+    gaussians = [Gaussian(width=width) for width in widths]
+    return Family((*gaussians, *(Polynomial(degree) for degree in degrees)), columns)
+
+
+_NAMES = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "gaussian": Gaussian,
+    "rbf": Gaussian,
+    "gaussians": lambda: bank(degrees=(), columns="all"),
+    "bank": bank,
+}
+
+
+def parse_kernels(kernels, n_features):
+    """Kernel objects from what users write: names, kernels, families, functions, lists of them."""
+    if isinstance(kernels, str):
+        if kernels not in _NAMES:
+            known = ", ".join(repr(name) for name in sorted(_NAMES))
+            raise ValueError(f"There is no kernel named {kernels!r}; there are {known}.")
+        return parse_kernels(_NAMES[kernels](), n_features)
+    if isinstance(kernels, Family):
+        return kernels.members(n_features)
+    if hasattr(kernels, "from_pairs"):
+        return [kernels]
+    if isinstance(kernels, Callable):
+        return [Custom(kernels)]
+    if isinstance(kernels, Iterable):
+        found = [kernel for part in kernels for kernel in parse_kernels(part, n_features)]
+        if found:
+            return found
+        raise ValueError("kernels is empty; give at least one kernel.")
+    raise ValueError(
+        f"kernels holds {kernels!r}, which is no kernel: give a name, a kernel object, a function "
+        "of two sets of rows, or a list of these."
+    )
+
+
+def fix_kernels(kernels, X, normalisation):
+    """Kernels with their scales taken from the training rows; those that vanish there are left out.
+
+    ``normalisation`` is "trace" (mean diagonal one), "diagonal" (unit diagonal) or None.
+    """
+    fixed = [kernel.for_rows(X) for kernel in kernels]
+    if normalisation == "diagonal":
+        fixed = [UnitDiagonal(kernel) for kernel in fixed]
+    means = np.array([float(kernel.diagonal(X).astype(np.float64).mean()) for kernel in fixed])
+    if not np.all(np.isfinite(means)):
+        raise ValueError("A kernel has a diagonal of NaN or infinity; scale the features.")
+    kept = np.flatnonzero(means > _SMALLEST_TRACE * max(means.max(), 1e-300))
+    if len(kept) == 0:
+        raise ValueError("Every kernel is zero on the training rows; nothing can be learned.")
+    if len(kept) < len(fixed):
+        warn_user(
+            f"{len(fixed) - len(kept)} of {len(fixed)} kernels are zero on the training rows and "
+            "are left out with weight zero (constant features are a usual cause)."
+        )
+    if normalisation == "trace":
+        return [Scaled(fixed[m], 1.0 / means[m]) for m in kept], kept
+    return [fixed[m] for m in kept], kept

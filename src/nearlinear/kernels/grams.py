@@ -1,0 +1,154 @@
+"""Gram matrices of many kernels on the training rows: computed when needed, kept while they fit."""
+
+import numpy as np
+
+from .._compile import run_blocks
+from .pairs import Pairs
+
+# A tile of this many entries stays in a core's cache while all kernels read its distances.
+_TILE = 1 << 16
+# Up to this many rows sums are kept in double precision; beyond, as in LIBSVM, in single.
+_DOUBLE_ROWS = 2000
+
+
+class Grams:
+    """The Gram matrices K_m of ``kernels`` on the rows ``X``, within ``max_bytes``.
+
+    What does not fit is computed anew each time, tile by tile, all kernels of a tile sharing its
+    distances. ``landmarks`` are the same rows as kernels see them on their second argument.
+    """
+
+    def __init__(self, kernels, X, *, max_bytes=0, n_jobs=None, landmarks=None, dtype=None):
+        self.kernels = list(kernels)
+        self.n_kernels, self.n_rows = len(self.kernels), X.shape[0]
+        if dtype is None:
+            small = self.n_rows <= _DOUBLE_ROWS
+            dtype = np.float64 if small and X.dtype == np.float64 else np.float32
+        self.dtype = np.dtype(dtype)
+        self.X = X.astype(self.dtype, copy=False)
+        self.landmarks = self.X if landmarks is None else landmarks
+        self.n_jobs = n_jobs
+        self._kept = {}
+        self._room = max_bytes
+        self._side = int(_TILE**0.5)
+
+    def pairs(self, rows, columns):
+        if rows is columns and self.landmarks is self.X:
+            return Pairs(self.X[rows])  # symmetric to the last bit
+        return Pairs(self.X[rows], self.landmarks[columns])
+
+    def diagonals(self):
+        """k_m(x_i, x_i), shape (n_kernels, n_rows)."""
+        return np.array([kernel.diagonal(self.X) for kernel in self.kernels], dtype=np.float64)
+
+    def keep(self, which):
+        """Hold the matrices of these kernels, as far as they fit; forget all others."""
+        self._room += sum(self._kept.pop(m).nbytes for m in set(self._kept) - set(which))
+        if self.dtype == np.float32:
+            # as large as these are, reading them back takes longer than computing them anew
+            which = [m for m in which if not self.kernels[m].is_cheap]
+        size = self.n_rows**2 * self.dtype.itemsize
+        new = [m for m in which if m not in self._kept][: max(0, int(self._room // size))]
+        if not new:
+            return
+        grams = [np.empty((self.n_rows, self.n_rows), dtype=self.dtype) for _ in new]
+        self._room -= size * len(new)
+
+        def fill(rows, columns, pairs):
+            for m, gram in zip(new, grams, strict=True):
+                block = self.kernels[m].from_pairs(pairs)
+                gram[rows, columns] = block
+                gram[columns, rows] = block.T
+
+        self._each_tile(np.arange(self.n_rows), fill)
+        self._kept.update(zip(new, grams, strict=True))
+
+    def weighted(self, weights, out=None):
+        """Σ_m weights_m K_m as one matrix."""
+        total = np.empty((self.n_rows, self.n_rows), dtype=self.dtype) if out is None else out
+        used = np.flatnonzero(weights)
+        kept = [(self._kept[m], self.dtype.type(weights[m])) for m in used if m in self._kept]
+        rest = [
+            (self.kernels[m], self.dtype.type(weights[m])) for m in used if m not in self._kept
+        ]
+
+        def add(rows, columns, pairs):
+            tile = np.zeros(pairs.shape, dtype=self.dtype)
+            for gram, weight in kept:
+                tile += weight * gram[rows, columns]
+            for kernel, weight in rest:
+                values = kernel.from_pairs(pairs)
+                values *= weight
+                tile += values
+            total[rows, columns] = tile
+            total[columns, rows] = tile.T
+
+        self._each_tile(np.arange(self.n_rows), add)
+        return total
+
+    def quadratics(self, dual_coef, which):
+        """aᵀK_m a for the kernels ``which``."""
+        used = np.flatnonzero(dual_coef)
+        coef = dual_coef[used]
+        found = np.zeros(len(which))
+        unknown = [p for p, m in enumerate(which) if m not in self._kept]
+        for p in set(range(len(which))) - set(unknown):
+            gram = self._kept[which[p]]
+            if 2 * len(used) < self.n_rows:
+                found[p] = coef @ (gram[np.ix_(used, used)] @ coef)
+            else:
+                found[p] = dual_coef @ (gram @ dual_coef.astype(self.dtype))
+        if not unknown or len(used) == 0:
+            return found
+        parts = []
+
+        def add(rows, columns, pairs):
+            left, right = coef[rows], coef[columns].astype(self.dtype)
+            twice = 1.0 if rows == columns else 2.0
+            # one list entry per tile: the order of additions must not depend on threads
+            values = [
+                twice * (left @ (self.kernels[which[p]].from_pairs(pairs) @ right))
+                for p in unknown
+            ]
+            parts.append((rows.start, columns.start, values))
+
+        self._each_tile(used, add)
+        for _, _, values in sorted(parts):
+            found[unknown] += values
+        return found
+
+    def products(self, dual_coef, which, rows):
+        """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows))."""
+        used = np.flatnonzero(dual_coef)
+        coef = dual_coef[used].astype(self.dtype)
+        found = np.empty((len(which), len(rows)))
+        unknown = [p for p, m in enumerate(which) if m not in self._kept]
+        for p in set(range(len(which))) - set(unknown):
+            found[p] = self._kept[which[p]][np.ix_(rows, used)] @ coef
+        if unknown:
+            height = max(1, _TILE // max(1, len(used)))
+
+            def fill(start, stop):
+                pairs = self.pairs(rows[start:stop], used)
+                for p in unknown:
+                    found[p, start:stop] = self.kernels[which[p]].from_pairs(pairs) @ coef
+
+            run_blocks(fill, len(rows), height, self.n_jobs)
+        return found
+
+    def _each_tile(self, members, work):
+        """Call ``work(rows, columns, pairs)`` for the tiles on and above the diagonal.
+
+        ``rows`` and ``columns`` are slices of ``members``, row numbers.
+        """
+        n, side = len(members), self._side
+        slices = [slice(start, min(start + side, n)) for start in range(0, n, side)]
+
+        def row_of_tiles(start, stop):
+            for r in range(start, stop):
+                rows, near = slices[r], members[slices[r]]
+                for columns in slices[r:]:
+                    far = near if columns is rows else members[columns]
+                    work(rows, columns, self.pairs(near, far))
+
+        run_blocks(row_of_tiles, len(slices), 1, self.n_jobs)

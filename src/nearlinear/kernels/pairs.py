@@ -1,0 +1,74 @@
+"""Products and squared distances between two sets of rows, computed once for many kernels."""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import issparse
+
+
+class Pairs:
+    """All pairs (x, z) of rows of ``X`` and ``Z``; ``Z`` None stands for ``X`` itself.
+
+    Gaussians of ten widths share one matrix of distances. The arrays are kept as long as this
+    object lives and must not be written to.
+    """
+
+    def __init__(self, X, Z=None):
+        self.X = X
+        self.Z = X if Z is None else Z
+        self.is_square = Z is None
+        self._on = {}
+
+    @property
+    def shape(self):
+        return self.X.shape[0], self.Z.shape[0]
+
+    @property
+    def dtype(self):
+        return self.X.dtype
+
+    def on(self, columns):
+        """The same pairs of rows, seen on some columns only."""
+        if columns not in self._on:
+            index = list(columns)
+            Z = None if self.is_square else self.Z[:, index]
+            self._on[columns] = Pairs(self.X[:, index], Z)
+        return self._on[columns]
+
+    @cached_property
+    def products(self):
+        """⟨x, z⟩."""
+        return _products(self.X, self.Z)
+
+    @cached_property
+    def squared_distances(self):
+        """‖x − z‖²."""
+        X, Z = self.X, self.Z
+        if not issparse(X) and X.shape[1] == 1:
+            return (X - Z.T) ** 2
+        if not issparse(X):
+            # distances of rows far from the origin would drown in rounding
+            centre = Z.mean(axis=0)
+            X, Z = X - centre, Z - centre
+        squares = _products(X, Z)
+        squares *= -2.0
+        squares += squared_norms(X)[:, None]
+        squares += squared_norms(Z)
+        np.maximum(squares, 0.0, out=squares)
+        if self.is_square:
+            np.fill_diagonal(squares, 0.0)
+        return squares
+
+
+def squared_norms(X):
+    """‖x‖² of every row, in the precision of the rows."""
+    if issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=X.dtype).ravel()
+    return np.einsum("id,id->i", X, X)
+
+
+def _products(X, Z):
+    if not issparse(X):
+        return X @ Z.T
+    # the caller sends blocks of rows: dense, one block is small and the product is quick
+    return np.asarray(X @ Z.toarray().T)

@@ -1,0 +1,183 @@
+"""Linear, polynomial and Gaussian kernels, a kernel on some columns, and kernels of the user."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .base import evaluates_pairs
+from .pairs import Pairs, squared_norms
+
+# Rows among which the typical distance is taken.
+_SAMPLE = 1000
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Linear:
+    """⟨x, z⟩."""
+
+    def from_pairs(self, pairs):
+        return pairs.products.copy()
+
+    def diagonal(self, X):
+        return squared_norms(X)
+
+    def for_rows(self, X):
+        return self
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Polynomial:
+    """(gamma ⟨x, z⟩ + coef0) ** degree; gamma None is one over the rows' mean squared norm."""
+
+    degree: int = 2
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    def __post_init__(self):
+        if self.degree != int(self.degree) or self.degree < 1:
+            raise ValueError(f"Polynomial needs a whole degree of at least 1, not {self.degree!r}.")
+        if self.coef0 < 0 or (self.gamma is not None and not self.gamma > 0):
+            raise ValueError(
+                "Polynomial needs gamma above 0 and coef0 of 0 or more, "
+                f"not {self.gamma!r} and {self.coef0!r}: it would not be a kernel."
+            )
+
+    def from_pairs(self, pairs):
+        return self._power(pairs.products * pairs.dtype.type(_fixed(self)))
+
+    def diagonal(self, X):
+        return self._power(squared_norms(X) * X.dtype.type(_fixed(self)))
+
+    def for_rows(self, X):
+        if self.gamma is not None:
+            return self
+        mean = float(squared_norms(X).mean())
+        return replace(self, gamma=1.0 / mean if mean > 0 else 1.0)
+
+    def _power(self, values):
+        values += values.dtype.type(self.coef0)
+        base = values.copy() if self.degree > 1 else values
+        for _ in range(int(self.degree) - 1):  # np.power is twenty times slower
+            values *= base
+        return values
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Gaussian:
+    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance)."""
+
+    gamma: float | None = None
+    width: float = 1.0
+
+    def __post_init__(self):
+        if not self.width > 0 or (self.gamma is not None and not self.gamma > 0):
+            raise ValueError(
+                "Gaussian needs gamma and width above 0, "
+                f"not gamma={self.gamma!r} and width={self.width!r}."
+            )
+
+    def from_pairs(self, pairs):
+        values = pairs.squared_distances * pairs.dtype.type(-_fixed(self))
+        return np.exp(values, out=values)
+
+    def diagonal(self, X):
+        return np.ones(X.shape[0], dtype=X.dtype)
+
+    def for_rows(self, X):
+        if self.gamma is not None:
+            return self
+        return replace(self, gamma=1.0 / (self.width**2 * typical_squared_distance(X)))
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class OnColumns:
+    """A kernel that sees some columns of the rows only."""
+
+    kernel: object
+    columns: tuple[int, ...]
+
+    def from_pairs(self, pairs):
+        return self.kernel.from_pairs(pairs.on(self.columns))
+
+    def diagonal(self, X):
+        return self.kernel.diagonal(X[:, list(self.columns)])
+
+    def for_rows(self, X):
+        return replace(self, kernel=self.kernel.for_rows(X[:, list(self.columns)]))
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Custom:
+    """The user's function of two sets of rows, which returns their Gram block."""
+
+    function: Callable
+
+    def from_pairs(self, pairs):
+        block = np.array(self.function(pairs.X, pairs.Z), dtype=pairs.dtype)
+        if block.shape != pairs.shape:
+            name = getattr(self.function, "__name__", repr(self.function))
+            raise ValueError(
+                f"The kernel {name} returned an array of shape {block.shape} for "
+                f"{pairs.shape[0]} and {pairs.shape[1]} rows; it must have one row and one "
+                "column for each."
+            )
+        if not np.all(np.isfinite(block)):
+            raise ValueError("A kernel returned NaN or infinity; it must return finite numbers.")
+        return block
+
+    def diagonal(self, X):
+        parts = [np.diag(self(X[i : i + 64])) for i in range(0, X.shape[0], 64)]
+        return np.concatenate(parts)
+
+    def for_rows(self, X):
+        return self
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Precomputed:
+    """One layer of a stack of Gram matrices.
+
+    Here a row is its similarities to all training rows under all kernels, an array of shape
+    (n_training_rows, n_kernels), and ``Z`` names training rows by their numbers.
+    """
+
+    layer: int
+
+    def from_pairs(self, pairs):
+        return np.array(pairs.X[:, pairs.Z[:, 0], self.layer])
+
+    def diagonal(self, X):
+        rows = np.arange(X.shape[0])
+        return X[rows, rows, self.layer].copy()
+
+    def for_rows(self, X):
+        return self
+
+
+def typical_squared_distance(X):
+    """Median squared distance of the rows; their mean where most rows are equal."""
+    step = max(1, X.shape[0] // _SAMPLE)
+    sample = X[::step][:_SAMPLE]
+    sample = sample.astype(np.float64)
+    sample = Pairs(sample.toarray() if issparse(sample) and sample.shape[1] < 5000 else sample)
+    upper = sample.squared_distances[np.triu_indices(sample.shape[0], 1)]
+    if len(upper) == 0:
+        return 1.0
+    return float(np.median(upper)) or float(upper.mean()) or 1.0
+
+
+def _fixed(kernel):
+    if kernel.gamma is None:
+        raise ValueError(
+            f"{kernel!r} has no gamma yet: give it one, or take kernel.for_rows(X), "
+            "which sets it from the training rows."
+        )
+    return kernel.gamma

@@ -1,0 +1,264 @@
+"""Support vector machines of one kernel, for classification and regression, in the dual.
+
+The rows that violate optimality most are solved for exactly, by compiled steps on the small
+matrix among them; then all other rows hear of the change, and so on. Rows that sit at a bound and
+point outwards are left out until the rest is solved. The stop is a certificate: the duality gap
+over all rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .coordinate_steps import greedy_pass, largest_slopes, random_pass
+from .dual_problem import MachineSolution
+from .pair_steps import pair_pass
+
+# Left out are rows at a bound once they are this share of the rows at work.
+_SHRINK_SHARE = 0.3
+_STEPS_PER_ROW = 1000
+
+
+@dataclass(frozen=True)
+class FreeBias:
+    """Pair steps; the bias costs nothing and Σa = 0."""
+
+    shift = 0.0
+
+    def violation(self, problem, dual_coef, slack):
+        raising, lowering = problem.ascents(dual_coef, slack)
+        return max(0.0, raising.max() - lowering.min())
+
+    def working_set(self, problem, dual_coef, slack, size):
+        """The rows that most want to rise and those that most want to fall."""
+        raising, lowering = problem.ascents(dual_coef, slack)
+        half = size // 2
+        up = _largest(raising, half)
+        up = up[raising[up] > lowering.min()]
+        lowering[up] = np.inf
+        down = _largest(-lowering, half)
+        return np.concatenate([up, down[lowering[down] < raising.max()]])
+
+    def settled(self, problem, dual_coef, slack):
+        """Rows that no partner could move."""
+        raising, lowering = problem.ascents(dual_coef, slack)
+        return (raising < lowering.min()) & (lowering > raising.max())
+
+    def solve(self, gram, problem, dual_coef, slack, tol):
+        return pair_pass(
+            gram, problem.lower, problem.upper, problem.epsilon, dual_coef, slack, tol,
+            _STEPS_PER_ROW * len(problem),
+        )  # fmt: skip
+
+    def bias(self, problem, dual_coef, slack):
+        return problem.best_bias(slack)
+
+    def residual(self, slack, bias):
+        return slack - bias
+
+
+@dataclass(frozen=True)
+class FixedBias:
+    """Coordinate steps: no bias (``shift`` 0), or one penalised as a constant feature √shift.
+
+    Steps go to the coordinate of largest gain, or with ``rng`` to every one in random order.
+    """
+
+    shift: float = 0.0
+    rng: np.random.RandomState | None = None
+
+    def violation(self, problem, dual_coef, slack):
+        return float(largest_slopes(problem, dual_coef, slack).max())
+
+    def working_set(self, problem, dual_coef, slack, size):
+        slopes = largest_slopes(problem, dual_coef, slack)
+        rows = _largest(slopes, size)
+        return rows[slopes[rows] > 0]
+
+    def settled(self, problem, dual_coef, slack):
+        """Rows at a bound (zero is one, too) that want to stay there."""
+        at_bound = (dual_coef >= problem.upper) | (dual_coef <= problem.lower) | (dual_coef == 0.0)
+        return at_bound & (largest_slopes(problem, dual_coef, slack) == 0.0)
+
+    def solve(self, gram, problem, dual_coef, slack, tol):
+        box = (self.shift, problem.lower, problem.upper, problem.epsilon, dual_coef, slack)
+        n_rows = len(problem)
+        if self.rng is None:
+            return greedy_pass(gram, *box, tol, _STEPS_PER_ROW * n_rows)
+        for epoch in range(1, _STEPS_PER_ROW + 1):
+            if random_pass(gram, *box, self.rng.permutation(n_rows)) <= tol:
+                break
+        return epoch * n_rows
+
+    def bias(self, problem, dual_coef, slack):
+        return self.shift * float(dual_coef.sum())
+
+    def residual(self, slack, bias):
+        return slack  # K + shift has the bias inside
+
+
+def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, start=None):
+    """Solve to a duality gap of ``tol`` × the primal value.
+
+    Parameters
+    ----------
+    source : GramRows or ComputedRows
+        The kernel matrix.
+    problem : DualProblem
+        What is to be solved.
+    steps : FreeBias or FixedBias
+        How the bias is treated, and thereby which steps are taken.
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int
+        Most working sets.
+    start : array of shape (n_rows,) or None
+        A dual vector to begin with.
+
+    Returns
+    -------
+    MachineSolution
+    """
+    state = _State(source, problem, steps, start)
+    target = steps.violation(problem, state.dual_coef, state.slack)
+    certificate = state.certificate()
+    for iteration in range(max_iter):
+        if state.violation() <= target:
+            if not state.is_whole:
+                state.unshrink()
+                continue
+            certificate = state.certificate()
+            if certificate[2] <= tol * certificate[1]:
+                break
+            target = 0.3 * min(target, state.violation())
+            if target == 0.0:
+                break
+            state.shrink(share=0.0)
+        state.ascend(target)
+        state.shrink(_SHRINK_SHARE)
+    else:
+        state.unshrink()
+        certificate = state.certificate()
+    bias, objective, gap = certificate
+    return MachineSolution(
+        state.dual_coef, bias, objective, gap, iteration + 1, state.slack
+    )  # fmt: skip
+
+
+class _State:
+    """A dual vector in progress, and the rows at work on it."""
+
+    def __init__(self, source, problem, steps, start):
+        self.source, self.problem, self.steps = source, problem, steps
+        self.slack = problem.targets.copy()
+        self.everyone = np.arange(len(problem))
+        self.dual_coef = np.zeros(len(problem))
+        self.recent = self.everyone[:0]
+        self._work_on(self.everyone)
+        if start is not None:
+            self.dual_coef = _feasible(start, problem, steps)
+            self._tell(np.flatnonzero(self.dual_coef), self.dual_coef[self.dual_coef != 0])
+            self.known = self.dual_coef.copy()
+
+    @property
+    def is_whole(self):
+        return len(self.rows) == len(self.everyone)
+
+    def _work_on(self, rows):
+        self.rows = rows
+        self.part = self.problem if len(rows) == len(self.problem) else self.problem.take(rows)
+        # what the slack of the rows left out has heard of
+        self.known = self.dual_coef.copy()
+        self.source.restrict(rows)
+
+    def violation(self):
+        return self.steps.violation(self.part, self.dual_coef[self.rows], self.slack[self.rows])
+
+    def ascend(self, target):
+        """Solve for one working set and tell the rows at work."""
+        coef, slack = self.dual_coef[self.rows], self.slack[self.rows]
+        size = self.source.working_set
+        if len(self.rows) <= self.source.whole_set:
+            self.steps.solve(self.source.block(self.rows), self.part, coef, slack, 0.5 * target)
+            self.dual_coef[self.rows], self.slack[self.rows] = coef, slack
+            return
+        chosen = self.steps.working_set(self.part, coef, slack, size // 2)
+        chosen = self._with_recent(chosen, size)
+        rows = self.rows[chosen]
+        new, near = coef[chosen], slack[chosen]
+        tol = max(0.5 * target, 0.1 * self.violation())
+        self.steps.solve(self.source.block(rows), self.part.take(chosen), new, near, tol)
+        change = new - self.dual_coef[rows]
+        self.dual_coef[rows] = new
+        moved = np.flatnonzero(change)
+        self.recent = rows
+        self._tell(rows[moved], change[moved])
+
+    def _with_recent(self, chosen, size):
+        """Fill a working set with rows of the last one, which still belong together."""
+        position = np.searchsorted(self.rows, self.recent)
+        position = position[position < len(self.rows)]
+        kept = position[np.isin(self.rows[position], self.recent)]
+        kept = np.setdiff1d(kept, chosen)
+        coef = self.dual_coef[self.rows[kept]]
+        inside = (coef > self.part.lower[kept]) & (coef < self.part.upper[kept])
+        kept = np.concatenate([kept[inside], kept[~inside]])
+        return np.concatenate([chosen, kept[: size - len(chosen)]])
+
+    def _tell(self, rows, change):
+        """slack −= Σ change (K + shift), for the rows at work."""
+        if len(rows) == 0:
+            return
+        slack = self.slack if self.is_whole else self.slack[self.rows]
+        self.source.subtract(rows, change, slack)
+        slack -= self.steps.shift * change.sum()
+        if not self.is_whole:
+            self.slack[self.rows] = slack
+
+    def shrink(self, share):
+        """Leave out rows that are settled, if they are more than ``share`` of those at work."""
+        if len(self.rows) <= self.source.working_set:
+            return
+        settled = self.steps.settled(self.part, self.dual_coef[self.rows], self.slack[self.rows])
+        if settled.sum() > share * len(self.rows):
+            if not self.is_whole:
+                self._inform_others()
+            self._work_on(self.rows[~settled])
+
+    def unshrink(self):
+        """Bring the slack of all rows up to date and work on all of them."""
+        if not self.is_whole:
+            self._inform_others()
+            self._work_on(self.everyone)
+
+    def _inform_others(self):
+        change = self.dual_coef - self.known
+        moved = np.flatnonzero(change)
+        others = np.setdiff1d(self.everyone, self.rows, assume_unique=True)
+        self.source.catch_up(others, moved, change[moved], self.slack)
+        self.slack[others] -= self.steps.shift * change.sum()
+
+    def certificate(self):
+        """Bias, primal objective and duality gap."""
+        bias = self.steps.bias(self.problem, self.dual_coef, self.slack)
+        quadratic = float(self.dual_coef @ (self.problem.targets - self.slack))
+        residual = self.steps.residual(self.slack, bias)
+        primal = 0.5 * quadratic + self.problem.loss(residual)
+        return bias, primal, primal - self.problem.dual_value(self.dual_coef, quadratic)
+
+
+def _largest(values, count):
+    """Positions of the largest values, ties to the first."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    return np.argpartition(-values, count)[:count]
+
+
+def _feasible(start, problem, steps):
+    """A dual vector inside the box, and with Σa = 0 where pair steps could not repair it."""
+    coef = np.clip(start, problem.lower, problem.upper)
+    if isinstance(steps, FreeBias):
+        above, below = coef[coef > 0].sum(), -coef[coef < 0].sum()
+        coef[coef > 0] *= min(1.0, below / above) if above > 0 else 0.0
+        coef[coef < 0] *= min(1.0, above / below) if below > 0 else 0.0
+    return coef
