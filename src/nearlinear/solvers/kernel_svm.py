@@ -23,6 +23,7 @@ _STEPS_PER_ROW = 1000
 class FreeBias:
     """Pair steps; the bias costs nothing and Σa = 0."""
 
+    is_free = True
     shift = 0.0
 
     def violation(self, problem, dual_coef, slack):
@@ -66,6 +67,7 @@ class FixedBias:
 
     shift: float = 0.0
     rng: np.random.RandomState | None = None
+    is_free = False
 
     def violation(self, problem, dual_coef, slack):
         return float(largest_slopes(problem, dual_coef, slack).max())
@@ -257,7 +259,7 @@ def _largest(values, count):
 def _feasible(start, problem, steps):
     """A dual vector inside the box, and with Σa = 0 where pair steps could not repair it."""
     coef = np.clip(start, problem.lower, problem.upper)
-    if isinstance(steps, FreeBias):
+    if steps.is_free:
         above, below = coef[coef > 0].sum(), -coef[coef < 0].sum()
         coef[coef > 0] *= min(1.0, below / above) if above > 0 else 0.0
         coef[coef < 0] *= min(1.0, above / below) if below > 0 else 0.0

@@ -1,0 +1,126 @@
+"""A machine on a weighted sum of kernels, as a function of the weights.
+
+    J(β) = max_a  yᵀa − ε‖a‖₁ − ½ Σ_m β_m aᵀK_m a
+
+is convex in β; its gradient is −½ S with S_m = aᵀK_m a at the solution (Danskin).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels.composite import WeightedSum
+from .dual_problem import MachineSolution
+from .kernel_rows import ComputedRows, GramRows
+from .kernel_svm import solve_kernel_machine
+
+# A machine's matrix is held in memory up to this size; beyond, rows are computed on demand.
+_LARGEST_GRAM = 1 << 29
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The machine found for some weights, and what it says of them."""
+
+    weights: np.ndarray
+    machine: MachineSolution
+    quadratics: np.ndarray
+
+    @property
+    def value(self):
+        """The primal value: never below J."""
+        return self.machine.objective
+
+    @property
+    def gradient(self):
+        return -0.5 * self.quadratics
+
+    def gap(self, best=None):
+        """Distance to the optimum over all weights on the simplex.
+
+        ``best`` is the largest aᵀK_m a among further kernels, none by default.
+        """
+        best = self.quadratics.max() if best is None else max(best, self.quadratics.max())
+        return 0.5 * max(0.0, best - self.weights @ self.quadratics) + self.machine.gap
+
+
+class KernelLearning:
+    """Evaluates weights of the kernels of ``grams`` on one dual problem.
+
+    Machines are started from the last solution. ``n_machines`` counts them.
+    """
+
+    def __init__(self, grams, problem, steps, *, max_iter=10_000, max_bytes=_LARGEST_GRAM):
+        self.grams, self.problem, self.steps = grams, problem, steps
+        self.max_iter, self.max_bytes = max_iter, max_bytes
+        self.n_machines = 0
+        self.latest = None
+        self._matrix = None
+
+    @property
+    def everyone(self):
+        return np.arange(self.grams.n_kernels)
+
+    def evaluate(self, weights, *, tol, which=None):
+        """Solve with ``weights`` of the kernels ``which`` (all by default)."""
+        which = self.everyone if which is None else which
+        machine = solve_kernel_machine(
+            self._source(weights, which), self.problem, self.steps, tol=tol,
+            max_iter=self.max_iter, start=self.latest,
+        )  # fmt: skip
+        self.latest = machine.dual_coef
+        self.n_machines += 1
+        quadratics = self.grams.quadratics(machine.dual_coef, which)
+        return Evaluation(np.asarray(weights, dtype=np.float64), machine, quadratics)
+
+    def matrix_bytes(self):
+        return self.grams.n_rows**2 * self.grams.dtype.itemsize
+
+    def _source(self, weights, which):
+        if self.matrix_bytes() > self.max_bytes:
+            used = np.flatnonzero(weights)
+            kernel = WeightedSum(
+                tuple(self.grams.kernels[which[p]] for p in used), tuple(weights[used].tolist())
+            )
+            return ComputedRows(kernel, self.grams.X, self.max_bytes, self.grams.landmarks)
+        everyone = np.zeros(self.grams.n_kernels)
+        everyone[which] = weights
+        self._matrix = self.grams.weighted(everyone, out=self._matrix)
+        return GramRows(self._matrix)
+
+    def curvature(self, evaluation, which):
+        """Second derivatives of J: U K_FF⁻¹ Uᵀ, U_m = (K_m a)_F on the free rows F."""
+        coef = evaluation.machine.dual_coef
+        inside = (coef > self.problem.lower) & (coef < self.problem.upper) & (coef != 0.0)
+        free = np.flatnonzero(inside)
+        if len(free) == 0:
+            return np.zeros((len(which), len(which)))
+        products = self.grams.products(coef, which, free)
+        matrix = self._free_matrix(evaluation.weights, which, free)
+        solved = _solve_symmetric(matrix, np.vstack([products, np.ones(len(free))]).T)
+        bend = products @ solved[:, :-1]
+        if self.steps.is_free:  # the bias moves along: Σ da = 0
+            ones = solved[:, -1]
+            along = products @ ones
+            bend -= np.outer(along, along) / max(ones.sum(), 1e-300)
+        return 0.5 * (bend + bend.T)
+
+    def _free_matrix(self, weights, which, free):
+        if self._matrix is not None:
+            matrix = self._matrix[np.ix_(free, free)].astype(np.float64)
+        else:
+            matrix = self._source(weights, which).block(free).astype(np.float64)
+        return matrix + self.steps.shift
+
+
+def _solve_symmetric(matrix, right):
+    """Solve with a matrix that may be singular to rounding."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    scale = max(float(np.trace(matrix)) / len(matrix), 1e-300)
+    ridge = 1e-10 * scale
+    while True:
+        try:
+            return cho_solve(cho_factor(matrix + ridge * np.eye(len(matrix))), right)
+        except LinAlgError:
+            ridge *= 100.0

@@ -1,0 +1,221 @@
+"""Weights on the simplex that minimize J(β): Newton steps, the closed form, the reduced gradient.
+
+All take a ``KernelLearning`` and the numbers ``which`` of the kernels to weigh, and return an
+``Evaluation`` whose gap over these kernels is at most ``tol`` × its value, if ``max_iter`` allows.
+"""
+
+import numpy as np
+
+from .pair_steps import pair_pass
+
+_ARMIJO = 0.05
+# Weights below this share of the largest are tried as zero.
+_PRUNE = 1e-4
+
+
+def start_weights(n_kernels):
+    return np.full(n_kernels, 1.0 / n_kernels)
+
+
+def solve_newton(learning, weights, *, tol, max_iter=200, which=None, on_step=None):
+    """Newton steps: a quadratic model of J on the simplex, solved exactly, then backtracking."""
+    which = learning.everyone if which is None else which
+    inner = _InnerTolerance(tol)
+    now = learning.evaluate(weights, tol=inner.tol, which=which)
+    for _ in range(max_iter):
+        if _is_done(now, tol, inner, on_step):
+            break
+        if inner.is_too_loose(now):
+            now = learning.evaluate(now.weights, tol=inner.tol, which=which)
+            continue
+        target = _model_minimum(now, learning.curvature(now, which))
+        better = _backtrack(learning, now, target - now.weights, inner, which)
+        if better is None:  # the model misled: the closed form always descends
+            better = learning.evaluate(_closed_form(now, 1.0), tol=inner.tol, which=which)
+            if better.value >= now.value:
+                inner.tighten()
+        if better.value < now.value or better.gap() < now.gap():
+            now = better
+    return now
+
+
+def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=None, on_step=None):
+    """β_m ∝ ‖w_m‖^{2/(p+1)} on the ball Σ β^p ≤ 1, one machine a step, no line search.
+
+    A weight that starts at zero stays there. For p > 1 the gap is that of the ball.
+    """
+    which = learning.everyone if which is None else which
+    inner = _InnerTolerance(tol)
+    weights = weights / (weights**p).sum() ** (1.0 / p)
+    now = learning.evaluate(weights, tol=inner.tol, which=which)
+    for _ in range(max_iter):
+        if on_step is not None:
+            on_step(now)
+        gap = ball_gap(now, p)
+        if gap <= tol * now.value:
+            break
+        inner.follow(gap / now.value)
+        weights = _closed_form(now, p)
+        if p == 1.0:
+            kept = weights >= _PRUNE * weights.max()
+            below = now.quadratics < (1.0 - tol) * (now.weights @ now.quadratics)
+            weights = np.where(kept | ~below, weights, 0.0)
+            weights /= weights.sum()
+        now = learning.evaluate(weights, tol=inner.tol, which=which)
+    return now
+
+
+def ball_gap(evaluation, p):
+    """Duality gap over the ball Σ β^p ≤ 1 (the simplex for p = 1)."""
+    if p == 1.0:
+        return evaluation.gap()
+    dual_power = p / (p - 1.0)
+    top = evaluation.quadratics.max()
+    norm = top * ((evaluation.quadratics / top) ** dual_power).sum() ** (1.0 / dual_power)
+    spread = norm - evaluation.weights @ evaluation.quadratics
+    return 0.5 * max(0.0, spread) + evaluation.machine.gap
+
+
+def solve_reduced_gradient(learning, weights, *, tol, max_iter=500, which=None, on_step=None):
+    """SimpleMKL: descend along the reduced gradient, drop the weights that reach zero on the way."""
+    which = learning.everyone if which is None else which
+    inner = _InnerTolerance(tol, loosest=0.03 * tol)  # the line search compares close values
+    now = learning.evaluate(weights, tol=inner.tol, which=which)
+    for _ in range(max_iter):
+        if _is_done(now, tol, inner, on_step):
+            break
+        before = now.value
+        direction, reference = _reduced_direction(now)
+        now, direction, slope = _to_the_edge(learning, now, direction, reference, inner, which)
+        now = _line_search(learning, now, direction, slope, inner, which)
+        if now.value >= before * (1.0 - 0.01 * tol**2):
+            if not inner.tighten():
+                break
+            now = learning.evaluate(now.weights, tol=inner.tol, which=which)
+    return now
+
+
+class _InnerTolerance:
+    """Machines are solved loosely at first, and as exactly as the weights deserve at the end."""
+
+    def __init__(self, tol, loosest=0.05):
+        self.finest = 0.3 * tol
+        self.floor = min(0.01, tol) * self.finest
+        self.tol = loosest
+
+    def follow(self, relative_gap):
+        self.tol = min(self.tol, max(0.1 * relative_gap, self.finest))
+
+    def is_too_loose(self, evaluation):
+        return evaluation.machine.gap > 1.01 * self.tol * evaluation.value
+
+    def tighten(self):
+        """False when there is nothing left to tighten."""
+        self.tol *= 0.1
+        return self.tol >= self.floor
+
+
+def _is_done(now, tol, inner, on_step):
+    if on_step is not None:
+        on_step(now)
+    gap = now.gap()
+    inner.follow(gap / now.value)
+    return gap <= tol * now.value
+
+
+def _closed_form(now, p):
+    norms = now.weights * np.sqrt(np.maximum(now.quadratics, 0.0))
+    if not norms.max() > 0:
+        return now.weights
+    norms = norms / norms.max()
+    return norms ** (2.0 / (p + 1.0)) / (norms ** (2.0 * p / (p + 1.0))).sum() ** (1.0 / p)
+
+
+def _model_minimum(now, curvature):
+    """argmin over the simplex of the quadratic model: a dual problem that pair steps solve."""
+    scale = max(float(np.abs(now.gradient).max()), 1e-300)
+    curvature = curvature / scale
+    # a flat model would send everything to one kernel
+    curvature[np.diag_indices_from(curvature)] += 1e-6 * max(float(np.trace(curvature)), 1e-6)
+    new = now.weights.copy()
+    slack = -now.gradient / scale
+    zeros = np.zeros(len(new))
+    pair_pass(curvature, zeros, zeros + 1.0, 0.0, new, slack, 1e-9, 1000 * len(new))
+    return new
+
+
+def _backtrack(learning, now, direction, inner, which):
+    """The first of a few ever shorter steps that lowers J enough, or None."""
+    slope = now.gradient @ direction
+    length = 1.0
+    for _ in range(5):
+        weights = _onto_simplex_edge(now.weights + length * direction)
+        trial = learning.evaluate(weights, tol=inner.tol, which=which)
+        if trial.value <= now.value + _ARMIJO * length * slope + trial.machine.gap:
+            return trial
+        length *= 0.3
+    return None
+
+
+def _onto_simplex_edge(weights):
+    """Tiny negative weights are rounding."""
+    weights = np.where(weights > 1e-12, weights, 0.0)
+    return weights / weights.sum()
+
+
+def _reduced_direction(now):
+    """Descent direction that keeps Σβ = 1; the largest weight pays for all others."""
+    reference = int(now.weights.argmax())
+    direction = now.gradient[reference] - now.gradient
+    direction[(now.weights <= 0.0) & (direction < 0.0)] = 0.0
+    direction[reference] = 0.0
+    direction[reference] = -direction.sum()
+    return direction, reference
+
+
+def _to_the_edge(learning, now, direction, reference, inner, which):
+    """While the farthest admissible step still descends, take it: a weight becomes zero."""
+    direction = direction.copy()
+    while True:
+        falling = np.flatnonzero(direction < -1e-12 * np.abs(direction).max())
+        if len(falling) == 0:
+            return now, direction, 0.0
+        steps = -now.weights[falling] / direction[falling]
+        first = falling[steps.argmin()]
+        length = steps.min()
+        weights = now.weights + length * direction
+        weights[first] = 0.0
+        trial = learning.evaluate(_onto_simplex_edge(weights), tol=inner.tol, which=which)
+        if trial.value >= now.value:
+            direction *= length
+            return now, direction, trial.gradient @ direction
+        now = trial
+        if first == reference:
+            return now, direction, 0.0
+        direction[reference] += direction[first]
+        direction[first] = 0.0
+
+
+def _line_search(learning, now, direction, slope_at_end, inner, which):
+    """The lowest point that a search for the zero of J's slope along the step visits.
+
+    Danskin's theorem gives the slope with every machine, so this takes a few machines where a
+    golden section takes dozens.
+    """
+    low, slope_low, high, slope_high = 0.0, now.gradient @ direction, 1.0, slope_at_end
+    best, enough = now, 0.1 * abs(slope_low)
+    while slope_low < 0.0 < slope_high and high > 1e-8:
+        at = low - slope_low * (high - low) / (slope_high - slope_low)
+        at = min(max(at, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+        weights = _onto_simplex_edge(now.weights + at * direction)
+        trial = learning.evaluate(weights, tol=inner.tol, which=which)
+        slope = trial.gradient @ direction
+        if trial.value < best.value:
+            best = trial
+        if abs(slope) <= enough:
+            break
+        if slope < 0.0:
+            low, slope_low = at, slope
+        else:
+            high, slope_high = at, slope
+    return best
