@@ -13,6 +13,14 @@ _MODULES = {
     "LDKLRegressor": "estimators.ldkl",
     "ClusteredSVMClassifier": "estimators.clustered_svm",
     "SVMKNNClassifier": "estimators.svm_knn",
+    "UniformMKLClassifier": "estimators.global_mkl",
+    "UniformMKLRegressor": "estimators.global_mkl",
+    "SimpleMKLClassifier": "estimators.global_mkl",
+    "SimpleMKLRegressor": "estimators.global_mkl",
+    "SPGGMKLClassifier": "estimators.global_mkl",
+    "SPGGMKLRegressor": "estimators.global_mkl",
+    "SequentialMKLClassifier": "estimators.global_mkl",
+    "SequentialMKLRegressor": "estimators.global_mkl",
 }
 
 __all__ = [
@@ -22,11 +30,22 @@ __all__ = [
     "LDKLRegressor",
     "LLCSAPLClassifier",
     "LLSVMClassifier",
+    "SPGGMKLClassifier",
+    "SPGGMKLRegressor",
     "SVMKNNClassifier",
+    "SequentialMKLClassifier",
+    "SequentialMKLRegressor",
+    "SimpleMKLClassifier",
+    "SimpleMKLRegressor",
+    "UniformMKLClassifier",
+    "UniformMKLRegressor",
+    "kernels",
 ]
 
 
 def __getattr__(name):
+    if name == "kernels":
+        return import_module(".kernels", __name__)
     if name in _MODULES:
         value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
         globals()[name] = value

@@ -54,6 +54,8 @@ def merge_regression_rows(X, y, weight):
 
 def _merge(X, labels, weight, target_table):
     """``target_table`` has the targets of each label."""
+    if X.ndim == 3:  # similarities to rows in their given order: neither merged nor moved
+        return TrainingRows(X, labels, target_table[labels], weight, len(X))
     if not np.all(weight > 0):
         kept = weight > 0
         X, labels, weight = X[kept], labels[kept], weight[kept]

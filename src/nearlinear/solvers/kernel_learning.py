@@ -61,8 +61,8 @@ class KernelLearning:
     def everyone(self):
         return np.arange(self.grams.n_kernels)
 
-    def evaluate(self, weights, *, tol, which=None):
-        """Solve with ``weights`` of the kernels ``which`` (all by default)."""
+    def solve(self, weights, *, tol, which=None):
+        """The machine for ``weights`` of the kernels ``which`` (all by default)."""
         which = self.everyone if which is None else which
         machine = solve_kernel_machine(
             self._source(weights, which), self.problem, self.steps, tol=tol,
@@ -70,6 +70,12 @@ class KernelLearning:
         )  # fmt: skip
         self.latest = machine.dual_coef
         self.n_machines += 1
+        return machine
+
+    def evaluate(self, weights, *, tol, which=None):
+        """The same, and the kernels' share in it."""
+        which = self.everyone if which is None else which
+        machine = self.solve(weights, tol=tol, which=which)
         quadratics = self.grams.quadratics(machine.dual_coef, which)
         return Evaluation(np.asarray(weights, dtype=np.float64), machine, quadratics)
 

@@ -18,24 +18,23 @@ def start_weights(n_kernels):
 
 
 def solve_newton(learning, weights, *, tol, max_iter=200, which=None, on_step=None):
-    """Newton steps: a quadratic model of J on the simplex, solved exactly, then backtracking."""
+    """Newton steps: a damped quadratic model of J on the simplex, solved exactly."""
     which = learning.everyone if which is None else which
     inner = _InnerTolerance(tol)
     now = learning.evaluate(weights, tol=inner.tol, which=which)
+    damping = 1e-2
     for _ in range(max_iter):
         if _is_done(now, tol, inner, on_step):
             break
-        if inner.is_too_loose(now):
-            now = learning.evaluate(now.weights, tol=inner.tol, which=which)
-            continue
-        target = _model_minimum(now, learning.curvature(now, which))
-        better = _backtrack(learning, now, target - now.weights, inner, which)
+        better, damping = _damped_step(learning, now, damping, inner, which)
         if better is None:  # the model misled: the closed form always descends
             better = learning.evaluate(_closed_form(now, 1.0), tol=inner.tol, which=which)
-            if better.value >= now.value:
-                inner.tighten()
-        if better.value < now.value or better.gap() < now.gap():
+        if better.value < now.value * (1.0 - 0.01 * tol) or better.gap() < 0.9 * now.gap():
             now = better
+        elif inner.tighten():  # lost in the machines' own gaps
+            now = learning.evaluate(now.weights, tol=inner.tol, which=which)
+        else:
+            break
     return now
 
 
@@ -106,9 +105,6 @@ class _InnerTolerance:
     def follow(self, relative_gap):
         self.tol = min(self.tol, max(0.1 * relative_gap, self.finest))
 
-    def is_too_loose(self, evaluation):
-        return evaluation.machine.gap > 1.01 * self.tol * evaluation.value
-
     def tighten(self):
         """False when there is nothing left to tighten."""
         self.tol *= 0.1
@@ -131,35 +127,34 @@ def _closed_form(now, p):
     return norms ** (2.0 / (p + 1.0)) / (norms ** (2.0 * p / (p + 1.0))).sum() ** (1.0 / p)
 
 
-def _model_minimum(now, curvature):
+def _damped_step(learning, now, damping, inner, which):
+    """The first step that lowers J enough, with ever more damping, or None; and the damping."""
+    curvature = learning.curvature(now, which)
+    for _ in range(6):
+        weights = _model_minimum(now, curvature, damping)
+        slope = now.gradient @ (weights - now.weights)
+        trial = learning.evaluate(weights, tol=inner.tol, which=which)
+        if trial.value <= now.value + _ARMIJO * slope + trial.machine.gap:
+            return trial, max(0.1 * damping, 1e-8)
+        damping *= 10.0
+    return None, damping
+
+
+def _model_minimum(now, curvature, damping):
     """argmin over the simplex of the quadratic model: a dual problem that pair steps solve."""
     scale = max(float(np.abs(now.gradient).max()), 1e-300)
     curvature = curvature / scale
-    # a flat model would send everything to one kernel
-    curvature[np.diag_indices_from(curvature)] += 1e-6 * max(float(np.trace(curvature)), 1e-6)
+    curvature[np.diag_indices_from(curvature)] += damping
     new = now.weights.copy()
     slack = -now.gradient / scale
     zeros = np.zeros(len(new))
     pair_pass(curvature, zeros, zeros + 1.0, 0.0, new, slack, 1e-9, 1000 * len(new))
-    return new
-
-
-def _backtrack(learning, now, direction, inner, which):
-    """The first of a few ever shorter steps that lowers J enough, or None."""
-    slope = now.gradient @ direction
-    length = 1.0
-    for _ in range(5):
-        weights = _onto_simplex_edge(now.weights + length * direction)
-        trial = learning.evaluate(weights, tol=inner.tol, which=which)
-        if trial.value <= now.value + _ARMIJO * length * slope + trial.machine.gap:
-            return trial
-        length *= 0.3
-    return None
+    return _onto_simplex_edge(new)
 
 
 def _onto_simplex_edge(weights):
     """Tiny negative weights are rounding."""
-    weights = np.where(weights > 1e-12, weights, 0.0)
+    weights = np.where(weights > 1e-12 * np.abs(weights).max(), weights, 0.0)
     return weights / weights.sum()
 
 
@@ -175,9 +170,9 @@ def _reduced_direction(now):
 
 def _to_the_edge(learning, now, direction, reference, inner, which):
     """While the farthest admissible step still descends, take it: a weight becomes zero."""
-    direction = direction.copy()
+    rounding = 1e-12 * np.abs(direction).max()
     while True:
-        falling = np.flatnonzero(direction < -1e-12 * np.abs(direction).max())
+        falling = np.flatnonzero(direction < -rounding)
         if len(falling) == 0:
             return now, direction, 0.0
         steps = -now.weights[falling] / direction[falling]

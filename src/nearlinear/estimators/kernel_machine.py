@@ -1,0 +1,234 @@
+"""What estimators on sums of kernels share: kernels, memory, one machine per output."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ..kernels.family import fix_kernels, parse_kernels
+from ..kernels.grams import Grams
+from ..kernels.standard import Precomputed
+from ..predictors.kernel_expansion import KernelExpansion
+from ..solvers.dual_problem import DualProblem, MachineSolution
+from ..solvers.kernel_learning import KernelLearning
+from ..solvers.kernel_svm import FixedBias, FreeBias
+from ..solvers.linear_svm import warn_if_loose
+from .base import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
+from .constraints import SHARED, at_least, one_of
+
+# Without max_memory: what Gram matrices may take, together and each.
+_GRAM_BYTES = 1 << 29
+# A machine on rows computed on demand needs this much beside its vectors.
+_SMALLEST_WORKSPACE = 1 << 26
+
+MACHINE_CONSTRAINTS = {
+    **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},
+    "kernels": "no_validation",  # anything that parse_kernels takes
+    "normalisation": [one_of("trace", "diagonal"), None],
+    "bias": [one_of("free", "penalised", "none")],
+}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Kernel weights and machine of one output, with the gap of both together."""
+
+    weights: np.ndarray
+    machine: MachineSolution
+    objective: float
+    gap: float
+    n_iter: int
+
+
+class KernelMachine(LocalEstimator):
+    """Fits one machine per output on shared Gram matrices.
+
+    A method adds ``_weigh(learning)``, which returns a ``Learned``. A task adds
+    ``_problems(rows)``, one dual problem per output.
+    """
+
+    def _learn(self, rows):
+        parsed, landmarks = self._parsed_kernels(rows.X)
+        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation)
+        budget = self._gram_bytes(rows, len(kernels))
+        grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
+        found = []
+        for problem in self._problems(rows):
+            learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget)
+            found.append(self._weigh(learning))
+        weights = np.zeros((len(found), len(parsed)))
+        weights[:, kept] = [learned.weights for learned in found]
+        self.kernels_ = parsed
+        self._keep_machines(rows, kernels, landmarks, found)
+        self.kernel_weights_ = weights[0] if len(found) == 1 else weights
+        self.objective_ = float(sum(learned.objective for learned in found))
+        self.duality_gap_ = float(sum(learned.gap for learned in found))
+        self.n_iter_ = max(learned.n_iter for learned in found)
+        warn_if_loose(found, self.tol, type(self).__name__)
+
+    def _keep_machines(self, rows, kernels, landmarks, found):
+        """The predictor: rows and kernels that some output uses."""
+        dual = np.stack([learned.machine.dual_coef for learned in found], axis=1)
+        weights = np.stack([learned.weights for learned in found])
+        support = np.flatnonzero(np.any(dual != 0.0, axis=1))
+        used = np.flatnonzero(np.any(weights > 0.0, axis=0))
+        coefficients = weights.T[used, None, :] * dual[support]
+        dtype = rows.X.dtype
+        self.predictor_ = KernelExpansion(
+            tuple(kernels[m] for m in used),
+            (rows.X if landmarks is None else landmarks)[support],
+            np.ascontiguousarray(coefficients, dtype=dtype),
+            np.array([learned.machine.bias for learned in found], dtype=dtype),
+            self.n_features_in_,
+        )
+        self.n_support_ = len(support)
+        self.support_share_ = len(support) / rows.X.shape[0]
+
+    def _reporter(self):
+        """Prints a line for every step of the weights, if asked."""
+        if not self.verbose:
+            return None
+
+        def report(evaluation, gap=None):
+            gap = evaluation.gap() if gap is None else gap
+            in_use = int((evaluation.weights > 0).sum())
+            name = type(self).__name__
+            print(f"{name}: objective {evaluation.value:.6g}, gap {gap:.2g}, kernels {in_use}")
+
+        return report
+
+    def _steps(self):
+        if self.bias == "free":
+            return FreeBias()
+        return FixedBias(1.0 if self.bias == "penalised" else 0.0)
+
+    def _parsed_kernels(self, X):
+        if not self._is_precomputed:
+            return parse_kernels(self.kernels, X.shape[1]), None
+        if self.normalisation == "diagonal":
+            raise ValueError(
+                "Precomputed kernels cannot be given a unit diagonal, since new rows come without "
+                "theirs; divide them yourself and take normalisation=None."
+            )
+        return [Precomputed(m) for m in range(X.shape[2])], np.arange(X.shape[1])[:, None]
+
+    def _gram_bytes(self, rows, n_kernels):
+        """Bytes for Gram matrices, so that all together stays below max_memory."""
+        n_rows = rows.X.shape[0]
+        itemsize = 8 if n_rows <= 2000 else 4
+        vectors = n_rows * (200 + 16 * n_kernels + 8 * rows.targets.shape[1])
+        smallest = vectors + min(_SMALLEST_WORKSPACE, itemsize * n_rows**2)
+        require_memory(smallest, self.max_memory, "give fewer rows")
+        if self.max_memory is None:
+            return _GRAM_BYTES
+        return max(0.4 * (self.max_memory - vectors), min(_SMALLEST_WORKSPACE, itemsize * n_rows**2))
+
+    @property
+    def _is_precomputed(self):
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def _check_training_rows(self, X, y, reset, **y_checks):
+        if not self._is_precomputed:
+            return super()._check_training_rows(X, y, reset, **y_checks)
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], allow_nd=True, reset=reset, **y_checks
+        )
+        X = _as_stack(X)
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"A precomputed stack of kernels must have as many columns as rows in fit; it has "
+                f"shape {X.shape}: give an array of shape (n_rows, n_rows, n_kernels)."
+            )
+        return X, y
+
+    def _check_rows(self, X):
+        if not self._is_precomputed or not hasattr(self, "predictor_"):
+            return super()._check_rows(X)
+        X = validate_data(self, X, dtype=self._score_dtype, allow_nd=True, reset=False)
+        return _as_stack(X)
+
+    @property
+    def _score_dtype(self):
+        return self.predictor_.coefficients.dtype
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.sparse = not self._is_precomputed
+        tags.input_tags.three_d_array = self._is_precomputed
+        return tags
+
+
+class KernelClassifier(LocalClassifier, KernelMachine):
+    """One machine for two classes, else one for each class against the rest."""
+
+    _parameter_constraints = {**MACHINE_CONSTRAINTS, "class_weight": SHARED["class_weight"]}
+
+    def __init__(
+        self,
+        kernels="gaussians",
+        *,
+        C=1.0,
+        normalisation="trace",
+        bias="free",
+        tol=1e-2,
+        max_iter=500,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.C = C
+        self.normalisation = normalisation
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _problems(self, rows):
+        C = self.C * rows.weight
+        return [DualProblem.of_signs(signs, C) for signs in rows.targets.T]
+
+
+class KernelRegressor(LocalRegressor, KernelMachine):
+    """One machine with the ε-insensitive loss."""
+
+    _parameter_constraints = {**MACHINE_CONSTRAINTS, "epsilon": [at_least(0.0, Real)]}
+
+    def __init__(
+        self,
+        kernels="gaussians",
+        *,
+        C=1.0,
+        epsilon=0.1,
+        normalisation="trace",
+        bias="free",
+        tol=1e-2,
+        max_iter=500,
+        max_memory=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.normalisation = normalisation
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _problems(self, rows):
+        C = self.C * rows.weight
+        return [DualProblem.of_values(rows.targets[:, 0], C, self.epsilon)]
+
+
+def _as_stack(X):
+    return X[:, :, None] if X.ndim == 2 else X

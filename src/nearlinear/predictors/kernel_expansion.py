@@ -1,0 +1,77 @@
+"""A machine that keeps its support rows: Σ_m Σ_j c_mj k_m(x_j, x) + b."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .._compile import run_blocks
+from ..kernels.pairs import Pairs
+from .base import Cost, count_bytes
+
+_BLOCK = 256
+# Support rows that are compared at once: a tile stays in a core's cache.
+_STRIP = 512
+
+
+@dataclass(frozen=True)
+class KernelExpansion:
+    """Support rows and their coefficients under each kernel.
+
+    ``support`` holds rows as the kernels see them on their second argument; ``coefficients`` has
+    shape (n_kernels, n_support, n_outputs) and ``biases`` (n_outputs,).
+    """
+
+    kernels: tuple
+    support: np.ndarray
+    coefficients: np.ndarray
+    biases: np.ndarray
+    n_features: int
+
+    def __call__(self, X, n_jobs=None):
+        scores = np.empty((X.shape[0], len(self.biases)), dtype=self.coefficients.dtype)
+
+        def work(start, stop):
+            scores[start:stop] = self._score(X[start:stop])
+
+        run_blocks(work, X.shape[0], _BLOCK, n_jobs)
+        return scores
+
+    def _score(self, X):
+        scores = np.tile(self.biases, (X.shape[0], 1))
+        for start in range(0, self.support.shape[0], _STRIP):
+            pairs = Pairs(X, self.support[start : start + _STRIP])
+            for kernel, coefficients in zip(self.kernels, self.coefficients, strict=True):
+                scores += kernel.from_pairs(pairs) @ coefficients[start : start + _STRIP]
+        return scores
+
+    def to_arrays(self):
+        support = self.support.toarray() if issparse(self.support) else self.support
+        return {
+            "support": support,
+            "coefficients": self.coefficients,
+            "biases": self.biases,
+        }
+
+    @property
+    def cost(self):
+        """Products with every support row on the columns that are read, then every kernel."""
+        n_support, n_outputs = self.coefficients.shape[1:]
+        read = {_columns(kernel) for kernel in self.kernels}
+        width = sum(self.n_features if columns is None else len(columns) for columns in read)
+        work = n_support * (width + len(self.kernels) * (1 + n_outputs))
+        n_bytes = count_bytes({"c": self.coefficients, "b": self.biases})
+        parts = [self.support]
+        if issparse(self.support):
+            parts = [self.support.data, self.support.indices, self.support.indptr]
+        n_bytes += sum(part.nbytes for part in parts)
+        return Cost(int(work), work / (self.n_features * n_outputs), int(n_bytes))
+
+
+def _columns(kernel):
+    """The columns that a kernel reads, None for all."""
+    while kernel is not None:
+        if hasattr(kernel, "columns"):
+            return kernel.columns
+        kernel = getattr(kernel, "kernel", None)
+    return None

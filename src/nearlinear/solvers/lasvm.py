@@ -1,0 +1,200 @@
+"""LaSVM: a kernel SVM that meets its rows one by one and stores those that may support it.
+
+Minimizes ½‖f‖² + Σ_i C_i max(0, 1 − y_i (f(x_i) + b)), with a free bias, through the dual
+
+    max Σ_i y_i a_i − ½ aᵀKa   over   Σ_i a_i = 0,   min(0, C_i y_i) ≤ a_i ≤ max(0, C_i y_i).
+
+A. Bordes, S. Ertekin, J. Weston, L. Bottou, "Fast Kernel Classifiers with Online and Active
+Learning", JMLR 6, 2005. Rows are dropped after a block of new ones here, not after each.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse, vstack
+
+from .lasvm_steps import process_pass
+
+_BLOCK = 64  # new rows whose kernel values are computed together
+_SCORE_BLOCK = 256
+_GROWTH = 1.5  # of the Gram matrix's side
+_SEEDS_PER_CLASS = 5
+
+
+class OnlineSVM:
+    """The stored rows and their machine.
+
+    For each row ``X``, ``box`` = C y, ``dual_coef`` = a, ``gradient`` = y − Ka and ``ids`` (from 0
+    up, each for one row; -1 where none was given), and their Gram matrix in the precision of the
+    kernel's values. A pair that violates optimality by no more than ``tol`` is left alone. Until
+    both classes have been met, all rows are stored.
+    """
+
+    def __init__(self, kernel, tol=1e-3):
+        self.kernel, self.tol = kernel, tol
+        self.X = None
+        self.box = self.dual_coef = self.gradient = np.empty(0)
+        self.ids = np.empty(0, dtype=np.int64)
+        self._gram = np.empty((0, 0))
+
+    @staticmethod
+    def memory(n_stored, n_features, itemsize=8):
+        """Bytes at the worst moment: the Gram matrix outgrown and the next one, the rows twice."""
+        n_rows = n_stored + _BLOCK
+        return int(itemsize * n_rows * ((1.0 + _GROWTH**2) * n_rows + 2 * n_features))
+
+    @property
+    def n_stored(self):
+        return len(self.box)
+
+    @property
+    def y(self):
+        return np.sign(self.box)
+
+    @property
+    def bias(self):
+        """Middle of the extreme gradients; the class itself while there is only one."""
+        ends = [end for end in self._extreme_gradients() if np.isfinite(end)]
+        return sum(ends) / max(len(ends), 1)
+
+    def objective(self):
+        """Value of the dual."""
+        return 0.5 * self.dual_coef @ (self.y + self.gradient)
+
+    def scores(self, X):
+        """f(x), without the bias."""
+        scores, support = np.zeros(X.shape[0]), np.flatnonzero(self.dual_coef)
+        if len(support):
+            rows, dual_coef = self.X[support], self.dual_coef[support]
+            for start in range(0, len(scores), _SCORE_BLOCK):
+                part = slice(start, start + _SCORE_BLOCK)
+                scores[part] = self.kernel(X[part], rows) @ dual_coef
+        return scores
+
+    def decision(self, X):
+        return self.scores(X) + self.bias
+
+    def process(self, X, y, upper, ids=None):
+        """PROCESS and REPROCESS for every row; only the latter for a row stored under its id."""
+        ids = np.full(len(y), -1) if ids is None else ids
+        for start in range(0, len(y), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            box, names = upper[part] * y[part], ids[part]
+            fresh = (box != 0.0) & ((names < 0) | ~np.isin(names, self.ids))
+            first = self._append(X[part][fresh], box[fresh], names[fresh])
+            process_pass(*self._state(), first, np.count_nonzero(~fresh), self.tol)
+            self._drop()
+
+    def finish(self, max_steps):
+        """REPROCESS until no pair of stored rows violates by more than ``tol``."""
+        n = self.n_stored
+        # thousands of updates have left their rounding errors; einsum copies no float32 matrix
+        self.gradient = self.y - np.einsum("ij,j->i", self._gram[:n, :n], self.dual_coef)
+        process_pass(*self._state(), n, max_steps, self.tol)
+        self._drop()
+
+    def _state(self):
+        diagonal = self._gram.diagonal()[: self.n_stored].astype(np.float64)
+        return self._gram, diagonal, self.box, self.dual_coef, self.gradient
+
+    def _extreme_gradients(self):
+        """Largest gradient of the a that can grow, smallest of those that can shrink."""
+        grows = self.dual_coef < np.maximum(self.box, 0.0)
+        shrinks = self.dual_coef > np.minimum(self.box, 0.0)
+        return self.gradient[grows].max(initial=-np.inf), self.gradient[shrinks].min(initial=np.inf)
+
+    def _append(self, X, box, ids):
+        """Store rows with a = 0; returns the place of the first."""
+        old, n = self.n_stored, self.n_stored + len(box)
+        if n == old:
+            return old
+        stack = vstack if issparse(X) else np.concatenate
+        self.X = X if self.X is None else stack([self.X, X])
+        values = self.kernel(X, self.X)
+        if n > len(self._gram):
+            gram = np.empty((max(n, int(_GROWTH * old)),) * 2, dtype=values.dtype)
+            gram[:old, :old] = self._gram[:old, :old]
+            self._gram = gram
+        self._gram[old:n, :n] = values
+        self._gram[:old, old:n] = values[:, :old].T
+        self.gradient = np.r_[self.gradient, np.sign(box) - values[:, :old] @ self.dual_coef]
+        self.dual_coef = np.r_[self.dual_coef, np.zeros(n - old)]
+        self.box, self.ids = np.r_[self.box, box], np.r_[self.ids, ids]
+        return old
+
+    def _drop(self):
+        """Forget the rows with a = 0 that no pair of stored rows wants to move."""
+        top, bottom = self._extreme_gradients()
+        if not (np.isfinite(top) and np.isfinite(bottom)):
+            return  # one class so far: every row may yet matter
+        beyond = np.where(self.box > 0, self.gradient <= bottom, self.gradient >= top)
+        dropped = (self.dual_coef == 0.0) & beyond
+        n, n_kept = self.n_stored, np.count_nonzero(~dropped)
+        # the last rows move into the holes, so that the Gram matrix moves little
+        holes = np.flatnonzero(dropped[:n_kept])
+        movers = n_kept + np.flatnonzero(~dropped[n_kept:])
+        self._gram[holes, :n] = self._gram[movers, :n]
+        self._gram[:n, holes] = self._gram[:n, movers]
+        order = np.arange(n_kept)
+        order[holes] = movers
+        for name in ("X", "box", "dual_coef", "gradient", "ids"):
+            setattr(self, name, getattr(self, name)[order])
+
+
+@dataclass(frozen=True)
+class LaSVMSolution:
+    """Support rows, their signed coefficients, and the certificate over all rows."""
+
+    support: np.ndarray
+    dual_coef: np.ndarray
+    bias: float
+    objective: float
+    gap: float
+    n_iter: int
+    history: tuple  # of gaps
+
+
+def fit_lasvm(X, y, upper, kernel, *, n_passes, tol, max_iter, rng):
+    """Pass over the rows in random order, then add violating rows until gap ≤ ``tol`` × primal."""
+    machine = OnlineSVM(kernel)
+
+    def process(rows):
+        for start in range(0, len(rows), _SCORE_BLOCK):
+            part = rows[start : start + _SCORE_BLOCK]
+            machine.process(X[part], y[part], upper[part], part)
+
+    order = rng.permutation(len(y))
+    process(np.concatenate([order[y[order] == sign][:_SEEDS_PER_CLASS] for sign in (1, -1)]))
+    for _ in range(n_passes):
+        process(rng.permutation(len(y)))
+    gaps = []
+    for _ in range(max_iter):
+        machine.finish(max_steps=100 * machine.n_stored + 10_000)
+        scores = machine.scores(X)
+        dual = np.zeros(len(y))
+        dual[machine.ids] = machine.dual_coef
+        bias = best_bias(scores, y, upper)
+        shortfall = 1.0 - y * (scores + bias)
+        slack = np.maximum(0.0, shortfall)
+        primal = float(0.5 * dual @ scores + upper @ slack)
+        shares = upper * slack - dual * (y - scores - bias)  # of the rows in the gap, all ≥ 0
+        gaps.append(float(shares.sum()))
+        if gaps[-1] <= tol * primal:
+            break
+        stored = np.isin(np.arange(len(y)), machine.ids)
+        # what the machine, at its own tolerance, leaves as it is
+        if shares[stored | (slack <= machine.tol)].sum() > 0.5 * tol * primal:
+            machine.tol *= 0.25
+        # rows on the margin, too: Σa = 0 may need them against rows beyond it
+        process(rng.permutation(np.flatnonzero(~stored & (shortfall > -machine.tol))))
+    support = np.flatnonzero(dual)
+    return LaSVMSolution(support, dual[support], bias, primal, gaps[-1], len(gaps), tuple(gaps))
+
+
+def best_bias(scores, y, upper):
+    """argmin_b Σ C max(0, 1 − y (score + b)): the slope rises by C at every kink b = y − score."""
+    kinks = y - scores
+    order = np.argsort(kinks)
+    rise, wanted = np.cumsum(upper[order]), upper[y > 0].sum()
+    ends = np.searchsorted(rise, [wanted * (1.0 - 1e-12), wanted * (1.0 + 1e-12)])
+    return float(kinks[order[np.minimum(ends, len(y) - 1)]].mean())  # the middle, where it is flat
