@@ -21,15 +21,21 @@ _MODULES = {
     "SPGGMKLRegressor": "estimators.global_mkl",
     "SequentialMKLClassifier": "estimators.global_mkl",
     "SequentialMKLRegressor": "estimators.global_mkl",
+    "MWUMKLClassifier": "estimators.mwu_mkl",
+    "LaSVMClassifier": "estimators.lasvm",
+    "CPSPClassifier": "estimators.cpsp",
 }
 
 __all__ = [
+    "CPSPClassifier",
     "ClusteredSVMClassifier",
     "LCCSVMClassifier",
     "LDKLClassifier",
     "LDKLRegressor",
     "LLCSAPLClassifier",
     "LLSVMClassifier",
+    "LaSVMClassifier",
+    "MWUMKLClassifier",
     "SPGGMKLClassifier",
     "SPGGMKLRegressor",
     "SVMKNNClassifier",

@@ -12,9 +12,20 @@ SMALL = {
     "LDKLClassifier": {"depth": 2, "max_iter": 40, "random_state": 0},
     "ClusteredSVMClassifier": {"n_clusters": 5, "random_state": 0},
     "SVMKNNClassifier": {"n_neighbors": 12},
+    "UniformMKLClassifier": {},
+    "SimpleMKLClassifier": {},
+    "SPGGMKLClassifier": {},
+    "SequentialMKLClassifier": {},
+    "MWUMKLClassifier": {},
+    "LaSVMClassifier": {"random_state": 0},
+    "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
 }
 SMALL_REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
+    "UniformMKLRegressor": {},
+    "SimpleMKLRegressor": {},
+    "SPGGMKLRegressor": {},
+    "SequentialMKLRegressor": {},
 }
 
 
@@ -41,7 +52,9 @@ def wave():
 def pytest_generate_tests(metafunc):
     """``name`` runs over all classifiers, ``any_name`` over all estimators, ..."""
     anchored = ["LLSVMClassifier", "LCCSVMClassifier", "LLCSAPLClassifier"]
-    sparse = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
+    random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
+    sparse = [*random, *(name for name in SMALL if name.endswith("MKLClassifier"))]
+    sparse += ["LaSVMClassifier", "CPSPClassifier"]
     lists = {
         "name": list(SMALL),
         "regressor_name": list(SMALL_REGRESSORS),
@@ -49,8 +62,8 @@ def pytest_generate_tests(metafunc):
         "sparse_name": sparse,
         "any_sparse_name": [*sparse, *SMALL_REGRESSORS],
         "anchor_name": anchored,
-        "random_name": sparse,
-        "stream_name": [*anchored, "LDKLClassifier"],
+        "random_name": [*random, "LaSVMClassifier", "CPSPClassifier"],
+        "stream_name": [*anchored, "LDKLClassifier", "LaSVMClassifier"],
     }
     for argument, names in lists.items():
         if argument in metafunc.fixturenames:

@@ -15,6 +15,7 @@ QUICK = {
     "LDKLRegressor": {"depth": 1, "max_iter": 10},
     "ClusteredSVMClassifier": {"n_clusters": 3},
     "SVMKNNClassifier": {"n_neighbors": 5},
+    "CPSPClassifier": {"n_basis": 4, "max_iter": 10},
 }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..kernels.family import fix_kernels, parse_kernels
-from ..kernels.grams import Grams
+from ..kernels.grams import DOUBLE_ROWS, Grams
 from ..kernels.standard import Precomputed
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.dual_problem import DualProblem, MachineSolution
@@ -116,13 +116,15 @@ class KernelMachine(LocalEstimator):
     def _gram_bytes(self, rows, n_kernels):
         """Bytes for Gram matrices, so that all together stays below max_memory."""
         n_rows = rows.X.shape[0]
-        itemsize = 8 if n_rows <= 2000 else 4
+        itemsize = 8 if n_rows <= DOUBLE_ROWS else 4
         vectors = n_rows * (200 + 16 * n_kernels + 8 * rows.targets.shape[1])
         smallest = vectors + min(_SMALLEST_WORKSPACE, itemsize * n_rows**2)
         require_memory(smallest, self.max_memory, "give fewer rows")
         if self.max_memory is None:
             return _GRAM_BYTES
-        return max(0.4 * (self.max_memory - vectors), min(_SMALLEST_WORKSPACE, itemsize * n_rows**2))
+        return max(
+            0.4 * (self.max_memory - vectors), min(_SMALLEST_WORKSPACE, itemsize * n_rows**2)
+        )
 
     @property
     def _is_precomputed(self):

@@ -1,39 +1,40 @@
 """Parameters and attributes that all estimators on sums of kernels share, said once."""
 
-_KERNELS = '''kernels : str, kernel, function, Family or list of these, default="{kernels}"
+_KERNELS = """kernels : str, kernel, function, Family or list of these, default="{kernels}"
         What is combined: names ("linear", "poly", "gaussian"; "gaussians" is ten widths on all
         features, "bank" these and polynomials on all and on every single feature), objects of
         :mod:`nearlinear.kernels`, functions of two sets of rows that return their Gram block.
         "precomputed" takes X of shape (n_rows, n_training_rows, n_kernels).
     C : float, default={C}
-        Weight of the losses.'''
-_EPSILON = '''
+        Weight of the losses."""
+_EPSILON = """
     epsilon : float, default=0.1
-        Errors up to this size are free.'''
-_MIDDLE = '''
+        Errors up to this size are free."""
+_MIDDLE = """
     normalisation : {{"trace", "diagonal"}} or None, default="trace"
-        Kernels are divided by their mean diagonal, or to k(x, x) = 1, or taken as they are.
-    bias : {{"free", "penalised", "none"}}, default="free"
-        Whether the machine has a constant, and whether it counts as a weight.
+        Kernels are divided by their mean diagonal, or to k(x, x) = 1, or taken as they are.{bias}
     tol : float, default={tol}
         Stop at this relative duality gap, over all kernels.
     max_iter : int, default={max_iter}
-        Most steps of the kernel weights.'''
-_CLASS_WEIGHT = '''
+        Most steps of the kernel weights."""
+_BIAS = """
+    bias : {"free", "penalised", "none"}, default="free"
+        Whether the machine has a constant, and whether it counts as a weight."""
+_CLASS_WEIGHT = """
     class_weight : dict, "balanced" or None, default=None
-        Factor on the weight of each class.'''
-_LAST = '''
+        Factor on the weight of each class."""
+_LAST = """
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data. None stands for the machine's memory, of
         which Gram matrices take half a gigabyte at most; what does not fit is computed anew.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     verbose : int, default=0
-        Print a line for every step of the weights.'''
-_CLASSES = '''classes_ : array of shape (n_classes,)
+        Print a line for every step of the weights."""
+_CLASSES = """classes_ : array of shape (n_classes,)
         Class labels.
-    '''
-_ATTRIBUTES = '''kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+    """
+_ATTRIBUTES = """kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
         Weights, one row per class if there are more than two.
     kernels_ : list
         The kernels that the weights belong to.
@@ -46,17 +47,20 @@ _ATTRIBUTES = '''kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_
     predictor_ : KernelExpansion
         Support rows and coefficients.
     cost_ : Cost
-        Multiply-adds per row, the same as a multiple of a linear model, and bytes.'''
+        Multiply-adds per row, the same as a multiple of a linear model, and bytes."""
 
 
-def documents_machine(n_iter="Machines solved for the slowest class.", **defaults):
+def documents_machine(n_iter="Machines solved for the slowest class.", bias=True, **defaults):
     """Fill ``%(parameters)s`` and ``%(attributes)s`` of a class's docstring."""
     values = {"kernels": "gaussians", "C": 1.0, "tol": "1e-2", "max_iter": 500} | defaults
+    values["bias"] = _BIAS if bias else ""
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")
         parameters = _KERNELS + ("" if is_classifier else _EPSILON) + _MIDDLE
-        parameters = (parameters + (_CLASS_WEIGHT if is_classifier else "") + _LAST).format(**values)
+        parameters = (parameters + (_CLASS_WEIGHT if is_classifier else "") + _LAST).format(
+            **values
+        )
         attributes = (_CLASSES if is_classifier else "") + _ATTRIBUTES.format(n_iter=n_iter)
         cls.__doc__ = cls.__doc__.replace("%(parameters)s", parameters)
         cls.__doc__ = cls.__doc__.replace("%(attributes)s", attributes)

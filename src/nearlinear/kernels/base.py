@@ -20,7 +20,7 @@ class Kernel(Protocol):
         """k(x, x) of every row."""
 
     def for_rows(self, X) -> "Kernel":
-        """The kernel with all that it takes from the training rows filled in."""
+        """The kernel with all that it takes from the training rows (or RowScales) filled in."""
 
 
 def evaluates_pairs(cls):

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._warn import warn_user
 from .composite import Scaled, UnitDiagonal
+from .pairs import RowScales
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 
 # A kernel whose mean diagonal is below this share of the largest one carries nothing.
@@ -97,7 +98,8 @@ def fix_kernels(kernels, X, normalisation):
 
     ``normalisation`` is "trace" (mean diagonal one), "diagonal" (unit diagonal) or None.
     """
-    fixed = [kernel.for_rows(X) for kernel in kernels]
+    scales = RowScales(X)
+    fixed = [kernel.for_rows(scales) for kernel in kernels]
     if normalisation == "diagonal":
         fixed = [UnitDiagonal(kernel) for kernel in fixed]
     means = np.array([float(kernel.diagonal(X).astype(np.float64).mean()) for kernel in fixed])

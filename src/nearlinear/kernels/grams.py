@@ -8,7 +8,7 @@ from .pairs import Pairs
 # A tile of this many entries stays in a core's cache while all kernels read its distances.
 _TILE = 1 << 16
 # Up to this many rows sums are kept in double precision; beyond, as in LIBSVM, in single.
-_DOUBLE_ROWS = 2000
+DOUBLE_ROWS = 1000
 
 
 class Grams:
@@ -22,7 +22,7 @@ class Grams:
         self.kernels = list(kernels)
         self.n_kernels, self.n_rows = len(self.kernels), X.shape[0]
         if dtype is None:
-            small = self.n_rows <= _DOUBLE_ROWS
+            small = self.n_rows <= DOUBLE_ROWS
             dtype = np.float64 if small and X.dtype == np.float64 else np.float32
         self.dtype = np.dtype(dtype)
         self.X = X.astype(self.dtype, copy=False)
@@ -41,11 +41,24 @@ class Grams:
         """k_m(x_i, x_i), shape (n_kernels, n_rows)."""
         return np.array([kernel.diagonal(self.X) for kernel in self.kernels], dtype=np.float64)
 
+    def columns(self, rows):
+        """Columns of all matrices, shape (n_kernels, n_rows, len(rows)); nothing is kept."""
+        found = np.empty((self.n_kernels, self.n_rows, len(rows)), dtype=self.dtype)
+        Z = self.landmarks[rows]
+
+        def fill(start, stop):
+            pairs = Pairs(self.X[start:stop], Z)
+            for m, kernel in enumerate(self.kernels):
+                found[m, start:stop] = kernel.from_pairs(pairs)
+
+        run_blocks(fill, self.n_rows, max(1, _TILE // max(1, len(rows))), self.n_jobs)
+        return found
+
     def keep(self, which):
         """Hold the matrices of these kernels, as far as they fit; forget all others."""
         self._room += sum(self._kept.pop(m).nbytes for m in set(self._kept) - set(which))
         if self.dtype == np.float32:
-            # as large as these are, reading them back takes longer than computing them anew
+            # as large as these are, reading them back takes as long as computing them anew
             which = [m for m in which if not self.kernels[m].is_cheap]
         size = self.n_rows**2 * self.dtype.itemsize
         new = [m for m in which if m not in self._kept][: max(0, int(self._room // size))]
@@ -68,9 +81,7 @@ class Grams:
         total = np.empty((self.n_rows, self.n_rows), dtype=self.dtype) if out is None else out
         used = np.flatnonzero(weights)
         kept = [(self._kept[m], self.dtype.type(weights[m])) for m in used if m in self._kept]
-        rest = [
-            (self.kernels[m], self.dtype.type(weights[m])) for m in used if m not in self._kept
-        ]
+        rest = [(self.kernels[m], self.dtype.type(weights[m])) for m in used if m not in self._kept]
 
         def add(rows, columns, pairs):
             tile = np.zeros(pairs.shape, dtype=self.dtype)
@@ -107,8 +118,7 @@ class Grams:
             twice = 1.0 if rows == columns else 2.0
             # one list entry per tile: the order of additions must not depend on threads
             values = [
-                twice * (left @ (self.kernels[which[p]].from_pairs(pairs) @ right))
-                for p in unknown
+                twice * (left @ (self.kernels[which[p]].from_pairs(pairs) @ right)) for p in unknown
             ]
             parts.append((rows.start, columns.start, values))
 

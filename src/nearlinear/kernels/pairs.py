@@ -5,6 +5,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 
+# Rows among which the typical distance is taken.
+_SAMPLE = 500
+
 
 class Pairs:
     """All pairs (x, z) of rows of ``X`` and ``Z``; ``Z`` None stands for ``X`` itself.
@@ -60,6 +63,40 @@ class Pairs:
         return squares
 
 
+class RowScales:
+    """Typical sizes of the training rows, from which kernels take theirs; computed once."""
+
+    def __init__(self, X):
+        self.X = X
+        self._on = {}
+
+    @classmethod
+    def of(cls, X):
+        """``X`` as scales, if it is not such already."""
+        return X if isinstance(X, cls) else cls(X)
+
+    def on(self, columns):
+        """The same rows, seen on some columns only."""
+        if columns not in self._on:
+            self._on[columns] = RowScales(self.X[:, list(columns)])
+        return self._on[columns]
+
+    @cached_property
+    def mean_squared_norm(self):
+        return float(squared_norms(self.X).mean()) or 1.0
+
+    @cached_property
+    def squared_distance(self):
+        """Median squared distance of the rows; their mean where most rows are equal."""
+        step = max(1, self.X.shape[0] // _SAMPLE)
+        sample = self.X[::step][:_SAMPLE].astype(np.float64)
+        distances = Pairs(sample).squared_distances
+        upper = distances[np.triu_indices(len(distances), 1)]
+        if len(upper) == 0:
+            return 1.0
+        return float(np.median(upper)) or float(upper.mean()) or 1.0
+
+
 def squared_norms(X):
     """‖x‖² of every row, in the precision of the rows."""
     if issparse(X):
@@ -71,4 +108,4 @@ def _products(X, Z):
     if not issparse(X):
         return X @ Z.T
     # the caller sends blocks of rows: dense, one block is small and the product is quick
-    return np.asarray(X @ Z.toarray().T)
+    return np.asarray(X @ (Z.toarray() if issparse(Z) else Z).T)

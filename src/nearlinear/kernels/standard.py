@@ -4,13 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import issparse
 
 from .base import evaluates_pairs
-from .pairs import Pairs, squared_norms
-
-# Rows among which the typical distance is taken.
-_SAMPLE = 1000
+from .pairs import RowScales, squared_norms
 
 
 @evaluates_pairs
@@ -55,8 +51,7 @@ class Polynomial:
     def for_rows(self, X):
         if self.gamma is not None:
             return self
-        mean = float(squared_norms(X).mean())
-        return replace(self, gamma=1.0 / mean if mean > 0 else 1.0)
+        return replace(self, gamma=1.0 / RowScales.of(X).mean_squared_norm)
 
     def _power(self, values):
         values += values.dtype.type(self.coef0)
@@ -91,7 +86,7 @@ class Gaussian:
     def for_rows(self, X):
         if self.gamma is not None:
             return self
-        return replace(self, gamma=1.0 / (self.width**2 * typical_squared_distance(X)))
+        return replace(self, gamma=1.0 / (self.width**2 * RowScales.of(X).squared_distance))
 
 
 @evaluates_pairs
@@ -109,7 +104,7 @@ class OnColumns:
         return self.kernel.diagonal(X[:, list(self.columns)])
 
     def for_rows(self, X):
-        return replace(self, kernel=self.kernel.for_rows(X[:, list(self.columns)]))
+        return replace(self, kernel=self.kernel.for_rows(RowScales.of(X).on(self.columns)))
 
 
 @evaluates_pairs
@@ -160,18 +155,6 @@ class Precomputed:
 
     def for_rows(self, X):
         return self
-
-
-def typical_squared_distance(X):
-    """Median squared distance of the rows; their mean where most rows are equal."""
-    step = max(1, X.shape[0] // _SAMPLE)
-    sample = X[::step][:_SAMPLE]
-    sample = sample.astype(np.float64)
-    sample = Pairs(sample.toarray() if issparse(sample) and sample.shape[1] < 5000 else sample)
-    upper = sample.squared_distances[np.triu_indices(sample.shape[0], 1)]
-    if len(upper) == 0:
-        return 1.0
-    return float(np.median(upper)) or float(upper.mean()) or 1.0
 
 
 def _fixed(kernel):

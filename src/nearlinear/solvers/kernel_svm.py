@@ -46,7 +46,7 @@ class FreeBias:
         return (raising < lowering.min()) & (lowering > raising.max())
 
     def solve(self, gram, problem, dual_coef, slack, tol):
-        return pair_pass(
+        pair_pass(
             gram, problem.lower, problem.upper, problem.epsilon, dual_coef, slack, tol,
             _STEPS_PER_ROW * len(problem),
         )  # fmt: skip
@@ -86,11 +86,11 @@ class FixedBias:
         box = (self.shift, problem.lower, problem.upper, problem.epsilon, dual_coef, slack)
         n_rows = len(problem)
         if self.rng is None:
-            return greedy_pass(gram, *box, tol, _STEPS_PER_ROW * n_rows)
-        for epoch in range(1, _STEPS_PER_ROW + 1):
+            greedy_pass(gram, *box, tol, _STEPS_PER_ROW * n_rows)
+            return
+        for _ in range(_STEPS_PER_ROW):
             if random_pass(gram, *box, self.rng.permutation(n_rows)) <= tol:
                 break
-        return epoch * n_rows
 
     def bias(self, problem, dual_coef, slack):
         return self.shift * float(dual_coef.sum())
@@ -124,7 +124,7 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
     state = _State(source, problem, steps, start)
     target = steps.violation(problem, state.dual_coef, state.slack)
     certificate = state.certificate()
-    for iteration in range(max_iter):
+    for n_iter in range(1, max_iter + 1):
         if state.violation() <= target:
             if not state.is_whole:
                 state.unshrink()
@@ -143,7 +143,7 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
         certificate = state.certificate()
     bias, objective, gap = certificate
     return MachineSolution(
-        state.dual_coef, bias, objective, gap, iteration + 1, state.slack
+        state.dual_coef, bias, objective, gap, n_iter, state.slack
     )  # fmt: skip
 
 

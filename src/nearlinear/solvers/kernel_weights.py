@@ -76,7 +76,7 @@ def ball_gap(evaluation, p):
 
 
 def solve_reduced_gradient(learning, weights, *, tol, max_iter=500, which=None, on_step=None):
-    """SimpleMKL: descend along the reduced gradient, drop the weights that reach zero on the way."""
+    """SimpleMKL: down the reduced gradient; weights that reach zero on the way are dropped."""
     which = learning.everyone if which is None else which
     inner = _InnerTolerance(tol, loosest=0.03 * tol)  # the line search compares close values
     now = learning.evaluate(weights, tol=inner.tol, which=which)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import issparse, vstack
 
+from .dual_problem import DualProblem
 from .lasvm_steps import process_pass
 
 _BLOCK = 64  # new rows whose kernel values are computed together
@@ -156,7 +157,7 @@ class LaSVMSolution:
 
 def fit_lasvm(X, y, upper, kernel, *, n_passes, tol, max_iter, rng):
     """Pass over the rows in random order, then add violating rows until gap ≤ ``tol`` × primal."""
-    machine = OnlineSVM(kernel)
+    machine, problem = OnlineSVM(kernel), DualProblem.of_signs(y, upper)
 
     def process(rows):
         for start in range(0, len(rows), _SCORE_BLOCK):
@@ -173,7 +174,7 @@ def fit_lasvm(X, y, upper, kernel, *, n_passes, tol, max_iter, rng):
         scores = machine.scores(X)
         dual = np.zeros(len(y))
         dual[machine.ids] = machine.dual_coef
-        bias = best_bias(scores, y, upper)
+        bias = problem.best_bias(y - scores)
         shortfall = 1.0 - y * (scores + bias)
         slack = np.maximum(0.0, shortfall)
         primal = float(0.5 * dual @ scores + upper @ slack)
@@ -189,12 +190,3 @@ def fit_lasvm(X, y, upper, kernel, *, n_passes, tol, max_iter, rng):
         process(rng.permutation(np.flatnonzero(~stored & (shortfall > -machine.tol))))
     support = np.flatnonzero(dual)
     return LaSVMSolution(support, dual[support], bias, primal, gaps[-1], len(gaps), tuple(gaps))
-
-
-def best_bias(scores, y, upper):
-    """argmin_b Σ C max(0, 1 − y (score + b)): the slope rises by C at every kink b = y − score."""
-    kinks = y - scores
-    order = np.argsort(kinks)
-    rise, wanted = np.cumsum(upper[order]), upper[y > 0].sum()
-    ends = np.searchsorted(rise, [wanted * (1.0 - 1e-12), wanted * (1.0 + 1e-12)])
-    return float(kinks[order[np.minimum(ends, len(y) - 1)]].mean())  # the middle, where it is flat

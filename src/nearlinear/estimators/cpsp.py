@@ -1,0 +1,159 @@
+"""CPSP: a kernel machine of few basis vectors, which are learned."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._warn import warn_user
+from ..gates.clustering import fit_class_anchors, limit_to_distinct
+from ..kernels.pairs import RowScales
+from ..kernels.standard import Gaussian
+from ..predictors.kernel_expansion import KernelExpansion
+from ..solvers.learned_basis import learning_memory, solve_learned_basis
+from .base import LocalClassifier, require_memory
+from .constraints import SHARED, at_least, one_of, positive
+
+# "auto": one basis vector for so many rows, between these bounds.
+_ROWS_PER_VECTOR, _FEWEST, _MOST = 50, 5, 100
+# Coefficients that are this far from the best for their basis are worth a warning.
+_LOOSE = 1e-6
+
+
+class CPSPClassifier(LocalClassifier):
+    r"""Sparse Gaussian-kernel SVM: a fixed number of basis vectors, learned together with the rest.
+
+    Minimizes, over basis vectors :math:`z`, coefficients :math:`\beta`, biases and the width,
+
+    .. math:: \frac12 \sum_c \beta_c^\top K_{ZZ} \beta_c
+              + C \sum_i \sum_c \max(0,\, 1 - y_{ic} f_c(x_i))^2, \quad
+              f_c(x) = \sum_b \beta_{bc}\, e^{-\gamma \|x - z_b\|^2} + b_c.
+
+    Several classes share the basis. A prediction costs as much as the basis is large, whatever
+    the number of support vectors of a full machine.
+
+    Parameters
+    ----------
+    n_basis : int or "auto", default="auto"
+        Number of basis vectors. "auto" is one for every fifty training rows, from 5 to 100.
+    C : float, default=1.0
+        Weight of the losses; larger training sets may like 10.
+    gamma : float, default=2.0
+        Sharpness of the Gaussian that training starts with, relative to the rows' median squared
+        distance.
+    width : {"learned", "fixed"}, default="learned"
+        Whether gamma is learned, too.
+    max_iter : int, default=50
+        Most L-BFGS iterations on the basis; 0 keeps the k-means centres that it starts from.
+    tol : float, default=1e-3
+        Stop at this relative norm of the gradient.
+    class_weight : dict, "balanced" or None, default=None
+        Factor on the weight of each class.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    n_jobs : int or None, default=None
+        Threads of prediction; results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of k-means.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    basis_ : array of shape (n_basis, n_features)
+        The learned basis vectors.
+    gamma_ : float
+        The learned gamma, absolute.
+    objective_ : float
+        Value of the objective.
+    gradient_norm_ : float
+        Relative norm of its gradient in the basis, which is stopped early more often than not.
+    n_iter_ : int
+        L-BFGS iterations.
+    predictor_ : KernelExpansion
+        Basis and coefficients.
+    cost_ : Cost
+        Multiply-adds per row, the same as a multiple of a linear model, and bytes.
+
+    Notes
+    -----
+    After [1]_, which solves for the hinge by cutting planes whose normals are projected on the
+    span of the basis, and adds basis vectors one by one as pre-images. Differs in: the squared
+    hinge; all basis vectors start as k-means centres of the classes and move together along the
+    exact gradient, while coefficients are always the best ones; the width is learned; several
+    classes.
+
+    References
+    ----------
+    .. [1] T. Joachims, C.-N. J. Yu, "Sparse Kernel SVMs via Cutting-Plane Training", Machine
+           Learning 76, 2009.
+    """
+
+    _parameter_constraints = {
+        **{
+            name: SHARED[name]
+            for name in ("C", "tol", "class_weight", "max_memory", "n_jobs", "random_state")
+        },
+        "n_basis": [at_least(1), one_of("auto")],
+        "gamma": [positive()],
+        "width": [one_of("learned", "fixed")],
+        "max_iter": [at_least(0)],
+    }
+
+    def __init__(
+        self,
+        n_basis="auto",
+        *,
+        C=1.0,
+        gamma=2.0,
+        width="learned",
+        max_iter=50,
+        tol=1e-3,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_basis = n_basis
+        self.C = C
+        self.gamma = gamma
+        self.width = width
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _learn(self, rows):
+        n_basis = self.n_basis
+        if n_basis == "auto":
+            n_basis = int(np.clip(rows.n_distinct // _ROWS_PER_VECTOR, _FEWEST, _MOST))
+            n_basis = min(n_basis, rows.n_distinct)
+        n_basis = limit_to_distinct(n_basis, rows.n_distinct, "n_basis")
+        n_features, n_outputs = rows.X.shape[1], rows.targets.shape[1]
+        require_memory(
+            learning_memory(n_features, n_basis, n_outputs), self.max_memory, "lower n_basis"
+        )
+        rng = check_random_state(self.random_state)
+        found = solve_learned_basis(
+            rows.X, rows.targets.astype(np.float64), self.C * rows.weight,
+            fit_class_anchors(rows.X, rows.labels, n_basis, rng, rows.weight),
+            self.gamma / RowScales(rows.X).squared_distance,
+            tol=self.tol, max_iter=self.max_iter, learns_width=self.width == "learned",
+        )  # fmt: skip
+        if found.decrement > _LOOSE:
+            warn_user(
+                f"{type(self).__name__}: coefficients are only within {found.decrement:.1e} of "
+                "the best for their basis; scale the features or lower C."
+            )
+        dtype = rows.X.dtype
+        self.basis_, self.gamma_ = found.basis.astype(dtype), found.gamma
+        self.predictor_ = KernelExpansion(
+            (Gaussian(found.gamma),), self.basis_, found.coef[None].astype(dtype),
+            found.biases.astype(dtype), n_features,
+        )  # fmt: skip
+        self.objective_, self.gradient_norm_ = found.objective, found.gradient_norm
+        self.n_iter_ = found.n_iter
+
+    @property
+    def _score_dtype(self):
+        return self.predictor_.coefficients.dtype
