@@ -19,6 +19,8 @@ class Pairs:
     def __init__(self, X, Z=None):
         self.X = X
         self.Z = X if Z is None else Z
+        if issparse(self.Z) and not issparse(X):
+            self.Z = self.Z.toarray()
         self.is_square = Z is None
         self._on = {}
 

@@ -68,12 +68,12 @@ def solve_sequential(
         others = np.setdiff1d(everyone[first:arrived], active)
         prices = learning.grams.quadratics(now.machine.dual_coef, others)
         gap = now.gap(prices.max() if len(prices) else None)
-        history.append((gap / now.value, len(active)))
+        history.append((gap / max(now.value, 1e-300), len(active)))
         if on_round is not None:
             on_round(round_, now, gap)
         if complete and gap <= tol * now.value:
             break
-        relative = gap / now.value if complete else 0.1
+        relative = gap / max(now.value, 1e-300) if complete else 0.1
         mixture = weights @ quadratics
         entering = others[prices > mixture * (1.0 + 1e-6)]
         best_first = np.argsort(-prices[prices > mixture * (1.0 + 1e-6)], kind="stable")

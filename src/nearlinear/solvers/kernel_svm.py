@@ -17,6 +17,8 @@ from .pair_steps import pair_pass
 # Left out are rows at a bound once they are this share of the rows at work.
 _SHRINK_SHARE = 0.3
 _STEPS_PER_ROW = 1000
+# A violation below this share of the scores is not worth pursuing.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
             if certificate[2] <= tol * certificate[1]:
                 break
             target = 0.3 * min(target, state.violation())
-            if target == 0.0:
+            if target <= _ROUNDING * np.abs(problem.targets - state.slack).max():
                 break
             state.shrink(share=0.0)
         state.ascend(target)

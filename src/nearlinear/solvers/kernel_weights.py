@@ -53,7 +53,7 @@ def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=Non
         gap = ball_gap(now, p)
         if gap <= tol * now.value:
             break
-        inner.follow(gap / now.value)
+        inner.follow(gap / max(now.value, 1e-300))
         weights = _closed_form(now, p)
         if p == 1.0:
             kept = weights >= _PRUNE * weights.max()
@@ -115,7 +115,7 @@ def _is_done(now, tol, inner, on_step):
     if on_step is not None:
         on_step(now)
     gap = now.gap()
-    inner.follow(gap / now.value)
+    inner.follow(gap / max(now.value, 1e-300))
     return gap <= tol * now.value
 
 

@@ -13,6 +13,7 @@ import numpy as np
 _ARMIJO = 1e-4
 _MEMORY = 5
 _SHORTEST, _LONGEST = 1e-10, 1e10
+_MOST_GROWTH = 10.0  # of the weights in one step: machines on huge kernels are hard to solve
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, on
             break
         recent = [*recent[1 - _MEMORY :], value]
         gradient = _gradient(now, penalty)
-        direction = np.maximum(now.weights - step * gradient, 0.0) - now.weights
+        farthest = _MOST_GROWTH * max(now.weights.max(), 1e-12)
+        direction = np.clip(now.weights - step * gradient, 0.0, farthest) - now.weights
         trial = _search(learning, now, direction, gradient @ direction, max(recent), penalty, inner)
         if trial is None:
             if inner < 1e-4 * tol:
