@@ -25,7 +25,7 @@ _SMALLEST_WORKSPACE = 1 << 26
 MACHINE_CONSTRAINTS = {
     **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},
     "kernels": "no_validation",  # anything that parse_kernels takes
-    "normalisation": [one_of("trace", "diagonal"), None],
+    "normalisation": [one_of("variance", "trace", "diagonal"), None],
     "bias": [one_of("free", "penalised", "none")],
 }
 
@@ -50,7 +50,7 @@ class KernelMachine(LocalEstimator):
 
     def _learn(self, rows):
         parsed, landmarks = self._parsed_kernels(rows.X)
-        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation)
+        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation, landmarks)
         budget = self._gram_bytes(rows, len(kernels))
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
         found = []
@@ -171,8 +171,8 @@ class KernelClassifier(LocalClassifier, KernelMachine):
         self,
         kernels="gaussians",
         *,
-        C=1.0,
-        normalisation="trace",
+        C=10.0,
+        normalisation="variance",
         bias="free",
         tol=1e-2,
         max_iter=500,
@@ -206,9 +206,9 @@ class KernelRegressor(LocalRegressor, KernelMachine):
         self,
         kernels="gaussians",
         *,
-        C=1.0,
+        C=10.0,
         epsilon=0.1,
-        normalisation="trace",
+        normalisation="variance",
         bias="free",
         tol=1e-2,
         max_iter=500,

@@ -11,8 +11,9 @@ _EPSILON = """
     epsilon : float, default=0.1
         Errors up to this size are free."""
 _MIDDLE = """
-    normalisation : {{"trace", "diagonal"}} or None, default="trace"
-        Kernels are divided by their mean diagonal, or to k(x, x) = 1, or taken as they are.{bias}
+    normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
+        Kernels are divided by the variance of the rows' images, so that wide and narrow ones
+        compete on equal terms; by their mean diagonal; to k(x, x) = 1; or taken as they are.{bias}
     tol : float, default={tol}
         Stop at this relative duality gap, over all kernels.
     max_iter : int, default={max_iter}
@@ -52,7 +53,7 @@ _ATTRIBUTES = """kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_
 
 def documents_machine(n_iter="Machines solved for the slowest class.", bias=True, **defaults):
     """Fill ``%(parameters)s`` and ``%(attributes)s`` of a class's docstring."""
-    values = {"kernels": "gaussians", "C": 1.0, "tol": "1e-2", "max_iter": 500} | defaults
+    values = {"kernels": "gaussians", "C": 10.0, "tol": "1e-2", "max_iter": 500} | defaults
     values["bias"] = _BIAS if bias else ""
 
     def fill(cls):

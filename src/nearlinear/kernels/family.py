@@ -7,7 +7,7 @@ import numpy as np
 
 from .._warn import warn_user
 from .composite import Scaled, UnitDiagonal
-from .pairs import RowScales
+from .pairs import Pairs, RowScales, sample_rows
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 
 # A kernel whose mean diagonal is below this share of the largest one carries nothing.
@@ -93,10 +93,12 @@ def parse_kernels(kernels, n_features):
     )
 
 
-def fix_kernels(kernels, X, normalisation):
+def fix_kernels(kernels, X, normalisation, landmarks=None):
     """Kernels with their scales taken from the training rows; those that vanish there are left out.
 
-    ``normalisation`` is "trace" (mean diagonal one), "diagonal" (unit diagonal) or None.
+    ``normalisation`` is "variance" (the rows' images have variance one: mean diagonal minus mean
+    entry), "trace" (mean diagonal one), "diagonal" (unit diagonal) or None. ``landmarks`` are the
+    rows as kernels see them on their second argument, if that differs.
     """
     scales = RowScales(X)
     fixed = [kernel.for_rows(scales) for kernel in kernels]
@@ -113,6 +115,22 @@ def fix_kernels(kernels, X, normalisation):
             f"{len(fixed) - len(kept)} of {len(fixed)} kernels are zero on the training rows and "
             "are left out with weight zero (constant features are a usual cause)."
         )
+    if normalisation == "variance":
+        sample = Pairs(sample_rows(X), None if landmarks is None else sample_rows(landmarks))
+        spread = _variances([fixed[m] for m in kept], sample, means[kept])
+        return [Scaled(fixed[m], 1.0 / v) for m, v in zip(kept, spread, strict=True)], kept
     if normalisation == "trace":
         return [Scaled(fixed[m], 1.0 / means[m]) for m in kept], kept
     return [fixed[m] for m in kept], kept
+
+
+def _variances(kernels, pairs, means):
+    """Mean squared distance of the images from their centre."""
+    n_rows = pairs.shape[0]
+    found = []
+    for kernel, mean in zip(kernels, means, strict=True):
+        gram = kernel.from_pairs(pairs).astype(np.float64)
+        inside = (gram.trace() - gram.mean() * n_rows) / max(1, n_rows - 1)
+        # a kernel that is constant on the sample says nothing: leave it small
+        found.append(inside if inside > 1e-6 * mean else mean)
+    return np.array(found)

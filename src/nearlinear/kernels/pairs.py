@@ -90,13 +90,16 @@ class RowScales:
     @cached_property
     def squared_distance(self):
         """Median squared distance of the rows; their mean where most rows are equal."""
-        step = max(1, self.X.shape[0] // _SAMPLE)
-        sample = self.X[::step][:_SAMPLE].astype(np.float64)
-        distances = Pairs(sample).squared_distances
+        distances = Pairs(sample_rows(self.X).astype(np.float64)).squared_distances
         upper = distances[np.triu_indices(len(distances), 1)]
         if len(upper) == 0:
             return 1.0
         return float(np.median(upper)) or float(upper.mean()) or 1.0
+
+
+def sample_rows(X):
+    """At most 500 of the rows, evenly spaced."""
+    return X[:: max(1, X.shape[0] // _SAMPLE)][:_SAMPLE]
 
 
 def squared_norms(X):

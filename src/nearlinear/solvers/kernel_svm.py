@@ -126,7 +126,9 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
     state = _State(source, problem, steps, start)
     target = steps.violation(problem, state.dual_coef, state.slack)
     certificate = state.certificate()
-    for n_iter in range(1, max_iter + 1):
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
         if state.violation() <= target:
             if not state.is_whole:
                 state.unshrink()

@@ -1,0 +1,368 @@
+"""Which kernels a model has chosen, and how much each of them counts."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels import (
+    Custom,
+    GatedSum,
+    Gaussian,
+    Linear,
+    OnColumns,
+    Polynomial,
+    Scaled,
+    UnitDiagonal,
+    WeightedSum,
+)
+from ..kernels.standard import Precomputed
+
+_INK, _QUIET, _PALE = "#28323c", "#5b6b7b", "#dfe5ea"
+_KINDS = {"Gaussian": "#2b7a9b", "Polynomial": "#d1495b", "Linear": "#e0a030"}
+_OTHER_KINDS = ["#5a9367", "#7d5ba6", "#8a6d4f", "#4f5d75", "#c779b0"]
+_HEAT = ["#e3eef2", "#8fbcbf", "#2b6f8f", "#153f57"]
+_TYPE = 8.5  # size of the type
+_NAME_LENGTH = 24
+
+
+class KernelWeightsDisplay:
+    """The largest kernel weights of a model, as bars; for several classes as a heat map.
+
+    Kernels of weight zero are not drawn but counted in the heading. Make one with
+    :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    weights : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Kernel weights, one row per class if there are more than two.
+    labels : sequence of n_kernels str
+        What each kernel is called.
+    kinds : sequence of n_kernels str
+        What each kernel counts as: "Gaussian", "Polynomial", "Linear", ...
+    classes : sequence of n_classes labels or None
+        Labels of the rows of ``weights``; None if there is one.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
+    drawn_kernels_ : array
+        Kernels that are drawn, the heaviest first.
+    bars_ : matplotlib BarContainer or None
+        One bar for each drawn kernel.
+    heat_ : matplotlib AxesImage or None
+        One row for each drawn kernel, one column for each class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearlinear import SimpleMKLClassifier
+    >>> from nearlinear.displays import KernelWeightsDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SimpleMKLClassifier("bank").fit(X, y == 1)
+    >>> display = KernelWeightsDisplay.from_estimator(model, top=5)
+    >>> len(display.labels)
+    65
+    >>> len(display.drawn_kernels_) <= 5
+    True
+    """
+
+    def __init__(self, *, weights, labels, kinds, classes=None):
+        self.weights = weights
+        self.labels = labels
+        self.kinds = kinds
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, top=20, feature_names=None, title=None):
+        """Read the weights of a fitted model, and draw.
+
+        Parameters
+        ----------
+        estimator : estimator with ``kernel_weights_`` and ``kernels_``, or a Pipeline that ends so
+            Fitted.
+        ax : matplotlib Axes or None
+            Where to draw; None makes a figure.
+        top : int or None, default=20
+            The most kernels drawn; None draws all that have weight.
+        feature_names : sequence of str or None
+            Names of the features that reach the kernels; None takes those the model was fitted
+            with, or numbers from 0.
+        title : str or None
+            Heading.
+
+        Returns
+        -------
+        KernelWeightsDisplay
+        """
+        check_is_fitted(estimator)
+        last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        if not hasattr(last, "kernel_weights_") or not hasattr(last, "kernels_"):
+            raise TypeError(
+                f"{cls.__name__} draws the kernel weights of MKL models, not {type(last).__name__}."
+            )
+        names = _feature_names(estimator, last, feature_names)
+        descriptions = [_describe(kernel) for kernel in last.kernels_]
+        display = cls(
+            weights=last.kernel_weights_,
+            labels=[description.label(names) for description in descriptions],
+            kinds=[description.kind for description in descriptions],
+            classes=last.classes_ if np.ndim(last.kernel_weights_) == 2 else None,
+        )
+        return display.plot(ax, top=top, title=title)
+
+    @property
+    def _rows(self):
+        return np.atleast_2d(self.weights)
+
+    def total_by_kind(self):
+        """Weight of all kernels of a kind together, the heaviest kind first; summed over classes.
+
+        Returns
+        -------
+        dict of str to float
+        """
+        totals = {}
+        for kind, weight in zip(self.kinds, self._rows.sum(axis=0), strict=True):
+            totals[kind] = totals.get(kind, 0.0) + float(weight)
+        return dict(sorted(totals.items(), key=lambda entry: -entry[1]))
+
+    def plot(self, ax=None, *, top=20, title=None):
+        """Draw on ``ax``, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None
+            Where to draw.
+        top : int or None, default=20
+            The most kernels drawn; None draws all that have weight.
+        title : str or None
+            Heading.
+
+        Returns
+        -------
+        KernelWeightsDisplay
+        """
+        if top is not None and top < 1:
+            raise ValueError(f"top={top} must be at least 1, or None for all kernels.")
+        total = self._rows.sum(axis=0)
+        in_use = np.flatnonzero(self._rows.any(axis=0))
+        in_use = in_use[np.argsort(-total[in_use], kind="stable")]
+        self.drawn_kernels_ = in_use[:top]
+        if ax is None:
+            ax = self._make_axes()
+        self.ax_, self.figure_ = ax, ax.figure
+        self.bars_ = self.heat_ = None
+        if len(in_use) == 0:
+            ax.set_axis_off()
+        elif self.classes is None:
+            self._draw_bars()
+        else:
+            self._draw_heat()
+        self._write_heading(len(in_use), title)
+        return self
+
+    def _make_axes(self):
+        import matplotlib.pyplot as plt
+
+        n_drawn = max(1, len(self.drawn_kernels_))
+        if self.classes is None:
+            size = (7.2, 1.2 + 0.27 * n_drawn)
+        else:
+            size = (float(np.clip(4.2 + 0.55 * len(self.classes), 8, 14)), 1.5 + 0.3 * n_drawn)
+        return plt.subplots(figsize=size, layout="constrained")[1]
+
+    def _draw_bars(self):
+        ax, drawn = self.ax_, self.drawn_kernels_
+        weights = self._rows[0, drawn]
+        colors = _kind_colors(self.total_by_kind())
+        self.bars_ = ax.barh(
+            np.arange(len(drawn)), weights, height=0.72,
+            color=[colors[self.kinds[m]] for m in drawn],
+        )  # fmt: skip
+        texts = [f"{weight:.2g}" for weight in weights]
+        ax.bar_label(self.bars_, texts, padding=3, fontsize=_TYPE, color=_QUIET)
+        self._name_kernels()
+        ax.set(xlim=(0, 1.1 * weights.max()), ylim=(len(drawn) - 0.4, -0.6))
+        ax.set_xlabel("kernel weight", color=_INK, fontsize=_TYPE)
+        ax.spines[["top", "right", "bottom"]].set_visible(False)
+        ax.spines["left"].set_color(_QUIET)
+        ax.grid(axis="x", color=_PALE, linewidth=0.7)
+        ax.set_axisbelow(True)
+        if len(set(self.kinds)) > 1:
+            self._write_kinds(colors)
+
+    def _write_kinds(self, colors):
+        """A legend with each kind's total, where the shortest bars leave room."""
+        from matplotlib.patches import Patch
+
+        totals = self.total_by_kind()
+        handles = [
+            Patch(color=colors[kind], label=f"{kind} {totals[kind]:.2g}")
+            for kind in totals
+            if totals[kind] > 0
+        ]
+        self.ax_.legend(
+            handles=handles, loc="lower right", title="total weight", alignment="left",
+            fontsize=_TYPE, title_fontsize=_TYPE, labelcolor=_INK, handlelength=0.9,
+            handleheight=0.9, framealpha=0.9, edgecolor="none",
+        ).get_title().set_color(_QUIET)  # fmt: skip
+
+    def _draw_heat(self):
+        from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+        ax, drawn = self.ax_, self.drawn_kernels_
+        weights = self._rows[:, drawn].T
+        heat = LinearSegmentedColormap.from_list("", _HEAT).with_extremes(bad="white")
+        self.heat_ = ax.imshow(
+            np.ma.masked_equal(weights, 0.0), cmap=heat, norm=Normalize(0.0, weights.max()),
+            aspect="auto", interpolation="nearest",
+        )  # fmt: skip
+        self._name_kernels()
+        names = [_shortened(str(label)) for label in self.classes]
+        ax.set_xticks(np.arange(len(names)), names, fontsize=_TYPE)
+        if max(map(len, names)) > max(6, 50 / len(names)):
+            ax.tick_params(axis="x", rotation=35)
+            for label in ax.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
+        ax.set_xlabel("class", color=_INK, fontsize=_TYPE)
+        ax.tick_params(axis="x", length=0)
+        ax.spines[:].set_visible(False)
+        edges = [np.arange(1, size) - 0.5 for size in weights.shape]
+        ax.hlines(edges[0], -0.5, weights.shape[1] - 0.5, color=_PALE, linewidth=0.7)
+        ax.vlines(edges[1], -0.5, weights.shape[0] - 0.5, color="white", linewidth=2.5)
+        if len(names) <= 12:
+            self._write_weights(weights)
+        else:
+            bar = self.figure_.colorbar(self.heat_, ax=ax, pad=0.02, aspect=30)
+            bar.set_label("kernel weight", color=_INK, fontsize=_TYPE)
+            bar.outline.set_visible(False)
+            bar.ax.tick_params(colors=_QUIET, labelcolor=_INK, labelsize=_TYPE)
+
+    def _write_weights(self, weights):
+        for row, column in zip(*np.nonzero(weights), strict=True):
+            weight = weights[row, column]
+            red, green, blue, _ = self.heat_.to_rgba(weight)
+            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else _INK
+            self.ax_.text(
+                column, row, f"{weight:.2g}", color=ink, fontsize=_TYPE, ha="center", va="center"
+            )
+
+    def _name_kernels(self):
+        labels = [self.labels[m] for m in self.drawn_kernels_]
+        self.ax_.set_yticks(np.arange(len(labels)), labels, fontsize=_TYPE)
+        self.ax_.tick_params(axis="y", length=0)
+        self.ax_.tick_params(colors=_QUIET, labelcolor=_INK, labelsize=_TYPE)
+
+    def _write_heading(self, n_in_use, title):
+        """How many kernels there are, alone or below the title."""
+        n_drawn, n_kernels = len(self.drawn_kernels_), len(self.labels)
+        count = f"{n_in_use} of {n_kernels} kernels in use, {n_kernels - n_in_use} with weight zero"
+        if n_drawn < n_in_use:
+            count += f"; the {n_drawn} largest" if n_drawn > 1 else "; the largest"
+        style = {"loc": "left", "color": _INK}
+        if title is None:
+            self.ax_.set_title(count, fontsize=10, **style)
+        else:
+            self.ax_.set_title(f"{title}\n", fontweight="bold", **style)
+            self.ax_.annotate(
+                count, (0, 1), xytext=(0, 6), xycoords="axes fraction",
+                textcoords="offset points", fontsize=9, color=_QUIET,
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Description:
+    """A kernel in words; ``columns`` None stands for all, () for none at all."""
+
+    kind: str
+    name: str
+    settings: tuple[str, ...] = ()
+    columns: tuple[int, ...] | None = None
+
+    def label(self, feature_names):
+        if self.columns is None:
+            return ", ".join([self.name, *self.settings, "all features"])
+        if not self.columns:
+            return ", ".join([self.name, *self.settings])
+        place = _place(self.columns, feature_names)
+        return ", ".join([f"{self.name} on {place}", *self.settings])
+
+
+def _describe(kernel):
+    match kernel:
+        case Linear():
+            return _Description("Linear", "Linear")
+        case Polynomial():
+            settings = () if kernel.gamma is None else (f"gamma {kernel.gamma:.3g}",)
+            settings += () if kernel.coef0 == 1.0 else (f"coef0 {kernel.coef0:.3g}",)
+            return _Description("Polynomial", f"Polynomial {kernel.degree}", settings)
+        case Gaussian(gamma=None):
+            return _Description("Gaussian", "Gaussian", (f"width {kernel.width:.3g}",))
+        case Gaussian():
+            return _Description("Gaussian", "Gaussian", (f"gamma {kernel.gamma:.3g}",))
+        case OnColumns():
+            inner, columns = _describe(kernel.kernel), kernel.columns
+            if inner.columns is not None:
+                columns = tuple(columns[d] for d in inner.columns)
+            return replace(inner, columns=tuple(columns))
+        case Scaled():
+            return _with_setting(kernel.kernel, f"× {kernel.factor:.3g}")
+        case UnitDiagonal():
+            return _with_setting(kernel.kernel, "unit diagonal")
+        case WeightedSum():
+            return _Description("Sum", f"Sum of {len(kernel.kernels)} kernels")
+        case GatedSum():
+            return _Description("Gated sum", f"Gated sum of {len(kernel.kernels)} kernels")
+        case Custom():
+            name = getattr(kernel.function, "__name__", type(kernel.function).__name__)
+            return _Description("Custom", _shortened(name))
+        case Precomputed():
+            return _Description("Precomputed", f"Precomputed kernel {kernel.layer}", columns=())
+    return _Description("Custom", _shortened(type(kernel).__name__))
+
+
+def _with_setting(kernel, setting):
+    inner = _describe(kernel)
+    return replace(inner, settings=(*inner.settings, setting))
+
+
+def _place(columns, feature_names):
+    if len(columns) > 3:
+        return f"{len(columns)} features"
+    if feature_names is None:
+        names, noun = [str(d) for d in columns], "features " if len(columns) > 1 else "feature "
+    else:
+        names, noun = [_shortened(feature_names[d]) for d in columns], ""
+    return noun + " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _feature_names(model, last, given):
+    """Names as given or as learned; None where there are none but numbers."""
+    if given is not None:
+        names = [str(name) for name in given]
+        if len(names) != last.n_features_in_:
+            raise ValueError(
+                f"feature_names has {len(names)} names and the kernels see "
+                f"{last.n_features_in_} features."
+            )
+        return names
+    if isinstance(model, Pipeline) and len(model) > 1:
+        try:
+            learned = model[:-1].get_feature_names_out()
+        except (AttributeError, ValueError):  # a step that cannot name what it makes
+            return None
+        return [str(name) for name in learned]
+    learned = getattr(last, "feature_names_in_", None)
+    return None if learned is None else [str(name) for name in learned]
+
+
+def _kind_colors(kinds):
+    others = iter(_OTHER_KINDS * len(kinds))
+    return {kind: _KINDS.get(kind) or next(others) for kind in kinds}
+
+
+def _shortened(name):
+    return name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…"
