@@ -16,13 +16,18 @@ class Scaled:
     kernel: object
     factor: float
 
+    def __post_init__(self):
+        if not 0 <= self.factor < np.inf:
+            raise ValueError(f"Scaled needs a factor of 0 or more, not {self.factor!r}.")
+
     def from_pairs(self, pairs):
         values = self.kernel.from_pairs(pairs)
         values *= values.dtype.type(self.factor)
         return values
 
     def diagonal(self, X):
-        return self.kernel.diagonal(X) * X.dtype.type(self.factor)
+        values = self.kernel.diagonal(X)
+        return values * values.dtype.type(self.factor)
 
     def for_rows(self, X):
         return replace(self, kernel=self.kernel.for_rows(X))
@@ -42,7 +47,8 @@ class UnitDiagonal:
         return values
 
     def diagonal(self, X):
-        return (self.kernel.diagonal(X) > 0).astype(X.dtype)
+        values = self.kernel.diagonal(X)
+        return (values > 0).astype(values.dtype)
 
     def for_rows(self, X):
         return replace(self, kernel=self.kernel.for_rows(X))
@@ -50,9 +56,8 @@ class UnitDiagonal:
     def _inverse_root(self, X):
         diagonal = self.kernel.diagonal(X)
         positive = diagonal > 0
-        return np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0).astype(
-            X.dtype
-        )
+        roots = np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)
+        return roots.astype(diagonal.dtype)
 
 
 @evaluates_pairs
@@ -63,6 +68,13 @@ class WeightedSum:
     kernels: tuple
     weights: tuple[float, ...]
 
+    def __post_init__(self):
+        if len(self.kernels) != len(self.weights) or not all(w >= 0 for w in self.weights):
+            raise ValueError(
+                "WeightedSum needs one weight of 0 or more for each of its "
+                f"{len(self.kernels)} kernels, not {self.weights!r}."
+            )
+
     def from_pairs(self, pairs):
         total = np.zeros(pairs.shape, dtype=pairs.dtype)
         for kernel, weight in self._parts():
@@ -72,9 +84,9 @@ class WeightedSum:
         return total
 
     def diagonal(self, X):
-        total = np.zeros(X.shape[0], dtype=X.dtype)
+        total = np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
         for kernel, weight in self._parts():
-            total += kernel.diagonal(X) * X.dtype.type(weight)
+            total += kernel.diagonal(X) * total.dtype.type(weight)
         return total
 
     def for_rows(self, X):
@@ -105,7 +117,7 @@ class GatedSum:
 
     def diagonal(self, X):
         gate = self.gate(X)
-        total = np.zeros(X.shape[0], dtype=X.dtype)
+        total = np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
         for m, kernel in enumerate(self.kernels):
             total += gate[:, m] ** 2 * kernel.diagonal(X)
         return total

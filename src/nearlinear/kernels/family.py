@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -53,7 +54,9 @@ def bank(widths=10, degrees=(1, 2, 3), columns="both"):
     -------
     Family
     """
-    if isinstance(widths, int):
+    if isinstance(widths, Integral):
+        if widths < 0:
+            raise ValueError(f"A bank needs 0 widths or more, not {widths}.")
         widths = np.geomspace(0.1, 10.0, widths).tolist() if widths > 1 else [1.0] * widths
     gaussians = [Gaussian(width=width) for width in widths]
     return Family((*gaussians, *(Polynomial(degree) for degree in degrees)), columns)
@@ -76,14 +79,16 @@ def parse_kernels(kernels, n_features):
             known = ", ".join(repr(name) for name in sorted(_NAMES))
             raise ValueError(f"There is no kernel named {kernels!r}; there are {known}.")
         return parse_kernels(_NAMES[kernels](), n_features)
-    if isinstance(kernels, Family):
-        return kernels.members(n_features)
-    if hasattr(kernels, "from_pairs"):
+    is_class = isinstance(kernels, type)
+    if hasattr(kernels, "from_pairs") and not is_class:
         return [kernels]
-    if isinstance(kernels, Callable):
+    if isinstance(kernels, Callable) and not is_class:
         return [Custom(kernels)]
-    if isinstance(kernels, Iterable):
-        found = [kernel for part in kernels for kernel in parse_kernels(part, n_features)]
+    if isinstance(kernels, Family | Iterable) and not is_class:
+        if isinstance(kernels, Family):
+            found = kernels.members(n_features)
+        else:
+            found = [kernel for part in kernels for kernel in parse_kernels(part, n_features)]
         if found:
             return found
         raise ValueError("kernels is empty; give at least one kernel.")
@@ -107,7 +112,9 @@ def fix_kernels(kernels, X, normalisation, landmarks=None):
     means = np.array([float(kernel.diagonal(X).astype(np.float64).mean()) for kernel in fixed])
     if not np.all(np.isfinite(means)):
         raise ValueError("A kernel has a diagonal of NaN or infinity; scale the features.")
-    kept = np.flatnonzero(means > _SMALLEST_TRACE * max(means.max(), 1e-300))
+    # a kernel that will be rescaled may be as small as it likes
+    least = 1e-300 if normalisation else _SMALLEST_TRACE * max(means.max(), 1e-300)
+    kept = np.flatnonzero(means > least)
     if len(kept) == 0:
         raise ValueError("Every kernel is zero on the training rows; nothing can be learned.")
     if len(kept) < len(fixed):
@@ -131,6 +138,7 @@ def _variances(kernels, pairs, means):
     for kernel, mean in zip(kernels, means, strict=True):
         gram = kernel.from_pairs(pairs).astype(np.float64)
         inside = (gram.trace() - gram.mean() * n_rows) / max(1, n_rows - 1)
-        # a kernel that is constant on the sample says nothing: leave it small
-        found.append(inside if inside > 1e-6 * mean else mean)
+        # constant on the sample but for rounding: it says nothing and is left small
+        rounding = 100.0 * np.finfo(pairs.dtype).eps
+        found.append(inside if inside > rounding * mean else mean)
     return np.array(found)

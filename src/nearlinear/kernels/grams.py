@@ -61,7 +61,9 @@ class Grams:
             # as large as these are, reading them back takes as long as computing them anew
             which = [m for m in which if not self.kernels[m].is_cheap]
         size = self.n_rows**2 * self.dtype.itemsize
-        new = [m for m in which if m not in self._kept][: max(0, int(self._room // size))]
+        new = [m for m in dict.fromkeys(which) if m not in self._kept][
+            : max(0, int(self._room // size))
+        ]
         if not new:
             return
         grams = [np.empty((self.n_rows, self.n_rows), dtype=self.dtype) for _ in new]
@@ -131,7 +133,9 @@ class Grams:
         """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows))."""
         used = np.flatnonzero(dual_coef)
         coef = dual_coef[used].astype(self.dtype)
-        found = np.empty((len(which), len(rows)))
+        found = np.zeros((len(which), len(rows)))
+        if len(used) == 0:
+            return found
         unknown = [p for p, m in enumerate(which) if m not in self._kept]
         for p in set(range(len(which))) - set(unknown):
             found[p] = self._kept[which[p]][np.ix_(rows, used)] @ coef

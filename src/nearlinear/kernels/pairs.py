@@ -17,8 +17,8 @@ class Pairs:
     """
 
     def __init__(self, X, Z=None):
-        self.X = X
-        self.Z = X if Z is None else Z
+        self.X = X = _as_floats(X)
+        self.Z = X if Z is None else _as_floats(Z)
         if issparse(self.Z) and not issparse(X):
             self.Z = self.Z.toarray()
         self.is_square = Z is None
@@ -51,18 +51,21 @@ class Pairs:
         X, Z = self.X, self.Z
         if not issparse(X) and X.shape[1] == 1:
             return (X - Z.T) ** 2
-        if not issparse(X):
-            # distances of rows far from the origin would drown in rounding
+        # distances of rows far from the origin would drown in rounding
+        if issparse(X):
+            X, Z = X.astype(np.float64), Z.astype(np.float64)
+        else:
             centre = Z.mean(axis=0)
             X, Z = X - centre, Z - centre
-        squares = _products(X, Z)
+        squares = _products(X, X if self.is_square else Z)
         squares *= -2.0
         squares += squared_norms(X)[:, None]
         squares += squared_norms(Z)
         np.maximum(squares, 0.0, out=squares)
         if self.is_square:
+            squares = 0.5 * (squares + squares.T)
             np.fill_diagonal(squares, 0.0)
-        return squares
+        return squares.astype(self.dtype, copy=False)
 
 
 class RowScales:
@@ -90,8 +93,11 @@ class RowScales:
     @cached_property
     def squared_distance(self):
         """Median squared distance of the rows; their mean where most rows are equal."""
-        distances = Pairs(sample_rows(self.X).astype(np.float64)).squared_distances
+        sample = sample_rows(self.X).astype(np.float64)
+        distances = Pairs(sample).squared_distances
         upper = distances[np.triu_indices(len(distances), 1)]
+        # equal rows are as far apart as rounding has them
+        upper[upper < 1e-13 * float(squared_norms(sample).max())] = 0.0
         if len(upper) == 0:
             return 1.0
         return float(np.median(upper)) or float(upper.mean()) or 1.0
@@ -99,11 +105,17 @@ class RowScales:
 
 def sample_rows(X):
     """At most 500 of the rows, evenly spaced."""
-    return X[:: max(1, X.shape[0] // _SAMPLE)][:_SAMPLE]
+    return X[:: -(-X.shape[0] // _SAMPLE)]
+
+
+def _as_floats(X):
+    """Whole numbers would turn every parameter of a kernel into one."""
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
 
 
 def squared_norms(X):
     """‖x‖² of every row, in the precision of the rows."""
+    X = _as_floats(X)
     if issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=X.dtype).ravel()
     return np.einsum("id,id->i", X, X)

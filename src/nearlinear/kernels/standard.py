@@ -34,9 +34,9 @@ class Polynomial:
     coef0: float = 1.0
 
     def __post_init__(self):
-        if self.degree != int(self.degree) or self.degree < 1:
+        if not 1 <= self.degree < np.inf or self.degree % 1:
             raise ValueError(f"Polynomial needs a whole degree of at least 1, not {self.degree!r}.")
-        if self.coef0 < 0 or (self.gamma is not None and not self.gamma > 0):
+        if not 0 <= self.coef0 < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
             raise ValueError(
                 "Polynomial needs gamma above 0 and coef0 of 0 or more, "
                 f"not {self.gamma!r} and {self.coef0!r}: it would not be a kernel."
@@ -46,7 +46,8 @@ class Polynomial:
         return self._power(pairs.products * pairs.dtype.type(_fixed(self)))
 
     def diagonal(self, X):
-        return self._power(squared_norms(X) * X.dtype.type(_fixed(self)))
+        norms = squared_norms(X)
+        return self._power(norms * norms.dtype.type(_fixed(self)))
 
     def for_rows(self, X):
         if self.gamma is not None:
@@ -70,7 +71,7 @@ class Gaussian:
     width: float = 1.0
 
     def __post_init__(self):
-        if not self.width > 0 or (self.gamma is not None and not self.gamma > 0):
+        if not 0 < self.width < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
             raise ValueError(
                 "Gaussian needs gamma and width above 0, "
                 f"not gamma={self.gamma!r} and width={self.width!r}."
@@ -81,7 +82,7 @@ class Gaussian:
         return np.exp(values, out=values)
 
     def diagonal(self, X):
-        return np.ones(X.shape[0], dtype=X.dtype)
+        return np.ones(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
 
     def for_rows(self, X):
         if self.gamma is not None:
@@ -96,6 +97,9 @@ class OnColumns:
 
     kernel: object
     columns: tuple[int, ...]
+
+    def __post_init__(self):
+        object.__setattr__(self, "columns", tuple(self.columns))
 
     def from_pairs(self, pairs):
         return self.kernel.from_pairs(pairs.on(self.columns))
@@ -151,7 +155,7 @@ class Precomputed:
 
     def diagonal(self, X):
         rows = np.arange(X.shape[0])
-        return X[rows, rows, self.layer].copy()
+        return X[rows, rows, self.layer]
 
     def for_rows(self, X):
         return self

@@ -50,9 +50,8 @@ def solve_sequential(
     on_round : callable or None
         Receives (round, evaluation, gap).
     """
-    everyone = learning.everyone
-    arrived = len(everyone) if chunk is None else min(chunk, len(everyone))
-    active = _first_kernels(learning, everyone[:arrived], insertions)
+    bank = _Prices(learning, chunk)
+    active = bank.first(insertions)
     weights = np.full(len(active), 1.0 / len(active))
     relative, history = np.inf, []
     for round_ in range(1, max_rounds + 1):
@@ -60,39 +59,76 @@ def solve_sequential(
         inner = float(np.clip(0.3 * relative, 0.5 * tol, 0.05))
         now = solve_newton(learning, weights, tol=inner, which=active, max_iter=max_iter)
         kept = now.weights > 0
-        active, weights, quadratics = active[kept], now.weights[kept], now.quadratics[kept]
-        now = Evaluation(weights, now.machine, quadratics)
-        complete = arrived == len(everyone)
-        # a stream prices what is new; once it has ended, everything
-        first = 0 if complete else max(0, arrived - (chunk or 0))
-        others = np.setdiff1d(everyone[first:arrived], active)
-        prices = learning.grams.quadratics(now.machine.dual_coef, others)
-        gap = now.gap(prices.max() if len(prices) else None)
-        history.append((gap / max(now.value, 1e-300), len(active)))
+        active, weights = active[kept], now.weights[kept]
+        now = Evaluation(weights, now.machine, now.quadratics[kept])
+        entering, best = bank.violators(now, active, tol, 3 * insertions)
+        gap = now.gap(best)
+        relative = gap / max(now.value, 1e-300)
+        history.append((relative, len(active)))
         if on_round is not None:
             on_round(round_, now, gap)
-        if complete and gap <= tol * now.value:
+        if bank.is_complete and relative <= tol:
             break
-        relative = gap / max(now.value, 1e-300) if complete else 0.1
-        mixture = weights @ quadratics
-        entering = others[prices > mixture * (1.0 + 1e-6)]
-        best_first = np.argsort(-prices[prices > mixture * (1.0 + 1e-6)], kind="stable")
-        entering = entering[best_first[:insertions]]
+        if len(entering) == 0:
+            relative = 0.0  # what is missing is precision
+        entering = entering[:insertions]
+        active = np.concatenate([active, entering])
         if len(entering):
-            active = np.concatenate([active, entering])
             shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
             weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
-        elif complete and relative <= inner:
-            relative = 0.5 * tol  # nothing to add: what is missing is precision
-        arrived = min(len(everyone), arrived + (chunk or 0))
-    full = np.zeros(len(everyone))
+    full = np.zeros(len(learning.everyone))
     full[active[: len(now.weights)]] = now.weights
     return SequentialSolution(now, full, gap, round_, history)
 
 
-def _first_kernels(learning, candidates, count):
-    """The kernels that agree best with the targets."""
-    targets = learning.problem.targets
-    direction = (targets - targets.mean()) / len(targets)
-    prices = learning.grams.quadratics(direction, candidates)
-    return candidates[np.argsort(-prices, kind="stable")[:count]]
+class _Prices:
+    """Prices of the kernels that have arrived, most of them old ones.
+
+    ``is_complete`` says whether the last answer rests on fresh prices of all kernels.
+    """
+
+    def __init__(self, learning, chunk):
+        self.learning = learning
+        self.n_kernels = len(learning.everyone)
+        self.chunk = self.n_kernels if chunk is None else chunk
+        self.arrived = min(self.chunk, self.n_kernels)
+        self.is_complete = False
+        self.prices = np.zeros(self.n_kernels)
+
+    def first(self, count):
+        """The kernels that agree best with the targets."""
+        targets = self.learning.problem.targets
+        direction = (targets - targets.mean()) / len(targets)
+        self._price(direction, np.arange(self.arrived))
+        return np.argsort(-self.prices[: self.arrived], kind="stable")[:count]
+
+    def violators(self, now, active, tol, count):
+        """Kernels that would lower J, best first, and the best price seen.
+
+        In a stream these are among the kernels that come next. Else the ``count`` kernels of the
+        highest old price are asked first, and all others only if these are content.
+        """
+        coef, mixture = now.machine.dual_coef, now.weights @ now.quadratics
+        if self.arrived < self.n_kernels:
+            pool = np.arange(self.arrived, min(self.arrived + self.chunk, self.n_kernels))
+            self.arrived += len(pool)
+            self._price(coef, pool)
+            return self._above(pool, mixture), self.prices[pool].max()
+        others = np.setdiff1d(self.learning.everyone, active)
+        order = np.argsort(-self.prices[others], kind="stable")
+        pool, rest = others[order[:count]], others[order[count:]]
+        self._price(coef, pool)
+        best = self.prices[pool].max(initial=-np.inf)
+        self.is_complete = len(rest) == 0 or now.gap(best) <= tol * now.value
+        if self.is_complete and len(rest):
+            self._price(coef, rest)
+            pool, best = others, self.prices[others].max()
+        return self._above(pool, mixture), best
+
+    def _price(self, coef, which):
+        if len(which):
+            self.prices[which] = self.learning.grams.quadratics(coef, which)
+
+    def _above(self, pool, mixture):
+        found = pool[self.prices[pool] > mixture * (1.0 + 1e-6)]
+        return found[np.argsort(-self.prices[found], kind="stable")]

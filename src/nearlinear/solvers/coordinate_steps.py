@@ -36,18 +36,17 @@ def greedy_pass(gram, shift, lower, upper, epsilon, dual_coef, slack, tol, max_s
         i, gain, violation = -1, 0.0, 0.0
         for k in range(n):
             curvature = curvatures[k]
-            change = best_value(
-                dual_coef[k], slack[k], curvature, lower[k], upper[k], epsilon
-            ) - dual_coef[k]  # fmt: skip
+            old = dual_coef[k]
+            new = best_value(old, slack[k], curvature, lower[k], upper[k], epsilon)
+            change = new - old
             if change != 0.0:
-                # of the gain δ(s − ε·sign) − ½δ²κ, without ε where the sign of a changes
-                slope = slack[k]
-                if change > 0.0:
-                    slope += epsilon if dual_coef[k] < 0.0 else -epsilon
-                else:
-                    slope += -epsilon if dual_coef[k] > 0.0 else epsilon
+                rises = change > 0.0
+                slope = slack[k] + epsilon if (old < 0.0 or (old == 0.0 and not rises)) else (
+                    slack[k] - epsilon
+                )  # fmt: skip
                 violation = max(violation, abs(slope))
-                worth = change * slope - 0.5 * change * change * curvature
+                worth = change * slack[k] - epsilon * (abs(new) - abs(old))
+                worth -= 0.5 * change * change * curvature
                 if worth > gain or i < 0:
                     i, gain = k, worth
         if violation <= tol or i < 0:
@@ -58,7 +57,7 @@ def greedy_pass(gram, shift, lower, upper, epsilon, dual_coef, slack, tol, max_s
 
 @compiled
 def random_pass(gram, shift, lower, upper, epsilon, dual_coef, slack, order):
-    """One step on every coordinate of ``order``; returns the largest slope met."""
+    """One step on every coordinate of ``order``; returns the largest change times its curvature."""
     violation = 0.0
     for i in order:
         curvature = gram[i, i] + shift

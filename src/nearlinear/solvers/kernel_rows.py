@@ -13,7 +13,7 @@ _STRIP = 256  # rows of a tile
 class GramRows:
     """Rows of a matrix in memory."""
 
-    working_set = 2048
+    working_set = 512  # fewer rows than this are never worth leaving out
 
     def __init__(self, gram):
         self.gram = gram
@@ -22,25 +22,29 @@ class GramRows:
 
     def block(self, rows):
         """The matrix among ``rows``."""
-        if len(rows) == self.n_rows:
+        if np.array_equal(rows, np.arange(self.n_rows)):
             return self.gram
         return self.gram[np.ix_(rows, rows)]
 
     def restrict(self, columns):
-        """Say which columns ``subtract`` is to serve; a matrix in memory serves all."""
+        """A matrix in memory serves all columns."""
 
     def subtract(self, rows, change, slack):
         """slack −= Σ_r change_r K_r, at all columns."""
         _subtract_rows(self.gram, rows, change, slack)
 
     def catch_up(self, others, rows, change, slack):
-        """The same for columns that ``subtract`` left out: none here."""
+        """The same, at the columns ``others`` only."""
+        told = slack.copy()
+        _subtract_rows(self.gram, rows, change, told)
+        slack[others] = told[others]
 
 
 class ComputedRows:
     """Rows of a kernel on demand, the latest kept within ``max_bytes``.
 
-    While a solver works on some columns only, rows are computed and kept on these alone.
+    While a solver works on some columns only, rows are computed and kept on these alone. Values
+    are in single precision, so scores are certain to about 1e-7 Σ|a|.
     """
 
     def __init__(self, kernel, X, max_bytes, landmarks=None, working_set=2048, whole_set=5000):
@@ -53,7 +57,8 @@ class ComputedRows:
         self.whole_set = min(whole_set, int((max_bytes / 4) ** 0.5))
         self.n_computed = 0
         self._slot_of = np.full(self.n_rows, -1)
-        self._rows = np.empty((0, self.n_rows), dtype=np.float32)
+        self._used = np.empty(0, dtype=np.int64)
+        self._buffer = np.empty(int(max_bytes // 4), dtype=np.float32)
         self.restrict(np.arange(self.n_rows))
 
     def block(self, rows):
@@ -64,23 +69,28 @@ class ComputedRows:
 
     def restrict(self, columns):
         """Keep rows on ``columns`` from here on (a subset of the present ones, or all)."""
-        n_slots = min(self.n_rows, int(self.max_bytes // (4 * max(1, len(columns)))))
-        if len(columns) == self.n_rows or len(columns) <= self.whole_set:
-            kept = np.empty(0, dtype=np.intp)  # either they lack columns, or nobody will ask
-        else:
-            kept = np.flatnonzero(self._slot_of >= 0)[:n_slots]
-        rows = np.empty((n_slots, len(columns)), dtype=np.float32)
+        width = max(1, len(columns))
+        n_slots = min(self.n_rows, len(self._buffer) // width)
+        kept = np.empty(0, dtype=np.intp)
+        if len(columns) <= self.whole_set:
+            n_slots = 0  # the matrix as a whole is asked for, rows are not
+        elif len(columns) < self.n_rows:
+            kept = np.flatnonzero(self._slot_of >= 0)
+            kept = kept[np.argsort(self._slot_of[kept])][:n_slots]
+        rows = self._buffer[: n_slots * width].reshape(n_slots, width)
+        used = np.full(n_slots, -1)
         if len(kept):
             position = np.searchsorted(self._columns, columns)
+            # in the order of their slots, and forwards: none is written over before it is read
             for new, slot in enumerate(self._slot_of[kept]):
-                np.take(self._rows[slot], position, out=rows[new])
-        self._rows, self._columns = rows, columns
+                rows[new] = self._rows[slot, position]
+            used[: len(kept)] = self._used[self._slot_of[kept]]
+        self._rows, self._columns, self._used = rows, columns, used
         self._owner = np.full(n_slots, -1)
         self._owner[: len(kept)] = kept
         self._slot_of[:] = -1
         self._slot_of[kept] = np.arange(len(kept))
-        self._used = np.zeros(n_slots, dtype=np.int64)
-        self._time = 0
+        self._time = max(0, int(used.max(initial=-1)))
         self._Z = self.landmarks[columns]
 
     def subtract(self, rows, change, slack):

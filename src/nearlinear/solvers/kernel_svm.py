@@ -226,7 +226,7 @@ class _State:
         if len(self.rows) <= self.source.working_set:
             return
         settled = self.steps.settled(self.part, self.dual_coef[self.rows], self.slack[self.rows])
-        if settled.sum() > share * len(self.rows):
+        if share * len(self.rows) < settled.sum() < len(self.rows):
             if not self.is_whole:
                 self._inform_others()
             self._work_on(self.rows[~settled])
@@ -254,7 +254,7 @@ class _State:
 
 
 def _largest(values, count):
-    """Positions of the largest values, ties to the first."""
+    """Positions of the largest values, in no order."""
     if len(values) <= count:
         return np.arange(len(values))
     return np.argpartition(-values, count)[:count]

@@ -30,6 +30,7 @@ def pair_pass(gram, lower, upper, epsilon, dual_coef, slack, tol, max_steps):
     """
     n = len(dual_coef)
     diagonal = np.diag(gram).astype(np.float64)
+    flat = _FLAT * max(diagonal.mean(), 1e-200)
     # slack + rise is the slope for raising, slack + fall for lowering: only i and j ever change
     rise, fall = np.empty(n), np.empty(n)
     first, best, least = -1, -np.inf, np.inf
@@ -49,7 +50,7 @@ def pair_pass(gram, lower, upper, epsilon, dual_coef, slack, tol, max_steps):
         for k in range(n):
             slope = best - (slack[k] + fall[k])
             if slope > 0.0:
-                curvature = max(own + diagonal[k] - 2.0 * row[k], _FLAT)
+                curvature = max(own + diagonal[k] - 2.0 * row[k], flat)
                 # slope² / curvature > gain / bend without the division
                 if slope * slope * bend > gain * curvature:
                     j, gain, bend = k, slope * slope, curvature
@@ -71,7 +72,8 @@ def pair_pass(gram, lower, upper, epsilon, dual_coef, slack, tol, max_steps):
         other = gram[j]
         first, best, least = -1, -np.inf, np.inf
         for k in range(n):
-            slack[k] -= length * (row[k] - other[k])
+            # not length × the difference, which would be rounded to the matrix's precision
+            slack[k] -= length * row[k] - length * other[k]
             up = slack[k] + rise[k]
             if up > best:
                 first, best = k, up
