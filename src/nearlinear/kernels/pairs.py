@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 # Rows among which the typical distance is taken.
-_SAMPLE = 500
+_SAMPLE = 300
 
 
 class Pairs:
@@ -104,7 +104,7 @@ class RowScales:
 
 
 def sample_rows(X):
-    """At most 500 of the rows, evenly spaced."""
+    """At most 300 of the rows, evenly spaced."""
     return X[:: -(-X.shape[0] // _SAMPLE)]
 
 

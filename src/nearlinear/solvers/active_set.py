@@ -14,6 +14,8 @@ from .kernel_weights import solve_newton
 
 # New kernels share this much of the weight.
 _ENTRY_SHARE = 0.1
+# Up to this many kernels are priced in every round.
+_PRICED = 1000
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,12 @@ def solve_sequential(
     relative, history = np.inf, []
     for round_ in range(1, max_rounds + 1):
         learning.grams.keep(active)
-        inner = float(np.clip(0.3 * relative, 0.5 * tol, 0.05))
+        inner = float(np.clip(0.3 * relative, 0.5 * tol, 0.3))
         now = solve_newton(learning, weights, tol=inner, which=active, max_iter=max_iter)
         kept = now.weights > 0
         active, weights = active[kept], now.weights[kept]
         now = Evaluation(weights, now.machine, now.quadratics[kept])
-        entering, best = bank.violators(now, active, tol, 3 * insertions)
+        entering, best = bank.violators(now, active, tol, max(3 * insertions, _PRICED))
         gap = now.gap(best)
         relative = gap / max(now.value, 1e-300)
         history.append((relative, len(active)))
@@ -96,11 +98,13 @@ class _Prices:
         self.prices = np.zeros(self.n_kernels)
 
     def first(self, count):
-        """The kernels that agree best with the targets."""
-        targets = self.learning.problem.targets
-        direction = (targets - targets.mean()) / len(targets)
-        self._price(direction, np.arange(self.arrived))
-        return np.argsort(-self.prices[: self.arrived], kind="stable")[:count]
+        """Some kernels from all over the bank, and those that a machine on their mean asks for."""
+        arrived = np.arange(self.arrived)
+        mixed = arrived[:: -(-self.arrived // count)]
+        machine = self.learning.solve(np.full(len(mixed), 1.0 / len(mixed)), tol=0.1, which=mixed)
+        self._price(machine.dual_coef, arrived)
+        best = np.argsort(-self.prices[: self.arrived], kind="stable")[:count]
+        return np.union1d(mixed, best)
 
     def violators(self, now, active, tol, count):
         """Kernels that would lower J, best first, and the best price seen.
