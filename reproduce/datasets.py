@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_digits, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
 from reproduce.split import divide, scaled
 
@@ -27,6 +27,14 @@ TRAIN_FRACTION = {
     "concrete": 2 / 3,
     "boston_housing": 2 / 3,
     "wine_white": 2 / 3,
+    "ionosphere": 7 / 10,
+    "sonar": 7 / 10,
+    "heart": 7 / 10,
+    "diabetes": 7 / 10,
+    "breast_cancer": 3 / 4,
+    "german_numeric": 3 / 4,
+    "liver_disorders": 3 / 4,
+    "mushrooms": 3 / 4,
 }
 
 
@@ -111,6 +119,13 @@ def digits(n_train=200, n_test=100, seed=0, halves=False):
     if halves:
         parts[2:] = [np.where(y < 5, 1, -1) for y in parts[2:]]
     return scaled("digits_halves" if halves else "digits", *parts, "global")
+
+
+def tumours(n_train=100, n_test=100, seed=0):
+    """Two classes: a small part of the 30 features of tumours that ship with scikit-learn."""
+    X, y = load_breast_cancer(return_X_y=True)
+    parts = divide(X, y, seed, train_size=n_train, test_size=n_test)
+    return scaled("tumours", *parts, "standard")
 
 
 def friedman(n_train=300, n_test=150, seed=0):

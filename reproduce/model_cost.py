@@ -1,4 +1,4 @@
-"""What a prediction of a fitted model costs: multiply-adds and bytes, of whatever library."""
+"""What a prediction of a fitted model costs: multiply-adds, bytes, kernels, support vectors."""
 
 import pickle
 from math import nan
@@ -19,6 +19,7 @@ _OFFSETS = ("intercept_", "intercepts_", "random_offset_")
 
 def multiply_adds(model):
     """Multiplications, each with its addition, to score one row; NaN for models that compare."""
+    model = _searched(model)
     if hasattr(model, "cost_"):
         return int(model.cost_.multiply_adds)
     factors = _factors(model)
@@ -27,6 +28,7 @@ def multiply_adds(model):
 
 def model_bytes(model):
     """What prediction has to keep: the arrays of the fitted model, or all of it pickled."""
+    model = _searched(model)
     if hasattr(model, "cost_"):
         return int(model.cost_.n_bytes)
     factors = _factors(model)
@@ -34,6 +36,25 @@ def model_bytes(model):
         return len(pickle.dumps(model))
     offsets = [array for step in _steps(model) for array in _arrays(step, _OFFSETS)]
     return sum(array.nbytes for array in factors + offsets)
+
+
+def n_kernels(model):
+    """Kernels with a weight above zero, or the anchors of a locally linear model; else one."""
+    model = _searched(model)
+    if hasattr(model, "kernel_weights_"):
+        return int(np.any(np.atleast_2d(model.kernel_weights_) > 0, axis=0).sum())
+    gate = getattr(getattr(model, "predictor_", None), "gate", None)
+    return len(gate.anchors) if hasattr(gate, "anchors") else 1
+
+
+def n_support(model):
+    """Training rows that prediction keeps; one where a vector of weights stands for all."""
+    return int(np.sum(getattr(_searched(model), "n_support_", 1)))
+
+
+def _searched(model):
+    """The model that a search over parameters has chosen."""
+    return getattr(model, "best_estimator_", model)
 
 
 def _factors(model):

@@ -39,6 +39,10 @@ SOURCES = {
     "concrete": Source(44959, (1030,), target_mean=35.818),
     "boston_housing": Source(531, (506,), target_mean=22.533, as_frame=True),
     "wine_white": Source(44971, (4898,), target_mean=5.878),
+    "ionosphere": Source(59, (351,), (225,)),
+    "sonar": Source(40, (208,), (111,)),
+    "heart": Source(53, (270,), (120,)),
+    "diabetes": Source(37, (768,), (268,)),
 }
 
 

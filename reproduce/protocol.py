@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import nearlinear
-from reproduce.model_cost import model_bytes, multiply_adds
+from reproduce.model_cost import model_bytes, multiply_adds, n_kernels, n_support
 
 KEY = ("dataset", "method", "seed", "parameters")
 MEASURED = (
@@ -81,7 +81,11 @@ def score_of(predicted, split):
 
 
 def measure(model, split, yardstick=None):
-    """Fit on the training part, predict the test part; the measured columns of a row."""
+    """Fit on the training part, predict the test part; all columns that a row may have.
+
+    ``predict_ms`` is one call for the test part as it is; ``chosen`` counts the candidates of a
+    search inside the training part.
+    """
     yardstick = yardstick or linear_yardstick(split)
     # a call has a cost of its own, which a few hundred rows would be charged for
     rows = np.tile(split.X_test, (-(-_TIMED_ROWS // len(split.X_test)), 1))
@@ -91,15 +95,20 @@ def measure(model, split, yardstick=None):
         model.fit(split.X_train, split.y_train)
         fit_seconds = time.perf_counter() - start
         predicted = model.predict(split.X_test)
-        seconds = best_seconds(
-            {"model": lambda: model.predict(rows), "linear": lambda: yardstick.predict(rows)}
-        )
+        calls = {"model": lambda: model.predict(rows), "linear": lambda: yardstick.predict(rows)}
+        if len(rows) > len(split.X_test):
+            calls["test part"] = lambda: model.predict(split.X_test)
+        seconds = best_seconds(calls)
     return score_of(predicted, split) | {
         "fit_seconds": fit_seconds,
         "predict_us_per_row": 1e6 * seconds["model"] / len(rows),
+        "predict_ms": 1e3 * seconds.get("test part", seconds["model"]),
         "times_linear": seconds["model"] / seconds["linear"],
         "multiply_adds": multiply_adds(model),
         "model_bytes": model_bytes(model),
+        "n_kernels": n_kernels(model),
+        "n_support": n_support(model),
+        "chosen": getattr(model, "best_index_", nan),
         "n_train": len(split.y_train),
         "n_test": len(split.y_test),
         "version": nearlinear.__version__,
@@ -108,6 +117,7 @@ def measure(model, split, yardstick=None):
 
 def _warm_up(model, split):
     """Compile what the fit compiles, so that the first row of a run is not charged for it."""
+    model = getattr(model, "estimator", model)  # of a search: one of its fits is enough
     options = {name: value for name, value in model.get_params().items() if type(value) is str}
     n_classes = 0 if split.is_regression else len(np.unique(split.y_train))
     signature = (type(model), split.X_train.dtype, n_classes, *sorted(options.items()))
@@ -171,7 +181,7 @@ def _written(value):
 
 def _parsed(row):
     texts = {"dataset": str, "method": str, "version": str, "parameters": json.loads}
-    counts = dict.fromkeys(("seed", "n_train", "n_test", "model_bytes"), int)
+    counts = dict.fromkeys(("seed", "n_train", "n_test", "model_bytes", "n_support"), int)
     return {name: (texts | counts).get(name, _number)(text) for name, text in row.items()}
 
 

@@ -50,17 +50,28 @@ def shown_datasets(study, cells):
     return known + sorted(run - set(known))
 
 
+def beside_print(values, value=nan, spread=nan):
+    """Mean and spread of what was measured, if anything was, beside a printed number."""
+    line = {"paper": value, "paper_spread": spread}
+    if values:
+        line["measured"], line["measured_spread"] = mean_and_spread(values)
+        line["seeds"] = len(values)
+    return line
+
+
 def accuracy_line(rows, value=nan, spread=nan):
     """Measured accuracy beside a printed one, with tests and a verdict."""
-    line = {"paper": value, "paper_spread": spread}
-    if rows:
-        accuracies = [row["accuracy"] for row in rows]
-        line["measured"], line["measured_spread"] = mean_and_spread(accuracies)
-        line["seeds"] = len(rows)
-        if not isnan(value):
-            line |= test_columns(compare(accuracies, value))
-            line["verdict"] = verdict(compare(accuracies, value), spread)
+    accuracies = [row["accuracy"] for row in rows or ()]
+    line = beside_print(accuracies, value, spread)
+    if rows and not isnan(value):
+        line |= test_columns(compare(accuracies, value))
+        line["verdict"] = verdict(compare(accuracies, value), spread)
     return line
+
+
+def is_reached(line):
+    """``yes`` where the mean is at most one printed spread below print."""
+    return "yes" if line["measured"] >= line["paper"] - line["paper_spread"] else "no"
 
 
 def test_columns(test):

@@ -78,8 +78,8 @@ def is_weak(row, split):
     return row["accuracy"] < (2 * chance + 100) / 3
 
 
-def main(study, write_tables, smoke_splits, draw_small_figures, arguments=None):
-    """The command line of a study's run module."""
+def main(study, write_tables, smoke_splits, draw_small_figures=None, arguments=None):
+    """The command line of a study's run module; not every study has figures."""
     config = study.config
     parser = argparse.ArgumentParser(prog=f"python -m {study.module}.run", description=__doc__)
     parser.add_argument("--dataset", nargs="+", choices=config["datasets"])
@@ -93,7 +93,8 @@ def main(study, write_tables, smoke_splits, draw_small_figures, arguments=None):
             folder = Path(name)
             weak = run_smoke(study, smoke_splits(), folder)
             write_tables(folder)
-            draw_small_figures(folder)
+            if draw_small_figures is not None:
+                draw_small_figures(folder)
         if weak:
             raise SystemExit("Too close to guessing: " + "; ".join(weak))
         return 0

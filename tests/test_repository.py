@@ -4,6 +4,8 @@ import doctest
 import re
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 
 import pytest
 
@@ -33,5 +35,10 @@ def test_changelog_begins_with_this_version():
 
 @pytest.mark.parametrize("name", nearlinear.__all__)
 def test_examples_in_docstrings_hold(name):
-    module = import_module(getattr(nearlinear, name).__module__)
-    assert doctest.testmod(module).failed == 0
+    value = getattr(nearlinear, name)
+    if isinstance(value, ModuleType):
+        names = [part.name for part in iter_modules(value.__path__, f"{value.__name__}.")]
+        modules = [value, *map(import_module, names)]
+    else:
+        modules = [import_module(value.__module__)]
+    assert [module.__name__ for module in modules if doctest.testmod(module).failed] == []

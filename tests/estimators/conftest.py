@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nearlinear
+from nearlinear.kernels import bank
 
 SMALL = {
     "LLSVMClassifier": {"n_anchors": 8, "n_neighbors": 3, "random_state": 0},
@@ -12,11 +13,11 @@ SMALL = {
     "LDKLClassifier": {"depth": 2, "max_iter": 40, "random_state": 0},
     "ClusteredSVMClassifier": {"n_clusters": 5, "random_state": 0},
     "SVMKNNClassifier": {"n_neighbors": 12},
-    "UniformMKLClassifier": {},
-    "SimpleMKLClassifier": {},
-    "SPGGMKLClassifier": {},
-    "SequentialMKLClassifier": {},
-    "MWUMKLClassifier": {},
+    "UniformMKLClassifier": {"C": 1.0},
+    "SimpleMKLClassifier": {"C": 1.0},
+    "SPGGMKLClassifier": {"C": 1.0},
+    "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
+    "MWUMKLClassifier": {"C": 1.0},
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
 }
@@ -25,7 +26,7 @@ SMALL_REGRESSORS = {
     "UniformMKLRegressor": {},
     "SimpleMKLRegressor": {},
     "SPGGMKLRegressor": {},
-    "SequentialMKLRegressor": {},
+    "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
 }
 
 
@@ -55,6 +56,7 @@ def pytest_generate_tests(metafunc):
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
     sparse = [*random, *(name for name in SMALL if name.endswith("MKLClassifier"))]
     sparse += ["LaSVMClassifier", "CPSPClassifier"]
+    streams = [*anchored, "LDKLClassifier"]
     lists = {
         "name": list(SMALL),
         "regressor_name": list(SMALL_REGRESSORS),
@@ -63,7 +65,16 @@ def pytest_generate_tests(metafunc):
         "any_sparse_name": [*sparse, *SMALL_REGRESSORS],
         "anchor_name": anchored,
         "random_name": [*random, "LaSVMClassifier", "CPSPClassifier"],
-        "stream_name": [*anchored, "LDKLClassifier", "LaSVMClassifier"],
+        "loss_name": random,  # kernel machines have one loss each
+        "stream_name": [*streams, "LaSVMClassifier"],
+        "shuffled_stream_name": streams,  # LaSVM takes rows in the order they come in
+        "loss_stream_name": streams,
+        "stream_regressor_name": ["LDKLRegressor"],
+        "random_regressor_name": ["LDKLRegressor"],
+        "kernel_name": [
+            *(name for name in SMALL if name.endswith("MKLClassifier")),
+            *(name for name in SMALL_REGRESSORS if name.endswith("MKLRegressor")),
+        ],
     }
     for argument, names in lists.items():
         if argument in metafunc.fixturenames:

@@ -16,11 +16,12 @@ def message(caught):
 
 @pytest.fixture
 def sized(small):
-    """Makes a classifier with that many anchors, clusters, leaves or neighbours."""
+    """Makes a classifier with that many anchors, clusters, basis vectors, leaves or neighbours."""
 
     def make(name, size, **settings):
         known = small(name).get_params()
-        sizes = {key: size for key in ("n_anchors", "n_clusters", "n_neighbors") if key in known}
+        keys = {"n_anchors", "n_clusters", "n_neighbors", "n_basis"} & set(known)
+        sizes = dict.fromkeys(keys, size)
         if "depth" in known:
             sizes["depth"] = size - 1
         return small(name, **sizes, **settings)
@@ -293,25 +294,52 @@ def test_two_rows_are_enough(sized, name):
     assert model.predict([[-1.0], [2.0]]).tolist() == ["a", "b"]
 
 
+def test_more_basis_vectors_than_distinct_rows_give_a_warning_and_a_model():
+    X = np.repeat(np.array([[0.0, 0.0], [1.0, 1.0]]), 10, axis=0)
+    y = np.repeat([0, 1], 10)
+    with pytest.warns(UserWarning, match="n_basis=5 is more than the 2 distinct training rows"):
+        model = nearlinear.CPSPClassifier(5, C=100.0).fit(X, y)
+    assert len(model.basis_) == 2
+    assert model.score(X, y) == 1.0
+
+
 # --- parameters --------------------------------------------------------------------------------
+
+
+def wrong_shape(X, Z):
+    return np.ones((1, 1))
+
+
+def not_finite(X, Z):
+    return np.full((X.shape[0], Z.shape[0]), np.nan)
+
+
+def all_zero(X, Z):
+    return np.zeros((X.shape[0], Z.shape[0]))
+
 
 WRONG = {
     "C": [0.0, -1.0, "big"],
     "alignment": [0.0],
     "anchors": ["random"],
     "batch_size": [0],
+    "bias": ["maybe", True],
+    "chunk": [0, 1.5],
     "class_weight": ["heavy"],
     "coding": ["hard"],
     "depth": [-1, 1.5, "deep"],
     "direction_penalty": [-0.1],
     "early_stopping": ["yes"],
+    "eps": [0.0],
     "epsilon": [-0.1],
     "feature": ["sine"],
     "first_sharpness": [0.0],
     "gamma": [-1.0],
     "hard_share": [-0.1, 1.0],
+    "insertions": [0, 1.5],
     "jitter": [-0.1],
     "kernel": ["poly"],
+    "kernels": [],  # has sentences of its own, see below
     "last_sharpness": [0.0],
     "learn_sharpness": ["yes"],
     "learn_metric": ["yes"],
@@ -321,13 +349,17 @@ WRONG = {
     "max_iter": [0, 2.5],
     "max_memory": [0],
     "n_anchors": [0, 2.5, "many"],
+    "n_basis": [0, 2.5, "many"],
     "n_clusters": [0, 2.5, "many"],
     "n_components": [0, 1.5, "few"],
     "n_iter_no_change": [0],
     "n_jobs": [1.5],
     "n_neighbors": [0, 2.5],
+    "n_passes": [0, 1.5],
     "n_restarts": [0],
     "n_trees": [0, 1.5],
+    "normalisation": ["l2", True],
+    "p": [0.5],
     "polish": ["yes"],
     "random_state": ["seed"],
     "sharpness": [0.0],
@@ -338,12 +370,21 @@ WRONG = {
     "validation_fraction": [-0.1, 1.0],
     "verbose": [-1],
     "warm_start": ["yes"],
+    "weight_solver": ["gradient"],
+    "width": ["narrow", 2.0],
+}
+# Estimators that read a parameter differently.
+WRONG_HERE = {
+    ("CPSPClassifier", "max_iter"): [-1, 2.5],  # zero keeps the basis it starts from
+    ("LaSVMClassifier", "kernel"): [],  # has sentences of its own, see below
 }
 CASES = [
     (estimator, parameter, value)
     for estimator in nearlinear.__all__
+    if estimator.endswith(("Classifier", "Regressor"))
     for parameter in getattr(nearlinear, estimator)().get_params()
-    for value in WRONG[parameter]  # a parameter without a wrong value must be given one
+    # a parameter without a wrong value must be given one
+    for value in WRONG_HERE.get((estimator, parameter), WRONG[parameter])
 ]
 
 
@@ -353,6 +394,33 @@ def test_a_wrong_setting_is_named_with_its_value(small, moons, estimator, parame
         small(estimator, **{parameter: value}).fit(*moons)
     assert f"The '{parameter}' parameter of {estimator} must be" in message(caught)
     assert repr(value) in message(caught)
+
+
+KERNEL_ERRORS = [
+    (
+        "sine",
+        "There is no kernel named 'sine'; there are 'bank', 'gaussian', 'gaussians', 'linear'",
+    ),
+    (["linear", "sine"], "There is no kernel named 'sine'"),
+    ([], "kernels is empty; give at least one kernel"),
+    (3.5, "kernels holds 3.5, which is no kernel: give a name, a kernel object, a function"),
+    (["linear", None], "kernels holds None, which is no kernel"),
+    (wrong_shape, r"The kernel wrong_shape returned an array of shape \(1, 1\)"),
+    (not_finite, "A kernel returned NaN or infinity"),
+    (all_zero, "Every kernel is zero on the training rows"),
+]
+
+
+@pytest.mark.parametrize(("kernels", "sentence"), KERNEL_ERRORS)
+def test_kernels_that_are_none_are_refused(small, kernel_name, moons, kernels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        small(kernel_name, kernels=kernels).fit(*moons)
+
+
+@pytest.mark.parametrize(("kernel", "sentence"), KERNEL_ERRORS[:-1])
+def test_a_kernel_that_is_none_is_refused(small, moons, kernel, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        small("LaSVMClassifier", kernel=kernel).fit(*moons)
 
 
 def test_anchors_with_other_features_are_refused(small, anchor_name, moons):
@@ -369,8 +437,15 @@ def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
     with pytest.raises(MemoryError) as caught:
         small(random_name, max_memory=100.0).fit(*moons)
     assert "max_memory" in message(caught)
-    # n_anchors or n_clusters, or the depth of a tree
-    assert re.search("lower (n_|depth)", message(caught))
+    # n_anchors or n_clusters, or the depth of a tree; LaSVM stores the rows that its C asks for
+    advice = "lower C" if random_name == "LaSVMClassifier" else "lower (n_|depth)"
+    assert re.search(advice, message(caught))
+
+
+def test_a_kernel_machine_beyond_the_memory_allowed_is_refused(small, kernel_name, moons):
+    with pytest.raises(MemoryError) as caught:
+        small(kernel_name, max_memory=1e4).fit(*moons)
+    assert "give fewer rows, or raise max_memory" in message(caught)
 
 
 def test_a_fit_beyond_the_machine_is_refused(monkeypatch):

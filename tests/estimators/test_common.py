@@ -16,6 +16,8 @@ QUICK = {
     "ClusteredSVMClassifier": {"n_clusters": 3},
     "SVMKNNClassifier": {"n_neighbors": 5},
     "CPSPClassifier": {"n_basis": 4, "max_iter": 10},
+    "SPGGMKLClassifier": {"C": 1.0},
+    "MWUMKLClassifier": {"C": 1.0},
 }
 
 

@@ -63,7 +63,8 @@ def test_heavy_rows_pull_harder(small, regressor_name, wave):
 def test_float32_rows_give_float32_values(small, regressor_name, wave):
     X, y = wave
     model = small(regressor_name).fit(X.astype(np.float32), y)
-    assert model.predictor_.weights.dtype == np.float32
+    arrays = model.predictor_.to_arrays()
+    assert arrays.get("weights", arrays.get("coefficients")).dtype == np.float32
     assert model.predict(X).dtype == np.float32
     assert model.score(X, y) > 0.7
 
@@ -94,8 +95,10 @@ def test_sparse_rows_learn_and_score_as_dense_ones(small, regressor_name, kind, 
     X, y = np.where(np.abs(wave[0]) < 0.3, 0.0, wave[0]), wave[1]
     # every row and its mirror image: trees centre dense rows, which must change nothing here
     X, y = np.vstack([X, -X]), np.r_[y, y]
-    dense = small(regressor_name, jitter=0.0).fit(X, y)
-    sparse = small(regressor_name, jitter=0.0).fit(kind(X), y)
+    # kernel machines stop at their gap, dense and sparse each in a place of its own
+    settings = {"jitter": 0.0} if regressor_name == "LDKLRegressor" else {"tol": 1e-7}
+    dense = small(regressor_name, **settings).fit(X, y)
+    sparse = small(regressor_name, **settings).fit(kind(X), y)
     # hundreds of steps with sums in another order
     np.testing.assert_allclose(sparse.predict(kind(X)), dense.predict(X), atol=1e-3)
     np.testing.assert_allclose(sparse.predict(X), sparse.predict(kind(X)), atol=1e-10)
@@ -109,9 +112,11 @@ def test_one_seed_gives_one_model(small, regressor_name, wave):
     assert_same_bits(small(regressor_name).fit(X, y), small(regressor_name).fit(X, y), X)
 
 
-def test_another_seed_gives_another_model(small, regressor_name, wave):
+def test_another_seed_gives_another_model(small, random_regressor_name, wave):
     X, y = wave
-    one, other = (small(regressor_name, random_state=seed).fit(X, y).predict(X) for seed in (0, 1))
+    one, other = (
+        small(random_regressor_name, random_state=seed).fit(X, y).predict(X) for seed in (0, 1)
+    )
     assert np.abs(one - other).max() > 1e-6
 
 
@@ -176,41 +181,41 @@ def feed(model, X, y, n_passes=1):
     return model
 
 
-def test_a_wave_is_learned_portion_by_portion(small, regressor_name, wave):
+def test_a_wave_is_learned_portion_by_portion(small, stream_regressor_name, wave):
     line = LinearRegression().fit(*wave).score(*wave)
-    assert feed(small(regressor_name), *wave, n_passes=20).score(*wave) > line + 0.2
+    assert feed(small(stream_regressor_name), *wave, n_passes=20).score(*wave) > line + 0.2
 
 
-def test_one_seed_gives_one_stream(small, regressor_name, wave):
-    one, other = (feed(small(regressor_name), *wave) for _ in range(2))
+def test_one_seed_gives_one_stream(small, stream_regressor_name, wave):
+    one, other = (feed(small(stream_regressor_name), *wave) for _ in range(2))
     assert_same_bits(one, other, wave[0])
 
 
-def test_a_stream_goes_on_from_a_fitted_model(small, regressor_name, wave):
+def test_a_stream_goes_on_from_a_fitted_model(small, stream_regressor_name, wave):
     X, y = wave
-    model = small(regressor_name).fit(X[:100], y[:100])
+    model = small(stream_regressor_name).fit(X[:100], y[:100])
     fitted, before = model.score(X, y), model.predict(X)
     feed(model, X[100:], y[100:])
     assert np.abs(model.predict(X) - before).max() > 1e-3  # it learned something
     assert model.score(X, y) > fitted - 0.1  # and forgot little
 
 
-def test_fit_after_a_stream_begins_anew(small, regressor_name, wave):
+def test_fit_after_a_stream_begins_anew(small, stream_regressor_name, wave):
     X, y = wave
-    used = feed(small(regressor_name), X, -y).fit(X, y)
-    assert_same_bits(used, small(regressor_name).fit(X, y), X)
+    used = feed(small(stream_regressor_name), X, -y).fit(X, y)
+    assert_same_bits(used, small(stream_regressor_name).fit(X, y), X)
 
 
-def test_a_portion_with_other_features_is_refused(small, regressor_name, wave):
+def test_a_portion_with_other_features_is_refused(small, stream_regressor_name, wave):
     X, y = wave
-    model = small(regressor_name).partial_fit(X, y)
+    model = small(stream_regressor_name).partial_fit(X, y)
     with pytest.raises(ValueError, match=r"X has 1 features, but .* is expecting 2 features"):
         model.partial_fit(X[:, :1], y)
 
 
 @pytest.mark.parametrize("first", [np.float32, np.float64])
-def test_portions_may_come_in_either_precision(small, regressor_name, wave, first):
+def test_portions_may_come_in_either_precision(small, stream_regressor_name, wave, first):
     X, y = wave
     second = np.float64 if first == np.float32 else np.float32
-    model = small(regressor_name).fit(X.astype(first), y)
+    model = small(stream_regressor_name).fit(X.astype(first), y)
     assert model.partial_fit(X.astype(second), y).predict(X).dtype == first

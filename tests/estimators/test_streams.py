@@ -9,6 +9,7 @@ from sklearn.datasets import make_moons
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from nearlinear.kernels import Polynomial
 from nearlinear.solvers.local_sgd import RowTrainer
 from nearlinear.solvers.tree_stream import TreeStream
 
@@ -30,13 +31,18 @@ def feed(model, X, y, n_passes=1, **settings):
     return model
 
 
+def learned_dtype(model):
+    arrays = model.predictor_.to_arrays()
+    return arrays.get("weights", arrays.get("coefficients")).dtype
+
+
 def assert_same_bits(one, other, X):
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
-def test_moons_are_learned_portion_by_portion(small, stream_name, loss, stream):
-    model = feed(small(stream_name, loss=loss), *stream, n_passes=5)
+def test_moons_are_learned_portion_by_portion(small, loss_stream_name, loss, stream):
+    model = feed(small(loss_stream_name, loss=loss), *stream, n_passes=5)
     assert model.score(*stream) > LinearSVC().fit(*stream).score(*stream) + 0.05
 
 
@@ -66,6 +72,9 @@ def test_sparse_portions_teach_what_dense_ones_do(small, stream_name, stream):
     # every row and its mirror image: trees centre dense rows, which must change nothing here
     X, y = np.stack([X, -X], axis=1).reshape(600, 2), np.repeat(y, 2)
     settings = {"jitter": 0.0} if stream_name == "LDKLClassifier" else {}
+    if stream_name == "LaSVMClassifier":
+        # pair steps leave equal gradients, of which rounding would choose: nothing is rounded here
+        X, settings = np.round(4.0 * X) / 4.0, {"kernel": Polynomial(2, gamma=1.0)}
     dense, sparse = (small(stream_name, **settings) for _ in range(2))
     for start in range(0, 600, PORTION):
         rows = slice(start, start + PORTION)
@@ -111,7 +120,7 @@ def test_one_seed_gives_one_stream(small, stream_name, stream):
     )
 
 
-def test_every_portion_has_an_order_of_its_own(small, stream_name, stream, monkeypatch):
+def test_every_portion_has_an_order_of_its_own(small, shuffled_stream_name, stream, monkeypatch):
     orders = []
 
     def note(trainer, X, *args, rng, **settings):
@@ -121,7 +130,8 @@ def test_every_portion_has_an_order_of_its_own(small, stream_name, stream, monke
         monkeypatch.setattr(trainer, "train", note)
     X, y = stream
     for _ in range(2):
-        small(stream_name).partial_fit(X, y, classes=[0, 1]).partial_fit(X, y).partial_fit(X, y)
+        model = small(shuffled_stream_name).partial_fit(X, y, classes=[0, 1])
+        model.partial_fit(X, y).partial_fit(X, y)
     assert orders[1] != orders[2]
     assert orders[:3] == orders[3:]  # the seed settles them all
 
@@ -171,7 +181,7 @@ def test_heavy_rows_pull_harder(small, stream_name, stream, rng):
 def test_float32_portions_stay_float32(small, stream_name, stream):
     X, y = stream[0].astype(np.float32), stream[1]
     model = feed(small(stream_name), X, y)
-    assert model.predictor_.weights.dtype == np.float32
+    assert learned_dtype(model) == np.float32
     assert model.decision_function(X).dtype == np.float32
 
 
@@ -183,12 +193,13 @@ def test_portions_may_come_in_either_precision(small, stream_name, stream, first
     for _ in range(3):
         model.partial_fit(X[300:].astype(second), y[300:])
     assert model.score(X, y) > 0.85
-    assert model.predictor_.weights.dtype == first
+    assert learned_dtype(model) == first
 
 
-def test_a_stream_of_the_log_loss_has_probabilities(small, stream_name, stream):
+def test_a_stream_of_the_log_loss_has_probabilities(small, loss_stream_name, stream):
     X, y = stream
-    probabilities = feed(small(stream_name, loss="log_loss"), X, y, n_passes=5).predict_proba(X)
+    model = feed(small(loss_stream_name, loss="log_loss"), X, y, n_passes=5)
+    probabilities = model.predict_proba(X)
     assert -np.log(probabilities[np.arange(600), y]).mean() < 0.8 * np.log(2)
 
 

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear import LLSVMClassifier
+from nearlinear import LLSVMClassifier, SimpleMKLClassifier
 from reproduce import datasets
 from reproduce.ldkl.baselines import NystroemSVC, random_features_svc
-from reproduce.model_cost import model_bytes, multiply_adds
+from reproduce.model_cost import model_bytes, multiply_adds, n_kernels, n_support
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +56,19 @@ def test_trees_do_not_multiply(rows):
     forest = RandomForestClassifier(3, max_depth=2).fit(*rows)
     assert np.isnan(multiply_adds(forest))
     assert model_bytes(forest) > 0
+
+
+def test_kernels_and_support_vectors_are_counted(rows):
+    mixture = SimpleMKLClassifier(weight_solver="newton").fit(*rows)
+    assert n_kernels(mixture) == (mixture.kernel_weights_ > 0).sum()
+    assert n_support(mixture) == mixture.n_support_
+    kernel = SVC().fit(*rows)
+    assert (n_kernels(kernel), n_support(kernel)) == (1, len(kernel.support_))
+    assert (n_kernels(LinearSVC().fit(*rows)), n_support(LinearSVC().fit(*rows))) == (1, 1)
+    assert n_kernels(LLSVMClassifier(6, 3).fit(*rows)) == 6
+
+
+def test_a_search_costs_what_its_choice_costs(rows):
+    search = GridSearchCV(SVC(), {"gamma": [0.1, 1.0]}).fit(*rows)
+    for count in (multiply_adds, model_bytes, n_support):
+        assert count(search) == count(search.best_estimator_)

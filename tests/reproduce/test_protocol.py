@@ -77,6 +77,8 @@ def test_measured_accuracy_is_that_of_the_test_part():
     assert row["accuracy"] == pytest.approx(100 * expected)
     assert (row["n_train"], row["n_test"]) == (80, 60)
     assert row["times_linear"] > 0
+    # One call for 60 rows, not for the thousands that give the time per row.
+    assert 0 < row["predict_ms"] < 1e-3 * 5000 * row["predict_us_per_row"]
 
 
 def test_error_of_a_regression_is_in_the_unit_of_its_target():

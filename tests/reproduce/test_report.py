@@ -38,6 +38,12 @@ def test_accuracy_stands_beside_print_with_a_verdict(study, cells):
     assert report.cell(line, 1) == "92.0 ± 1.0 **met**<br>(90.0 ± 0.5)"
 
 
+@pytest.mark.parametrize(("measured", "word"), [(89.5, "yes"), (89.4, "no"), (95.0, "yes")])
+def test_print_is_reached_from_one_printed_spread_below_it(measured, word):
+    line = report.beside_print([measured], 90.0, 0.5)
+    assert report.is_reached(line) == word
+
+
 def test_what_was_not_run_is_a_dash_beside_print():
     assert report.cell(report.accuracy_line(None, 90.0), 2) == "–<br>(90.00)"
     assert report.cell(report.accuracy_line(None), 2) == "–<br>(–)"

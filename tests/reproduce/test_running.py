@@ -44,6 +44,15 @@ def test_smoke_writes_tables_and_figures_elsewhere(study):
     assert not (study.folder / "rows.csv").exists()
 
 
+def test_a_study_may_have_no_figures(study):
+    written = []
+    status = running.main(
+        study, written.append, lambda: [datasets.sines(60, 40)], arguments=["--smoke"]
+    )
+    assert status == 0
+    assert len(written) == 1
+
+
 def test_smoke_fails_where_a_method_has_learnt_nothing(study):
     study.config["smoke"]["ridge"] = {"alpha": 1e6}
     with pytest.raises(SystemExit, match=r"guessing: ridge on friedman: MSE \d"):

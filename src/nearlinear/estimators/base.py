@@ -18,9 +18,12 @@ from .rows import merge_regression_rows, merge_rows
 
 
 def _has_probabilities(estimator):
-    if getattr(estimator, "loss", None) != "log_loss":
+    name = type(estimator).__name__
+    if not hasattr(estimator, "loss"):
+        raise AttributeError(f"{name} gives no probabilities; wrap it in CalibratedClassifierCV.")
+    if estimator.loss != "log_loss":
         raise AttributeError(
-            f"{type(estimator).__name__} gives probabilities only with loss='log_loss'; "
+            f"{name} gives probabilities only with loss='log_loss'; "
             "wrap it in CalibratedClassifierCV for other losses."
         )
     return True

@@ -90,8 +90,7 @@ class KernelMachine(LocalEstimator):
         if not self.verbose:
             return None
 
-        def report(evaluation, gap=None):
-            gap = evaluation.gap() if gap is None else gap
+        def report(evaluation, gap):
             in_use = int((evaluation.weights > 0).sum())
             name = type(self).__name__
             print(f"{name}: objective {evaluation.value:.6g}, gap {gap:.2g}, kernels {in_use}")
@@ -148,7 +147,14 @@ class KernelMachine(LocalEstimator):
         if not self._is_precomputed or not hasattr(self, "predictor_"):
             return super()._check_rows(X)
         X = validate_data(self, X, dtype=self._score_dtype, allow_nd=True, reset=False)
-        return _as_stack(X)
+        X = _as_stack(X)
+        if X.shape[2] != len(self.kernels_):
+            raise ValueError(
+                f"X is a stack of {X.shape[2]} kernels, but {type(self).__name__} was fitted to "
+                f"{len(self.kernels_)}: give an array of shape (n_rows, {X.shape[1]}, "
+                f"{len(self.kernels_)})."
+            )
+        return X
 
     @property
     def _score_dtype(self):

@@ -129,7 +129,7 @@ class LaSVMClassifier(LocalClassifier):
         self.objective_ = float(sum(solution.objective for solution in found))
         self.duality_gap_ = float(sum(solution.gap for solution in found))
         self.n_iter_ = max(solution.n_iter for solution in found)
-        self._machines = None
+        self._machines, self._upper = None, upper[support]
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -153,9 +153,7 @@ class LaSVMClassifier(LocalClassifier):
         X, labels, weight = self._stream_rows(X, y, classes, sample_weight)
         targets = class_targets(labels, len(self.classes_), np.float64)
         if getattr(self, "_machines", None) is None:
-            kernel = self._kernel(X)
-            self._machines = [OnlineSVM(kernel) for _ in targets.T]
-            self._n_seen = 0
+            self._start_stream(X, targets.shape[1])
         largest = max(machine.n_stored for machine in self._machines)
         self._check_memory(largest + min(64, len(labels)), X)
         ids = self._n_seen + np.arange(len(labels))
@@ -165,6 +163,22 @@ class LaSVMClassifier(LocalClassifier):
                 machine.process(X, signs, self.C * weight, ids)
         self._keep_machines()
         return self
+
+    def _start_stream(self, X, n_outputs):
+        """Empty machines, or those of the fitted model."""
+        if not hasattr(self, "predictor_"):
+            kernel = self._kernel(X)
+            self._machines = [OnlineSVM(kernel) for _ in range(n_outputs)]
+            self._n_seen = 0
+            return
+        rows, dual = self.predictor_.support, self.predictor_.coefficients[0]
+        self._machines, self._n_seen = [], rows.shape[0]
+        for column in dual.T:
+            used = np.flatnonzero(column)
+            box = np.sign(column[used]) * self._upper[used]
+            self._machines.append(
+                OnlineSVM.resume(self.predictor_.kernels[0], rows[used], box, column[used], used)
+            )
 
     def finish(self):
         """Solve for the stored rows exactly; to be called when a stream has ended."""

@@ -14,10 +14,10 @@ _CONSTRAINTS = {"sigma": [positive()], "p": [at_least(1.0, Real)]}
 class _Spectral:
     def _weigh(self, learning):
         learning.grams.keep(learning.everyone)
-        start = learning.evaluate(start_weights(learning.grams.n_kernels), tol=0.1)
-        penalty = Penalty(self.sigma * natural_sigma(start), self.p)
+        start = start_weights(learning.grams.n_kernels)
+        penalty = Penalty(self.sigma * natural_sigma(learning, start), self.p)
         found, gap = solve_spectral_gradient(
-            learning, start.weights, penalty, tol=self.tol, max_iter=self.max_iter,
+            learning, start, penalty, tol=self.tol, max_iter=self.max_iter,
             on_step=self._reporter(),
         )  # fmt: skip
         value = found.value + penalty.value(found.weights)

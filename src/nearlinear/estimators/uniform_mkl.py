@@ -8,7 +8,7 @@ from .machine_doc import documents_machine
 class _Uniform:
     def _weigh(self, learning):
         weights = start_weights(learning.grams.n_kernels)
-        machine = learning.solve(weights, tol=self.tol)
+        machine = learning.solve(weights, tol=self.tol, max_iter=self.max_iter)
         return Learned(weights, machine, machine.objective, machine.gap, machine.n_iter)
 
 

@@ -42,13 +42,24 @@ def fit_class_anchors(X, classes, n_anchors, rng, sample_weight):
     """
     names, members = np.unique(classes, return_inverse=True)
     share = np.bincount(members, weights=sample_weight) / sample_weight.sum()
-    counts = np.maximum(1, np.round(n_anchors * share).astype(int))
+    counts = _shared_out(n_anchors, share, np.bincount(members))
     parts = []
-    for label in range(len(names)):
+    for label in np.flatnonzero(counts):
         rows = np.flatnonzero(members == label)
-        count = min(counts[label], len(rows))
-        parts.append(fit_anchors(X[rows], count, rng, sample_weight[rows]))
+        parts.append(fit_anchors(X[rows], counts[label], rng, sample_weight[rows]))
     return np.vstack(parts)
+
+
+def _shared_out(total, share, most):
+    """Whole numbers in proportion to ``share`` that sum to ``total``, one each if there is enough."""
+    counts = np.minimum(np.floor(total * share).astype(int), most)
+    if total >= len(share):
+        counts = np.maximum(counts, 1)
+    while counts.sum() > total:
+        counts[(counts - total * share + (counts > 1)).argmax()] -= 1
+    while counts.sum() < min(total, most.sum()):
+        counts[np.where(counts < most, total * share - counts, -np.inf).argmax()] += 1
+    return counts
 
 
 def limit_to_distinct(n_wanted, n_distinct, parameter):

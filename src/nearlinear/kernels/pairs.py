@@ -18,7 +18,8 @@ class Pairs:
 
     def __init__(self, X, Z=None):
         self.X = X = _as_floats(X)
-        self.Z = X if Z is None else _as_floats(Z)
+        # beside a stack of similarities, Z are the numbers of rows
+        self.Z = X if Z is None else Z if X.ndim == 3 else _as_floats(Z)
         if issparse(self.Z) and not issparse(X):
             self.Z = self.Z.toarray()
         self.is_square = Z is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Polynomial:
     coef0: float = 1.0
 
     def __post_init__(self):
-        if not 1 <= self.degree < np.inf or self.degree % 1:
+        if not isinstance(self.degree, Real) or not 1 <= self.degree < np.inf or self.degree % 1:
             raise ValueError(f"Polynomial needs a whole degree of at least 1, not {self.degree!r}.")
         if not 0 <= self.coef0 < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
             raise ValueError(

@@ -78,6 +78,8 @@ def solve_sequential(
         if len(entering):
             shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
             weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
+    if not bank.is_complete:  # stopped early: the certificate still covers all kernels
+        gap = now.gap(bank.best_of_all(now))
     full = np.zeros(len(learning.everyone))
     full[active[: len(now.weights)]] = now.weights
     return SequentialSolution(now, full, gap, round_, history)
@@ -128,6 +130,11 @@ class _Prices:
             self._price(coef, rest)
             pool, best = others, self.prices[others].max()
         return self._above(pool, mixture), best
+
+    def best_of_all(self, now):
+        """The best price of any kernel."""
+        self._price(now.machine.dual_coef, self.learning.everyone)
+        return self.prices.max()
 
     def _price(self, coef, which):
         if len(which):

@@ -55,18 +55,18 @@ class KernelLearning:
         self.max_iter, self.max_bytes = max_iter, max_bytes
         self.n_machines = 0
         self.latest = None
-        self._matrix = None
+        self._matrix = self._matrix_weights = None
 
     @property
     def everyone(self):
         return np.arange(self.grams.n_kernels)
 
-    def solve(self, weights, *, tol, which=None):
+    def solve(self, weights, *, tol, which=None, max_iter=None):
         """The machine for ``weights`` of the kernels ``which`` (all by default)."""
         which = self.everyone if which is None else which
         machine = solve_kernel_machine(
             self._source(weights, which), self.problem, self.steps, tol=tol,
-            max_iter=self.max_iter, start=self.latest,
+            max_iter=max_iter or self.max_iter, start=self.latest,
         )  # fmt: skip
         self.latest = machine.dual_coef
         self.n_machines += 1
@@ -92,6 +92,7 @@ class KernelLearning:
         everyone = np.zeros(self.grams.n_kernels)
         everyone[which] = weights
         self._matrix = self.grams.weighted(everyone, out=self._matrix)
+        self._matrix_weights = everyone
         return GramRows(self._matrix)
 
     def curvature(self, evaluation, which):
@@ -112,11 +113,13 @@ class KernelLearning:
         return 0.5 * (bend + bend.T)
 
     def _free_matrix(self, weights, which, free):
-        if self._matrix is not None:
-            matrix = self._matrix[np.ix_(free, free)].astype(np.float64)
+        everyone = np.zeros(self.grams.n_kernels)
+        everyone[which] = weights
+        if np.array_equal(everyone, self._matrix_weights):
+            matrix = self._matrix[np.ix_(free, free)]
         else:
-            matrix = self._source(weights, which).block(free).astype(np.float64)
-        return matrix + self.steps.shift
+            matrix = self._source(weights, which).block(free)
+        return matrix.astype(np.float64) + self.steps.shift
 
 
 def _solve_symmetric(matrix, right):

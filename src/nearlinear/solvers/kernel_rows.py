@@ -63,7 +63,11 @@ class ComputedRows:
 
     def block(self, rows):
         """The matrix among ``rows``."""
-        gram = np.empty((len(rows), len(rows)), dtype=np.float32)
+        size = len(rows) ** 2
+        if len(self._rows) == 0 and size <= len(self._buffer):
+            gram = self._buffer[:size].reshape(len(rows), len(rows))
+        else:
+            gram = np.empty((len(rows), len(rows)), dtype=np.float32)
         self._fill(rows, self.landmarks[rows], gram, np.arange(len(rows)))
         return gram
 

@@ -164,7 +164,6 @@ class _State:
         if start is not None:
             self.dual_coef = _feasible(start, problem, steps)
             self._tell(np.flatnonzero(self.dual_coef), self.dual_coef[self.dual_coef != 0])
-            self.known = self.dual_coef.copy()
 
     @property
     def is_whole(self):

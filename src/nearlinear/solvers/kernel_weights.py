@@ -48,9 +48,9 @@ def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=Non
     weights = weights / (weights**p).sum() ** (1.0 / p)
     now = learning.evaluate(weights, tol=inner.tol, which=which)
     for _ in range(max_iter):
-        if on_step is not None:
-            on_step(now)
         gap = ball_gap(now, p)
+        if on_step is not None:
+            on_step(now, gap)
         if gap <= tol * now.value:
             break
         inner.follow(gap / max(now.value, 1e-300))
@@ -107,13 +107,13 @@ class _InnerTolerance:
     def tighten(self):
         """False when there is nothing left to tighten."""
         self.tol *= 0.1
-        return self.tol >= self.floor
+        return self.tol >= 0.999 * self.floor
 
 
 def _is_done(now, tol, inner, on_step):
-    if on_step is not None:
-        on_step(now)
     gap = now.gap()
+    if on_step is not None:
+        on_step(now, gap)
     inner.follow(gap / max(now.value, 1e-300))
     return gap <= tol * now.value
 

@@ -38,6 +38,15 @@ class OnlineSVM:
         self.ids = np.empty(0, dtype=np.int64)
         self._gram = np.empty((0, 0))
 
+    @classmethod
+    def resume(cls, kernel, X, box, dual_coef, ids):
+        """A machine that was fitted elsewhere."""
+        machine = cls(kernel)
+        machine._append(X, box, ids)
+        machine.dual_coef = dual_coef.astype(np.float64)
+        machine.gradient = machine.y - machine._gram[: len(box), : len(box)] @ machine.dual_coef
+        return machine
+
     @staticmethod
     def memory(n_stored, n_features, itemsize=8):
         """Bytes at the worst moment: the Gram matrix outgrown and the next one, the rows twice."""
@@ -109,8 +118,7 @@ class OnlineSVM:
         old, n = self.n_stored, self.n_stored + len(box)
         if n == old:
             return old
-        stack = vstack if issparse(X) else np.concatenate
-        self.X = X if self.X is None else stack([self.X, X])
+        self.X = X if self.X is None else _stack(self.X, X)
         values = self.kernel(X, self.X)
         if n > len(self._gram):
             gram = np.empty((max(n, int(_GROWTH * old)),) * 2, dtype=values.dtype)
@@ -140,6 +148,13 @@ class OnlineSVM:
         order[holes] = movers
         for name in ("X", "box", "dual_coef", "gradient", "ids"):
             setattr(self, name, getattr(self, name)[order])
+
+
+def _stack(stored, new):
+    """Stored rows and new ones, of the kind that the stored ones are."""
+    if issparse(stored):
+        return vstack([stored, new], format="csr")
+    return np.concatenate([stored, new.toarray() if issparse(new) else new])
 
 
 @dataclass(frozen=True)

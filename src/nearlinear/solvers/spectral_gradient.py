@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .kernel_weights import solve_closed_form
+
 _ARMIJO = 1e-4
 _MEMORY = 5
 _SHORTEST, _LONGEST = 1e-10, 1e10
@@ -44,9 +46,14 @@ class Penalty:
         return evaluation.value + self.value(evaluation.weights) - dual
 
 
-def natural_sigma(evaluation):
-    """The σ at which weights that sum to one are about right: half the largest aᵀK_m a."""
-    return 0.5 * float(evaluation.quadratics.max())
+def natural_sigma(learning, weights):
+    """The σ at which the weights sum to about one.
+
+    On the simplex the best weights have one common price aᵀK_m a, and half of it is this σ; a few
+    steps of the closed form come close.
+    """
+    near = solve_closed_form(learning, weights, tol=0.1, max_iter=20)
+    return 0.5 * float(learning.evaluate(near.weights, tol=1e-4).quadratics.max())
 
 
 def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, on_step=None):
@@ -58,7 +65,7 @@ def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, on
         value = now.value + penalty.value(now.weights)
         gap = penalty.gap(now, learning.problem, learning.steps.shift)
         if on_step is not None:
-            on_step(now)
+            on_step(now, gap)
         if gap <= tol * value:
             break
         recent = [*recent[1 - _MEMORY :], value]

@@ -1,0 +1,1 @@
+"""Picard, "Multiple Locally Linear Kernel Machines", 2024."""

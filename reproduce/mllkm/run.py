@@ -1,0 +1,24 @@
+"""Run the paper's comparison.
+
+python -m reproduce.mllkm.run               everything that is not there yet
+python -m reproduce.mllkm.run --dataset sonar --method simple_mkl lasvm --seeds 3
+python -m reproduce.mllkm.run --smoke       a hundred rows, in a temporary folder
+"""
+
+import sys
+
+from reproduce import datasets, running
+from reproduce.mllkm import tables
+from reproduce.mllkm.methods import STUDY
+
+
+def smoke_splits():
+    return [datasets.tumours()]
+
+
+def main(arguments=None):
+    return running.main(STUDY, tables.write, smoke_splits, arguments=arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

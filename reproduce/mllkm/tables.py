@@ -1,0 +1,103 @@
+"""Table 2 of the paper beside what was measured.
+
+    python -m reproduce.mllkm.tables
+
+reads results/rows.csv and writes table2 as .csv and as .md.
+"""
+
+import sys
+from math import isnan
+from pathlib import Path
+
+from reproduce.comparison import formatted, markdown_table, mean_and_spread
+from reproduce.mllkm.methods import STUDY, TITLES
+from reproduce.report import (
+    NOTHING,
+    accuracy_line,
+    current_rows,
+    is_reached,
+    overview,
+    printed,
+    save,
+    shown_datasets,
+    verdict_counts,
+)
+
+# Columns of the table beside accuracy.
+COSTS = ("n_kernels", "n_support", "predict_ms")
+
+
+def table_lines(cells):
+    """One line per method and set: accuracy with a verdict, then what a prediction costs."""
+    paper = printed(STUDY)
+    for dataset in shown_datasets(STUDY, cells):
+        for method in TITLES:
+            rows = cells.get((method, dataset))
+            line = accuracy_line(rows, *paper.get(("accuracy", method, dataset), NOTHING))
+            if rows and not isnan(line["paper"]):
+                line["reached"] = is_reached(line)
+            for name in COSTS:
+                value, spread = paper.get((name, method, dataset), NOTHING)
+                line |= _cost_columns(name, rows, value, spread)
+            if rows:
+                line["fit_seconds"], _ = mean_and_spread([row["fit_seconds"] for row in rows])
+            yield {"dataset": dataset, "method": method} | line
+
+
+def _cost_columns(name, rows, value, spread):
+    measured, deviation = mean_and_spread([row[name] for row in rows]) if rows else NOTHING
+    return {
+        name: measured,
+        f"{name}_spread": deviation,
+        f"paper_{name}": value,
+        f"paper_{name}_spread": spread,
+    }
+
+
+def cost_overview(lines):
+    """Kernels × support vectors and milliseconds for the test part, the paper's in brackets."""
+    found = {(line["method"], line["dataset"]): line for line in lines}
+    names = list(dict.fromkeys(line["dataset"] for line in lines))
+    body = [
+        [title] + [_cost_cell(found[method, name]) for name in names]
+        for method, title in TITLES.items()
+    ]
+    table = markdown_table(["kernels × support vectors, ms", *names], body)
+    return "What a prediction costs, measured (paper):\n\n" + table
+
+
+def _cost_cell(line):
+    ours, theirs = (_cost(line, prefix) for prefix in ("", "paper_"))
+    return f"{ours}<br>({theirs})"
+
+
+def _cost(line, prefix):
+    if isnan(line[f"{prefix}n_kernels"]):
+        return "–"
+    kernels, support, ms = (formatted(line[prefix + name], digits=1) for name in COSTS)
+    return f"{kernels} × {support}, {ms} ms"
+
+
+def shortfalls(lines):
+    """How many accuracies are at most one printed spread below print, and which are not."""
+    words = [line["reached"] for line in lines if "reached" in line]
+    short = [
+        f"{TITLES[line['method']]} on {line['dataset']}"
+        for line in lines
+        if line.get("reached") == "no"
+    ]
+    count = f"{words.count('yes')} of {len(words)} are at most one printed spread below print"
+    return f"{count}; not: {', '.join(short)}.\n" if short else f"{count}.\n"
+
+
+def write(folder=STUDY.results):
+    """Write the table from the rows in ``folder``."""
+    folder = Path(folder)
+    lines = list(table_lines(current_rows(STUDY, folder / "rows.csv")))
+    summary = [overview(lines, TITLES, 1), shortfalls(lines), verdict_counts(lines, TITLES)]
+    summary += [cost_overview(lines), ""]
+    save(folder, "table2", "Table 2: accuracy (%) and cost", lines, "\n".join(summary))
+
+
+if __name__ == "__main__":
+    sys.exit(write())

@@ -1,0 +1,1 @@
+"""Moeller, Swaminathan, Venkatasubramanian, "A Unified View of Localized Kernel Learning", 2016."""
