@@ -40,7 +40,7 @@ def fit_class_anchors(X, classes, n_anchors, rng, sample_weight):
 
     Keeps rare classes represented.
     """
-    names, members = np.unique(classes, return_inverse=True)
+    _, members = np.unique(classes, return_inverse=True)
     share = np.bincount(members, weights=sample_weight) / sample_weight.sum()
     counts = _shared_out(n_anchors, share, np.bincount(members))
     parts = []
@@ -51,7 +51,7 @@ def fit_class_anchors(X, classes, n_anchors, rng, sample_weight):
 
 
 def _shared_out(total, share, most):
-    """Whole numbers in proportion to ``share`` that sum to ``total``, one each if there is enough."""
+    """Whole numbers in proportion to ``share``, one each if there is enough, ``total`` in all."""
     counts = np.minimum(np.floor(total * share).astype(int), most)
     if total >= len(share):
         counts = np.maximum(counts, 1)

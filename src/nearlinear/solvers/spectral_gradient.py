@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .kernel_weights import solve_closed_form
+from .kernel_weights import solve_newton
 
 _ARMIJO = 1e-4
 _MEMORY = 5
+_SCALE_TOL = 1e-4  # of the penalty: rounding must not change the problem
 _SHORTEST, _LONGEST = 1e-10, 1e10
 _MOST_GROWTH = 10.0  # of the weights in one step: machines on huge kernels are hard to solve
 
@@ -49,11 +50,9 @@ class Penalty:
 def natural_sigma(learning, weights):
     """The σ at which the weights sum to about one.
 
-    On the simplex the best weights have one common price aᵀK_m a, and half of it is this σ; a few
-    steps of the closed form come close.
+    On the simplex the best weights have one common price aᵀK_m a, and half of it is this σ.
     """
-    near = solve_closed_form(learning, weights, tol=0.1, max_iter=20)
-    return 0.5 * float(learning.evaluate(near.weights, tol=1e-4).quadratics.max())
+    return 0.5 * float(solve_newton(learning, weights, tol=_SCALE_TOL).quadratics.max())
 
 
 def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, on_step=None):
