@@ -64,9 +64,14 @@ class Study:
         return list(dict.fromkeys([*self.makers, *self.regressors]))
 
     def methods_for(self, dataset):
-        """Methods for the task of this set."""
+        """Methods for the task of this set, without those that name other ``datasets``."""
         is_regression = self.config["datasets"][dataset].get("task") == "regression"
-        return list(self.regressors if is_regression else self.makers)
+        entries = self.config["methods"]
+        return [
+            method
+            for method in (self.regressors if is_regression else self.makers)
+            if dataset in entries[method].get("datasets", [dataset])
+        ]
 
     def build(self, method, parameters, seed, regression=False):
         """An estimator of this method, seeded where it can be."""
@@ -106,7 +111,11 @@ class Study:
     def seeds_for(self, method, dataset, n_seeds):
         if method in self.deterministic and datasets.has_own_split(dataset):
             return range(1)
-        return range(min(n_seeds, self.config["datasets"].get(dataset, {}).get("seeds", n_seeds)))
+        entries = (
+            self.config["datasets"].get(dataset, {}),
+            self.config["methods"].get(method, {}),
+        )
+        return range(min(n_seeds, *(entry.get("seeds", n_seeds) for entry in entries)))
 
     def load_split(self, dataset, seed):
         """The data set split and scaled as the configuration says."""

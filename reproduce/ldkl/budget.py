@@ -13,6 +13,7 @@ BUDGET = "budget"
 _SIZES = {
     "rff": "n_components",
     "nystroem": "n_components",
+    "cpsp": "n_basis",
     "mlp": "hidden_layer_sizes",
     "llsvm": "n_anchors",
 }
@@ -42,7 +43,8 @@ def fill_budget(method, parameters, budget, n_features, n_outputs):
         return parameters
     if method == "llsvm":
         return parameters | _anchors(parameters["n_neighbors"], budget, n_features, n_outputs)
-    # Each random feature, landmark or hidden unit costs one product with the row and its weights.
+    # Each random feature, landmark, basis vector or hidden unit costs one product with the row and
+    # its weights.
     return parameters | {size: max(1, budget // (n_features + n_outputs))}
 
 

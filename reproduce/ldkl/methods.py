@@ -7,11 +7,13 @@ from sklearn.linear_model import Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import SVC, SVR, LinearSVC
 
-from nearlinear import LDKLClassifier, LDKLRegressor, LLSVMClassifier
+from nearlinear import CPSPClassifier, LDKLClassifier, LDKLRegressor, LLSVMClassifier
 from reproduce.ldkl.baselines import NystroemSVC, boosted_trees, random_features_svc
 from reproduce.ldkl.budget import fill_budget, tree_multiply_adds
 from reproduce.study import Study
 
+# Sizes of the table "basis".
+BASIS_SIZES = (10, 50, 200)
 _BOOSTED, _BOOSTED_REGRESSORS = boosted_trees()
 MAKERS = {
     "linear": LinearSVC,
@@ -21,6 +23,9 @@ MAKERS = {
     "ldkl_original": partial(LDKLClassifier, solver="sgd"),
     "rff": random_features_svc,
     "nystroem": NystroemSVC,
+    "cpsp": CPSPClassifier,
+    **{f"cpsp_{size}": CPSPClassifier for size in BASIS_SIZES},
+    **{f"nystroem_{size}": NystroemSVC for size in BASIS_SIZES},
     "llsvm": LLSVMClassifier,
     "mlp": MLPClassifier,
     **_BOOSTED,
@@ -45,6 +50,8 @@ TITLES = {
     "rff": "RFF",
     "nystroem": "Nyström",
     "cpsp": "CPSP",
+    **{f"cpsp_{size}": f"CPSP, {size} basis vectors" for size in BASIS_SIZES},
+    **{f"nystroem_{size}": f"Nyström, {size} landmarks" for size in BASIS_SIZES},
     "llsvm": "LLSVM",
     "mlp": "MLP",
     "lightgbm": "LightGBM",
