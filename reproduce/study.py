@@ -111,11 +111,7 @@ class Study:
     def seeds_for(self, method, dataset, n_seeds):
         if method in self.deterministic and datasets.has_own_split(dataset):
             return range(1)
-        entries = (
-            self.config["datasets"].get(dataset, {}),
-            self.config["methods"].get(method, {}),
-        )
-        return range(min(n_seeds, *(entry.get("seeds", n_seeds) for entry in entries)))
+        return range(min(n_seeds, self.config["datasets"].get(dataset, {}).get("seeds", n_seeds)))
 
     def load_split(self, dataset, seed):
         """The data set split and scaled as the configuration says."""

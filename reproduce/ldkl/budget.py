@@ -43,9 +43,10 @@ def fill_budget(method, parameters, budget, n_features, n_outputs):
         return parameters
     if method == "llsvm":
         return parameters | _anchors(parameters["n_neighbors"], budget, n_features, n_outputs)
-    # Each random feature, landmark, basis vector or hidden unit costs one product with the row and
-    # its weights.
-    return parameters | {size: max(1, budget // (n_features + n_outputs))}
+    # Each random feature, landmark or hidden unit costs one product with the row and its weights;
+    # CPSP's own count charges one more for the Gaussian.
+    per_unit = n_features + n_outputs + (method == "cpsp")
+    return parameters | {size: max(1, budget // per_unit)}
 
 
 def _anchors(n_neighbors, budget, n_features, n_outputs):

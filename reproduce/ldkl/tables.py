@@ -1,17 +1,23 @@
-"""Tables 1 and 2 of the paper beside what was measured, then several classes and regression.
+"""Tables 1 and 2 of the paper beside what was measured, then other tasks and learned bases.
 
     python -m reproduce.ldkl.tables
 
-reads results/rows.csv and writes table1, table2, multiclass, regression and claims, each as .csv
-and as .md.
+reads results/rows.csv and writes table1, table2, basis, multiclass, regression and claims, each
+as .csv and as .md.
 """
 
 import sys
 from math import isnan, nan
 from pathlib import Path
 
-from reproduce.comparison import SIGNIFICANT, formatted, markdown_table, mean_and_spread
-from reproduce.ldkl.methods import STUDY, TITLES
+from reproduce.comparison import (
+    SIGNIFICANT,
+    claim_verdict,
+    formatted,
+    markdown_table,
+    mean_and_spread,
+)
+from reproduce.ldkl.methods import BASIS_SIZES, STUDY, TITLES
 from reproduce.report import (
     NOTHING,
     accuracy_line,
@@ -129,6 +135,51 @@ def _number(line, name, verdict_name, digits):
     return f"{measured}{word}<br>({formatted(line[f'paper_{name}'], digits=digits)})"
 
 
+def basis_lines(cells):
+    """Basis vectors learned (CPSP) and drawn (Nyström), as many of each, beside the full machine.
+
+    The difference is paired over seeds.
+    """
+    for dataset in datasets_of("binary", cells):
+        for size in BASIS_SIZES:
+            learned, drawn = f"cpsp_{size}", f"nystroem_{size}"
+            test = paired_test(STUDY, cells, dataset, learned, drawn)
+            if test is not None:
+                line = {"dataset": dataset, "n_basis": size, "seeds": test.n}
+                line |= _basis_columns(cells[learned, dataset], "measured", "times_linear")
+                line |= _basis_columns(cells[drawn, dataset], "nystroem", "nystroem_times_linear")
+                line |= test_columns(test) | {"verdict": claim_verdict(test)}
+                if kernel := cells.get(("kernel", dataset)):
+                    line |= _basis_columns(kernel, "kernel", "kernel_times_linear")
+                yield line
+
+
+def _basis_columns(rows, name, time_name):
+    accuracy, spread = mean_and_spread([row["accuracy"] for row in rows])
+    time, _ = mean_and_spread([row["times_linear"] for row in rows])
+    return {name: accuracy, f"{name}_spread": spread, time_name: time}
+
+
+def _basis_overview(lines):
+    body = []
+    for line in lines:
+        accuracies = [
+            formatted(line.get(name, nan), line.get(f"{name}_spread", nan))
+            for name in ("measured", "nystroem", "kernel")
+        ]
+        gain = f"{line['difference']:+.2f} **{line['verdict']}**"
+        times = [
+            formatted(line.get(f"{name}times_linear", nan), digits=1)
+            for name in ("", "nystroem_", "kernel_")
+        ]
+        body.append(
+            [line["dataset"], line["n_basis"], *accuracies[:2], gain, accuracies[2], *times]
+        )
+    titles = [TITLES[method] for method in ("cpsp", "nystroem", "kernel")]
+    header = ["set", "size", *titles[:2], "CPSP above Nyström", titles[2]]
+    return markdown_table([*header, *(f"{title}, × linear" for title in titles)], body)
+
+
 def regression_lines(cells):
     """Mean squared error, its ratio to the RBF-SVR's with a paired test, and the ratio of times."""
     for dataset in datasets_of("regression", cells):
@@ -195,6 +246,9 @@ def write(folder=STUDY.results):
         lines = list(accuracy_lines(cells, task, titles))
         views = overview(lines, titles, 2), verdict_counts(lines, titles)
         save(folder, name, title, lines, "\n".join([*views, times_overview(lines, titles), ""]))
+    lines = list(basis_lines(cells))
+    title = "Learned and drawn basis vectors: accuracy (%)"
+    save(folder, "basis", title, lines, _basis_overview(lines) + "\n")
     lines = list(regression_lines(cells))
     save(folder, "regression", "Regression", lines, _regression_overview(lines) + "\n")
     regressions = datasets_of("regression", cells)

@@ -34,6 +34,12 @@ def test_regressions_have_methods_of_their_own(study):
     assert isinstance(study.build("ridge", {}, seed=0, regression=True), Ridge)
 
 
+def test_a_method_that_names_its_data_sets_is_run_on_no_others(study):
+    study.config["methods"]["kernel"]["datasets"] = ["digits"]
+    assert study.methods_for("sines") == ["linear"]
+    assert study.methods_for("digits") == ["linear", "kernel"]
+
+
 def test_every_seed_inside_a_pipeline_is_set(study):
     def make(C):
         return make_pipeline(StandardScaler(), LinearSVC(C=C))

@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
+from nearlinear.solvers import kernel_learning
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_learning import Evaluation, KernelLearning
 from nearlinear.solvers.kernel_svm import FixedBias, FreeBias
@@ -172,3 +173,22 @@ def test_machines_are_counted_and_start_from_the_last_one(learn):
     assert learning.n_machines == 2
     assert again.machine.n_iter <= first.machine.n_iter
     np.testing.assert_allclose(again.machine.dual_coef, first.machine.dual_coef, atol=1e-12)
+
+
+@EACH_BIAS
+def test_the_curvature_of_many_free_rows_is_close_to_the_exact_one(learn, monkeypatch, steps):
+    learning = learn(steps=steps)
+    found = learning.evaluate(WEIGHTS, tol=1e-6)
+    exact = learning.curvature(found, learning.everyone)
+    monkeypatch.setattr(kernel_learning, "_LARGEST_EXACT", 5)
+    rough = learning.curvature(found, learning.everyone)
+    np.testing.assert_allclose(rough, exact, atol=0.02 * np.abs(exact).max())
+
+
+def test_the_curvature_keeps_to_its_memory(learn):
+    learning = learn()
+    found = learning.evaluate(WEIGHTS, tol=1e-6)
+    learning.max_bytes = 8 * 10**2  # ten free rows
+    few = learning.curvature(found, learning.everyone)
+    assert np.all(np.linalg.eigvalsh(few) >= -1e-9 * np.abs(few).max())
+    assert np.any(few != learn().curvature(found, learning.everyone))

@@ -8,6 +8,7 @@ is convex in β; its gradient is −½ S with S_m = aᵀK_m a at the solution (D
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..kernels.composite import WeightedSum
 from .dual_problem import MachineSolution
@@ -16,6 +17,9 @@ from .kernel_svm import solve_kernel_machine
 
 # A machine's matrix is held in memory up to this size; beyond, rows are computed on demand.
 _LARGEST_GRAM = 1 << 29
+# Up to this many free rows the curvature is exact; beyond, so many gradient steps must do.
+_LARGEST_EXACT = 2000
+_MOST_GRADIENTS = 50
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,9 @@ class KernelLearning:
         free = np.flatnonzero(inside)
         if len(free) == 0:
             return np.zeros((len(which), len(which)))
+        # the model need not be exact: where the matrix would not fit, some rows speak for all
+        most = max(1, int((self.max_bytes / 8) ** 0.5))
+        free = free[:: -(-len(free) // most)]
         products = self.grams.products(coef, which, free)
         matrix = self._free_matrix(evaluation.weights, which, free)
         solved = _solve_symmetric(matrix, np.vstack([products, np.ones(len(free))]).T)
@@ -119,17 +126,39 @@ class KernelLearning:
             matrix = self._matrix[np.ix_(free, free)]
         else:
             matrix = self._source(weights, which).block(free)
-        return matrix.astype(np.float64) + self.steps.shift
+        return matrix + matrix.dtype.type(self.steps.shift)
 
 
 def _solve_symmetric(matrix, right):
-    """Solve with a matrix that may be singular to rounding."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
+    """Solve with a positive matrix that may be singular to rounding; roughly if it is large."""
     scale = max(float(np.trace(matrix)) / len(matrix), 1e-300)
+    if len(matrix) > _LARGEST_EXACT:
+        return _conjugate_gradients(matrix, right, ridge=1e-6 * scale)
     ridge = 1e-10 * scale
+    matrix = matrix.astype(np.float64)
     while True:
+        matrix[np.diag_indices_from(matrix)] += ridge
         try:
-            return cho_solve(cho_factor(matrix + ridge * np.eye(len(matrix))), right)
+            return cho_solve(cho_factor(matrix), right)
         except LinAlgError:
             ridge *= 100.0
+
+
+def _conjugate_gradients(matrix, right, ridge):
+    """All columns of ``right`` side by side, each to a hundredth of its size."""
+    found = np.zeros_like(right)
+    residual = right.copy()
+    direction = right.copy()
+    squares = (residual**2).sum(axis=0)
+    enough = 1e-4 * squares
+    for _ in range(_MOST_GRADIENTS):
+        image = matrix @ direction.astype(matrix.dtype) + ridge * direction
+        bent = (direction * image).sum(axis=0)
+        length = np.where(squares > enough, squares / np.where(bent > 0, bent, np.inf), 0.0)
+        found += length * direction
+        residual -= length * image
+        before, squares = squares, (residual**2).sum(axis=0)
+        if np.all(squares <= enough):
+            break
+        direction = residual + squares / np.where(before > 0, before, np.inf) * direction
+    return found
