@@ -188,7 +188,7 @@ def test_the_curvature_of_many_free_rows_is_close_to_the_exact_one(learn, monkey
 def test_the_curvature_keeps_to_its_memory(learn):
     learning = learn()
     found = learning.evaluate(WEIGHTS, tol=1e-6)
-    learning.max_bytes = 8 * 10**2  # ten free rows
+    learning.max_bytes = 8 * 3**2  # three free rows
     few = learning.curvature(found, learning.everyone)
     assert np.all(np.linalg.eigvalsh(few) >= -1e-9 * np.abs(few).max())
     assert np.any(few != learn().curvature(found, learning.everyone))
