@@ -16,6 +16,7 @@ from sklearn.svm import SVC, SVR
 import nearlinear
 from nearlinear.estimators import kernel_machine
 from nearlinear.kernels import Custom, Family, Gaussian, Linear, OnColumns, Polynomial, Scaled, bank
+from nearlinear.solvers.kernel_learning import KernelLearning
 
 LEARNED = ["SimpleMKL", "SPGGMKL", "SequentialMKL"]
 ALL = ["UniformMKL", *LEARNED]
@@ -660,3 +661,31 @@ def test_a_stream_of_kernels_that_was_stopped_early_says_so(moons):
 def test_a_machine_of_equal_weights_that_was_stopped_early_says_so(moons):
     with pytest.warns(ConvergenceWarning, match="UniformMKLClassifier stopped .* raise max_iter"):
         make("UniformMKL", kernels=Gaussian(), tol=1e-9, C=1e3, max_iter=1).fit(*moons)
+
+
+def test_a_search_that_is_interrupted_leaves_its_last_weights(moons, monkeypatch):
+    X, y = moons
+    evaluate, calls = KernelLearning.evaluate, []
+
+    def impatient(self, *args, **kwargs):
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        calls.append(1)
+        return evaluate(self, *args, **kwargs)
+
+    monkeypatch.setattr(KernelLearning, "evaluate", impatient)
+    model = nearlinear.SimpleMKLClassifier()
+    with pytest.warns(UserWarning, match="Interrupted"):
+        model.fit(X, y)
+    assert model.kernel_weights_.sum() == pytest.approx(1.0)
+    assert model.duality_gap_ > 0
+    assert model.score(X, y) > 0.9
+
+
+def test_an_interruption_before_anything_is_found_is_passed_on(moons, monkeypatch):
+    def interrupted(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(KernelLearning, "evaluate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        nearlinear.SimpleMKLClassifier().fit(*moons)

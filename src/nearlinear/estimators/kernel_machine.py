@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from .._warn import warn_user
 from ..kernels.family import fix_kernels, parse_kernels
 from ..kernels.grams import DOUBLE_ROWS, Grams
 from ..kernels.standard import Precomputed
@@ -53,10 +54,20 @@ class KernelMachine(LocalEstimator):
         kernels, kept = fix_kernels(parsed, rows.X, self.normalisation, landmarks)
         budget = self._gram_bytes(rows, len(kernels))
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
-        found = []
-        for problem in self._problems(rows):
+        found, problems = [], self._problems(rows)
+        for problem in problems:
             learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget)
-            found.append(self._weigh(learning))
+            try:
+                found.append(self._weigh(learning))
+            except KeyboardInterrupt:
+                if learning.last is None or problem is not problems[-1]:
+                    raise
+                warn_user("Interrupted: the last weights are kept.")
+                last = learning.last_of_all()
+                n_machines = learning.n_machines
+                found.append(
+                    Learned(last.weights, last.machine, last.value, last.gap(), n_machines)
+                )
         weights = np.zeros((len(found), len(parsed)))
         weights[:, kept] = [learned.weights for learned in found]
         self.kernels_ = parsed

@@ -219,7 +219,9 @@ class LaSVMClassifier(LocalClassifier):
         self.n_support_ = support.shape[0]
 
     def _kernel(self, X):
-        kernels = [kernel.for_rows(X) for kernel in parse_kernels(self.kernel, X.shape[1])]
+        kernels = [
+            kernel.for_rows(X) for kernel in parse_kernels(self.kernel, X.shape[1], "kernel")
+        ]
         self._check_memory(64, X)
         if len(kernels) == 1:
             return kernels[0]

@@ -72,13 +72,13 @@ _NAMES = {
 }
 
 
-def parse_kernels(kernels, n_features):
+def parse_kernels(kernels, n_features, parameter="kernels"):
     """Kernel objects from what users write: names, kernels, families, functions, lists of them."""
     if isinstance(kernels, str):
         if kernels not in _NAMES:
             known = ", ".join(repr(name) for name in sorted(_NAMES))
             raise ValueError(f"There is no kernel named {kernels!r}; there are {known}.")
-        return parse_kernels(_NAMES[kernels](), n_features)
+        return parse_kernels(_NAMES[kernels](), n_features, parameter)
     is_class = isinstance(kernels, type)
     if hasattr(kernels, "from_pairs") and not is_class:
         return [kernels]
@@ -88,13 +88,14 @@ def parse_kernels(kernels, n_features):
         if isinstance(kernels, Family):
             found = kernels.members(n_features)
         else:
-            found = [kernel for part in kernels for kernel in parse_kernels(part, n_features)]
+            parts = [parse_kernels(part, n_features, parameter) for part in kernels]
+            found = [kernel for part in parts for kernel in part]
         if found:
             return found
-        raise ValueError("kernels is empty; give at least one kernel.")
+        raise ValueError(f"{parameter} is empty; give at least one kernel.")
     raise ValueError(
-        f"kernels holds {kernels!r}, which is no kernel: give a name, a kernel object, a function "
-        "of two sets of rows, or a list of these."
+        f"{parameter} holds {kernels!r}, which is no kernel: give a name, a kernel object, a "
+        "function of two sets of rows, or a list of these."
     )
 
 

@@ -58,7 +58,7 @@ class KernelLearning:
         self.grams, self.problem, self.steps = grams, problem, steps
         self.max_iter, self.max_bytes = max_iter, max_bytes
         self.n_machines = 0
-        self.latest = None
+        self.latest = self.last = None
         self._matrix = self._matrix_weights = None
 
     @property
@@ -81,7 +81,17 @@ class KernelLearning:
         which = self.everyone if which is None else which
         machine = self.solve(weights, tol=tol, which=which)
         quadratics = self.grams.quadratics(machine.dual_coef, which)
-        return Evaluation(np.asarray(weights, dtype=np.float64), machine, quadratics)
+        found = Evaluation(np.asarray(weights, dtype=np.float64), machine, quadratics)
+        self.last = found, which
+        return found
+
+    def last_of_all(self):
+        """The last evaluation as one of all kernels: what is left of a search cut short."""
+        found, which = self.last
+        weights = np.zeros(self.grams.n_kernels)
+        weights[which] = found.weights
+        prices = self.grams.quadratics(found.machine.dual_coef, self.everyone)
+        return Evaluation(weights, found.machine, prices)
 
     def matrix_bytes(self):
         return self.grams.n_rows**2 * self.grams.dtype.itemsize
