@@ -185,7 +185,8 @@ def test_the_curvature_of_many_free_rows_is_close_to_the_exact_one(learn, monkey
     np.testing.assert_allclose(rough, exact, atol=0.02 * np.abs(exact).max())
 
 
-def test_the_curvature_keeps_to_its_memory(learn):
+def test_the_curvature_keeps_to_its_memory(learn, monkeypatch):
+    monkeypatch.setattr(kernel_learning, "_FEWEST_FREE", 1)
     learning = learn()
     found = learning.evaluate(WEIGHTS, tol=1e-6)
     learning.max_bytes = 8 * 3**2  # three free rows

@@ -20,6 +20,7 @@ _LARGEST_GRAM = 1 << 29
 # Up to this many free rows the curvature is exact; beyond, so many gradient steps must do.
 _LARGEST_EXACT = 2000
 _MOST_GRADIENTS = 50
+_FEWEST_FREE = 500  # too few rows make a model that misleads
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class KernelLearning:
         if len(free) == 0:
             return np.zeros((len(which), len(which)))
         # the model need not be exact: where the matrix would not fit, some rows speak for all
-        most = max(1, int((self.max_bytes / 8) ** 0.5))
+        most = max(_FEWEST_FREE, int((self.max_bytes / 8) ** 0.5))
         free = free[:: -(-len(free) // most)]
         products = self.grams.products(coef, which, free)
         matrix = self._free_matrix(evaluation.weights, which, free)
