@@ -9,9 +9,9 @@ from .._compile import run_blocks
 from ..kernels.pairs import Pairs
 from .base import Cost, count_bytes
 
-_BLOCK = 256
-# Support rows that are compared at once: a tile stays in a core's cache.
+# Support rows that are compared at once, and entries of a tile: it stays in a core's cache.
 _STRIP = 512
+_TILE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class KernelExpansion:
         def work(start, stop):
             scores[start:stop] = self._score(X[start:stop])
 
-        run_blocks(work, X.shape[0], _BLOCK, n_jobs)
+        width = min(_STRIP, max(1, self.support.shape[0]))
+        run_blocks(work, X.shape[0], max(1, _TILE // width), n_jobs)
         return scores
 
     def _score(self, X):
