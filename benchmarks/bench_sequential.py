@@ -44,7 +44,9 @@ def run(smoke=False, folder=FOLDER):
     candidates = bank(widths=n_widths, degrees=(), columns="each")
     models = {
         "SequentialMKL": SequentialMKLClassifier(candidates, tol=TOL),
-        "SimpleMKL (reduced_gradient)": SimpleMKLClassifier(candidates, tol=TOL),
+        "SimpleMKL (reduced_gradient)": SimpleMKLClassifier(
+            candidates, tol=TOL, weight_solver="reduced_gradient"
+        ),
         "SimpleMKL (newton)": SimpleMKLClassifier(candidates, tol=TOL, weight_solver="newton"),
     }
     with one_thread():

@@ -16,6 +16,8 @@ from .pair_steps import pair_pass
 
 # Left out are rows at a bound once they are this share of the rows at work.
 _SHRINK_SHARE = 0.3
+# The same when all rows have just been looked at: what they say is certain then.
+_FIRST_SHARE = 0.1
 _STEPS_PER_ROW = 1000
 # A violation below this share of the scores is not worth pursuing.
 _ROUNDING = 1e-13
@@ -139,7 +141,7 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
             target = 0.3 * min(target, state.violation())
             if target <= _ROUNDING * np.abs(problem.targets - state.slack).max():
                 break
-            state.shrink(share=0.0)
+            state.shrink(_FIRST_SHARE)
         state.ascend(target)
         state.shrink(_SHRINK_SHARE)
     else:
