@@ -19,7 +19,7 @@ from .kernel_svm import solve_kernel_machine
 _LARGEST_GRAM = 1 << 29
 # Up to this many free rows the curvature is exact; beyond, so many gradient steps must do.
 _LARGEST_EXACT = 500
-_MOST_GRADIENTS = 50
+_MOST_GRADIENTS = 15
 _FEWEST_FREE = 500  # too few rows make a model that misleads
 
 
