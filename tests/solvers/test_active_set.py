@@ -8,9 +8,9 @@ from nearlinear.kernels import bank
 from nearlinear.kernels.family import fix_kernels, parse_kernels
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.active_set import solve_sequential
+from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_learning import KernelLearning
-from nearlinear.solvers.kernel_svm import FixedBias, FreeBias
 from nearlinear.solvers.kernel_weights import solve_newton, start_weights
 from reference.kernel_learning import best_value
 

@@ -8,9 +8,9 @@ from sklearn.svm import SVC
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers import kernel_learning
+from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_learning import Evaluation, KernelLearning
-from nearlinear.solvers.kernel_svm import FixedBias, FreeBias
 from reference.kernel_learning import best_value
 
 KERNELS = [Gaussian(0.2), Gaussian(2.0), Linear(), Polynomial(2, gamma=0.5)]

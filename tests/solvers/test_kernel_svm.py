@@ -5,9 +5,10 @@ import pytest
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 from nearlinear.kernels import Gaussian
+from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_rows import ComputedRows, GramRows
-from nearlinear.solvers.kernel_svm import FixedBias, FreeBias, solve_kernel_machine
+from nearlinear.solvers.kernel_svm import solve_kernel_machine
 from nearlinear.solvers.linear_svm import solve_gated_svm
 from reference import kernel_svm as reference
 

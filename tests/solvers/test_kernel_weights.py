@@ -8,9 +8,9 @@ from sklearn.datasets import make_moons
 
 from nearlinear.kernels import Gaussian, Linear, Polynomial, Scaled
 from nearlinear.kernels.grams import Grams
+from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_learning import Evaluation, KernelLearning
-from nearlinear.solvers.kernel_svm import FixedBias, FreeBias
 from nearlinear.solvers.kernel_weights import (
     ball_gap,
     solve_closed_form,

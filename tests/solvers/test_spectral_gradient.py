@@ -8,9 +8,9 @@ from sklearn.svm import SVC
 
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
+from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_learning import KernelLearning
-from nearlinear.solvers.kernel_svm import FixedBias, FreeBias
 from nearlinear.solvers.kernel_weights import solve_newton, start_weights
 from nearlinear.solvers.spectral_gradient import Penalty, natural_sigma, solve_spectral_gradient
 

@@ -1,30 +1,16 @@
 """Which kernels a model has chosen, and how much each of them counts."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels import (
-    Custom,
-    GatedSum,
-    Gaussian,
-    Linear,
-    OnColumns,
-    Polynomial,
-    Scaled,
-    UnitDiagonal,
-    WeightedSum,
-)
-from ..kernels.standard import Precomputed
+from .kernel_labels import describe, shortened
 
 _INK, _QUIET, _PALE = "#28323c", "#5b6b7b", "#dfe5ea"
 _KINDS = {"Gaussian": "#2b7a9b", "Polynomial": "#d1495b", "Linear": "#e0a030"}
 _OTHER_KINDS = ["#5a9367", "#7d5ba6", "#8a6d4f", "#4f5d75", "#c779b0"]
 _HEAT = ["#e3eef2", "#8fbcbf", "#2b6f8f", "#153f57"]
 _TYPE = 8.5  # size of the type
-_NAME_LENGTH = 24
 
 
 class KernelWeightsDisplay:
@@ -104,7 +90,7 @@ class KernelWeightsDisplay:
                 f"{cls.__name__} draws the kernel weights of MKL models, not {type(last).__name__}."
             )
         names = _feature_names(estimator, last, feature_names)
-        descriptions = [_describe(kernel) for kernel in last.kernels_]
+        descriptions = [describe(kernel) for kernel in last.kernels_]
         display = cls(
             weights=last.kernel_weights_,
             labels=[description.label(names) for description in descriptions],
@@ -221,7 +207,7 @@ class KernelWeightsDisplay:
             aspect="auto", interpolation="nearest",
         )  # fmt: skip
         self._name_kernels()
-        names = [_shortened(str(label)) for label in self.classes]
+        names = [shortened(str(label)) for label in self.classes]
         ax.set_xticks(np.arange(len(names)), names, fontsize=_TYPE)
         if max(map(len, names)) > max(6, 50 / len(names)):
             ax.tick_params(axis="x", rotation=35)
@@ -273,72 +259,6 @@ class KernelWeightsDisplay:
             )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Description:
-    """A kernel in words; ``columns`` None stands for all, () for none at all."""
-
-    kind: str
-    name: str
-    settings: tuple[str, ...] = ()
-    columns: tuple[int, ...] | None = None
-
-    def label(self, feature_names):
-        if self.columns is None:
-            return ", ".join([self.name, *self.settings, "all features"])
-        if not self.columns:
-            return ", ".join([self.name, *self.settings])
-        place = _place(self.columns, feature_names)
-        return ", ".join([f"{self.name} on {place}", *self.settings])
-
-
-def _describe(kernel):
-    match kernel:
-        case Linear():
-            return _Description("Linear", "Linear")
-        case Polynomial():
-            settings = () if kernel.gamma is None else (f"gamma {kernel.gamma:.3g}",)
-            settings += () if kernel.coef0 == 1.0 else (f"coef0 {kernel.coef0:.3g}",)
-            return _Description("Polynomial", f"Polynomial {kernel.degree}", settings)
-        case Gaussian(gamma=None):
-            return _Description("Gaussian", "Gaussian", (f"width {kernel.width:.3g}",))
-        case Gaussian():
-            return _Description("Gaussian", "Gaussian", (f"gamma {kernel.gamma:.3g}",))
-        case OnColumns():
-            inner, columns = _describe(kernel.kernel), kernel.columns
-            if inner.columns is not None:
-                columns = tuple(columns[d] for d in inner.columns)
-            return replace(inner, columns=tuple(columns))
-        case Scaled():
-            return _with_setting(kernel.kernel, f"× {kernel.factor:.3g}")
-        case UnitDiagonal():
-            return _with_setting(kernel.kernel, "unit diagonal")
-        case WeightedSum():
-            return _Description("Sum", f"Sum of {len(kernel.kernels)} kernels")
-        case GatedSum():
-            return _Description("Gated sum", f"Gated sum of {len(kernel.kernels)} kernels")
-        case Custom():
-            name = getattr(kernel.function, "__name__", type(kernel.function).__name__)
-            return _Description("Custom", _shortened(name))
-        case Precomputed():
-            return _Description("Precomputed", f"Precomputed kernel {kernel.layer}", columns=())
-    return _Description("Custom", _shortened(type(kernel).__name__))
-
-
-def _with_setting(kernel, setting):
-    inner = _describe(kernel)
-    return replace(inner, settings=(*inner.settings, setting))
-
-
-def _place(columns, feature_names):
-    if len(columns) > 3:
-        return f"{len(columns)} features"
-    if feature_names is None:
-        names, noun = [str(d) for d in columns], "features " if len(columns) > 1 else "feature "
-    else:
-        names, noun = [_shortened(feature_names[d]) for d in columns], ""
-    return noun + " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
 def _feature_names(model, last, given):
     """Names as given or as learned; None where there are none but numbers."""
     if given is not None:
@@ -362,7 +282,3 @@ def _feature_names(model, last, given):
 def _kind_colors(kinds):
     others = iter(_OTHER_KINDS * len(kinds))
     return {kind: _KINDS.get(kind) or next(others) for kind in kinds}
-
-
-def _shortened(name):
-    return name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…"

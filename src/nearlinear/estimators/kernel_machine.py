@@ -11,9 +11,9 @@ from ..kernels.family import fix_kernels, parse_kernels
 from ..kernels.grams import DOUBLE_ROWS, Grams
 from ..kernels.standard import Precomputed
 from ..predictors.kernel_expansion import KernelExpansion
+from ..solvers.bias_steps import FixedBias, FreeBias
 from ..solvers.dual_problem import DualProblem, MachineSolution
 from ..solvers.kernel_learning import KernelLearning
-from ..solvers.kernel_svm import FixedBias, FreeBias
 from ..solvers.linear_svm import warn_if_loose
 from .base import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
 from .constraints import SHARED, at_least, one_of
