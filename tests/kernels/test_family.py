@@ -77,12 +77,10 @@ def test_no_widths_leave_polynomials():
     assert bank(widths=0, degrees=(2,), columns="all").members(4) == [Polynomial(2)]
 
 
-# fails until fixed (bugs4.md, K8)
 def test_a_number_of_widths_may_come_from_numpy():
     assert bank(widths=np.int64(4)) == bank(widths=4)
 
 
-# fails until fixed (bugs4.md, K8)
 def test_a_negative_number_of_widths_is_refused():
     with pytest.raises(ValueError, match="-2"):
         bank(widths=-2)
@@ -136,7 +134,6 @@ def test_an_empty_list_of_kernels_is_refused(kernels):
         parse_kernels(kernels, 2)
 
 
-# fails until fixed (bugs4.md, K9)
 def test_an_empty_family_is_refused():
     with pytest.raises(ValueError, match="at least one kernel"):
         parse_kernels(bank(widths=0, degrees=()), 2)
@@ -149,7 +146,6 @@ def test_what_is_no_kernel_is_refused_by_its_value(kernels):
         parse_kernels(kernels, 2)
 
 
-# fails until fixed (bugs4.md, K9)
 def test_a_kernel_without_its_brackets_is_refused():
     with pytest.raises(ValueError, match="which is no kernel"):
         parse_kernels([Linear(), Gaussian], 2)
@@ -243,7 +239,6 @@ def test_kernels_that_all_vanish_are_refused(normalisation):
         fix_kernels([Linear(), OnColumns(Linear(), (0,))], np.zeros((9, 2)), normalisation)
 
 
-# fails until fixed (bugs4.md, K10)
 @pytest.mark.parametrize("normalisation", ["variance", "trace", "diagonal"])
 def test_a_column_in_small_units_is_not_taken_for_zero(rng, normalisation):
     X = rng.standard_normal((30, 2)) * [1.0, 5e-7]  # the second in metres, of the size of light

@@ -91,7 +91,6 @@ def test_squared_distances_are_never_negative(rng, as_rows):
         assert Pairs(as_rows(rows), as_rows(rows)).squared_distances.min() >= 0.0
 
 
-# fails until fixed (bugs4.md, K1)
 @each_dtype
 @each_form
 @pytest.mark.parametrize("width", [1, 4, 30])
@@ -119,7 +118,6 @@ def test_float32_distances_far_from_the_origin_are_accurate(rng, width):
     np.testing.assert_allclose(Pairs(X, Z).squared_distances, exact, atol=2e-3)
 
 
-# fails until fixed (bugs4.md, K3)
 @pytest.mark.parametrize("width", [1, 4, 30])
 def test_float32_distances_of_sparse_rows_far_from_the_origin_are_accurate(rng, width):
     X = (rng.standard_normal((40, width)) + FAR).astype(np.float32)
@@ -184,7 +182,6 @@ def test_the_typical_distance_of_rows_in_float32_does_not_suffer_far_away(rng):
         assert RowScales(rows).squared_distance == pytest.approx(exact, rel=1e-5)
 
 
-# fails until fixed (bugs4.md, K2)
 @each_form
 def test_where_most_rows_are_equal_the_typical_distance_is_their_mean(as_rows):
     for seed in range(20):
@@ -196,7 +193,6 @@ def test_where_most_rows_are_equal_the_typical_distance_is_their_mean(as_rows):
         assert found == pytest.approx(pdist(X, "sqeuclidean").mean(), rel=1e-9)
 
 
-# fails until fixed (bugs4.md, K2)
 @each_form
 def test_where_all_rows_are_equal_the_typical_distance_is_one(as_rows):
     for seed in range(20):
@@ -214,7 +210,6 @@ def test_the_distance_of_two_rows_is_their_typical_one():
     assert RowScales(np.array([[0.0, 0.0], [3.0, 4.0]])).squared_distance == pytest.approx(25.0)
 
 
-# fails until fixed (bugs4.md, K4)
 def test_of_many_rows_the_sample_reaches_to_the_last(monkeypatch):
     monkeypatch.setattr(pairs, "_SAMPLE", 10)
     near = 1e-3 * np.arange(10.0)[:, None]

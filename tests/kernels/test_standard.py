@@ -103,7 +103,6 @@ def test_a_kernel_leaves_what_others_share_alone(X, Z, kernel, expected):
     np.testing.assert_allclose(kernel.from_pairs(shared), expected(X, Z), rtol=1e-10)
 
 
-# fails until fixed (bugs4.md, K5)
 @each_kernel
 def test_rows_of_whole_numbers_have_the_kernel_of_the_same_real_ones(kernel, expected):
     X = np.arange(12).reshape(4, 3) % 5
@@ -198,7 +197,6 @@ def test_a_negative_constant_is_refused():
         Polynomial(2, 0.5, -1.0)
 
 
-# fails until fixed (bugs4.md, K6)
 @pytest.mark.parametrize(
     "make",
     [
@@ -215,7 +213,6 @@ def test_parameters_that_are_not_finite_are_refused(make):
         make()
 
 
-# fails until fixed (bugs4.md, K6)
 @pytest.mark.parametrize("degree", [np.nan, np.inf])
 def test_a_degree_that_is_not_finite_is_refused_in_a_sentence(degree):
     with pytest.raises(ValueError, match="whole degree of at least 1"):
@@ -259,7 +256,6 @@ def test_columns_of_columns_are_counted_among_the_first(X):
     np.testing.assert_allclose(nested(X), np.outer(X[:, 2], X[:, 2]), atol=1e-12)
 
 
-# fails until fixed (bugs4.md, K7)
 def test_columns_may_be_given_as_a_list(X):
     listed, expected = OnColumns(Linear(), [0, 2]), OnColumns(Linear(), (0, 2))
     np.testing.assert_array_equal(listed(X), expected(X))

@@ -126,6 +126,34 @@ class Grams:
             found[unknown] += values
         return found
 
+    def images(self, dual_coef, which):
+        """(K_m a) at the rows of a ≠ 0 for the kernels ``which``; a tile serves both its sides."""
+        used = np.flatnonzero(dual_coef)
+        coef = dual_coef[used].astype(self.dtype)
+        found = np.zeros((len(which), len(used)))
+        unknown = [p for p, m in enumerate(which) if m not in self._kept]
+        for p in set(range(len(which))) - set(unknown):
+            found[p] = (self._kept[which[p]] @ dual_coef.astype(self.dtype))[used]
+        parts = []
+
+        def add(rows, columns, pairs):
+            right, below = [], []
+            for p in unknown:
+                values = self.kernels[which[p]].from_pairs(pairs)
+                right.append(values @ coef[columns])
+                if rows != columns:
+                    below.append(coef[rows] @ values)
+            # collected: the order of additions must not depend on threads
+            parts.append((rows.start, columns.start, rows, columns, right, below))
+
+        if unknown and len(used):
+            self._each_tile(used, add)
+        for _, _, rows, columns, right, below in sorted(parts, key=lambda part: part[:2]):
+            found[unknown, rows] += right
+            if below:
+                found[unknown, columns] += below
+        return found
+
     def products(self, dual_coef, which, rows):
         """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows))."""
         used = np.flatnonzero(dual_coef)

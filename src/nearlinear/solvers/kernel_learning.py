@@ -19,7 +19,9 @@ from .kernel_svm import solve_kernel_machine
 _LARGEST_GRAM = 1 << 29
 # Up to this many free rows the curvature is exact; beyond, so many gradient steps must do.
 _LARGEST_EXACT = 500
-_MOST_GRADIENTS = 15
+_MOST_GRADIENTS = 8
+# Images of all kernels are kept for the curvature while tiles and kernels are few.
+_MOST_IMAGE_WORK = 2 * 10**9
 _FEWEST_FREE = 500  # too few rows make a model that misleads
 
 
@@ -30,6 +32,7 @@ class Evaluation:
     weights: np.ndarray
     machine: MachineSolution
     quadratics: np.ndarray
+    images: np.ndarray | None = None  # K_m a at the rows of a ≠ 0
 
     @property
     def value(self):
@@ -81,8 +84,13 @@ class KernelLearning:
         """The same, and the kernels' share in it."""
         which = self.everyone if which is None else which
         machine = self.solve(weights, tol=tol, which=which)
-        quadratics = self.grams.quadratics(machine.dual_coef, which)
-        found = Evaluation(np.asarray(weights, dtype=np.float64), machine, quadratics)
+        weights, coef = np.asarray(weights, dtype=np.float64), machine.dual_coef
+        n_used = np.count_nonzero(coef)
+        if n_used**2 * len(which) <= _MOST_IMAGE_WORK:
+            images = self.grams.images(coef, which)
+            found = Evaluation(weights, machine, images @ coef[coef != 0.0], images)
+        else:
+            found = Evaluation(weights, machine, self.grams.quadratics(coef, which))
         self.last = found, which
         return found
 
@@ -120,7 +128,11 @@ class KernelLearning:
         # the model need not be exact: where the matrix would not fit, some rows speak for all
         most = max(_FEWEST_FREE, int((self.max_bytes / 8) ** 0.5))
         free = free[:: -(-len(free) // most)]
-        products = self.grams.products(coef, which, free)
+        if evaluation.images is None:
+            products = self.grams.products(coef, which, free)
+        else:
+            place = np.searchsorted(np.flatnonzero(coef), free)
+            products = evaluation.images[:, place]
         matrix = self._free_matrix(evaluation.weights, which, free)
         solved = _solve_symmetric(matrix, np.vstack([products, np.ones(len(free))]).T)
         bend = products @ solved[:, :-1]
