@@ -19,7 +19,7 @@ from .kernel_svm import solve_kernel_machine
 _LARGEST_GRAM = 1 << 29
 # Up to this many free rows the curvature is exact; beyond, so many gradient steps must do.
 _LARGEST_EXACT = 500
-_MOST_GRADIENTS = 8
+_FEWEST_GRADIENTS, _MOST_GRADIENTS = 8, 50
 # Images of all kernels are kept for the curvature while tiles and kernels are few.
 _MOST_IMAGE_WORK = 2 * 10**9
 _FEWEST_FREE = 500  # too few rows make a model that misleads
@@ -174,7 +174,9 @@ def _conjugate_gradients(matrix, right, ridge):
     direction = right.copy()
     squares = (residual**2).sum(axis=0)
     enough = 1e-4 * squares
-    for _ in range(_MOST_GRADIENTS):
+    # machines of many rows take long: there a better model pays
+    n_steps = int(np.clip(len(matrix) // 200, _FEWEST_GRADIENTS, _MOST_GRADIENTS))
+    for _ in range(n_steps):
         image = matrix @ direction.astype(matrix.dtype) + ridge * direction
         bent = (direction * image).sum(axis=0)
         length = np.where(squares > enough, squares / np.where(bent > 0, bent, np.inf), 0.0)
