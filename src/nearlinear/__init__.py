@@ -22,6 +22,8 @@ _MODULES = {
     "SequentialMKLClassifier": "estimators.sequential_mkl",
     "SequentialMKLRegressor": "estimators.sequential_mkl",
     "MWUMKLClassifier": "estimators.mwu_mkl",
+    "MLLKMClassifier": "estimators.mllkm",
+    "MLLKMRegressor": "estimators.mllkm",
     "LaSVMClassifier": "estimators.lasvm",
     "CPSPClassifier": "estimators.cpsp",
 }
@@ -35,6 +37,8 @@ __all__ = [
     "LLCSAPLClassifier",
     "LLSVMClassifier",
     "LaSVMClassifier",
+    "MLLKMClassifier",
+    "MLLKMRegressor",
     "MWUMKLClassifier",
     "SPGGMKLClassifier",
     "SPGGMKLRegressor",

@@ -59,8 +59,7 @@ def _merge(X, labels, weight, target_table):
     if not np.all(weight > 0):
         kept = weight > 0
         X, labels, weight = X[kept], labels[kept], weight[kept]
-    row_hash = _hash_rows(X)
-    order = np.lexsort((labels, row_hash))
+    order, row_hash = canonical_order(X, labels)
     row_hash, labels, weight = row_hash[order], labels[order], weight[order]
     new_row = np.r_[True, row_hash[1:] != row_hash[:-1]]
     new = new_row | np.r_[True, labels[1:] != labels[:-1]]
@@ -73,6 +72,12 @@ def _merge(X, labels, weight, target_table):
         np.add.reduceat(weight.astype(np.float64), first),
         int(np.count_nonzero(new_row)),
     )
+
+
+def canonical_order(X, labels):
+    """An order of rows that depends on their content alone, and their hashes."""
+    row_hash = _hash_rows(X)
+    return np.lexsort((labels, row_hash)), row_hash
 
 
 def class_targets(labels, n_classes, dtype):

@@ -20,13 +20,20 @@ _PRICED = 1000
 
 @dataclass(frozen=True)
 class SequentialSolution:
-    """Weights of all kernels; ``n_rounds`` of pricing, ``history`` of (gap, kernels at work)."""
+    """Weights of all kernels; ``n_rounds`` of pricing, ``history`` of (gap, kernels at work).
+
+    ``evaluation`` is of the kernels with a weight, in their order.
+    """
 
     evaluation: Evaluation
     weights: np.ndarray
     gap: float
     n_rounds: int
     history: list
+
+    @property
+    def objective(self):
+        return self.evaluation.value
 
 
 def solve_sequential(
@@ -55,21 +62,26 @@ def solve_sequential(
     bank = _Prices(learning, chunk)
     active = bank.first(insertions)
     weights = np.full(len(active), 1.0 / len(active))
-    relative, history = np.inf, []
+    relative, history, lower, lowest = np.inf, [], -np.inf, None
     for round_ in range(1, max_rounds + 1):
         learning.grams.keep(active)
         inner = float(np.clip(0.3 * relative, 0.5 * tol, 0.3))
         now = solve_newton(learning, weights, tol=inner, which=active, max_iter=max_iter)
         kept = now.weights > 0
-        active, weights = active[kept], now.weights[kept]
-        now = Evaluation(weights, now.machine, now.quadratics[kept])
+        active, now = active[kept], now.take(kept)
+        weights = now.weights
         entering, best = bank.violators(now, active, tol, max(3 * insertions, _PRICED))
-        gap = now.gap(best)
+        if lowest is None or now.value <= lowest[0].value:
+            lowest = now, active
+        bound = learning.bound(now, best)
+        if bank.is_complete:  # bounds of earlier rounds hold as well
+            lower = bound = max(lower, bound)
+        gap = now.value - bound
         relative = gap / max(now.value, 1e-300)
         history.append((relative, len(active)))
         if on_round is not None:
             on_round(round_, now, gap)
-        if bank.is_complete and relative <= tol:
+        if bank.is_complete and lowest[0].value - lower <= tol * lowest[0].value:
             break
         if len(entering) == 0:
             relative = 0.0  # what is missing is precision
@@ -78,11 +90,14 @@ def solve_sequential(
         if len(entering):
             shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
             weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
-    if not bank.is_complete:  # stopped early: the certificate still covers all kernels
-        gap = now.gap(bank.best_of_all(now))
+    now, active = lowest
+    if lower == -np.inf:  # stopped early: the certificate still covers all kernels
+        lower = learning.bound(now, bank.best_of_all(now))
+    order = np.argsort(active)
+    now = now.take(order)
     full = np.zeros(len(learning.everyone))
-    full[active[: len(now.weights)]] = now.weights
-    return SequentialSolution(now, full, gap, round_, history)
+    full[active[order]] = now.weights
+    return SequentialSolution(now, full, now.value - lower, round_, history)
 
 
 class _Prices:

@@ -39,6 +39,19 @@ class DualProblem:
             self.targets[rows], self.lower[rows], self.upper[rows], self.epsilon
         )  # fmt: skip
 
+    def joined(self, other):
+        """The rows of both."""
+        pairs = (
+            (self.targets, other.targets), (self.lower, other.lower), (self.upper, other.upper)
+        )  # fmt: skip
+        return DualProblem(*[np.concatenate(pair) for pair in pairs], self.epsilon)
+
+    def replaced(self, rows, other):
+        """The same with the rows of ``other`` in place of ``rows``."""
+        kept = np.setdiff1d(np.arange(len(self)), rows)
+        order = np.argsort(np.concatenate([kept, rows]), kind="stable")
+        return self.take(kept).joined(other).take(order)
+
     def __len__(self):
         return len(self.targets)
 

@@ -43,6 +43,10 @@ class Evaluation:
     def gradient(self):
         return -0.5 * self.quadratics
 
+    def take(self, which):
+        """The same, of some of the kernels: the others have no weight."""
+        return Evaluation(self.weights[which], self.machine, self.quadratics[which])
+
     def gap(self, best=None):
         """Distance to the optimum over all weights on the simplex.
 
@@ -94,6 +98,17 @@ class KernelLearning:
         self.last = found, which
         return found
 
+    def bound(self, evaluation, best):
+        """A lower bound of min J over kernels whose largest aᵀK_m a is ``best``.
+
+        Any dual vector gives one; this takes the best multiple t a, 0 ≤ t ≤ 1, of the machine's.
+        """
+        coef = evaluation.machine.dual_coef
+        linear = self.problem.dual_value(coef, 0.0)
+        quadratic = max(best, evaluation.quadratics.max()) + self.steps.shift * coef.sum() ** 2
+        shrunk = min(1.0, max(linear, 0.0) / max(quadratic, 1e-300))
+        return shrunk * linear - 0.5 * shrunk**2 * quadratic
+
     def last_of_all(self):
         """The last evaluation as one of all kernels: what is left of a search cut short."""
         found, which = self.last
@@ -108,15 +123,16 @@ class KernelLearning:
     def _source(self, weights, which):
         if self.matrix_bytes() > self.max_bytes:
             used = np.flatnonzero(weights)
-            kernel = WeightedSum(
-                tuple(self.grams.kernels[which[p]] for p in used), tuple(weights[used].tolist())
-            )
-            return ComputedRows(kernel, self.grams.X, self.max_bytes, self.grams.landmarks)
+            return self._rows_on_demand(weights[used], which[used])
         everyone = np.zeros(self.grams.n_kernels)
         everyone[which] = weights
         self._matrix = self.grams.weighted(everyone, out=self._matrix)
         self._matrix_weights = everyone
         return GramRows(self._matrix)
+
+    def _rows_on_demand(self, weights, which):
+        kernel = WeightedSum(tuple(self.grams.kernels[m] for m in which), tuple(weights.tolist()))
+        return ComputedRows(kernel, self.grams.X, self.max_bytes, self.grams.landmarks)
 
     def curvature(self, evaluation, which):
         """Second derivatives of J: U K_FF⁻¹ Uᵀ, U_m = (K_m a)_F on the free rows F."""

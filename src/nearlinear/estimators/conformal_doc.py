@@ -1,0 +1,90 @@
+"""Parameters and attributes of the multiple locally linear kernel machines, said once."""
+
+_PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, default="gaussian"
+        How a kernel fades with the distance r from its anchor: exp(−γr²), exp(−γr), (1 − γr)₊ or
+        (1 − γr²)₊. The last two are exactly zero far away.
+    per_feature : bool, default=False
+        Fade in every feature by itself. The model is then a sum of functions of single features.
+    C : float, default={C}
+        Weight of the losses.{epsilon}
+    normalisation : float between 0 and 1, default={normalisation}
+        Kernels are divided by the power of this of their mean squared length. 0 keeps few and
+        wide kernels, 1 gives narrow ones an equal chance and keeps more.
+    bandwidths : array or None, default=None
+        γ of the candidates in units of one over the rows' median squared distance (its root for
+        "exponential" and "linear"); None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+    anchors : {{"rows", "kmeans"}} or array, default="rows"
+        Where kernels may stand: on training rows, on the centres of k-means, or on these points.
+    n_anchors : int or None, default=2000
+        Most places: of more rows a random sample is taken. None takes all rows.
+    bias : {{"penalised", "free", "none"}}, default="penalised"
+        Whether there is a constant, and whether it counts as a weight.
+    max_kernels : int or None, default=None
+        Keep the most important kernels only, weighed anew.
+    refinement : {{"models", "kernels"}} or None, default={refinement}
+        After the choice of kernels, fit the local models anew without the pressure to be few, or
+        improve models, anchors and bandwidths together by gradient; anchors then leave the rows.
+    insertions : int, default=30
+        Most kernels that enter in one round.
+    chunk : int or None, default=None
+        Candidates arrive as a stream in chunks of this many, and those once refused are tried
+        again when it has ended. None prices all of them.
+    max_support : int or None, default=None
+        Most rows that ``partial_fit`` stores. None stores all of them, and ``finish`` then gives
+        what ``fit`` does.
+    tol : float, default=1e-2
+        Stop at this relative duality gap, over all candidates.
+    max_iter : int, default=100
+        Most rounds of pricing candidates.{class_weight}
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    n_jobs : int or None, default=None
+        Threads; results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of rows, of k-means and of the order of a stream's steps.
+    verbose : int, default=0
+        Print a line for every round."""
+_EPSILON = """
+    epsilon : float, default=0.1
+        Errors up to this size are free, in standard deviations of the targets."""
+_CLASS_WEIGHT = """
+    class_weight : dict, "balanced" or None, default=None
+        Factor on the weight of each class."""
+_CLASSES = """classes_ : array of shape (n_classes,)
+        Class labels.
+    """
+_ATTRIBUTES = """anchors_, gammas_ : arrays of shape (n_kernels, n_features) and (n_kernels,)
+        The kernels in use, ``n_kernels_`` of them.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Their weights, before any refinement.
+    objective_, duality_gap_ : float
+        The training objective (summed over classes) before any refinement, and how far from its
+        optimum over the ``n_priced_`` candidates it is at most.
+    n_priced_ : int
+        Candidates that the certificate covers.
+    n_support_ : int
+        Rows with a non-zero dual coefficient; the model does not keep them.
+    n_iter_ : int
+        Rounds of the slowest class.
+    predictor_ : ConformalLinear
+        Anchors, bandwidths and local models: all that prediction needs.
+    cost_ : Cost
+        Multiply-adds per row, the same as a multiple of a linear model, and bytes."""
+
+
+def documents_conformal(C=10.0, normalisation=0.5, refinement="None"):
+    """Fill ``%(parameters)s`` and ``%(attributes)s`` of a class's docstring."""
+
+    def fill(cls):
+        is_classifier = cls.__name__.endswith("Classifier")
+        parameters = _PARAMETERS.format(
+            C=C, normalisation=normalisation, refinement=refinement,
+            epsilon="" if is_classifier else _EPSILON,
+            class_weight=_CLASS_WEIGHT if is_classifier else "",
+        )  # fmt: skip
+        attributes = (_CLASSES if is_classifier else "") + _ATTRIBUTES
+        cls.__doc__ = cls.__doc__.replace("%(parameters)s", parameters)
+        cls.__doc__ = cls.__doc__.replace("%(attributes)s", attributes)
+        return cls
+
+    return fill

@@ -1,0 +1,274 @@
+"""What the multiple locally linear kernel machines share: candidates, solver, collapse."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+
+from .._warn import warn_user
+from ..gates.clustering import fit_anchors, limit_to_distinct
+from ..kernels.conformal_bank import ConformalBank
+from ..kernels.conformal_grams import ConformalGrams
+from ..kernels.conformal_scales import ConformalScales
+from ..kernels.profiles import PROFILES
+from ..predictors.conformal_linear import ConformalLinear
+from ..solvers.active_set import SequentialSolution, solve_sequential
+from ..solvers.bias_steps import FixedBias, FreeBias
+from ..solvers.conformal_refinement import LocalKernels, refine
+from ..solvers.feature_rows import FeatureLearning
+from ..solvers.kernel_learning import Evaluation
+from ..solvers.kernel_selection import keep_largest
+from ..solvers.linear_svm import warn_if_loose
+from .base import LocalEstimator, require_memory
+from .conformal_streaming import ConformalStreaming
+from .constraints import SHARED, Interval, at_least, one_of
+from .rows import TrainingRows
+
+# Bandwidths of candidates, relative to the rows' median squared distance.
+_BANDWIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+# Up to this many rows a machine's Gram matrix is built; beyond, features are computed on the fly.
+_GRAM_ROWS = 2000
+
+CONFORMAL_CONSTRAINTS = {
+    **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},
+    "random_state": SHARED["random_state"],
+    "profile": [one_of(*PROFILES)],
+    "per_feature": ["boolean"],
+    "normalisation": [Interval(Real, 0, 1, closed="both")],
+    "bandwidths": ["array-like", None],
+    "anchors": [one_of("rows", "kmeans"), "array-like"],
+    "n_anchors": [at_least(1), None],
+    "bias": [one_of("free", "penalised", "none")],
+    "max_kernels": [at_least(1), None],
+    "refinement": [one_of("models", "kernels"), None],
+    "insertions": [at_least(1)],
+    "chunk": [at_least(1), None],
+    "max_support": [at_least(1), None],
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What one output has learned: kernels and their machine, local models, the certificate."""
+
+    bank: ConformalBank
+    evaluation: Evaluation
+    kernels: LocalKernels
+    gap: float
+    n_iter: int
+
+
+@dataclass(frozen=True)
+class Solved:
+    """All that a fit has found."""
+
+    scales: ConformalScales
+    rows: TrainingRows
+    problems: list
+    machines: list
+
+    @property
+    def dual_coef(self):
+        """Shape (n_rows, n_outputs)."""
+        return np.stack([one.evaluation.machine.dual_coef for one in self.machines], axis=1)
+
+    @property
+    def is_support(self):
+        return np.any(self.dual_coef != 0.0, axis=1)
+
+
+class ConformalMachine(ConformalStreaming, LocalEstimator):
+    """Chooses conformal kernels for every output.
+
+    A task adds ``_problems(rows)``, one dual problem per output, ``_set_units(rows)`` and
+    ``_units()``, by which scores of the machines become the task's.
+    """
+
+    def _learn(self, rows):
+        found = self._solve(rows)
+        self._open_stream(found, np.flatnonzero(found.is_support))
+
+    def _solve(self, rows):
+        """Machines for all outputs, and the predictor made of them."""
+        self._set_units(rows)
+        self._check_memory(rows)
+        scales = self._scales(rows.X, rows.weight)
+        bank = scales.bank(self._anchors(rows, check_random_state(self.random_state)))
+        grams = ConformalGrams(bank, rows.X, self.n_jobs)
+        problems = self._problems(rows)
+        machines = [
+            self._learn_output(grams, rows, problem, is_last=problem is problems[-1])
+            for problem in problems
+        ]
+        self._keep(
+            [one.kernels for one in machines], [one.evaluation.weights for one in machines],
+            rows.X.dtype,
+        )  # fmt: skip
+        self.objective_ = float(sum(one.evaluation.value for one in machines))
+        self.duality_gap_ = float(sum(one.gap for one in machines))
+        self.n_iter_ = max(one.n_iter for one in machines)
+        self.n_priced_ = len(bank)
+        return Solved(scales, rows, problems, machines)
+
+    def _learn_output(self, grams, rows, problem, is_last):
+        gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
+        learning = FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes)
+        try:
+            found = solve_sequential(
+                learning, tol=self.tol, insertions=self.insertions, chunk=self.chunk,
+                max_rounds=self.max_iter, on_round=self._reporter(),
+            )  # fmt: skip
+            warn_if_loose([found], self.tol, type(self).__name__)
+        except KeyboardInterrupt:
+            if learning.last is None or not is_last:
+                raise
+            warn_user("Interrupted: the last weights are kept.")
+            last = learning.last_of_all()
+            gap, n_machines = last.gap(), learning.n_machines
+            used = np.flatnonzero(last.weights)
+            found = SequentialSolution(last.take(used), last.weights, gap, n_machines, [])
+        now, chosen = keep_largest(learning, found, self.max_kernels, self.tol)
+        kernels = collapse(grams.bank, rows.X, now, chosen)
+        if self.refinement is not None:
+            ridge = grams.bank.divisors[chosen] / now.weights
+            kernels = refine(
+                kernels, grams.X, problem, ridge, learning.steps, moves=self.refinement,
+                n_jobs=self.n_jobs,
+            )  # fmt: skip
+        gap = now.value - (found.evaluation.value - found.gap)
+        return Machine(grams.bank.take(chosen), now, kernels, gap, found.n_rounds)
+
+    def _scales(self, X, weight):
+        return ConformalScales.of_rows(
+            X, weight, PROFILES[self.profile], self.per_feature, self._bandwidths(),
+            self.normalisation,
+        )  # fmt: skip
+
+    def _anchors(self, rows, rng):
+        """Distinct places for kernels."""
+        if not isinstance(self.anchors, str):
+            given = check_array(self.anchors, dtype=rows.X.dtype, input_name="anchors")
+            if given.shape[1] != rows.X.shape[1]:
+                raise ValueError(
+                    f"anchors have {given.shape[1]} features and X has {rows.X.shape[1]}: "
+                    "give anchors in the space of the rows."
+                )
+            return np.unique(given, axis=0)
+        n_anchors = self.n_anchors or rows.n_distinct
+        if self.anchors == "kmeans":
+            n_anchors = limit_to_distinct(n_anchors, rows.n_distinct, "n_anchors")
+            return fit_anchors(rows.X, n_anchors, rng, rows.weight)
+        distinct = np.r_[True, np.any(rows.X[1:] != rows.X[:-1], axis=1)]
+        numbers = np.flatnonzero(distinct)  # equal rows are neighbours in the canonical order
+        if len(numbers) > n_anchors:
+            numbers = np.sort(rng.choice(numbers, n_anchors, replace=False))
+        return rows.X[numbers]
+
+    def _bandwidths(self):
+        given = _BANDWIDTHS if self.bandwidths is None else self.bandwidths
+        bandwidths = np.unique(check_array(given, ensure_2d=False, input_name="bandwidths"))
+        if bandwidths.ndim != 1 or not bandwidths[0] > 0:
+            raise ValueError(f"bandwidths must be numbers above 0, not {self.bandwidths!r}.")
+        return bandwidths.astype(np.float64)
+
+    def _steps(self):
+        if self.bias == "free":
+            return FreeBias()
+        return FixedBias(1.0 if self.bias == "penalised" else 0.0)
+
+    def _check_memory(self, rows):
+        """Vectors of rows and of candidates, one working matrix, and blocks of gates."""
+        n_rows, n_features = rows.X.shape
+        n_anchors = min(self.n_anchors or n_rows, n_rows)
+        if not isinstance(self.anchors, str):
+            n_anchors = len(self.anchors)
+        n_candidates = n_anchors * len(self._bandwidths())
+        matrices = 5 * 8 * min(n_rows, _GRAM_ROWS) ** 2
+        blocks = 1 << 24
+        size = n_rows * (120 + 4 * n_features) + n_candidates * (40 + 8 * n_features)
+        require_memory(
+            size + matrices + blocks, self.max_memory, "lower n_anchors, give fewer rows"
+        )
+
+    def _reporter(self):
+        """Prints a line for every round, if asked."""
+        if not self.verbose:
+            return None
+
+        def report(round_, evaluation, gap):
+            print(
+                f"{type(self).__name__}: round {round_}, objective {evaluation.value:.6g}, "
+                f"gap {gap:.2g}, kernels {len(evaluation.weights)}"
+            )
+
+        return report
+
+    def _keep(self, outputs, weights, dtype):
+        """The predictor: kernels that several outputs use are stored once."""
+        spread, centre = self._units()
+        anchors, places = np.unique(
+            np.concatenate(
+                [np.column_stack([one.gammas, one.anchors]) for one in outputs]
+            ), axis=0, return_inverse=True,
+        )  # fmt: skip
+        models = spread * np.concatenate([one.models for one in outputs])
+        owner = np.repeat(np.arange(len(outputs)), [len(one.gammas) for one in outputs])
+        order = np.argsort(places, kind="stable")
+        self.predictor_ = ConformalLinear(
+            np.ascontiguousarray(anchors[:, 1:], dtype=dtype), anchors[:, 0].astype(dtype),
+            models[order].astype(dtype), places[order].astype(np.int64), owner[order],
+            np.array([spread * one.bias + centre for one in outputs], dtype=dtype),
+            self.profile, self.per_feature,
+        )  # fmt: skip
+        table = np.zeros((len(outputs), len(anchors)))
+        table[owner, places] = np.concatenate(weights)
+        self.kernel_weights_ = table[0] if len(outputs) == 1 else table
+        self.n_kernels_ = len(anchors)
+
+    @property
+    def anchors_(self):
+        """Anchors of the kernels in use."""
+        return self.predictor_.anchors
+
+    @property
+    def gammas_(self):
+        """Their γ."""
+        return self.predictor_.gammas
+
+    def support_score(self, X):
+        """How strongly the best kernel answers for each row: 0 where the model knows nothing.
+
+        Bounded profiles ("linear", "square") are exactly zero far from all anchors, the others
+        all but zero.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Numbers between 0 and 1.
+        """
+        return self.predictor_.support_score(self._check_rows(X), n_jobs=self.n_jobs)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def collapse(bank, X, evaluation, chosen):
+    """Explicit local models w_m = β_m Σ_i a_i φ_m(x_i): no support rows are left."""
+    dual_coef = evaluation.machine.dual_coef
+    used = np.flatnonzero(dual_coef)
+    rows = X[used].astype(np.float64)
+    factors = evaluation.weights / bank.divisors[chosen]
+    models = factors[:, None] * bank.collect(rows, dual_coef[used], chosen)
+    anchors = bank.anchors_of(chosen).astype(np.float64)
+    bias = evaluation.machine.bias
+    return LocalKernels(
+        bank.profile, bank.per_feature, anchors, bank.gammas[chosen], models, bias
+    )  # fmt: skip

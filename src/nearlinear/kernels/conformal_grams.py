@@ -1,0 +1,42 @@
+"""Gram matrices of conformal kernels through their explicit features."""
+
+import numpy as np
+
+from .grams import DOUBLE_ROWS
+
+
+class ConformalGrams:
+    """What ``Grams`` is for kernels in general, for the candidates of a ``ConformalBank``.
+
+    Sums of Gram matrices are a few products of gates; all else costs a row's length per row.
+    """
+
+    def __init__(self, bank, X, n_jobs=None):
+        self.bank, self.n_jobs = bank, n_jobs
+        self.n_kernels, self.n_rows = len(bank), len(X)
+        small = self.n_rows <= DOUBLE_ROWS and X.dtype == np.float64
+        self.dtype = np.dtype(np.float64 if small else np.float32)
+        self.X = X.astype(self.dtype, copy=False)
+
+    def keep(self, which):
+        """Nothing is kept: features are computed faster than matrices are read."""
+
+    def weighted(self, weights, out=None):
+        """Σ_m weights_m K_m as one matrix."""
+        used = np.flatnonzero(weights)
+        return self.bank.gram(self.X, used, weights[used])
+
+    def quadratics(self, dual_coef, which):
+        """aᵀK_m a for the kernels ``which``."""
+        used = np.flatnonzero(dual_coef)
+        return self.bank.prices(self.X[used], dual_coef[used], which, self.n_jobs)
+
+    def images(self, dual_coef, which):
+        """(K_m a) at the rows of a ≠ 0 for the kernels ``which``."""
+        return self.products(dual_coef, which, np.flatnonzero(dual_coef))
+
+    def products(self, dual_coef, which, rows):
+        """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows))."""
+        used = np.flatnonzero(dual_coef)
+        images = self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
+        return self.bank.scores(self.X[rows], images, which).astype(np.float64)
