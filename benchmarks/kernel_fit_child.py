@@ -11,11 +11,11 @@ import time
 from scipy.sparse import csr_matrix
 
 from benchmarks.bench_kernel_svm import LIBSVM_TOL, solve, warm_up
-from benchmarks.fit_child import forget_peak, peak_bytes, present_bytes
 from benchmarks.kernel_sets import MACHINES, SMOKE_ROWS, kernel_rows
 from benchmarks.mkl_problem import mkl_rows, ten_gaussians
 from benchmarks.mwu_problem import mwu_model
 from nearlinear import SimpleMKLClassifier
+from reproduce.memory import forget_peak, peak_bytes, present_bytes
 
 
 def measured(call):

@@ -23,8 +23,13 @@ class Comparison:
     wilcoxon_p: float = nan
 
 
-def compare(values, others):
-    """Paired comparison over seeds; ``others`` may be one printed number."""
+def compare(values, others, test_share=0.0):
+    """Paired comparison over seeds; ``others`` may be one printed number.
+
+    ``test_share``: test rows for each training row of splits that are drawn anew by the seed. Their
+    training parts overlap, and the t-test is corrected for it (Nadeau and Bengio, "Inference for
+    the generalization error", 2003).
+    """
     differences = np.asarray(values, float) - np.asarray(others, float)
     n, difference = len(differences), float(differences.mean())
     if n < 2:
@@ -33,20 +38,22 @@ def compare(values, others):
         # No scatter: the t statistic is infinite, or 0/0 where all differences are zero.
         t_p = 0.0 if abs(difference) > 1e-12 else 1.0
     else:
-        t_p = float(stats.ttest_1samp(differences, 0.0).pvalue)
+        error = differences.std(ddof=1) * np.sqrt(1 / n + test_share)
+        t_p = float(2 * stats.t.sf(abs(difference) / error, n - 1))
     if n < FEWEST_FOR_WILCOXON or not differences.any():
         return Comparison(n, difference, t_p)
     return Comparison(n, difference, t_p, float(stats.wilcoxon(differences).pvalue))
 
 
-def compare_rows(rows, others, column="accuracy"):
+def compare_rows(rows, others, column="accuracy", test_share=0.0):
     """Paired comparison of two lists of rows over the seeds that both have; None without any."""
     by_seed = {row["seed"]: row[column] for row in rows}
     other_by_seed = {row["seed"]: row[column] for row in others}
     seeds = sorted(by_seed.keys() & other_by_seed.keys())
     if not seeds:
         return None
-    return compare([by_seed[s] for s in seeds], [other_by_seed[s] for s in seeds])
+    values, others = ([found[seed] for seed in seeds] for found in (by_seed, other_by_seed))
+    return compare(values, others, test_share)
 
 
 def verdict(comparison, spread=nan):

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -18,8 +19,11 @@ def save_figure(figure, path):
     plt.close(figure)
 
 
-def main(study, figures, arguments=None):
-    """Draw those figures of a study that are asked for: ``figures[number](folder, n_seeds)``."""
+def main(study, figures, draw_small, arguments=None):
+    """Draw those figures of a study that are asked for: ``figures[number](folder, n_seeds)``.
+
+    ``draw_small(folder)`` draws all of them on small data.
+    """
     parser = argparse.ArgumentParser(
         prog=f"python -m {study.module}.figures",
         description="Draw the figures of the paper. What was measured for them before is kept.",
@@ -28,7 +32,12 @@ def main(study, figures, arguments=None):
     parser.add_argument("figures", nargs="*", type=int, choices=numbers, default=numbers)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=study.results, help="folder to write to")
+    parser.add_argument("--smoke", action="store_true", help="small data, a temporary folder")
     options = parser.parse_args(arguments)
+    if options.smoke:
+        with tempfile.TemporaryDirectory() as name:
+            draw_small(Path(name))
+        return 0
     options.results.mkdir(parents=True, exist_ok=True)
     try:
         for number in options.figures:

@@ -6,6 +6,8 @@ from math import nan
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from nearlinear.predictors.conformal_linear import ConformalLinear
+
 # What a row is multiplied with, by the first of these attributes that a model has.
 _FACTORS = {
     "support_vectors_": ("support_vectors_", "dual_coef_"),
@@ -49,12 +51,15 @@ def n_kernels(model):
 
 def n_support(model):
     """Training rows that prediction keeps; one where a vector of weights stands for all."""
-    return int(np.sum(getattr(_searched(model), "n_support_", 1)))
+    model = _searched(model)
+    if isinstance(getattr(model, "predictor_", None), ConformalLinear):
+        return 1  # it names the rows that its machine rested on, and keeps none
+    return int(np.sum(getattr(model, "n_support_", 1)))
 
 
 def _searched(model):
-    """The model that a search over parameters has chosen."""
-    return getattr(model, "best_estimator_", model)
+    """The model that a search over parameters has chosen, or that a wrapper has fitted."""
+    return getattr(model, "best_estimator_", getattr(model, "estimator_", model))
 
 
 def _factors(model):

@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import nearlinear
+from reproduce.memory import forget_peak, peak_bytes, present_bytes
 from reproduce.model_cost import model_bytes, multiply_adds, n_kernels, n_support
 
 KEY = ("dataset", "method", "seed", "parameters")
@@ -83,17 +84,23 @@ def score_of(predicted, split):
 def measure(model, split, yardstick=None):
     """Fit on the training part, predict the test part; all columns that a row may have.
 
-    ``predict_ms`` is one call for the test part as it is; ``chosen`` counts the candidates of a
-    search inside the training part.
+    ``fit_bytes`` is the most memory that the fit held beyond what was there before it: in a fresh
+    process, beyond the data. ``predict_ms`` is one call for the test part as it is; ``chosen``
+    counts the candidates of a search inside the training part.
     """
     yardstick = yardstick or linear_yardstick(split)
     # a call has a cost of its own, which a few hundred rows would be charged for
     rows = np.tile(split.X_test, (-(-_TIMED_ROWS // len(split.X_test)), 1))
     with one_thread():
         _warm_up(model, split)
+        held = present_bytes()
+        forget_peak()
         start = time.perf_counter()
         model.fit(split.X_train, split.y_train)
         fit_seconds = time.perf_counter() - start
+        fit_bytes = peak_bytes() - held
+        if "n_jobs" in model.get_params():
+            model.set_params(n_jobs=1)  # several threads may fit
         predicted = model.predict(split.X_test)
         calls = {"model": lambda: model.predict(rows), "linear": lambda: yardstick.predict(rows)}
         if len(rows) > len(split.X_test):
@@ -101,6 +108,7 @@ def measure(model, split, yardstick=None):
         seconds = best_seconds(calls)
     return score_of(predicted, split) | {
         "fit_seconds": fit_seconds,
+        "fit_bytes": fit_bytes,
         "predict_us_per_row": 1e6 * seconds["model"] / len(rows),
         "predict_ms": 1e3 * seconds.get("test part", seconds["model"]),
         "times_linear": seconds["model"] / seconds["linear"],
@@ -118,7 +126,7 @@ def measure(model, split, yardstick=None):
 def _warm_up(model, split):
     """Compile what the fit compiles, so that the first row of a run is not charged for it."""
     model = getattr(model, "estimator", model)  # of a search: one of its fits is enough
-    options = {name: value for name, value in model.get_params().items() if type(value) is str}
+    options = {k: value for k, value in model.get_params().items() if type(value) in (str, bool)}
     n_classes = 0 if split.is_regression else len(np.unique(split.y_train))
     signature = (type(model), split.X_train.dtype, n_classes, *sorted(options.items()))
     if signature in _warm:

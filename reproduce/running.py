@@ -18,7 +18,7 @@ from reproduce.protocol import RowStore, linear_yardstick, measure
 SMOKE_SEEDS = 2
 
 
-def run_method(study, store, method, parameters, split, seed, yardstick):
+def run_method(study, store, method, parameters, split, seed, yardstick=None, measure=measure):
     """Measure one method on one split unless that was done before."""
     key = {"dataset": split.name, "method": method, "seed": seed, "parameters": parameters}
     model = study.build(method, parameters, seed, split.is_regression)

@@ -33,7 +33,8 @@ class Study:
     regressions. ``titles`` names every method of the tables, those that are only printed too.
     Methods in ``deterministic`` draw no random numbers that matter: on a set with a split of its
     own one run says all. ``complete(method, parameters, dataset)`` fills in what the configuration
-    leaves open. ``measured`` are the columns of the rows.
+    leaves open. ``measured`` are the columns of the rows. ``section`` names the table of the
+    configuration that is this study's, where a folder has several.
     """
 
     folder: Path
@@ -43,11 +44,13 @@ class Study:
     deterministic: frozenset[str] = frozenset()
     complete: Callable[[str, dict, str], dict] = _as_given
     measured: tuple[str, ...] = MEASURED
+    section: str | None = None
 
     @cached_property
     def config(self):
         with open(self.folder / "config.toml", "rb") as file:
-            return _with_none(tomllib.load(file))
+            config = _with_none(tomllib.load(file))
+        return config if self.section is None else config[self.section]
 
     @property
     def module(self):
@@ -91,7 +94,7 @@ class Study:
         """
         entry = self.config["methods"][method]
         if "like" in entry:
-            return self.settings_for(entry["like"], dataset) | entry["common"]
+            return self.settings_for(entry["like"], dataset) | self.base_for(method, dataset)
         chosen = entry.get("chosen", {}).get(dataset, {})
         return self.base_for(method, dataset) | chosen
 
@@ -116,7 +119,8 @@ class Study:
     def load_split(self, dataset, seed):
         """The data set split and scaled as the configuration says."""
         entry = self.config["datasets"][dataset]
-        return datasets.load(dataset, seed, entry["scaling"], entry.get("train_rows"))
+        split = datasets.load(dataset, seed, entry["scaling"], entry.get("train_rows"))
+        return split.limited(test_rows=entry.get("test_rows"))
 
     def limited(self, split, method):
         """The part of a split that a slow method is fitted to and tried on."""

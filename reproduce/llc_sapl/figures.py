@@ -174,7 +174,7 @@ FIGURES = {
 
 
 def main(arguments=None):
-    return drawing.main(STUDY, FIGURES, arguments)
+    return drawing.main(STUDY, FIGURES, smoke, arguments)
 
 
 if __name__ == "__main__":

@@ -8,27 +8,49 @@ from sklearn.linear_model import LogisticRegression
 from nearlinear import (
     LaSVMClassifier,
     LLSVMClassifier,
+    MLLKMClassifier,
     SequentialMKLClassifier,
     SimpleMKLClassifier,
 )
 from nearlinear.kernels import Gaussian, bank
 from reproduce.inner_search import chosen_by_folds
+from reproduce.mllkm.published import PublishedMLLKM
 from reproduce.study import Study
+
+
+def mllkm(profile, per_feature, candidates, folds, repeats, margin, **parameters):
+    """Local kernels of one map; of ``candidates`` values are chosen on the rows it is fitted to."""
+    model = MLLKMClassifier(profile, per_feature, **parameters)
+    return chosen_by_folds(model, candidates, folds, repeats, margin=margin)
 
 
 def lasvm(widths, folds, **parameters):
     """A Gaussian machine whose width is chosen on the rows that it is fitted to."""
     kernels = [Gaussian(width=width) for width in widths]
-    return chosen_by_folds(LaSVMClassifier(**parameters), "kernel", kernels, folds)
+    return chosen_by_folds(LaSVMClassifier(**parameters), {"kernel": kernels}, folds)
 
 
 def with_bank_by_folds(maker, columns, folds, **parameters):
     """A mixture of kernels; where these live is chosen on the rows that it is fitted to."""
     banks = [bank(columns=where) for where in columns]
-    return chosen_by_folds(maker(**parameters), "kernels", banks, folds)
+    return chosen_by_folds(maker(**parameters), {"kernels": banks}, folds)
 
 
+# The maps of the paper: how a kernel fades, and whether in every component by itself.
+MAPS = {
+    "mllkm_g": ("gaussian", False),
+    "mllkm_s": ("square", False),
+    "mllkm_comp_g": ("gaussian", True),
+    "mllkm_comp_s": ("square", True),
+    "mllkm_e": ("exponential", False),
+    "mllkm_l": ("linear", False),
+    "mllkm_comp_e": ("exponential", True),
+    "mllkm_comp_l": ("linear", True),
+}
 MAKERS = {
+    **{name: partial(mllkm, *parts) for name, parts in MAPS.items()},
+    "mllkm_g_default": MLLKMClassifier,
+    "mllkm_g_paper": PublishedMLLKM,
     "sag": partial(LogisticRegression, solver="sag"),
     "llsvm": LLSVMClassifier,
     "lasvm": lasvm,
@@ -42,6 +64,12 @@ TITLES = {
     "mllkm_s": "MLLKM, square",
     "mllkm_comp_g": "MLLKM, Gaussian by component",
     "mllkm_comp_s": "MLLKM, square by component",
+    "mllkm_e": "MLLKM, exponential",
+    "mllkm_l": "MLLKM, linear",
+    "mllkm_comp_e": "MLLKM, exponential by component",
+    "mllkm_comp_l": "MLLKM, linear by component",
+    "mllkm_g_default": "MLLKM, Gaussian, defaults",
+    "mllkm_g_paper": "MLLKM, Gaussian, as published",
     "sag": "SAG",
     "llsvm": "LLSVM",
     "lasvm": "LaSVM, Gaussian",

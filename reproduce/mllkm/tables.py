@@ -1,8 +1,8 @@
-"""Table 2 of the paper beside what was measured.
+"""Table 2 of the paper beside what was measured, and which differences in it are luck.
 
     python -m reproduce.mllkm.tables
 
-reads results/rows.csv and writes table2 as .csv and as .md.
+reads results/rows.csv and writes table2 and significance, each as .csv and as .md.
 """
 
 import sys
@@ -10,6 +10,7 @@ from math import isnan
 from pathlib import Path
 
 from reproduce.comparison import formatted, markdown_table, mean_and_spread
+from reproduce.mllkm import significance
 from reproduce.mllkm.methods import STUDY, TITLES
 from reproduce.report import (
     NOTHING,
@@ -40,18 +41,23 @@ def table_lines(cells):
                 value, spread = paper.get((name, method, dataset), NOTHING)
                 line |= _cost_columns(name, rows, value, spread)
             if rows:
-                line["fit_seconds"], _ = mean_and_spread([row["fit_seconds"] for row in rows])
+                for name in ("times_linear", "fit_seconds"):
+                    line[name], line[f"{name}_spread"] = _mean(rows, name)
             yield {"dataset": dataset, "method": method} | line
 
 
 def _cost_columns(name, rows, value, spread):
-    measured, deviation = mean_and_spread([row[name] for row in rows]) if rows else NOTHING
+    measured, deviation = _mean(rows, name) if rows else NOTHING
     return {
         name: measured,
         f"{name}_spread": deviation,
         f"paper_{name}": value,
         f"paper_{name}_spread": spread,
     }
+
+
+def _mean(rows, name):
+    return mean_and_spread([row[name] for row in rows])
 
 
 def cost_overview(lines):
@@ -78,6 +84,23 @@ def _cost(line, prefix):
     return f"{kernels} × {support}, {ms} ms"
 
 
+def speed_overview(lines):
+    """Prediction time as a multiple of a linear SVM's, and seconds of a fit with its search."""
+    found = {(line["method"], line["dataset"]): line for line in lines if "measured" in line}
+    names = list(dict.fromkeys(line["dataset"] for line in lines))
+    body = [
+        [title] + [_speed_cell(found.get((method, name))) for name in names]
+        for method, title in TITLES.items()
+    ]
+    return "Prediction, fit:\n\n" + markdown_table(["× linear SVM, seconds", *names], body)
+
+
+def _speed_cell(line):
+    if line is None:
+        return "–"
+    return f"{formatted(line['times_linear'], digits=1)} ×, {line['fit_seconds']:.2g} s"
+
+
 def shortfalls(lines):
     """How many accuracies are at most one printed spread below print, and which are not."""
     words = [line["reached"] for line in lines if "reached" in line]
@@ -91,12 +114,14 @@ def shortfalls(lines):
 
 
 def write(folder=STUDY.results):
-    """Write the table from the rows in ``folder``."""
+    """Write the tables from the rows in ``folder``."""
     folder = Path(folder)
-    lines = list(table_lines(current_rows(STUDY, folder / "rows.csv")))
+    cells = current_rows(STUDY, folder / "rows.csv")
+    lines = list(table_lines(cells))
     summary = [overview(lines, TITLES, 1), shortfalls(lines), verdict_counts(lines, TITLES)]
-    summary += [cost_overview(lines), ""]
+    summary += [cost_overview(lines), speed_overview(lines), ""]
     save(folder, "table2", "Table 2: accuracy (%) and cost", lines, "\n".join(summary))
+    significance.write(folder, cells)
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ def mixture(maker, gamma, n_features, search_rows=None, **parameters):
     """A machine on three kernels of unit diagonal, with the best of several Gaussians."""
     candidates = [three_kernels(value, n_features) for value in gamma]
     model = maker(normalisation="diagonal", **parameters)
-    return chosen_by_folds(model, "kernels", candidates, max_rows=search_rows)
+    return chosen_by_folds(model, {"kernels": candidates}, max_rows=search_rows)
 
 
 def gaussian_machine(gamma, n_features, search_rows=None, **parameters):
     """A machine on the best of several Gaussians."""
     candidates = [value / n_features for value in gamma]
-    return chosen_by_folds(SVC(**parameters), "gamma", candidates, max_rows=search_rows)
+    return chosen_by_folds(SVC(**parameters), {"gamma": candidates}, max_rows=search_rows)
 
 
 GLOBAL = {

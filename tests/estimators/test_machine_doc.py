@@ -13,6 +13,8 @@ NAMES = [
     *(name for name in nearlinear.__all__ if "MKL" in name),
     "LaSVMClassifier",
     "CPSPClassifier",
+    "MLLKMClassifier",
+    "MLLKMRegressor",
 ]
 
 

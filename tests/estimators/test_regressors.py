@@ -91,14 +91,14 @@ def test_data_frames_are_read(small, regressor_name, wave):
 
 
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, csc_matrix, coo_matrix])
-def test_sparse_rows_learn_and_score_as_dense_ones(small, regressor_name, kind, wave):
+def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_regressor_name, kind, wave):
     X, y = np.where(np.abs(wave[0]) < 0.3, 0.0, wave[0]), wave[1]
     # every row and its mirror image: trees centre dense rows, which must change nothing here
     X, y = np.vstack([X, -X]), np.r_[y, y]
     # kernel machines stop at their gap, dense and sparse each in a place of its own
-    settings = {"jitter": 0.0} if regressor_name == "LDKLRegressor" else {"tol": 1e-7}
-    dense = small(regressor_name, **settings).fit(X, y)
-    sparse = small(regressor_name, **settings).fit(kind(X), y)
+    settings = {"jitter": 0.0} if sparse_regressor_name == "LDKLRegressor" else {"tol": 1e-7}
+    dense = small(sparse_regressor_name, **settings).fit(X, y)
+    sparse = small(sparse_regressor_name, **settings).fit(kind(X), y)
     # hundreds of steps with sums in another order
     np.testing.assert_allclose(sparse.predict(kind(X)), dense.predict(X), atol=1e-3)
     np.testing.assert_allclose(sparse.predict(X), sparse.predict(kind(X)), atol=1e-10)

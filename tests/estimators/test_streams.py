@@ -67,15 +67,15 @@ def test_the_stream_of_fixed_anchors_leaves_them(small, fixed_name, stream):
     np.testing.assert_array_equal(model.partial_fit(X[50:], y[50:]).anchors_, start)
 
 
-def test_sparse_portions_teach_what_dense_ones_do(small, stream_name, stream):
+def test_sparse_portions_teach_what_dense_ones_do(small, sparse_stream_name, stream):
     X, y = np.where(np.abs(stream[0]) < 0.2, 0.0, stream[0])[:300], stream[1][:300]
     # every row and its mirror image: trees centre dense rows, which must change nothing here
     X, y = np.stack([X, -X], axis=1).reshape(600, 2), np.repeat(y, 2)
-    settings = {"jitter": 0.0} if stream_name == "LDKLClassifier" else {}
-    if stream_name == "LaSVMClassifier":
+    settings = {"jitter": 0.0} if sparse_stream_name == "LDKLClassifier" else {}
+    if sparse_stream_name == "LaSVMClassifier":
         # pair steps leave equal gradients, of which rounding would choose: nothing is rounded here
         X, settings = np.round(4.0 * X) / 4.0, {"kernel": Polynomial(2, gamma=1.0)}
-    dense, sparse = (small(stream_name, **settings) for _ in range(2))
+    dense, sparse = (small(sparse_stream_name, **settings) for _ in range(2))
     for start in range(0, 600, PORTION):
         rows = slice(start, start + PORTION)
         dense.partial_fit(X[rows], y[rows], classes=[0, 1])

@@ -109,16 +109,16 @@ def coordinate_step(gram, problem, a, i):
 
 
 def greedy_outcomes(gram, problem, a, tol):
-    """Dual vectors after one step on the coordinate of largest gain."""
-    if coordinate_violation(gram, problem, a) <= tol:
+    """Dual vectors after one step on the coordinate that gains most if bounds are left aside."""
+    raising, lowering = slopes(gram, problem, a)
+    steepest = np.maximum(raising, -lowering)
+    gains = np.where(steepest > tol, steepest**2 / np.maximum(np.diag(gram), 1e-300), 0.0)
+    if gains.max() == 0.0:
         return [a]
-    steps = [coordinate_step(gram, problem, a, i) for i in range(len(a))]
-    most = max(gain for _, gain in steps)
     outcomes = []
-    for i, (value, gain) in enumerate(steps):
-        if gain >= most * (1.0 - _EQUAL):
-            outcomes.append(a.copy())
-            outcomes[-1][i] = value
+    for i in np.flatnonzero(gains >= gains.max() * (1.0 - _EQUAL)):
+        outcomes.append(a.copy())
+        outcomes[-1][i] = coordinate_step(gram, problem, a, i)[0]
     return outcomes
 
 

@@ -7,6 +7,7 @@ from sklearn.datasets import make_moons
 from nearlinear.kernels import bank
 from nearlinear.kernels.family import fix_kernels, parse_kernels
 from nearlinear.kernels.grams import Grams
+from nearlinear.solvers import active_set
 from nearlinear.solvers.active_set import solve_sequential
 from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.dual_problem import DualProblem
@@ -43,14 +44,33 @@ def learn(rows):
     X, y, kernels = rows
 
     def make(task="classes", steps=BIASES[0], max_bytes=1e9):
-        C = np.full(len(y), 2.0)
-        if task == "classes":
-            problem = DualProblem.of_signs(2 * y - 1, C)
-        else:
-            problem = DualProblem.of_values(np.sin(3 * X[:, 0]) + X[:, 1], C, 0.05)
-        return KernelLearning(Grams(kernels, X, max_bytes=max_bytes), problem, steps)
+        grams = Grams(kernels, X, max_bytes=max_bytes)
+        return KernelLearning(grams, make_problem(X, y, task), steps)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def optimum(rows):
+    """Value of an independent optimum for a task and a bias."""
+    known = {}
+
+    def find(task, steps):
+        if (task, steps) not in known:
+            X, y, kernels = rows
+            grams = [kernel(X) for kernel in kernels]
+            problem = make_problem(X, y, task)
+            known[task, steps] = best_value(grams, problem, steps.is_free, steps.shift)
+        return known[task, steps]
+
+    return find
+
+
+def make_problem(X, y, task):
+    C = np.full(len(y), 2.0)
+    if task == "classes":
+        return DualProblem.of_signs(2 * y - 1, C)
+    return DualProblem.of_values(np.sin(3 * X[:, 0]) + X[:, 1], C, 0.05)
 
 
 def prices(learning, coef):
@@ -130,6 +150,91 @@ def test_every_round_is_told(learn):
     )  # fmt: skip
     assert [number for number, _, _ in rounds] == list(range(1, found.n_rounds + 1))
     assert rounds[-1][2] == found.gap
+
+
+@EACH_WAY
+@EACH_BIAS
+@EACH_TASK
+@pytest.mark.parametrize("tol", [0.3, 1e-3])
+def test_the_optimum_lies_within_the_gap(learn, optimum, way, steps, task, tol):
+    best = optimum(task, steps)
+    found = solve_sequential(learn(task, steps), tol=tol, **way)
+    assert found.objective - found.gap <= best * (1 + 1e-7)
+    assert found.objective >= best * (1 - 1e-7)
+    assert found.gap <= tol * found.objective
+
+
+@EACH_BIAS
+@pytest.mark.parametrize("tol", [0.1, 1e-4])
+def test_the_optimum_lies_within_the_gap_when_few_are_priced(
+    learn, optimum, steps, tol, monkeypatch
+):
+    monkeypatch.setattr(active_set, "_PRICED", 1)
+    found = solve_sequential(learn(steps=steps), tol=tol, insertions=1)
+    best = optimum("classes", steps)
+    assert found.objective - found.gap <= best * (1 + 1e-7)
+    assert best * (1 - 1e-7) <= found.objective <= best * (1 + 1.1 * tol)
+
+
+@EACH_WAY
+def test_the_gap_of_a_round_bounds_its_distance_to_the_optimum(learn, optimum, way):
+    rounds, best = [], optimum("classes", BIASES[0])
+    solve_sequential(learn(), tol=1e-4, on_round=lambda *told: rounds.append(told), **way)
+    # rounds of a stream price only what has come
+    for _, evaluation, gap in rounds[-1:] if "chunk" in way else rounds:
+        assert gap >= (evaluation.value - best) * (1 - 1e-6)
+
+
+@EACH_WAY
+def test_the_best_round_is_returned(learn, way):
+    rounds = []
+    found = solve_sequential(
+        learn(), tol=1e-4, on_round=lambda *told: rounds.append(told), **way
+    )  # fmt: skip
+    assert found.objective == min(evaluation.value for _, evaluation, _ in rounds)
+    assert found.gap <= rounds[-1][2]
+
+
+@pytest.mark.parametrize("worst", [2, 3, 4])
+def test_a_round_that_got_worse_is_forgotten(learn, optimum, worst, monkeypatch):
+    calls = []
+
+    def stumble(learning, weights, *, tol, which, max_iter):
+        calls.append(1)
+        if len(calls) == worst:  # all weight on one kernel
+            return learning.evaluate(np.eye(len(which))[0], tol=tol, which=which)
+        return solve_newton(learning, weights, tol=tol, which=which, max_iter=max_iter)
+
+    monkeypatch.setattr(active_set, "solve_newton", stumble)
+    rounds = []
+    found = solve_sequential(
+        learn(), tol=1e-6, insertions=2, max_rounds=worst,
+        on_round=lambda *told: rounds.append(told),
+    )  # fmt: skip
+    values = [evaluation.value for _, evaluation, _ in rounds]
+    assert len(values) == worst
+    assert found.objective == min(values) < values[-1]
+    assert np.count_nonzero(found.weights) == len(found.evaluation.weights) > 1
+    best = optimum("classes", BIASES[0])
+    assert found.objective - found.gap <= best * (1 + 1e-7)
+
+
+@EACH_WAY
+@EACH_BIAS
+@pytest.mark.parametrize("max_rounds", [1, 2, 100])
+def test_an_evaluation_has_the_kernels_with_a_weight_in_their_order(learn, way, steps, max_rounds):
+    learning = learn(steps=steps)
+    found = solve_sequential(learning, tol=1e-3, max_rounds=max_rounds, **way)
+    used = np.flatnonzero(found.weights)
+    now = found.evaluation
+    np.testing.assert_array_equal(now.weights, found.weights[used])
+    by_hand = prices(learning, now.machine.dual_coef)[used]
+    np.testing.assert_allclose(now.quadratics, by_hand, rtol=1e-9)
+    mixed = sum(found.weights[m] * learning.grams.kernels[m](learning.grams.X) for m in used)
+    shifted = mixed + steps.shift
+    np.testing.assert_allclose(
+        now.machine.slack, learning.problem.targets - shifted @ now.machine.dual_coef, atol=1e-9
+    )
 
 
 def test_without_room_for_matrices_the_result_is_the_same(learn):

@@ -49,6 +49,37 @@ def test_a_part_is_the_problem_of_its_rows(kind):
     assert len(part) == 3
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_rows", [0, 1, 7])
+def test_joined_problems_have_the_rows_of_both(kind, n_rows):
+    first, second = random_problem(kind), random_problem(kind, 1, n_rows)
+    both = first.joined(second)
+    assert len(both) == 30 + n_rows
+    for name in ("targets", "lower", "upper"):
+        parts = getattr(first, name), getattr(second, name)
+        np.testing.assert_array_equal(getattr(both, name), np.concatenate(parts))
+    assert both.epsilon == first.epsilon
+    for name in ("targets", "lower", "upper"):  # a problem of its own
+        getattr(both, name)[:] = 7.0
+    np.testing.assert_array_equal(first.targets, random_problem(kind).targets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [[], [4], [29, 0, 17, 3], np.arange(30)[::-1]])
+def test_replaced_rows_stand_where_the_old_ones_stood(kind, rows):
+    problem, rows = random_problem(kind), np.array(rows, dtype=int)
+    other = random_problem(kind, 1, len(rows))
+    found = problem.replaced(rows, other)
+    for name in ("targets", "lower", "upper"):
+        expected = getattr(problem, name).copy()
+        expected[rows] = getattr(other, name)
+        np.testing.assert_array_equal(getattr(found, name), expected)
+        np.testing.assert_array_equal(
+            getattr(problem, name), getattr(random_problem(kind), name)
+        )  # fmt: skip
+    assert found.epsilon == problem.epsilon
+
+
 def test_the_dual_value_is_that_on_paper():
     problem = DualProblem.of_values(np.array([2.0, -1.0]), np.array([9.0, 9.0]), 0.5)
     # 2·3 − 1·(−4) − 0.5·(3 + 4) − 5

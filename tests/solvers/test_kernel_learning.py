@@ -9,8 +9,9 @@ from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers import kernel_learning
 from nearlinear.solvers.bias_steps import FixedBias, FreeBias
-from nearlinear.solvers.dual_problem import DualProblem
+from nearlinear.solvers.dual_problem import DualProblem, MachineSolution
 from nearlinear.solvers.kernel_learning import Evaluation, KernelLearning
+from nearlinear.solvers.kernel_weights import solve_newton
 from reference.kernel_learning import best_value
 
 KERNELS = [Gaussian(0.2), Gaussian(2.0), Linear(), Polynomial(2, gamma=0.5)]
@@ -153,6 +154,91 @@ def test_the_gap_counts_kernels_that_are_named_to_it(learn):
 def test_the_gap_of_equal_prices_is_that_of_the_machine(learn):
     machine = learn().solve(WEIGHTS, tol=1e-3)
     assert Evaluation(WEIGHTS, machine, np.full(4, 7.0)).gap() == pytest.approx(machine.gap)
+
+
+def evaluate_loosely(learning, weights, tol, max_iter):
+    """An evaluation of a machine that may be far from solved."""
+    machine = learning.solve(weights, tol=tol, max_iter=max_iter)
+    prices = learning.grams.quadratics(machine.dual_coef, learning.everyone)
+    return Evaluation(weights, machine, prices)
+
+
+def some_weights():
+    """Corners, an edge, the middle and points inside."""
+    rng = np.random.default_rng(0)
+    return [
+        *np.eye(4),
+        np.array([0.5, 0.5, 0.0, 0.0]),
+        np.full(4, 0.25),
+        *rng.dirichlet(np.ones(4), 3),
+    ]
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_the_bound_is_below_an_independent_optimum(learn, task, steps, rows):
+    grams = [kernel(rows[0]) for kernel in KERNELS]
+    best = best_value(grams, learn(task, steps).problem, steps.is_free, steps.shift)
+    for weights in some_weights():
+        for tol, max_iter in ((1e-6, 10_000), (0.3, 10_000), (0.0, 1)):
+            learning = learn(task, steps)  # started from nothing
+            found = evaluate_loosely(learning, weights, tol, max_iter)
+            assert 0.0 <= learning.bound(found, -np.inf) <= best * (1 + 1e-7)
+
+
+@EACH_TASK
+@EACH_BIAS
+@pytest.mark.parametrize("tol, max_iter", [(1e-6, 10_000), (0.3, 10_000), (0.0, 1)])
+def test_the_bound_is_never_below_that_of_the_gap(learn, task, steps, tol, max_iter):
+    learning = learn(task, steps)
+    for weights in some_weights():
+        found = evaluate_loosely(learning, weights, tol, max_iter)
+        for best in (-np.inf, 0.5 * found.quadratics.max(), 3.0 * found.quadratics.max()):
+            bound, by_gap = learning.bound(found, best), found.value - found.gap(best)
+            assert bound >= by_gap - 1e-9 * found.value
+            assert bound <= found.value * (1 + 1e-9)
+
+
+@EACH_TASK
+@EACH_BIAS
+@pytest.mark.parametrize("share", [0.1, 1.0, 5.0])
+def test_no_multiple_of_the_dual_vector_gives_a_better_bound(learn, task, steps, share, rows):
+    learning = learn(task, steps)
+    found = evaluate_loosely(learning, np.eye(4)[2], 1e-3, 10_000)
+    coef = found.machine.dual_coef
+    best = share * found.quadratics.max()
+    grams = [kernel(rows[0]) for kernel in KERNELS]
+    largest = max(best, *[coef @ gram @ coef for gram in grams]) + steps.shift * coef.sum() ** 2
+    values = [
+        learning.problem.dual_value(t * coef, t * t * largest) for t in np.linspace(0.0, 1.0, 2001)
+    ]
+    # the best multiple of 2,000 misses the best of all by a little
+    assert learning.bound(found, best) == pytest.approx(max(values), rel=1e-3)
+    assert learning.bound(found, best) >= max(values) * (1 - 1e-9)
+
+
+@EACH_BIAS
+def test_a_named_kernel_of_a_high_price_lowers_the_bound(learn, steps):
+    learning = learn(steps=steps)
+    found = learning.evaluate(WEIGHTS, tol=1e-6)
+    largest = found.quadratics.max()
+    bounds = [learning.bound(found, factor * largest) for factor in (0.5, 1.0, 2.0, 100.0)]
+    assert bounds[0] == bounds[1] > bounds[2] > bounds[3] > 0.0
+
+
+def test_without_coefficients_the_bound_is_zero(learn):
+    learning = learn()
+    machine = learning.solve(WEIGHTS, tol=1e-3)
+    nothing = MachineSolution(np.zeros(36), 0.0, machine.objective, machine.objective, 1, None)
+    assert learning.bound(Evaluation(WEIGHTS, nothing, np.zeros(4)), 0.0) == 0.0
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_at_the_optimum_the_bound_is_the_value(learn, task, steps):
+    learning = learn(task, steps)
+    found = solve_newton(learning, np.full(4, 0.25), tol=1e-6)
+    assert learning.bound(found, -np.inf) == pytest.approx(found.value, rel=2e-6)
 
 
 @EACH_TASK

@@ -1,6 +1,8 @@
 """Pictures, in the style of scikit-learn's Display objects; matplotlib is imported on demand."""
 
+from .conformal_maps import ConformalMapsDisplay as ConformalMapsDisplay
 from .cost_front import CostFrontDisplay as CostFrontDisplay
 from .kernel_weights import KernelWeightsDisplay as KernelWeightsDisplay
+from .local_kernels import LocalKernelsDisplay as LocalKernelsDisplay
 from .tree_cells import TreeCellsDisplay as TreeCellsDisplay
 from .tree_diagram import TreeDiagramDisplay as TreeDiagramDisplay

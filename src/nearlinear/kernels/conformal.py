@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .base import evaluates_pairs
+from .pairs import as_floats
 from .profiles import PROFILES
 
 
@@ -31,10 +32,12 @@ class Conformal:
         if not 0 <= self.gamma < np.inf:
             raise ValueError(f"Conformal needs gamma of 0 or more, not {self.gamma!r}.")
         object.__setattr__(self, "anchor", tuple(float(value) for value in self.anchor))
+        if not np.all(np.isfinite(self.anchor)):
+            raise ValueError(f"Conformal needs an anchor of finite numbers, not {self.anchor!r}.")
 
     def features(self, X):
         """φ(X), shape (n_rows, n_features)."""
-        X = X.toarray() if issparse(X) else X
+        X = as_floats(X.toarray() if issparse(X) else X)
         if X.shape[1] != len(self.anchor):
             raise ValueError(
                 f"The anchor has {len(self.anchor)} features and X has {X.shape[1]}; "

@@ -63,6 +63,8 @@ class ConformalBank:
 
     def gates(self, X, which):
         """h_m(x_i), shape (n_rows, len(which)), with n_features in the end if ``per_feature``."""
+        if len(which) == 0:
+            return np.ones((len(X), 0, X.shape[1]) if self.per_feature else (len(X), 0), X.dtype)
         anchors = self.anchors_of(which).astype(X.dtype, copy=False)
         gammas = self.gammas[which].astype(X.dtype)
         if self.per_feature:
@@ -102,6 +104,9 @@ class ConformalBank:
         """Σ_i a_i φ_m(x_i), shape (len(which), n_features); divisors are not applied."""
         which, coef = np.asarray(which), dual_coef.astype(X.dtype)
         found = np.zeros((len(which), X.shape[1]))
+        if len(X) == 0:
+            return found
+        centre = X.mean(axis=0)  # sums of rows far from the origin would be rounding
 
         def add(places, left, right):
             rows, shares = X[left:right], coef[left:right]
@@ -112,7 +117,7 @@ class ConformalBank:
                     found[places[members]] += gates.sum(axis=1)
                 else:
                     sums = gates.sum(axis=1)[:, None]
-                    found[places[members]] += gates @ rows - sums * away
+                    found[places[members]] += gates @ (rows - centre) - sums * (away - centre)
 
         self._each_tile(X, which, add, n_jobs)
         return found
@@ -196,6 +201,8 @@ class ConformalBank:
         """Call ``use(start, stop, scores)`` with the scores of all kernels, block by block."""
         anchors = self.anchors_of(which).astype(X.dtype, copy=False)
         images = (images * (factors / self.divisors[which])[:, None]).astype(X.dtype)
+        centre = anchors.mean(axis=0) if len(which) else X.dtype.type(0)
+        offsets = np.einsum("md,md->m", anchors - centre, images)
 
         def work(start, stop):
             rows = X[start:stop]
@@ -204,8 +211,8 @@ class ConformalBank:
                 gates *= rows[:, None, :] - anchors
                 use(start, stop, np.einsum("imd,md->im", gates, images))
             else:
-                local = rows @ images.T
-                local -= np.einsum("md,md->m", anchors, images)
+                local = (rows - centre) @ images.T
+                local -= offsets
                 local *= gates
                 use(start, stop, local)
 

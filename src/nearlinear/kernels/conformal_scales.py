@@ -34,9 +34,11 @@ class ConformalScales:
             scale = _SQUARED_DIFFERENCE * float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
         gammas = profile.gamma(np.asarray(bandwidths, dtype=np.float64), scale)
         step = -(-len(X) // _SAMPLE)
+        # in double precision, so that an anchor is at no distance from its row
+        sample = X[::step].astype(np.float64)
         return cls(
-            profile, per_feature, gammas, exponent, typical, X[::step].copy(), weight[::step].copy()
-        )
+            profile, per_feature, gammas, exponent, typical, sample, weight[::step].copy()
+        )  # fmt: skip
 
     def bank(self, anchors):
         """A kernel for every anchor and γ, divided by length^exponent typical^(1 − exponent)."""

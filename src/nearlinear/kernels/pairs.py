@@ -17,9 +17,9 @@ class Pairs:
     """
 
     def __init__(self, X, Z=None):
-        self.X = X = _as_floats(X)
+        self.X = X = as_floats(X)
         # beside a stack of similarities, Z are the numbers of rows
-        self.Z = X if Z is None else Z if X.ndim == 3 else _as_floats(Z)
+        self.Z = X if Z is None else Z if X.ndim == 3 else as_floats(Z)
         if issparse(self.Z) and not issparse(X):
             self.Z = self.Z.toarray()
         self.is_square = Z is None
@@ -109,14 +109,14 @@ def sample_rows(X):
     return X[:: -(-X.shape[0] // _SAMPLE)]
 
 
-def _as_floats(X):
+def as_floats(X):
     """Whole numbers would turn every parameter of a kernel into one."""
     return X if X.dtype.kind == "f" else X.astype(np.float64)
 
 
 def squared_norms(X):
     """‖x‖² of every row, in the precision of the rows."""
-    X = _as_floats(X)
+    X = as_floats(X)
     if issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=X.dtype).ravel()
     return np.einsum("id,id->i", X, X)

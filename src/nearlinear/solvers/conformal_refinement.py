@@ -56,7 +56,8 @@ class LocalKernels:
         else:
             away = None
             squares = Pairs(X, anchors).squared_distances
-            local = X @ models.T - np.einsum("md,md->m", anchors, models)
+            centre = anchors.mean(axis=0)  # rows far from the origin would be rounding
+            local = (X - centre) @ models.T - np.einsum("md,md->m", anchors - centre, models)
         u = self.profile.exponents(squares, gammas)
         gates = self.profile.values(squares, gammas)
         axes = (1, 2) if self.per_feature else 1
@@ -95,6 +96,8 @@ class LocalKernels:
             return d_anchors, d_logs, d_models
         shares = r[:, None] * gates
         totals = shares.sum(axis=0)[:, None]
+        centre = anchors.mean(axis=0)
+        X, anchors = X - centre, anchors - centre
         d_models = shares.T @ X - totals * anchors
         bend = r[:, None] * local * slopes
         d_logs = (bend * u).sum(axis=0)
@@ -109,54 +112,76 @@ def refine(kernels, X, problem, ridge, steps, *, moves, max_iter=100, n_jobs=Non
     ``ridge`` has a number for each kernel; ``steps`` say how the bias is treated. ``moves`` is
     "models" (kernels stay as they are, which is a convex problem) or "kernels".
     """
-    layout = _Layout(kernels, X, ridge, steps, moves)
+    layout = {"models": ModelVector, "kernels": KernelVector}[moves](kernels, X, ridge, steps)
 
     def objective(vector, width):
         now = layout.kernels(vector)
         loss, slopes = rounded_loss(problem, problem.targets - now.scores(X, n_jobs), width)
-        gradient = layout.vector(-slopes.sum(), *now.gradient(X, -slopes, n_jobs), is_slope=True)
         penalised = layout.penalised * vector
-        return 0.5 * penalised @ vector + loss, gradient + penalised
+        gradient = layout.slopes(now, X, slopes, n_jobs) + penalised
+        return 0.5 * penalised @ vector + loss, gradient
 
-    vector = layout.vector(kernels.bias, kernels.anchors, np.log(kernels.gammas), kernels.models)
+    start = vector = layout.vector(kernels)
     for width in _STAGES:
         options = {"maxiter": max_iter, "maxcor": 20}
         vector = minimize(objective, vector, (width,), "L-BFGS-B", jac=True, options=options).x
-    return layout.kernels(vector)
+    # another valley may be worse
+    is_better = objective(vector, width)[0] <= objective(start, width)[0]
+    return layout.kernels(vector) if is_better else kernels
 
 
-class _Layout:
-    """Bias, models and, if they move, anchors and log γ as one vector of like units."""
+class ModelVector:
+    """Bias and local models as one vector, in units that make every penalty one."""
 
-    def __init__(self, kernels, X, ridge, steps, moves):
-        self.start, self.moves = kernels, moves
-        self.shape = kernels.anchors.shape
+    def __init__(self, kernels, X, ridge, steps):
+        self.start, self.shape = kernels, kernels.anchors.shape
         self.bias_unit = 1.0 if steps.is_free else float(np.sqrt(steps.shift))
-        # a penalty of one for each model
-        self.model_unit = 1.0 / np.sqrt(ridge)[:, None]
-        self.anchor_unit = max(float(X.std()), 1e-300)
-        n_moving = (self.shape[0] * (self.shape[1] + 1)) if moves == "kernels" else 0
-        parts = [[0.0 if steps.is_free else 1.0], np.ones(self.shape).ravel(), np.zeros(n_moving)]
-        self.penalised = np.concatenate(parts)
+        # a kernel that holds nothing has no model either
+        self.holds = np.isfinite(ridge)[:, None]
+        self.model_unit = 1.0 / np.sqrt(np.where(self.holds, ridge[:, None], 1.0))
+        bias_penalty = [0.0 if steps.is_free else 1.0]
+        self.penalised = np.concatenate([bias_penalty, np.ones(kernels.models.size)])
 
-    def vector(self, bias, anchors, logs, models, is_slope=False):
-        power = 1.0 if is_slope else -1.0
-        bias = bias * self.bias_unit**power if self.bias_unit else 0.0
-        parts = [[bias], (models * self.model_unit**power).ravel()]
-        if self.moves == "kernels":
-            parts += [(anchors * self.anchor_unit**power).ravel(), logs]
-        return np.concatenate(parts)
+    def vector(self, kernels):
+        bias = kernels.bias / self.bias_unit if self.bias_unit else 0.0
+        models = np.where(self.holds, kernels.models, 0.0) / self.model_unit
+        return np.concatenate([[bias], models.ravel()])
 
     def kernels(self, vector):
-        n_numbers = self.shape[0] * self.shape[1]
-        models = vector[1 : 1 + n_numbers].reshape(self.shape) * self.model_unit
-        anchors, gammas = self.start.anchors, self.start.gammas
-        if self.moves == "kernels":
-            rest = vector[1 + n_numbers :]
-            anchors = rest[:n_numbers].reshape(self.shape) * self.anchor_unit
-            gammas = np.exp(rest[n_numbers:])
-        bias = float(vector[0] * self.bias_unit)
-        return replace(self.start, anchors=anchors, gammas=gammas, models=models, bias=bias)
+        models = vector[1 : 1 + self.start.models.size].reshape(self.shape) * self.model_unit
+        return replace(self.start, models=models, bias=float(vector[0] * self.bias_unit))
+
+    def slopes(self, kernels, X, loss_slopes, n_jobs):
+        """Gradient of the losses, whose slopes in the residuals are given."""
+        _, _, by_models = kernels.gradient(X, -loss_slopes, n_jobs)
+        by_bias = -loss_slopes.sum() * self.bias_unit
+        return np.concatenate([[by_bias], (by_models * self.model_unit).ravel()])
+
+
+class KernelVector(ModelVector):
+    """The same with anchors, in units of the rows' spread, and log γ behind."""
+
+    def __init__(self, kernels, X, ridge, steps):
+        super().__init__(kernels, X, ridge, steps)
+        self.anchor_unit = max(float(X.std()), 1e-300)
+        n_moving = kernels.anchors.size + len(kernels.gammas)
+        self.penalised = np.concatenate([self.penalised, np.zeros(n_moving)])
+
+    def vector(self, kernels):
+        anchors = (kernels.anchors / self.anchor_unit).ravel()
+        return np.concatenate([super().vector(kernels), anchors, np.log(kernels.gammas)])
+
+    def kernels(self, vector):
+        size = self.start.anchors.size
+        anchors = vector[1 + size : 1 + 2 * size].reshape(self.shape) * self.anchor_unit
+        gammas = np.exp(vector[1 + 2 * size :])
+        return replace(super().kernels(vector), anchors=anchors, gammas=gammas)
+
+    def slopes(self, kernels, X, loss_slopes, n_jobs):
+        by_anchors, by_logs, by_models = kernels.gradient(X, -loss_slopes, n_jobs)
+        by_bias = -loss_slopes.sum() * self.bias_unit
+        parts = [[by_bias], (by_models * self.model_unit).ravel()]
+        return np.concatenate([*parts, (by_anchors * self.anchor_unit).ravel(), by_logs])
 
 
 def rounded_loss(problem, residual, width):

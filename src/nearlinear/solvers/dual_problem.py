@@ -106,3 +106,13 @@ class MachineSolution:
     @property
     def dual_objective(self):
         return self.objective - self.gap
+
+
+def feasible(start, problem, steps):
+    """A dual vector inside the box, and with Σa = 0 where pair steps could not repair it."""
+    coef = np.clip(start, problem.lower, problem.upper)
+    if steps.is_free:
+        above, below = coef[coef > 0].sum(), -coef[coef < 0].sum()
+        coef[coef > 0] *= min(1.0, below / above) if above > 0 else 0.0
+        coef[coef < 0] *= min(1.0, above / below) if below > 0 else 0.0
+    return coef

@@ -8,7 +8,7 @@ over all rows.
 
 import numpy as np
 
-from .dual_problem import MachineSolution
+from .dual_problem import MachineSolution, feasible
 
 # Left out are rows at a bound once they are this share of the rows at work.
 _SHRINK_SHARE = 0.3
@@ -79,7 +79,7 @@ class _State:
         self.recent = self.everyone[:0]
         self._work_on(self.everyone)
         if start is not None:
-            self.dual_coef = _feasible(start, problem, steps)
+            self.dual_coef = feasible(start, problem, steps)
             self._tell(np.flatnonzero(self.dual_coef), self.dual_coef[self.dual_coef != 0])
 
     @property
@@ -167,13 +167,3 @@ class _State:
         residual = self.steps.residual(self.slack, bias)
         primal = 0.5 * quadratic + self.problem.loss(residual)
         return bias, primal, primal - self.problem.dual_value(self.dual_coef, quadratic)
-
-
-def _feasible(start, problem, steps):
-    """A dual vector inside the box, and with Σa = 0 where pair steps could not repair it."""
-    coef = np.clip(start, problem.lower, problem.upper)
-    if steps.is_free:
-        above, below = coef[coef > 0].sum(), -coef[coef < 0].sum()
-        coef[coef > 0] *= min(1.0, below / above) if above > 0 else 0.0
-        coef[coef < 0] *= min(1.0, above / below) if below > 0 else 0.0
-    return coef

@@ -1,0 +1,47 @@
+"""The example of abstention runs as a program and shows what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_mllkm_abstention.py"
+
+
+def run(folder, *arguments):
+    command = [sys.executable, "-W", "error::UserWarning", str(EXAMPLE), *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def shares(printed, rule):
+    """The six percentages in the line of a rule."""
+    (line,) = [line for line in printed.splitlines() if line.startswith(rule)]
+    return [float(number) for number in re.findall(r"([\d.]+) %", line)]
+
+
+def test_abstention_keeps_the_ordinary_rows_and_drops_the_strangers(tmp_path):
+    printed = run(tmp_path)
+    assert "support score exactly 0 for 1000 of 1000" in printed
+    always, margin, support = (
+        shares(printed, rule) for rule in ("always answer", "|f| not small", "support score")
+    )
+    assert always[0] == always[2] == always[4] == 100.0
+    assert always[3] > 30.0  # confident errors on near strangers ...
+    assert margin[3] == always[3]  # ... which a small margin does not betray
+    assert support[3] < 5.0
+    assert support[4] == support[5] == 0.0
+    assert support[0] > 98.0
+    assert support[1] > 98.0
+    assert list(tmp_path.iterdir()) == []  # no picture unless asked
+
+
+def test_the_picture_is_saved_where_asked(tmp_path):
+    printed = run(tmp_path, "--out", "picture.png")
+    assert printed.endswith("picture: picture.png\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

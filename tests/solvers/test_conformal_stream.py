@@ -1,0 +1,492 @@
+"""Rows and kernels that stream together, against sums over all stored rows."""
+
+import numpy as np
+import pytest
+
+from nearlinear.kernels.conformal_bank import ConformalBank
+from nearlinear.kernels.conformal_grams import ConformalGrams
+from nearlinear.kernels.conformal_scales import ConformalScales
+from nearlinear.kernels.profiles import PROFILES
+from nearlinear.solvers.active_set import solve_sequential
+from nearlinear.solvers.bias_steps import FixedBias, FreeBias
+from nearlinear.solvers.conformal_stream import ConformalStream
+from nearlinear.solvers.dual_problem import DualProblem
+from nearlinear.solvers.feature_rows import FeatureLearning
+from nearlinear.solvers.kernel_rows import GramRows
+from nearlinear.solvers.kernel_svm import solve_kernel_machine
+from reference.conformal import bank_features, bank_gram
+
+BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_TASK = pytest.mark.parametrize("task", ["two classes", "three classes", "values"])
+N_OUTPUTS = {"two classes": 1, "three classes": 3, "values": 1}
+
+
+class Rows:
+    """Rows of one of three tasks, with a weight each."""
+
+    C = 5.0
+
+    def __init__(self, X, y, task):
+        self.X, self.task = X, task
+        self.y = {
+            "two classes": y,
+            "three classes": y + (X[:, 1] > 0.5),
+            "values": np.sin(2 * X[:, 0]),
+        }[task].astype(np.float64)
+        self.weight = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+
+    @property
+    def n_outputs(self):
+        return N_OUTPUTS[self.task]
+
+    def problems(self, y, weight):
+        C = self.C * weight
+        if self.task == "values":
+            return [DualProblem.of_values(y, C, 0.1)]
+        if self.task == "two classes":
+            return [DualProblem.of_signs(2 * y - 1, C)]
+        return [DualProblem.of_signs(np.where(y == label, 1, -1), C) for label in range(3)]
+
+    def stream(self, steps, max_support=None, max_kernels=None, profile="gaussian", seed=0):
+        scales = ConformalScales.of_rows(
+            self.X, self.weight, PROFILES[profile], False, (0.3, 1.0, 3.0), 0.5
+        )  # fmt: skip
+        return ConformalStream(
+            scales, steps, self.n_outputs, self.X.shape[1], max_support, max_kernels,
+            np.random.RandomState(seed),
+        )  # fmt: skip
+
+    def send(self, stream, rows, ids=None, y=None, X=None):
+        """Rows under their own numbers, or other content under the same ones."""
+        rows = np.asarray(rows)
+        y = self.y[rows] if y is None else y
+        X = self.X[rows] if X is None else X
+        problems = self.problems(y, self.weight[rows])
+        stream.process(X, y, self.weight[rows], problems, rows if ids is None else ids)
+
+
+@pytest.fixture
+def make(moons):
+    X, y = moons
+    order = np.random.default_rng(2).permutation(len(X))
+
+    def of_task(task="two classes", n_rows=200):
+        return Rows(X[order[:n_rows]], y[order[:n_rows]], task)
+
+    return of_task
+
+
+def check(stream, steps, rows):
+    """All that must hold of what is stored, whatever has come and gone."""
+    n_stored = len(stream.X)
+    assert len(stream.y) == len(stream.weight) == len(stream.ids) == n_stored
+    assert len(np.unique(stream.ids)) == n_stored
+    assert stream.dual_coef.shape == (n_stored, rows.n_outputs)
+    assert len(stream.machines) == len(stream.problems) == rows.n_outputs
+    expected = rows.problems(stream.y, stream.weight)
+    for o, (machine, problem) in enumerate(zip(stream.machines, stream.problems, strict=True)):
+        for name in ("targets", "lower", "upper"):
+            np.testing.assert_array_equal(getattr(problem, name), getattr(expected[o], name))
+        coef = stream.dual_coef[:, o]
+        images = np.einsum("i,mid->md", coef, bank_features(machine.bank, stream.X))
+        np.testing.assert_allclose(machine.images, images, atol=1e-9)
+        assert machine.total == pytest.approx(coef.sum(), abs=1e-9)
+        assert np.all(coef >= problem.lower)
+        assert np.all(coef <= problem.upper)
+        assert len(machine.bank) == len(machine.weights) > 0
+        assert machine.weights.min() >= 0.0
+        assert machine.weights.sum() == pytest.approx(1.0)
+        if steps.is_free:
+            assert coef.sum() == pytest.approx(0.0, abs=1e-9)
+        else:
+            assert machine.bias == pytest.approx(steps.shift * coef.sum(), abs=1e-9)
+
+
+def dual_values(stream, steps):
+    """Of each output, on all stored rows."""
+    values = []
+    for o, machine in enumerate(stream.machines):
+        coef = stream.dual_coef[:, o]
+        gram = bank_gram(machine.bank, stream.X, machine.weights) + steps.shift
+        values.append(stream.problems[o].dual_value(coef, coef @ gram @ coef))
+    return np.array(values)
+
+
+def optima(stream, steps):
+    """Of each output, for the kernels and weights it has."""
+    grams = [bank_gram(machine.bank, stream.X, machine.weights) for machine in stream.machines]
+    return np.array(
+        [
+            solve_kernel_machine(GramRows(gram), problem, steps, tol=1e-4).objective
+            for gram, problem in zip(grams, stream.problems, strict=True)
+        ]
+    )
+
+
+@EACH_TASK
+@EACH_BIAS
+@pytest.mark.parametrize("n_each", [1, 30, 200])
+def test_state_is_consistent_after_every_call(make, task, steps, n_each):
+    rows = make(task)
+    stream = rows.stream(steps)
+    for start in range(0, 20 if n_each == 1 else 200, n_each):
+        rows.send(stream, np.arange(start, min(start + n_each, 200)))
+        check(stream, steps, rows)
+    n_sent = 20 if n_each == 1 else 200
+    np.testing.assert_array_equal(np.sort(stream.ids), np.arange(n_sent))
+    order = np.argsort(stream.ids)
+    np.testing.assert_array_equal(stream.X[order], rows.X[:n_sent])
+    np.testing.assert_array_equal(stream.y[order], rows.y[:n_sent])
+    np.testing.assert_array_equal(stream.weight[order], rows.weight[:n_sent])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_state_is_consistent_for_every_profile(make, profile):
+    rows = make()
+    stream = rows.stream(BIASES[1], max_support=60, max_kernels=5, profile=profile)
+    for start in range(0, 200, 50):
+        rows.send(stream, np.arange(start, start + 50))
+        check(stream, BIASES[1], rows)
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_a_second_pass_stores_nothing_twice(make, task, steps):
+    rows = make(task)
+    stream = rows.stream(steps)
+    everyone = np.arange(200)
+    rows.send(stream, everyone)
+    rows.send(stream, everyone)
+    check(stream, steps, rows)
+    assert len(stream.X) == 200
+    np.testing.assert_array_equal(np.sort(stream.ids), everyone)
+    # steps went on where they were
+    assert np.all(dual_values(stream, steps) >= 0.95 * optima(stream, steps))
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_replaced_rows_count_with_their_new_content(make, task, steps, rng):
+    rows = make(task)
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(120))
+    changed = rng.permutation(120)[:50]
+    others = rng.permutation(changed)  # content of other rows
+    rows.send(stream, changed, y=rows.y[others], X=rows.X[others] + 0.1)
+    check(stream, steps, rows)
+    assert len(stream.X) == 120
+    place = {number: p for p, number in enumerate(stream.ids)}
+    for new, old in zip(changed, others, strict=True):
+        np.testing.assert_array_equal(stream.X[place[new]], rows.X[old] + 0.1)
+        assert stream.y[place[new]] == rows.y[old]
+    for number in np.setdiff1d(np.arange(120), changed):
+        np.testing.assert_array_equal(stream.X[place[number]], rows.X[number])
+
+
+def test_labels_that_are_turned_round_turn_the_machine(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(150))
+    machine = stream.machines[0]
+
+    def accuracy(y):
+        return np.mean((machine.scores(rows.X) + machine.bias > 0) == (y > 0))
+
+    assert accuracy(rows.y) > 0.9
+    for _ in range(2):
+        rows.send(stream, np.arange(150), y=1.0 - rows.y[:150])
+    check(stream, steps, rows)
+    assert accuracy(1.0 - rows.y) > 0.9
+
+
+def test_of_one_number_in_a_call_the_last_row_counts(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(100), ids=np.arange(100) % 40)
+    check(stream, steps, rows)
+    assert len(stream.X) == 40
+    order = np.argsort(stream.ids)
+    last = np.r_[np.arange(80, 100), np.arange(60, 80)]
+    np.testing.assert_array_equal(stream.X[order], rows.X[last[np.argsort(last % 40)]])
+
+
+def test_numbers_may_come_in_any_order(make, rng):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    numbers = rng.permutation(10**6)[:200]
+    for part in (np.arange(100), np.arange(50, 150), np.arange(200)):
+        rows.send(stream, part, ids=numbers[part])
+        check(stream, steps, rows)
+    assert set(stream.ids) == set(numbers)
+
+
+def test_new_numbers_are_those_of_no_row(make):
+    rows = make()
+    stream = rows.stream(BIASES[1])
+    np.testing.assert_array_equal(stream.new_ids(3), [0, 1, 2])
+    rows.send(stream, np.arange(10), ids=np.arange(10) + 70)
+    np.testing.assert_array_equal(stream.new_ids(3), [80, 81, 82])
+    rows.send(stream, np.arange(10), ids=np.arange(10))
+    assert not np.isin(stream.new_ids(50), stream.ids).any()
+
+
+def test_new_numbers_are_not_those_of_rows_that_were_dropped(make):
+    rows = make()
+    stream = rows.stream(BIASES[1], max_support=5)
+    rows.send(stream, np.arange(90))
+    assert stream.new_ids(1)[0] == 90
+
+
+@EACH_TASK
+@EACH_BIAS
+@pytest.mark.parametrize("max_support, max_kernels", [(1, 1), (20, None), (None, 2), (40, 4)])
+def test_budgets_hold_after_every_block(make, task, steps, max_support, max_kernels):
+    rows = make(task)
+    stream = rows.stream(steps, max_support, max_kernels)
+    for start in range(0, 200, 40):
+        rows.send(stream, np.arange(start, start + 40))
+        check(stream, steps, rows)
+        assert len(stream.X) <= (max_support or 200)
+        assert max(len(machine.bank) for machine in stream.machines) <= (max_kernels or np.inf)
+
+
+def test_without_a_budget_every_row_is_stored_and_with_one_those_with_a_loss(make):
+    rows, steps = make(), BIASES[1]
+    for max_support, everyone_stays in ((None, True), (10**6, False)):
+        stream = rows.stream(steps, max_support)
+        rows.send(stream, np.arange(64))
+        assert len(stream.X) == 64
+        new = np.arange(64, 128)
+        problem = rows.problems(rows.y[new], rows.weight[new])[0]
+        wanted = stream.machines[0].violators(rows.X[new], problem)
+        assert 0 < wanted.sum() < 64
+        rows.send(stream, new)
+        expected = new if everyone_stays else new[wanted]
+        np.testing.assert_array_equal(np.sort(stream.ids)[64:], expected)
+
+
+def test_rows_that_support_least_are_dropped_first(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(120))
+    sizes = np.abs(stream.dual_coef[:, 0]) / (rows.C * stream.weight)
+    ids, n_used = stream.ids.copy(), np.count_nonzero(sizes)
+    stream.max_support = n_used // 2
+    stream._keep_to_budget()
+    check(stream, steps, rows)
+    kept = np.isin(ids, stream.ids)
+    assert kept.sum() == n_used // 2
+    assert sizes[kept].min() >= sizes[~kept].max()
+
+
+def test_rows_that_support_nothing_go_without_a_trace(make):
+    rows, steps = make(), BIASES[0]
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(200))
+    machine = stream.machines[0]
+    scores = machine.scores(rows.X)
+    stream.max_support = np.count_nonzero(stream.dual_coef[:, 0])
+    assert stream.max_support < 150
+    stream._keep_to_budget()
+    np.testing.assert_allclose(machine.scores(rows.X), scores, atol=1e-12)
+    check(stream, steps, rows)
+
+
+@EACH_BIAS
+@pytest.mark.parametrize("seed", range(4))
+def test_any_sequence_of_calls_leaves_a_consistent_state(make, steps, seed):
+    rng = np.random.default_rng(seed)
+    rows = make(["two classes", "three classes", "values"][seed % 3])
+    stream = rows.stream(steps, [None, 30, 7, 60][seed], [None, 3, None, 6][seed])
+    for _ in range(12):
+        part = rng.permutation(200)[: rng.integers(1, 80)]
+        if rng.random() < 0.3:
+            rows.send(stream, part, y=rows.y[rng.permutation(part)])
+        else:
+            rows.send(stream, part)
+        if rng.random() < 0.2:
+            stream.reconsider()
+        check(stream, steps, rows)
+
+
+@EACH_BIAS
+@pytest.mark.parametrize("n_each", [1, 40])
+def test_one_class_may_come_first(make, steps, n_each):
+    rows = make()
+    stream = rows.stream(steps)
+    order = np.argsort(rows.y, kind="stable")
+    for start in range(0, 40, n_each):
+        rows.send(stream, order[start : start + n_each])
+        check(stream, steps, rows)
+    scores = stream.machines[0].scores(rows.X[order[:40]]) + stream.machines[0].bias
+    assert steps == FixedBias() or np.all(scores < 0.0)
+    rows.send(stream, order)
+    check(stream, steps, rows)
+    rows.send(stream, order)
+    scores = stream.machines[0].scores(rows.X) + stream.machines[0].bias
+    assert np.mean((scores > 0) == (rows.y > 0)) > 0.9
+
+
+@EACH_BIAS
+@pytest.mark.parametrize("task", ["two classes", "values"])
+def test_rows_may_come_one_at_a_time(make, task, steps):
+    rows = make(task)
+    stream = rows.stream(steps)
+    for i in range(150):
+        rows.send(stream, [i])
+    check(stream, steps, rows)
+    assert dual_values(stream, steps)[0] >= 0.95 * optima(stream, steps)[0]
+    scores = stream.machines[0].scores(rows.X) + stream.machines[0].bias
+    if task == "values":
+        assert np.abs(scores - rows.y).mean() < 0.2
+    else:
+        assert np.mean((scores > 0) == (rows.y > 0)) > 0.85
+
+
+@EACH_BIAS
+def test_the_first_row_may_come_alone_and_set_the_scale(make, steps):
+    rows = make()
+    for profile in PROFILES.values():
+        scales = ConformalScales.of_rows(rows.X[:1], np.ones(1), profile, False, (0.3, 3.0), 0.5)
+        stream = ConformalStream(scales, steps, 1, 2, None, None, np.random.RandomState(0))
+        for start, stop in ((0, 1), (1, 2), (2, 60), (60, 200)):
+            rows.send(stream, np.arange(start, stop))
+            check(stream, steps, rows)
+
+
+def test_a_free_bias_follows_the_scores(make):
+    rows, steps = make(), BIASES[0]
+    stream = rows.stream(steps)
+    machine = stream.machines[0]
+    for start in range(0, 200, 20):
+        rows.send(stream, np.arange(start, start + 20))
+        problem = stream.problems[0]
+        slack = problem.targets - machine.scores(stream.X)
+        ours = problem.loss(slack - machine.bias)
+        best = problem.loss(slack - problem.best_bias(slack))
+        assert ours <= 1.05 * best + 1e-6 * rows.C  # of an optimum without loss, no share
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_a_stream_comes_near_the_batch_optimum(make, task, steps):
+    rows = make(task)
+    stream = rows.stream(steps)
+    for _ in range(3):
+        rows.send(stream, np.arange(200))
+    reached = optima(stream, steps)
+    assert np.all(dual_values(stream, steps) >= 0.98 * reached)
+    grams = ConformalGrams(stream.scales.bank(rows.X[::2]), rows.X)
+    for o, problem in enumerate(rows.problems(rows.y, rows.weight)):
+        found = solve_sequential(FeatureLearning(grams, problem, steps), tol=0.05)
+        assert reached[o] <= 1.6 * found.objective  # not all kernels were tried
+
+
+def solve_batch(rows, steps):
+    """Bank, evaluation of every output, and coefficients."""
+    scales = rows.stream(steps).scales
+    bank = scales.bank(rows.X[::4])
+    machines, coefs = [], []
+    for problem in rows.problems(rows.y, rows.weight):
+        learning = FeatureLearning(ConformalGrams(bank, rows.X), problem, steps)
+        found = solve_sequential(learning, tol=0.1)
+        machines.append((bank.take(np.flatnonzero(found.weights)), found.evaluation))
+        coefs.append(found.evaluation.machine.dual_coef)
+    return machines, np.stack(coefs, axis=1)
+
+
+@EACH_TASK
+@EACH_BIAS
+@pytest.mark.parametrize("support_only", [True, False])
+def test_a_stream_goes_on_from_a_batch_solution(make, task, steps, support_only):
+    rows = make(task, 100)
+    machines, coef = solve_batch(rows, steps)
+    kept = np.flatnonzero(np.any(coef != 0.0, axis=1)) if support_only else np.arange(100)
+    stream = rows.stream(steps)
+    stream.resume(
+        rows.X[kept], rows.y[kept], rows.weight[kept],
+        [one.take(kept) for one in rows.problems(rows.y, rows.weight)], coef[kept], machines,
+        ids=kept,
+    )  # fmt: skip
+    check(stream, steps, rows)
+    for o, (_, evaluation) in enumerate(machines):
+        machine = stream.machines[o]
+        fitted = rows.problems(rows.y, rows.weight)[o].targets - evaluation.machine.slack
+        expected = fitted - steps.shift * coef[:, o].sum() + evaluation.machine.bias
+        np.testing.assert_allclose(machine.scores(rows.X) + machine.bias, expected, atol=1e-8)
+    assert stream.new_ids(1)[0] == kept.max() + 1
+    rows.send(stream, np.arange(100))
+    check(stream, steps, rows)
+    assert len(stream.X) == 100
+
+
+def test_a_resumed_stream_numbers_its_rows(make):
+    rows, steps = make(n_rows=100), BIASES[1]
+    machines, coef = solve_batch(rows, steps)
+    stream = rows.stream(steps)
+    problems = rows.problems(rows.y, rows.weight)
+    stream.resume(rows.X, rows.y, rows.weight, problems, coef, machines)
+    np.testing.assert_array_equal(stream.ids, np.arange(100))
+    np.testing.assert_array_equal(stream.new_ids(2), [100, 101])
+
+
+def test_kernels_around_recent_rows_may_enter(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    near = np.argsort(rows.X[:, 0])
+    rows.send(stream, near[:64])  # the left
+    known = {tuple(anchor) for anchor in stream.machines[0].bank.anchors}
+    assert max(x for x, _ in known) < np.median(rows.X[:, 0])
+    rows.send(stream, near[64:])
+    entered = {tuple(anchor) for anchor in stream.machines[0].bank.anchors} - known
+    assert entered
+    assert entered <= {tuple(row) for row in rows.X}
+
+
+def test_to_reconsider_an_empty_stream_does_nothing(make):
+    stream = make().stream(BIASES[1])
+    stream.reconsider()
+    assert len(stream.machines[0].bank) == 0
+
+
+def test_no_rows_change_nothing(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(0))
+    assert len(stream.X) == 0
+    rows.send(stream, np.arange(50))
+    scores = stream.machines[0].scores(rows.X)
+    rows.send(stream, np.arange(0))
+    np.testing.assert_array_equal(stream.machines[0].scores(rows.X), scores)
+
+
+def test_a_stream_depends_on_its_seed_alone(make):
+    rows, steps = make(), BIASES[1]
+    first, second, other = (rows.stream(steps, seed=seed) for seed in (0, 0, 1))
+    for stream in (first, second, other):
+        rows.send(stream, np.arange(200))
+    np.testing.assert_array_equal(first.dual_coef, second.dual_coef)
+    np.testing.assert_array_equal(first.machines[0].weights, second.machines[0].weights)
+    assert not np.array_equal(first.dual_coef, other.dual_coef)
+
+
+def test_rows_handed_in_are_not_written_to(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    given = rows.X[:50].copy(), rows.y[:50].copy(), rows.weight[:50].copy(), np.arange(50)
+    before = [array.copy() for array in given]
+    X, y, weight, ids = given
+    stream.process(X, y, weight, rows.problems(y, weight), ids)
+    rows.send(stream, np.arange(50), X=rows.X[:50] + 1.0)
+    for array, old in zip(given, before, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+def test_banks_of_outputs_are_their_own(make):
+    rows, steps = make("three classes"), BIASES[1]
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(200))
+    banks = [machine.bank for machine in stream.machines]
+    assert all(isinstance(bank, ConformalBank) for bank in banks)
+    assert len({len(bank) for bank in banks} | {tuple(bank.gammas) for bank in banks}) > 1
