@@ -14,7 +14,8 @@ import matplotlib.pyplot as plt
 
 
 def save_figure(figure, path):
-    figure.tight_layout()
+    if figure.get_layout_engine() is None:
+        figure.tight_layout()
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
@@ -28,19 +29,22 @@ def main(study, figures, draw_small, arguments=None):
         prog=f"python -m {study.module}.figures",
         description="Draw the figures of the paper. What was measured for them before is kept.",
     )
-    numbers = sorted(figures)
-    parser.add_argument("figures", nargs="*", type=int, choices=numbers, default=numbers)
+    parser.add_argument(
+        "figures", nargs="*", type=int, metavar="NUMBER", help="all, if none is given"
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=study.results, help="folder to write to")
     parser.add_argument("--smoke", action="store_true", help="small data, a temporary folder")
     options = parser.parse_args(arguments)
+    if unknown := set(options.figures) - set(figures):
+        parser.error(f"there is no figure {min(unknown)}")
     if options.smoke:
         with tempfile.TemporaryDirectory() as name:
             draw_small(Path(name))
         return 0
     options.results.mkdir(parents=True, exist_ok=True)
     try:
-        for number in options.figures:
+        for number in options.figures or sorted(figures):
             figures[number](options.results, options.seeds)
     except DatasetError as error:
         print(error, file=sys.stderr)

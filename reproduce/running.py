@@ -55,9 +55,9 @@ def run_dataset(study, store, dataset, methods, n_seeds):
             )
 
 
-def run_smoke(study, splits, folder):
+def run_smoke(study, splits, folder, name="rows.csv"):
     """All methods on small data; a sentence for each that has learnt nothing."""
-    store = RowStore(folder / "rows.csv", study.measured)
+    store = RowStore(folder / name, study.measured)
     weak = []
     for split in splits:
         yardstick = linear_yardstick(split)
@@ -78,6 +78,12 @@ def is_weak(row, split):
     return row["accuracy"] < (2 * chance + 100) / 3
 
 
+def refuse_weak(weak):
+    """End with the sentences of ``run_smoke``, if there are any."""
+    if weak:
+        raise SystemExit("Too close to guessing: " + "; ".join(weak))
+
+
 def main(study, write_tables, smoke_splits, draw_small_figures=None, arguments=None):
     """The command line of a study's run module; not every study has figures."""
     config = study.config
@@ -95,8 +101,7 @@ def main(study, write_tables, smoke_splits, draw_small_figures=None, arguments=N
             write_tables(folder)
             if draw_small_figures is not None:
                 draw_small_figures(folder)
-        if weak:
-            raise SystemExit("Too close to guessing: " + "; ".join(weak))
+        refuse_weak(weak)
         return 0
     store = RowStore(options.results / "rows.csv", study.measured)
     try:

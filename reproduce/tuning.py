@@ -65,6 +65,12 @@ def tune(study, split, method, grid, store, repeats=1, max_rows=None):
     return candidates(grid)[best], float(means[best])
 
 
+def tuning_store(study, path):
+    """Where candidates are kept; the number of rows that they were fitted to is part of the key."""
+    columns = [name for name in COLUMNS if name in study.measured]
+    return RowStore(path, columns, key=(*KEY, "n_train"))
+
+
 def main(study, arguments=None):
     """The command line of a study's tune module."""
     datasets = study.config["datasets"]
@@ -81,8 +87,7 @@ def main(study, arguments=None):
     )
     parser.add_argument("--results", type=Path, default=study.results, help="folder to write to")
     options = parser.parse_args(arguments)
-    columns = [name for name in COLUMNS if name in study.measured]
-    store = RowStore(options.results / "tuning.csv", columns, key=(*KEY, "n_train"))
+    store = tuning_store(study, options.results / "tuning.csv")
     lines = []
     for dataset, method in itertools.product(options.dataset, options.method):
         if method not in study.methods_for(dataset):

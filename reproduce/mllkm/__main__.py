@@ -1,8 +1,11 @@
-"""Everything: rows and tables. ``python -m reproduce.mllkm [--smoke]``."""
+"""Everything but the larger sets: rows, tables, figures. ``python -m reproduce.mllkm [--smoke]``."""
 
 import sys
 
-from reproduce.mllkm import run
+from reproduce.mllkm import figures, run
 
 if __name__ == "__main__":
-    sys.exit(run.main(sys.argv[1:]))
+    status = run.main(sys.argv[1:])
+    if status == 0 and "--smoke" not in sys.argv:
+        status = figures.main([])
+    sys.exit(status)

@@ -8,7 +8,7 @@ python -m reproduce.mllkm.run --smoke       a hundred rows, in a temporary folde
 import sys
 
 from reproduce import datasets, running
-from reproduce.mllkm import tables
+from reproduce.mllkm import figures, large, tables
 from reproduce.mllkm.methods import STUDY
 
 
@@ -16,8 +16,14 @@ def smoke_splits():
     return [datasets.tumours()]
 
 
+def smoke_rest(folder):
+    """Figures and the larger comparison."""
+    figures.smoke(folder)
+    large.smoke(folder)
+
+
 def main(arguments=None):
-    return running.main(STUDY, tables.write, smoke_splits, arguments=arguments)
+    return running.main(STUDY, tables.write, smoke_splits, smoke_rest, arguments)
 
 
 if __name__ == "__main__":

@@ -238,6 +238,33 @@ def test_a_bank_joined_with_an_empty_one_is_the_same(anchors):
         np.testing.assert_array_equal(both.divisors, bank.divisors)
 
 
+def test_a_bank_knows_the_kernels_it_holds(anchors, Z):
+    bank = make(anchors).take(np.array([0, 4, 20, 26]))
+    np.testing.assert_array_equal(
+        np.flatnonzero(bank.holds(make(anchors[::-1]))), [2, 8, 22, 24]
+    )  # the same anchors from behind
+    np.testing.assert_array_equal(bank.holds(make(Z[12:14])), np.zeros(6, dtype=bool))
+    assert bank.holds(bank).all()
+
+
+@each_dtype
+def test_a_bank_knows_its_kernels_in_any_precision(anchors, dtype):
+    anchors = anchors.astype(np.float32)
+    anchors[0] = 0.0
+    bank, others = make(anchors), make(anchors.astype(dtype))
+    assert bank.holds(others).all()
+    assert others.holds(bank).all()
+    others.anchors[0] *= -1.0  # a zero below zero is zero
+    assert bank.holds(others).all()
+
+
+def test_an_empty_bank_holds_nothing(anchors):
+    bank = make(anchors)
+    empty = bank.take(np.arange(0))
+    assert not empty.holds(bank).any()
+    assert bank.holds(empty).shape == (0,)
+
+
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
 @each_reach
 def test_kernels_are_divided_by_a_power_of_their_length(X, anchors, exponent, per_feature):

@@ -5,6 +5,7 @@ import pytest
 
 from nearlinear.kernels.conformal_scales import ConformalScales
 from nearlinear.kernels.profiles import PROFILES
+from nearlinear.solvers import conformal_online
 from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.conformal_online import OnlineMachine
 from nearlinear.solvers.dual_problem import DualProblem
@@ -23,7 +24,9 @@ EACH_REACH = pytest.mark.parametrize("per_feature", [False, True], ids=["whole",
 class Stored:
     """A machine with all the rows it has heard of and their coefficients."""
 
-    def __init__(self, X, problem, steps, profile="gaussian", per_feature=False, n_first=40):
+    def __init__(
+        self, X, problem, steps, profile="gaussian", per_feature=False, n_first=40, max_kernels=None
+    ):
         self.X, self.problem, self.steps = X, problem, steps
         self.scales = ConformalScales.of_rows(
             X, np.ones(len(X)), PROFILES[profile], per_feature, (0.3, 1.0, 3.0), 0.5
@@ -32,7 +35,7 @@ class Stored:
         self.coef = np.zeros(len(X))
         first = np.arange(n_first)
         self.coef[first] = self.machine.begin(
-            X[first], problem.take(first), self.candidates(slice(0, n_first, 4))
+            X[first], problem.take(first), self.candidates(slice(0, n_first, 4)), max_kernels
         )
 
     def candidates(self, rows):
@@ -175,6 +178,46 @@ def test_a_step_leaves_the_coefficients_handed_in_alone(X, problem):
 
 
 @EACH_BIAS
+@pytest.mark.parametrize("max_kernels", [1, 2, 3])
+def test_no_more_kernels_begin_than_allowed(X, problem, steps, max_kernels):
+    stored = Stored(X, problem(), steps, max_kernels=max_kernels)
+    assert len(stored.machine.bank) <= max_kernels < len(Stored(X, problem(), steps).machine.bank)
+    stored.check()
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_coefficients_of_any_sum_are_balanced_for_a_free_bias(X, problem, rng, task, steps):
+    stored = Stored(X, problem(task), steps)
+    change = np.where(rng.random(N_ROWS) < 0.3, -stored.coef, 0.0)  # some rows are gone
+    stored.machine.tell(X, change)
+    stored.coef = stored.coef + change
+    assert abs(stored.coef.sum()) > 1e-3
+    before = stored.coef.copy()
+    stored.coef = stored.machine.balance(X, stored.problem, stored.coef)
+    stored.check()
+    assert np.all(np.abs(stored.coef) <= np.abs(before))
+    assert np.array_equal(stored.coef, before) == (not steps.is_free)
+
+
+@EACH_TASK
+def test_a_free_bias_can_be_set_to_the_best_one(X, problem, task):
+    stored = Stored(X, problem(task), FreeBias())
+    stored.ascend(np.arange(N_ROWS))
+    stored.machine.set_bias(X, stored.problem, stored.coef)
+    slack = stored.problem.targets - stored.machine.scores(X)
+    best = stored.problem.loss(slack - stored.problem.best_bias(slack))
+    assert stored.problem.loss(slack - stored.machine.bias) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("steps", BIASES[1:], ids=["penalised", "none"])
+def test_a_bias_that_is_not_free_stays_what_it_is(X, problem, steps):
+    stored = Stored(X, problem(), steps)
+    stored.machine.set_bias(X, stored.problem, stored.coef)
+    stored.check()
+
+
+@EACH_BIAS
 def test_coefficients_that_change_are_told(X, problem, rng, steps):
     stored = Stored(X, problem(), steps)
     bias, change = stored.machine.bias, rng.standard_normal(N_ROWS) * (rng.random(N_ROWS) < 0.3)
@@ -237,13 +280,26 @@ def test_no_more_kernels_are_kept_than_allowed(X, problem, steps, max_kernels):
     stored.check()
 
 
-def test_candidates_that_promise_nothing_stay_outside(X, problem):
+@pytest.mark.parametrize("is_above", [True, False], ids=["above", "below"])
+def test_only_candidates_above_the_mixture_are_let_in(X, problem, monkeypatch, is_above):
     stored = Stored(X, problem(), FixedBias(1.0))
     stored.ascend(np.arange(N_ROWS))
-    known, far = _pairs(stored.machine.bank), stored.scales.bank(X[:3] + 100.0)
-    stored.coef = stored.machine.reconsider(X, stored.problem, stored.coef, far, None)
-    assert set(_pairs(stored.machine.bank)) <= set(known)
-    stored.check()
+    machine, candidates = stored.machine, stored.candidates(slice(1, None, 4))
+    prices = (machine.images**2).sum(axis=1) / machine.bank.divisors
+    theirs = candidates.prices(X, stored.coef, np.arange(len(candidates)))
+    above = theirs > 1.02 * (machine.weights @ prices)
+    assert 0 < above.sum() < len(above)
+    n_entering = min(10, above.sum()) if is_above else 0
+    n_weighed, solve = [len(machine.bank)], conformal_online.solve_newton
+
+    def count(learning, weights, **options):
+        n_weighed.append(len(weights))
+        return solve(learning, weights, **options)
+
+    monkeypatch.setattr(conformal_online, "solve_newton", count)
+    chosen = candidates.take(above if is_above else ~above)
+    machine.reconsider(X, stored.problem, stored.coef, chosen, None)
+    assert np.diff(n_weighed) == [n_entering]
 
 
 @EACH_BIAS

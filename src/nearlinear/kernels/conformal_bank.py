@@ -58,6 +58,18 @@ class ConformalBank:
             np.concatenate([self.divisors, other.divisors]),
         )  # fmt: skip
 
+    def holds(self, other):
+        """Which kernels of ``other`` are here, too."""
+        own, others = ({*bank._names()} for bank in (self, other))
+        shared = own & others
+        return np.array([name in shared for name in other._names()], dtype=bool)
+
+    def _names(self):
+        anchors = [row.tobytes() for row in self.anchors]
+        return [
+            (anchors[place], gamma) for place, gamma in zip(self.places, self.gammas, strict=True)
+        ]
+
     def anchors_of(self, which):
         return self.anchors[self.places[which]]
 

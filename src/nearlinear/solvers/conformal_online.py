@@ -5,7 +5,9 @@ import numpy as np
 from ..kernels.conformal_grams import ConformalGrams
 from .active_set import solve_sequential
 from .conformal_refinement import LocalKernels
+from .dual_problem import feasible
 from .feature_rows import FeatureLearning
+from .kernel_selection import keep_largest
 from .kernel_weights import solve_newton
 
 # New kernels share this much of the weight.
@@ -47,13 +49,13 @@ class OnlineMachine:
         above, below = residual - problem.epsilon, -residual - problem.epsilon
         return (problem.upper * above > 0.0) | (-problem.lower * below > 0.0)
 
-    def begin(self, X, problem, candidates):
+    def begin(self, X, problem, candidates, max_kernels=None):
         """Choose the first kernels for the first rows; returns their coefficients."""
         learning = FeatureLearning(ConformalGrams(candidates, X), problem, self.steps)
         found = solve_sequential(learning, tol=_START_TOL, max_rounds=20)
-        kept = np.flatnonzero(found.weights)
-        self.resume(X, candidates.take(kept), found.evaluation)
-        return found.evaluation.machine.dual_coef
+        now, kept = keep_largest(learning, found, max_kernels, _START_TOL)
+        self.resume(X, candidates.take(kept), now)
+        return now.machine.dual_coef
 
     def ascend(self, X, problem, dual_coef):
         """Steps on the coefficients of some rows, all others fixed; returns the new ones."""
@@ -62,6 +64,17 @@ class OnlineMachine:
         self.steps.solve(gram, problem, new, self.slack(X, problem), _STEP_TOL)
         self.tell(X, new - dual_coef)
         return new
+
+    def balance(self, X, problem, dual_coef):
+        """Coefficients of all stored rows that a free bias allows: Σa = 0."""
+        balanced = feasible(dual_coef, problem, self.steps)
+        self.tell(X, balanced - dual_coef)
+        return balanced
+
+    def set_bias(self, X, problem, dual_coef):
+        """The bias that suits all stored rows."""
+        if self.steps.is_free:
+            self.bias = self.steps.bias(problem, dual_coef, self.slack(X, problem))
 
     def tell(self, X, change):
         """The coefficients of these rows have changed."""
@@ -81,7 +94,8 @@ class OnlineMachine:
         every = np.arange(len(candidates))
         prices = candidates.prices(X[used], dual_coef[used], every)
         own = np.einsum("md,md->m", self.images, self.images) / self.bank.divisors
-        entering = every[prices > (1.0 + _WEIGHT_TOL) * (self.weights @ own)]
+        is_new = ~self.bank.holds(candidates)
+        entering = every[is_new & (prices > (1.0 + _WEIGHT_TOL) * (self.weights @ own))]
         entering = entering[np.argsort(-prices[entering], kind="stable")][:_MOST_ENTERING]
         bank, weights = self.bank.joined(candidates.take(entering)), self.weights
         if len(entering):

@@ -137,14 +137,14 @@ class ModelVector:
         self.start, self.shape = kernels, kernels.anchors.shape
         self.bias_unit = 1.0 if steps.is_free else float(np.sqrt(steps.shift))
         # a kernel that holds nothing has no model either
-        self.holds = np.isfinite(ridge)[:, None]
-        self.model_unit = 1.0 / np.sqrt(np.where(self.holds, ridge[:, None], 1.0))
+        holds = np.isfinite(ridge)[:, None]
+        self.model_unit = np.where(holds, 1.0 / np.sqrt(np.where(holds, ridge[:, None], 1.0)), 0.0)
         bias_penalty = [0.0 if steps.is_free else 1.0]
         self.penalised = np.concatenate([bias_penalty, np.ones(kernels.models.size)])
 
     def vector(self, kernels):
         bias = kernels.bias / self.bias_unit if self.bias_unit else 0.0
-        models = np.where(self.holds, kernels.models, 0.0) / self.model_unit
+        models = kernels.models / np.where(self.model_unit > 0.0, self.model_unit, np.inf)
         return np.concatenate([[bias], models.ravel()])
 
     def kernels(self, vector):

@@ -66,6 +66,9 @@ class ConformalStream:
             self._process_block(
                 X[part], y[part], weight[part], [one.take(rows) for one in problems], ids[part]
             )
+        if len(self.X):
+            for o, machine in enumerate(self.machines):
+                machine.set_bias(self.X, self.problems[o], self.dual_coef[:, o])
 
     def _process_block(self, X, y, weight, problems, ids):
         ids, last = np.unique(ids[::-1], return_index=True)  # of one id the latest row
@@ -124,11 +127,12 @@ class ConformalStream:
             self.dual_coef[places, o] = new
             self.problems[o] = self.problems[o].replaced(places, problem)
         self.X[places], self.y[places], self.weight[places] = X, y, weight
+        self._balance()
 
     def _begin(self):
         bank = self.scales.bank(self.X)
         for o, (machine, problem) in enumerate(zip(self.machines, self.problems, strict=True)):
-            self.dual_coef[:, o] = machine.begin(self.X, problem, bank)
+            self.dual_coef[:, o] = machine.begin(self.X, problem, bank, self.max_kernels)
 
     def _ascend(self, places):
         if len(places) == 0:
@@ -165,3 +169,11 @@ class ConformalStream:
         self.X, self.y, self.weight = self.X[kept], self.y[kept], self.weight[kept]
         self.ids, self.dual_coef = self.ids[kept], self.dual_coef[kept]
         self.problems = [problem.take(kept) for problem in self.problems]
+        self._balance()
+
+    def _balance(self):
+        """After changes from outside: coefficients that the bias allows."""
+        for o, (machine, problem) in enumerate(zip(self.machines, self.problems, strict=True)):
+            if machine.steps.is_free:
+                self.dual_coef[:, o] = machine.balance(self.X, problem, self.dual_coef[:, o])
+            machine.set_bias(self.X, problem, self.dual_coef[:, o])
