@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nearlinear
+from nearlinear.estimators.conformal_doc import documents_conformal
 from nearlinear.estimators.machine_doc import documents_machine
 
 NAMES = [
@@ -103,3 +104,27 @@ def test_the_decorator_fills_both_places():
     assert "class_weight" not in doc
     assert "classes_" not in doc
     assert "Rounds." in doc
+
+
+def test_the_decorator_of_conformal_machines_fills_both_places():
+    @documents_conformal(C=2.0, normalisation=0.25, refinement='"models"')
+    class SomeRegressor:
+        """Something.
+
+        Parameters
+        ----------
+        %(parameters)s
+
+        Attributes
+        ----------
+        %(attributes)s
+        """
+
+    doc = SomeRegressor.__doc__
+    assert "C : float, default=2.0" in doc
+    assert "default=0.25" in doc
+    assert 'or None, default="models"' in doc
+    assert "epsilon" in doc
+    assert "class_weight" not in doc
+    assert "classes_" not in doc
+    assert "predictor_ : ConformalLinear" in doc

@@ -1,6 +1,5 @@
-"""MLLKM: the optimum over all candidates, its certificate, what is left of it, and streams."""
+"""MLLKM: the optimum over all candidates, its certificate, and what is left of it."""
 
-import pickle
 import tracemalloc
 
 import numpy as np
@@ -8,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
 from sklearn.datasets import make_circles
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LinearRegression
@@ -22,10 +20,9 @@ from nearlinear import (
 )
 from nearlinear.estimators import conformal_machine
 from nearlinear.estimators.conformal_machine import ConformalMachine
-from nearlinear.kernels import Conformal, Scaled
+from reference import mllkm as reference
 
 PROFILES = ["exponential", "gaussian", "linear", "square"]
-BANDWIDTHS = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0]
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
 EACH_BOUNDED = pytest.mark.parametrize("profile", ["linear", "square"])
 EACH_REACH = pytest.mark.parametrize("per_feature", [False, True], ids=["whole", "per feature"])
@@ -62,70 +59,6 @@ def score(model, X):
     return getattr(model, "decision_function", model.predict)(X)
 
 
-def feed(model, X, y, size=50, ids=None, after=None):
-    """Rows in portions; ``after`` is called after each."""
-    classes = {"classes": np.unique(y)} if y.dtype.kind == "i" else {}
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        given = {} if ids is None else {"sample_ids": ids[part]}
-        model.partial_fit(X[part], y[part], **classes, **given)
-        if after is not None:
-            after()
-    return model
-
-
-def bandwidth_scale(X, profile, per_feature):
-    """What a bandwidth of one is: γ from the formulas."""
-    scale = 0.91 * X.var(axis=0).mean() if per_feature else np.median(pdist(X, "sqeuclidean"))
-    scale = scale**0.5 if profile in ("exponential", "linear") else scale
-    return 1.0 / (2.0 * scale if profile in ("linear", "square") else scale)
-
-
-def candidates(X, anchors, profile="gaussian", per_feature=False, power=0.5):
-    """All kernels that may enter, from the formulas."""
-    typical = np.median(pdist(X, "sqeuclidean"))
-    unit = bandwidth_scale(X, profile, per_feature)
-    kernels = [
-        Conformal(anchor, gamma * unit, profile, per_feature)
-        for anchor in anchors
-        for gamma in BANDWIDTHS
-    ]
-    lengths = [kernel.diagonal(X).mean() for kernel in kernels]
-    return [
-        Scaled(kernel, 1.0 / (length**power * typical ** (1.0 - power)))
-        for kernel, length in zip(kernels, lengths, strict=True)
-        if length > 1e-10 * np.mean(lengths)  # others reach no row but their anchor
-    ]
-
-
-def dual_scores(model, X):
-    """Σ_i a_i Σ_m β_m k_m(x_i, x) + b of every machine, kernel by kernel."""
-    stream, found = model._stream, []
-    for coef, machine in zip(stream.dual_coef.T, model._stream.machines, strict=True):
-        bank = machine.bank
-        gram = sum(
-            weight / divisor * Conformal(anchor, gamma, model.profile, model.per_feature)(
-                X, stream.X
-            )
-            for weight, divisor, anchor, gamma in zip(
-                machine.weights, bank.divisors, bank.anchors[bank.places], bank.gammas, strict=True
-            )
-        )  # fmt: skip
-        found.append(gram @ coef + machine.bias)
-    return np.squeeze(np.stack(found, axis=1))
-
-
-def primal(model, X, y, divisors):
-    """½ Σ_m ‖w_m‖² + ½ b² + C Σ loss of a model of two classes with a penalised bias.
-
-    A collapsed model is √(β_m / divisor_m) w_m.
-    """
-    models = model.predictor_.weights
-    norm = np.sum((models**2).sum(axis=1) * divisors / model.kernel_weights_)
-    hinge = np.maximum(0.0, 1.0 - (2 * y - 1) * model.decision_function(X))
-    return 0.5 * norm + 0.5 * model.predictor_.biases[0] ** 2 + model.C * hinge.sum()
-
-
 # --- what is learned ---------------------------------------------------------------------------
 
 
@@ -151,7 +84,7 @@ def test_a_wave_is_learned_by_every_map(wave, profile, per_feature):
 def test_scores_are_those_of_the_dual_expansion(rows, profile, per_feature):
     X, y = rows
     model = make(y, profile=profile, per_feature=per_feature).fit(X, y)
-    expected = dual_scores(model, X)
+    expected = reference.dual_scores(model, X)
     if y.dtype.kind == "f":
         expected = y.std() * expected + y.mean()
     np.testing.assert_allclose(score(model, X), expected, atol=1e-10)
@@ -161,7 +94,7 @@ def test_scores_are_those_of_the_dual_expansion(rows, profile, per_feature):
 def test_the_dual_expansion_has_its_bias(moons, bias):
     X, y = moons
     model = classify(bias=bias).fit(X, y)
-    np.testing.assert_allclose(score(model, X), dual_scores(model, X), atol=1e-10)
+    np.testing.assert_allclose(score(model, X), reference.dual_scores(model, X), atol=1e-10)
     coef = model._stream.dual_coef
     expected = {"none": 0.0, "penalised": coef.sum()}.get(bias, model.predictor_.biases[0])
     assert model.predictor_.biases[0] == pytest.approx(expected)
@@ -185,9 +118,9 @@ def test_support_rows_are_counted_and_not_kept(moons):
 def test_the_objective_is_that_of_sequential_mkl_on_these_kernels(moons, bias, profile):
     X, y = moons
     settings = {"C": 1.0, "bias": bias, "tol": 1e-4}
-    kernels = candidates(X, X[:20], profile)
+    kernels = reference.candidates(X, X[:12], profile)
     known = SequentialMKLClassifier(kernels, normalisation=None, **settings).fit(X, y)
-    model = classify(profile=profile, anchors=X[:20], **settings).fit(X, y)
+    model = classify(profile=profile, anchors=X[:12], **settings).fit(X, y)
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
     np.testing.assert_allclose(score(model, X), score(known, X), atol=0.1)  # as free as the gap is
 
@@ -196,7 +129,7 @@ def test_the_objective_is_that_of_sequential_mkl_on_these_kernels(moons, bias, p
 @EACH_REACH
 def test_kernels_are_divided_by_a_power_of_their_length(moons, power, per_feature):
     X, y = moons
-    kernels = candidates(X, X[:20], per_feature=per_feature, power=power)
+    kernels = reference.candidates(X, X[:20], per_feature=per_feature, power=power)
     settings = {"C": 1.0, "bias": "penalised", "tol": 1e-4}
     known = SequentialMKLClassifier(kernels, normalisation=None, **settings).fit(X, y)
     model = classify(
@@ -209,7 +142,7 @@ def test_kernels_are_divided_by_a_power_of_their_length(moons, power, per_featur
 @EACH_REACH
 def test_the_regression_objective_is_that_of_sequential_mkl(wave, bias, per_feature):
     X, y = wave
-    kernels = candidates(X, X[:15], per_feature=per_feature)
+    kernels = reference.candidates(X, X[:15], per_feature=per_feature)
     settings = {"C": 1.0, "bias": bias, "epsilon": 0.2, "tol": 1e-4}
     known = SequentialMKLRegressor(kernels, normalisation=None, **settings)
     known.fit(X, (y - y.mean()) / y.std())
@@ -221,7 +154,7 @@ def test_the_objective_is_that_of_the_model(moons):
     X, y = moons
     model = classify(normalisation=0.0).fit(X, y)
     typical = np.median(pdist(X, "sqeuclidean"))
-    assert model.objective_ == pytest.approx(primal(model, X, y, typical), rel=1e-6)
+    assert model.objective_ == pytest.approx(reference.primal(model, X, y, typical), rel=1e-6)
 
 
 @EACH_TASK
@@ -236,6 +169,16 @@ def test_the_gap_bounds_the_distance_to_the_optimum(rows, settings):
     assert tight.duality_gap_ <= 1e-5 * tight.objective_
     assert loose.objective_ >= tight.objective_ * (1 - 1e-5)
     assert loose.objective_ - loose.duality_gap_ <= tight.objective_
+
+
+@pytest.mark.parametrize("data", ["moons", "wave"])
+@EACH_PROFILE
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_the_gap_asked_for_is_reached(rows, profile, tol):
+    X, y = rows
+    model = make(y, profile=profile, anchors=X[::10], tol=tol).fit(X, y)
+    assert 0.0 <= model.duality_gap_ <= tol * model.objective_
+    assert model.n_iter_ < 20
 
 
 @EACH_TASK
@@ -265,9 +208,9 @@ def test_features_on_the_fly_reach_the_objective_of_the_matrix(rows, per_feature
 def test_more_rows_than_a_matrix_is_built_for(bias, rng, monkeypatch):
     X = rng.uniform(-2.0, 2.0, (2100, 2))
     y = (np.sin(2.0 * X[:, 0]) + 0.3 * rng.standard_normal(2100) > X[:, 1]).astype(int)
-    by_features = classify(n_anchors=10, C=0.3, bias=bias).fit(X, y)
+    by_features = classify(n_anchors=6, C=0.1, bias=bias).fit(X, y)
     monkeypatch.setattr(conformal_machine, "_GRAM_ROWS", 2100)
-    by_matrix = classify(n_anchors=10, C=0.3, bias=bias).fit(X, y)
+    by_matrix = classify(n_anchors=6, C=0.1, bias=bias).fit(X, y)
     assert by_features.objective_ == pytest.approx(by_matrix.objective_, rel=1e-2)
     assert np.mean(by_features.predict(X) == by_matrix.predict(X)) > 0.98
 
@@ -379,7 +322,7 @@ def test_equal_rows_are_one_anchor_even_with_other_labels(moons):
 def test_bandwidths_are_relative_to_the_rows(moons):
     X, y = moons
     model = classify(bandwidths=[2.0, 0.5, 2.0]).fit(X, y)
-    unit = bandwidth_scale(X, "gaussian", per_feature=False)
+    unit = reference.bandwidth_unit(X, "gaussian", per_feature=False)
     assert model.n_priced_ == 30 * 2
     np.testing.assert_allclose(np.unique(model.gammas_), np.array([0.5, 2.0]) * unit)
 
@@ -419,7 +362,9 @@ def test_refined_models_stay_on_their_kernels(moons):
     np.testing.assert_array_equal(refined.kernel_weights_, plain.kernel_weights_)
     assert refined.objective_ == plain.objective_  # that of the choice of kernels
     typical = np.median(pdist(X, "sqeuclidean"))
-    assert primal(refined, X, y, typical) <= 1.02 * plain.objective_  # but for rounded kinks
+    assert (
+        reference.primal(refined, X, y, typical) <= 1.02 * plain.objective_
+    )  # but for rounded kinks
 
 
 def test_refined_kernels_fit_better(moons):
@@ -429,11 +374,11 @@ def test_refined_kernels_fit_better(moons):
     plain, refined = (classify(refinement=how, **settings).fit(X, y) for how in (None, "kernels"))
     assert not is_row(refined.anchors_, X).any()
     assert refined.gammas_.min() > 0.0
-    assert primal(refined, X, y, typical) < 0.9 * plain.objective_
+    assert reference.primal(refined, X, y, typical) < 0.9 * plain.objective_
     assert refined.score(X, y) >= plain.score(X, y)
 
 
-@EACH_TASK
+@pytest.mark.parametrize("data", ["moons", "wave"])
 @EACH_PROFILE
 @EACH_REACH
 def test_every_map_can_be_refined(rows, profile, per_feature):
@@ -452,17 +397,17 @@ def test_refinement_leaves_a_bias_of_none_at_zero(moons):
 # --- units and shapes of the rows --------------------------------------------------------------
 
 
-@EACH_TASK
+@pytest.mark.parametrize("data", ["moons", "wave"])
 @EACH_PROFILE
 @EACH_REACH
 def test_the_unit_of_the_features_does_not_matter(rows, profile, per_feature):
     X, y = rows
-    settings = {"profile": profile, "per_feature": per_feature, "tol": 1e-3}
-    anchors = X[::10]
+    settings = {"profile": profile, "per_feature": per_feature, "bias": "free", "tol": 1e-4}
+    anchors = X[::20]
     one = make(y, anchors=anchors, **settings).fit(X, y)
     for factor, offset in ((1000.0, 0.0), (1e-6, 1e-2)):
         other = make(y, anchors=factor * anchors + offset, **settings).fit(factor * X + offset, y)
-        assert other.objective_ == pytest.approx(one.objective_, rel=1e-3)
+        assert other.objective_ == pytest.approx(one.objective_, rel=1e-4)
         # both stop at their gap, each in a place of its own
         np.testing.assert_allclose(score(other, factor * X + offset), score(one, X), atol=0.15)
 
@@ -494,10 +439,12 @@ def test_constant_features_change_nothing(rows):
 def test_with_one_feature_both_reaches_are_one(rng, profile):
     X = rng.standard_normal((80, 1))
     y = (np.abs(X[:, 0]) > 0.7).astype(int)
-    units = [bandwidth_scale(X, profile, per_feature) for per_feature in (False, True)]
-    whole = classify(profile=profile, bandwidths=BANDWIDTHS).fit(X, y)
+    units = [reference.bandwidth_unit(X, profile, per_feature) for per_feature in (False, True)]
+    whole = classify(profile=profile, bandwidths=reference.BANDWIDTHS).fit(X, y)
     single = classify(
-        profile=profile, per_feature=True, bandwidths=np.array(BANDWIDTHS) * units[0] / units[1]
+        profile=profile,
+        per_feature=True,
+        bandwidths=np.array(reference.BANDWIDTHS) * units[0] / units[1],
     ).fit(X, y)
     assert single.objective_ == pytest.approx(whole.objective_, rel=1e-6)
     np.testing.assert_allclose(score(single, X), score(whole, X), atol=1e-3)
@@ -606,294 +553,6 @@ def test_errors_within_epsilon_are_free(wave):
     assert model.objective_ == pytest.approx(0.0, abs=1e-9)
     assert model.n_support_ == 0
     np.testing.assert_allclose(model.predict(X), y.mean())
-
-
-# --- streams -----------------------------------------------------------------------------------
-
-
-@EACH_TASK
-@EACH_BIAS
-def test_a_stream_and_its_end_reach_the_objective_of_a_fit(rows, bias):
-    X, y = rows
-    fitted = make(y, n_anchors=None, bias=bias).fit(X, y)
-    model = feed(make(y, n_anchors=None, bias=bias), X, y).finish()
-    assert len(model._stream.X) == len(X)
-    assert model.objective_ == pytest.approx(fitted.objective_, rel=1e-2)
-    assert model.duality_gap_ <= 1e-2 * model.objective_
-    assert model.n_priced_ == fitted.n_priced_
-
-
-@pytest.mark.parametrize("size", [1, 7, 130])
-def test_portions_of_any_size_have_the_same_end(moons, size):
-    X, y = moons
-    model = feed(classify(), X, y, size=size)
-    assert np.isfinite(score(model, X)).all()
-    fitted = classify().fit(X, y)
-    assert model.finish().objective_ == pytest.approx(fitted.objective_, rel=1e-2)
-
-
-@EACH_TASK
-def test_a_stream_has_learned_before_its_end(rows):
-    X, y = rows
-    fitted = make(y, n_anchors=None).fit(X, y).score(X, y)
-    assert feed(make(y), X, y).score(X, y) > fitted - 0.1
-
-
-@EACH_TASK
-def test_scores_of_a_stream_are_those_of_its_dual_expansion(rows):
-    X, y = rows
-    model = feed(make(y), X, y)
-    expected = dual_scores(model, X)
-    if y.dtype.kind == "f":  # in the units of the first portion
-        expected = y[:50].std() * expected + y[:50].mean()
-    np.testing.assert_allclose(score(model, X), expected, atol=1e-9)
-
-
-@EACH_TASK
-def test_weights_of_rows_count_in_a_stream(rows, rng):
-    X, y = rows
-    weight = rng.integers(0, 3, len(y)).astype(float)
-    model = make(y, n_anchors=None, tol=1e-3)
-    classes = {"classes": np.unique(y)} if y.dtype.kind == "i" else {}
-    model.partial_fit(X[:60], y[:60], sample_weight=weight[:60], **classes)
-    model.partial_fit(X[60:], y[60:], sample_weight=weight[60:]).finish()
-    fitted = make(y, n_anchors=None, tol=1e-3).fit(X, y, sample_weight=weight)
-    assert len(model._stream.X) == np.count_nonzero(weight)
-    assert model.objective_ == pytest.approx(fitted.objective_, rel=1e-3)
-
-
-def test_rows_without_a_number_are_new_ones(moons):
-    X, y = moons
-    model = feed(feed(classify(n_anchors=None, tol=1e-3), X, y), X, y).finish()
-    twice = classify(n_anchors=None, tol=1e-3).fit(X, y, sample_weight=np.full(200, 2.0))
-    assert len(model._stream.X) == 400
-    assert model.objective_ == pytest.approx(twice.objective_, rel=1e-3)
-
-
-@EACH_TASK
-def test_a_second_pass_with_numbers_stores_nothing_twice(rows):
-    X, y = rows
-    ids = np.random.default_rng(0).permutation(10_000)[: len(y)] - 5000
-    model = make(y, n_anchors=None)
-    for _ in range(3):
-        feed(model, X, y, ids=ids)
-    assert len(model._stream.X) == len(X)
-    fitted = make(y, n_anchors=None).fit(X, y)
-    assert model.finish().objective_ == pytest.approx(fitted.objective_, rel=1e-2)
-
-
-def test_a_row_that_comes_again_replaces_its_old_self(moons):
-    X, y = moons
-    ids = np.arange(200)
-    model = feed(classify(n_anchors=None, tol=1e-3), X[::-1] + 0.3, 1 - y, ids=ids)
-    feed(model, X, y, ids=ids)
-    np.testing.assert_allclose(score(model, X), dual_scores(model, X), atol=1e-9)
-    fitted = classify(n_anchors=None, tol=1e-3).fit(X, y)
-    assert model.finish().objective_ == pytest.approx(fitted.objective_, rel=1e-3)
-
-
-def test_of_equal_numbers_in_a_portion_the_last_row_counts(moons):
-    X, y = moons
-    model = classify(n_anchors=None, tol=1e-3)
-    model.partial_fit(
-        np.vstack([-X, X]), np.r_[1 - y, y], classes=[0, 1], sample_ids=np.tile(np.arange(200), 2)
-    )
-    assert len(model._stream.X) == 200
-    fitted = classify(n_anchors=None, tol=1e-3).fit(X, y)
-    assert model.finish().objective_ == pytest.approx(fitted.objective_, rel=1e-3)
-
-
-def test_numbers_given_and_not_given_may_be_mixed(moons):
-    X, y = moons
-    model = classify().partial_fit(X[:50], y[:50], classes=[0, 1], sample_ids=np.arange(50) + 30)
-    model.partial_fit(X[50:100], y[50:100])
-    assert len(np.unique(model._stream.ids)) == 100
-    model.finish().partial_fit(X[:50], y[:50], sample_ids=np.arange(50) + 30)
-    assert len(model._stream.X) == 100
-
-
-def test_rows_without_a_number_are_not_replaced(moons):
-    X, y = moons
-    model = classify().partial_fit(X[:50], y[:50], classes=[0, 1])
-    model.partial_fit(X[50:100], y[50:100], sample_ids=np.arange(50))
-    assert len(model._stream.X) == 100
-
-
-def test_rows_of_a_fit_are_not_replaced(moons):
-    X, y = moons
-    model = classify().fit(X[:100], y[:100])
-    model.partial_fit(X[100:], y[100:], sample_ids=np.arange(100))
-    assert len(model._stream.X) == classify().fit(X[:100], y[:100]).n_support_ + 100
-
-
-def test_the_largest_number_leaves_room_for_new_rows(moons):
-    X, y = moons
-    ids = np.iinfo(np.int64).max - np.arange(50)
-    model = classify().partial_fit(X[:50], y[:50], classes=[0, 1], sample_ids=ids)
-    model.partial_fit(X[50:100], y[50:100])
-    assert len(np.unique(model._stream.ids)) == 100
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [np.arange(49), np.arange(51), np.arange(50) + 0.5, np.full(50, "a"), [None] * 50, 7],
-    ids=["short", "long", "fractions", "text", "nothing", "number"],
-)
-def test_numbers_of_rows_that_are_none_are_refused(moons, ids):
-    X, y = moons
-    with pytest.raises(ValueError, match="sample_ids"):
-        classify().partial_fit(X[:50], y[:50], classes=[0, 1], sample_ids=ids)
-
-
-@EACH_TASK
-@pytest.mark.parametrize("max_support", [1, 20, 60])
-def test_a_budget_of_rows_is_kept(rows, max_support):
-    X, y = rows
-    sizes = []
-    model = make(y, max_support=max_support)
-    feed(model, X, y, size=30, after=lambda: sizes.append(len(model._stream.X)))
-    feed(model, X, y, size=30, after=lambda: sizes.append(len(model._stream.X)))
-    assert max(sizes) <= max_support
-    assert model.n_support_ <= max_support
-    expected = dual_scores(model, X)
-    if y.dtype.kind == "f":
-        expected = y[:30].std() * expected + y[:30].mean()
-    np.testing.assert_allclose(score(model, X), expected, atol=1e-8)
-
-
-@EACH_TASK
-@pytest.mark.parametrize("C", [1.0, 10.0])
-def test_a_stream_on_a_budget_never_forgets_all(rows, C):
-    X, y = rows
-    scores = []
-    model = make(y, max_support=50, C=C)
-    for _ in range(3):
-        feed(model, X, y, after=lambda: scores.append(model.score(X, y)))
-    line = (LinearRegression() if y.dtype.kind == "f" else LinearSVC()).fit(X, y).score(X, y)
-    assert min(scores[3:]) > line - 0.1
-    assert model.finish().score(X, y) > line - 0.05
-
-
-def test_a_budget_drops_rows_that_support_nothing_first(moons):
-    X, y = moons
-    model = feed(classify(max_support=150, n_anchors=None), X, y)
-    assert len(model._stream.X) <= 150
-    fitted = classify(n_anchors=None).fit(X, y)
-    assert fitted.n_support_ < 100
-    assert np.mean(model.finish().predict(X) == fitted.predict(X)) > 0.95
-
-
-@EACH_TASK
-def test_a_budget_of_kernels_is_kept(rows):
-    X, y = rows
-    sizes = []
-    model = make(y, max_kernels=4)
-
-    def note():
-        sizes.extend(len(machine.bank) for machine in model._stream.machines)
-
-    feed(model, X, y, size=30, after=note)
-    assert max(sizes) <= 4
-    used = np.count_nonzero(np.atleast_2d(model.kernel_weights_), axis=1)
-    assert used.max() <= 4
-    np.testing.assert_allclose(model.kernel_weights_.sum(axis=-1), 1.0)
-
-
-def test_a_first_portion_of_one_class_predicts_it(moons):
-    X, y = moons
-    model = classify().partial_fit(X[y == 1], y[y == 1], classes=[0, 1])
-    assert set(model.predict(X)) == {1}
-    assert model.partial_fit(X[y == 0], y[y == 0]).finish().score(X, y) > 0.9
-
-
-def test_a_class_that_never_comes_is_never_predicted(moons):
-    X, y = moons
-    model = classify().partial_fit(X, y, classes=[0, 1, 2])
-    assert score(model, X).shape == (200, 3)
-    assert set(model.finish().predict(X)) == {0, 1}
-
-
-def test_a_portion_without_weight_teaches_nothing(moons):
-    X, y = moons
-    model = feed(classify(class_weight={0: 0.0}), X, y)
-    before = score(model, X)
-    model.partial_fit(-X[y == 0], y[y == 0])
-    np.testing.assert_array_equal(score(model, X), before)
-
-
-def test_a_first_portion_without_weight_is_refused(moons):
-    X, y = moons
-    with pytest.raises(ValueError, match="first rows of a stream must have positive weight"):
-        classify(class_weight={0: 0.0}).partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
-
-
-def test_a_call_that_failed_leaves_nothing_behind(moons, blobs):
-    model = classify(max_memory=100.0)
-    with pytest.raises(MemoryError):
-        model.partial_fit(*moons, classes=[0, 1])
-    model.set_params(max_memory=None).partial_fit(*blobs, classes=[0, 1, 2])
-    known = classify().partial_fit(*blobs, classes=[0, 1, 2])
-    np.testing.assert_array_equal(score(model, blobs[0]), score(known, blobs[0]))
-
-
-def test_numbers_of_rows_that_are_refused_leave_nothing_behind(moons, blobs):
-    model = classify()
-    with pytest.raises(ValueError, match="sample_ids"):
-        model.partial_fit(*moons, classes=[0, 1], sample_ids=[1, 2])
-    model.partial_fit(*blobs, classes=[0, 1, 2])
-    known = classify().partial_fit(*blobs, classes=[0, 1, 2])
-    np.testing.assert_array_equal(score(model, blobs[0]), score(known, blobs[0]))
-
-
-@EACH_TASK
-def test_a_fitted_model_goes_on_with_a_stream(rows):
-    X, y = rows
-    model = make(y, n_anchors=None).fit(X[:120], y[:120])
-    before = model.score(X, y)
-    assert len(model._stream.X) == model.n_support_
-    model.partial_fit(X[120:], y[120:])
-    np.testing.assert_array_less(before - 0.05, model.score(X, y))
-    assert model.finish().score(X, y) > before - 0.05
-
-
-@EACH_TASK
-def test_the_end_of_no_stream_leaves_a_fitted_model_about_as_it_is(rows):
-    X, y = rows
-    model = make(y, n_anchors=None).fit(X, y)
-    before = score(model, X)
-    after = score(model.finish(), X)
-    assert np.sqrt(np.mean((after - before) ** 2)) < 0.2 * before.std()
-
-
-def test_there_is_no_end_without_a_stream():
-    with pytest.raises(NotFittedError, match="not fitted"):
-        classify().finish()
-
-
-@EACH_TASK
-def test_a_second_end_changes_nothing(rows):
-    X, y = rows
-    model = feed(make(y), X, y).finish()
-    before = score(model, X)
-    np.testing.assert_array_equal(score(model.finish(), X), before)
-
-
-@EACH_TASK
-def test_a_pickled_stream_has_the_same_end(rows):
-    X, y = rows
-    model = feed(make(y), X[:100], y[:100])
-    copy = pickle.loads(pickle.dumps(model))
-    for one in (model, copy):
-        one.partial_fit(X[100:], y[100:]).finish()
-    np.testing.assert_array_equal(score(model, X), score(copy, X))
-
-
-def test_a_clone_has_nothing_of_the_stream(moons):
-    copy = clone(feed(classify(), *moons))
-    assert not hasattr(copy, "predictor_")
-    assert not hasattr(copy, "_stream")
-    with pytest.raises(ValueError, match="needs classes in its first call"):
-        copy.partial_fit(*moons)
 
 
 # --- threads, precision, kinds of rows ---------------------------------------------------------

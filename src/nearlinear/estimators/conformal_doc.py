@@ -17,13 +17,14 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Where kernels may stand: on training rows, on the centres of k-means, or on these points.
     n_anchors : int or None, default=2000
         Most places: of more rows a random sample is taken. None takes all rows.
-    bias : {{"penalised", "free", "none"}}, default="penalised"
+    bias : {{"free", "penalised", "none"}}, default="free"
         Whether there is a constant, and whether it counts as a weight.
     max_kernels : int or None, default=None
         Keep the most important kernels only, weighed anew.
     refinement : {{"models", "kernels"}} or None, default={refinement}
         After the choice of kernels, fit the local models anew without the pressure to be few, or
         improve models, anchors and bandwidths together by gradient; anchors then leave the rows.
+        A stream goes on from the kernels as they were chosen.
     insertions : int, default=30
         Most kernels that enter in one round.
     chunk : int or None, default=None
@@ -58,14 +59,14 @@ _ATTRIBUTES = """anchors_, gammas_ : arrays of shape (n_kernels, n_features) and
     kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
         Their weights, before any refinement.
     objective_, duality_gap_ : float
-        The training objective (summed over classes) before any refinement, and how far from its
-        optimum over the ``n_priced_`` candidates it is at most.
+        After ``fit`` or ``finish``: the training objective (summed over classes) before any
+        refinement, and how far from its optimum over the ``n_priced_`` candidates it is at most.
     n_priced_ : int
-        Candidates that the certificate covers.
+        After ``fit`` or ``finish``: candidates that the certificate covers.
     n_support_ : int
         Rows with a non-zero dual coefficient; the model does not keep them.
     n_iter_ : int
-        Rounds of the slowest class.
+        After ``fit`` or ``finish``: rounds of the slowest class.
     predictor_ : ConformalLinear
         Anchors, bandwidths and local models: all that prediction needs.
     cost_ : Cost

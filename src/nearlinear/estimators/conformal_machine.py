@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from .._warn import warn_user
 from ..gates.clustering import fit_anchors, limit_to_distinct
@@ -98,7 +98,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         grams = ConformalGrams(bank, rows.X, self.n_jobs)
         problems = self._problems(rows)
         machines = [
-            self._learn_output(grams, rows, problem, is_last=problem is problems[-1])
+            self._learn_output(bank, grams, rows, problem, is_last=problem is problems[-1])
             for problem in problems
         ]
         self._keep(
@@ -111,7 +111,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         self.n_priced_ = len(bank)
         return Solved(scales, rows, problems, machines)
 
-    def _learn_output(self, grams, rows, problem, is_last):
+    def _learn_output(self, bank, grams, rows, problem, is_last):
         gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
         learning = FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes)
         try:
@@ -129,15 +129,16 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
             used = np.flatnonzero(last.weights)
             found = SequentialSolution(last.take(used), last.weights, gap, n_machines, [])
         now, chosen = keep_largest(learning, found, self.max_kernels, self.tol)
-        kernels = collapse(grams.bank, rows.X, now, chosen)
+        kernels = collapse(bank, rows.X, now, chosen)
         if self.refinement is not None:
-            ridge = grams.bank.divisors[chosen] / now.weights
-            kernels = refine(
-                kernels, grams.X, problem, ridge, learning.steps, moves=self.refinement,
-                n_jobs=self.n_jobs,
+            ridge = bank.divisors[chosen] / now.weights
+            refined = refine(
+                kernels.moved(grams.origin), grams.X, problem, ridge, learning.steps,
+                moves=self.refinement, n_jobs=self.n_jobs,
             )  # fmt: skip
+            kernels = refined.moved(-grams.origin)
         gap = now.value - (found.evaluation.value - found.gap)
-        return Machine(grams.bank.take(chosen), now, kernels, gap, found.n_rounds)
+        return Machine(bank.take(chosen), now, kernels, gap, found.n_rounds)
 
     def _scales(self, X, weight):
         return ConformalScales.of_rows(
@@ -148,7 +149,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
     def _anchors(self, rows, rng):
         """Distinct places for kernels."""
         if not isinstance(self.anchors, str):
-            given = check_array(self.anchors, dtype=rows.X.dtype, input_name="anchors")
+            given = _checked_numbers(self.anchors, 2, "anchors").astype(rows.X.dtype)
             if given.shape[1] != rows.X.shape[1]:
                 raise ValueError(
                     f"anchors have {given.shape[1]} features and X has {rows.X.shape[1]}: "
@@ -166,11 +167,12 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         return rows.X[numbers]
 
     def _bandwidths(self):
-        given = _BANDWIDTHS if self.bandwidths is None else self.bandwidths
-        bandwidths = np.unique(check_array(given, ensure_2d=False, input_name="bandwidths"))
-        if bandwidths.ndim != 1 or not bandwidths[0] > 0:
+        if self.bandwidths is None:
+            return np.array(_BANDWIDTHS)
+        bandwidths = np.unique(_checked_numbers(self.bandwidths, 1, "bandwidths"))
+        if not bandwidths[0] > 0:
             raise ValueError(f"bandwidths must be numbers above 0, not {self.bandwidths!r}.")
-        return bandwidths.astype(np.float64)
+        return bandwidths
 
     def _steps(self):
         if self.bias == "free":
@@ -252,12 +254,25 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         array of shape (n_samples,)
             Numbers between 0 and 1.
         """
-        return self.predictor_.support_score(self._check_rows(X), n_jobs=self.n_jobs)
+        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
+        return self.predictor_.support_score(X, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+
+def _checked_numbers(given, n_axes, name):
+    """Finite numbers, at least one, in an array of so many axes."""
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.ndim != n_axes or numbers.size == 0 or not np.all(np.isfinite(numbers)):
+        shape = "one row of" if n_axes == 1 else "a table (n_anchors, n_features) of"
+        raise ValueError(f"{name} must be {shape} finite numbers, not {given!r}.")
+    return numbers
 
 
 def collapse(bank, X, evaluation, chosen):

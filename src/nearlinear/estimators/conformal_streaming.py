@@ -1,11 +1,13 @@
 """Learning conformal kernels from a stream: rows taken in, stored, and solved for at its end."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .._compile import one_blas_thread
 from ..solvers.conformal_stream import ConformalStream
 from .rows import TrainingRows, canonical_order
+
+_OF_A_SOLUTION = ("objective_", "duality_gap_", "n_iter_", "n_priced_")
 
 
 class ConformalStreaming:
@@ -30,19 +32,19 @@ class ConformalStreaming:
         )  # fmt: skip
         with one_blas_thread():
             found = self._solve(rows)
-        self._open_stream(found, np.arange(len(order)), stream.ids[order])
+        self._open_stream(found, np.arange(len(order)), stream.ids[order], stream.has_id[order])
         return self
 
     def _training_rows(self, X, y, weight, n_distinct):
         return TrainingRows(X, y, self._targets(y), weight, n_distinct)
 
-    def _open_stream(self, found, kept, ids=None):
+    def _open_stream(self, found, kept, ids=None, has_id=None):
         """A stream that goes on from a solution, with these of its rows stored."""
         rows, stream = found.rows, self._empty_stream(found.scales, len(found.problems))
         stream.resume(
             rows.X[kept].astype(np.float64), self._stored_targets(rows)[kept], rows.weight[kept],
             [problem.take(kept) for problem in found.problems], found.dual_coef[kept],
-            [(one.bank, one.evaluation) for one in found.machines], ids,
+            [(one.bank, one.evaluation) for one in found.machines], ids, has_id,
         )  # fmt: skip
         self._stream = stream
         self.n_support_ = int(found.is_support.sum())
@@ -59,33 +61,38 @@ class ConformalStreaming:
         ids = _checked_ids(sample_ids, len(y))
         X, y, weight = X[positive], y[positive], weight[positive]
         rows = self._training_rows(X, y, weight, len(y))
-        dtype = self._score_dtype if hasattr(self, "predictor_") else X.dtype
-        if getattr(self, "_stream", None) is None:
+        self._check_memory(rows)
+        is_first = not hasattr(self, "predictor_")
+        dtype = X.dtype if is_first else self._score_dtype
+        if is_first:
             if len(y) == 0:
                 raise ValueError("The first rows of a stream must have positive weight.")
             self._set_units(rows)
             scales = self._scales(X.astype(np.float64), weight)
             self._stream = self._empty_stream(scales, rows.targets.shape[1])
-        self._check_memory(rows)
         stream = self._stream
-        ids = stream.new_ids(len(y)) if ids is None else ids[positive]
         with one_blas_thread():
-            stream.process(X.astype(np.float64), y, weight, self._problems(rows), ids)
+            stream.process(
+                X.astype(np.float64), y, weight, self._problems(rows),
+                None if ids is None else ids[positive],
+            )  # fmt: skip
         self._keep(
             [machine.local_kernels() for machine in stream.machines],
             [machine.weights for machine in stream.machines], dtype,
         )  # fmt: skip
         self.n_support_ = int(np.any(stream.dual_coef != 0.0, axis=1).sum())
+        for name in _OF_A_SOLUTION:  # a stream has no certificate before it is finished
+            self.__dict__.pop(name, None)
         return self
 
 
 def _checked_ids(sample_ids, n_rows):
     if sample_ids is None:
         return None
-    ids = column_or_1d(np.asarray(sample_ids))
-    if ids.dtype.kind not in "iu" or len(ids) != n_rows:
+    ids = np.asarray(sample_ids)
+    if ids.dtype.kind not in "iu" or ids.shape != (n_rows,):
         raise ValueError(
-            f"sample_ids must be {n_rows} whole numbers, one for each row, not {len(ids)} of type "
-            f"{ids.dtype}."
+            f"sample_ids must be {n_rows} whole numbers, one for each row, not an array of shape "
+            f"{ids.shape} and type {ids.dtype}."
         )
     return ids.astype(np.int64)

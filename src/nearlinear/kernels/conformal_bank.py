@@ -49,6 +49,13 @@ class ConformalBank:
             self.divisors[which],
         )  # fmt: skip
 
+    def moved(self, origin):
+        """The same kernels seen from another origin."""
+        anchors = (self.anchors - origin).astype(self.anchors.dtype)
+        return ConformalBank(
+            anchors, self.places, self.gammas, self.profile, self.per_feature, self.divisors
+        )
+
     def joined(self, other):
         """The kernels of both."""
         return ConformalBank(
@@ -65,7 +72,8 @@ class ConformalBank:
         return np.array([name in shared for name in other._names()], dtype=bool)
 
     def _names(self):
-        anchors = [row.tobytes() for row in self.anchors]
+        # zero is added, since −0 is another string of bits
+        anchors = [row.tobytes() for row in self.anchors.astype(np.float64) + 0.0]
         return [
             (anchors[place], gamma) for place, gamma in zip(self.places, self.gammas, strict=True)
         ]
@@ -90,14 +98,11 @@ class ConformalBank:
         Whole-vector kernels need no features: ⟨x − c, z − c⟩ = ⟨x, z⟩ − ⟨x, c⟩ − ⟨c, z⟩ + ‖c‖²
         makes it a few products of matrices as wide as there are kernels.
         """
-        gates = self.gates(X, which)
         roots = np.sqrt(factors / self.divisors[which]).astype(X.dtype)
-        anchors = self.anchors_of(which).astype(X.dtype, copy=False)
         if self.per_feature:
-            gates *= roots[:, None]
-            gates *= X[:, None, :] - anchors
-            gates = gates.reshape(len(X), -1)
-            return gates @ gates.T
+            return self._gram_of_features(X, which, roots)
+        gates = self.gates(X, which)
+        anchors = self.anchors_of(which).astype(X.dtype, copy=False)
         gates *= roots
         centre = X.mean(axis=0)
         X, anchors = X - centre, anchors - centre
@@ -110,6 +115,19 @@ class ConformalBank:
         found *= gates @ gates.T
         found += mixed
         found += mixed.T
+        return found
+
+    def _gram_of_features(self, X, which, roots):
+        """The same from explicit features, some kernels at a time."""
+        found = np.zeros((len(X), len(X)), dtype=X.dtype)
+        step = max(1, 4 * _TILE // max(1, X.size))
+        for start in range(0, len(which), step):
+            some = which[start : start + step]
+            features = self.gates(X, some)
+            features *= roots[start : start + step, None]
+            features *= X[:, None, :] - self.anchors_of(some).astype(X.dtype, copy=False)
+            features = features.reshape(len(X), -1)
+            found += features @ features.T
         return found
 
     def collect(self, X, dual_coef, which, n_jobs=None):

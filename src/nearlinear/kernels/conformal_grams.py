@@ -8,15 +8,18 @@ from .grams import DOUBLE_ROWS
 class ConformalGrams:
     """What ``Grams`` is for kernels in general, for the candidates of a ``ConformalBank``.
 
-    Sums of Gram matrices are a few products of gates; all else costs a row's length per row.
+    Kernels do not feel a shift, so rows and ``bank`` are seen from ``origin``, the rows' mean: far
+    from it single precision would not do. Sums of Gram matrices are a few products of gates; all
+    else costs a row's length per row.
     """
 
     def __init__(self, bank, X, n_jobs=None):
-        self.bank, self.n_jobs = bank, n_jobs
+        self.origin, self.n_jobs = X.mean(axis=0, dtype=np.float64), n_jobs
+        self.bank = bank.moved(self.origin)
         self.n_kernels, self.n_rows = len(bank), len(X)
         small = self.n_rows <= DOUBLE_ROWS and X.dtype == np.float64
         self.dtype = np.dtype(np.float64 if small else np.float32)
-        self.X = X.astype(self.dtype, copy=False)
+        self.X = (X - self.origin).astype(self.dtype)
 
     def keep(self, which):
         """Nothing is kept: features are computed faster than matrices are read."""

@@ -14,6 +14,8 @@ from .kernel_weights import solve_newton
 
 # New kernels share this much of the weight.
 _ENTRY_SHARE = 0.1
+# Where no kernel is missing, weights are solved to this share of the tolerance at most.
+_FINEST = 1e-3
 # Up to this many kernels are priced in every round.
 _PRICED = 1000
 
@@ -62,10 +64,10 @@ def solve_sequential(
     bank = _Prices(learning, chunk)
     active = bank.first(insertions)
     weights = np.full(len(active), 1.0 / len(active))
-    relative, history, lower, lowest = np.inf, [], -np.inf, None
+    relative, precision, history, lower, lowest = np.inf, 0.5 * tol, [], -np.inf, None
     for round_ in range(1, max_rounds + 1):
         learning.grams.keep(active)
-        inner = float(np.clip(0.3 * relative, 0.5 * tol, 0.3))
+        inner = float(np.clip(0.3 * relative, precision, 0.3))
         now = solve_newton(learning, weights, tol=inner, which=active, max_iter=max_iter)
         kept = now.weights > 0
         active, now = active[kept], now.take(kept)
@@ -83,8 +85,10 @@ def solve_sequential(
             on_round(round_, now, gap)
         if bank.is_complete and lowest[0].value - lower <= tol * lowest[0].value:
             break
-        if len(entering) == 0:
-            relative = 0.0  # what is missing is precision
+        if len(entering) == 0 and bank.is_complete:
+            if precision < _FINEST * tol:
+                break
+            relative, precision = 0.0, 0.1 * precision  # what is missing is precision
         entering = entering[:insertions]
         active = np.concatenate([active, entering])
         if len(entering):

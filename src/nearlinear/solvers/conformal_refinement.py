@@ -33,6 +33,10 @@ class LocalKernels:
     models: np.ndarray
     bias: float
 
+    def moved(self, origin):
+        """The same seen from another origin."""
+        return replace(self, anchors=self.anchors - origin)
+
     def scores(self, X, n_jobs=None):
         found = np.empty(len(X))
 

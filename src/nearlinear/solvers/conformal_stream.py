@@ -9,6 +9,8 @@ _BLOCK = 64
 _PERIOD = 128
 # Recent rows around which kernels are tried then.
 _MOST_TRIED = 64
+# Rows that are stepped on together after some were dropped.
+_LARGEST_STEP = 512
 
 
 class ConformalStream:
@@ -37,63 +39,72 @@ class ConformalStream:
         self.dual_coef = np.zeros((0, n_outputs))
         self.y = self.weight = np.zeros(0)
         self.ids = np.zeros(0, dtype=np.int64)
+        self.has_id = np.zeros(0, dtype=bool)
         self.problems = None
-        self._n_seen = 0
         self._tried = self.X
         self._since = 0
 
-    def resume(self, X, y, weight, problems, dual_coef, machines, ids=None):
+    def resume(self, X, y, weight, problems, dual_coef, machines, ids=None, has_id=None):
         """Go on from a solution: stored rows, and (bank, evaluation) of every output."""
-        self._add(X, y, weight, problems, self.new_ids(len(X)) if ids is None else ids)
+        if ids is None:
+            ids, has_id = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=bool)
+        self._add(X, y, weight, problems, ids, has_id)
         self.dual_coef = dual_coef
         for o, (bank, evaluation) in enumerate(machines):
             self.machines[o].resume(X, bank, evaluation, dual_coef[:, o])
-        self._n_seen = max(self._n_seen, int(self.ids.max(initial=-1)) + 1)
 
-    def new_ids(self, count):
-        """Numbers that no row has."""
-        return self._n_seen + np.arange(count)
-
-    def process(self, X, y, weight, problems, ids):
+    def process(self, X, y, weight, problems, ids=None):
         """Take in rows, their targets and weights, one dual problem per output, and their ids.
 
         A row whose id is stored already replaces the stored one.
         """
-        self._n_seen = max(self._n_seen, int(ids.max(initial=-1)) + 1)
         for start in range(0, len(X), _BLOCK):
-            part = slice(start, min(start + _BLOCK, len(X)))
-            rows = np.arange(part.start, part.stop)
+            rows = np.arange(start, min(start + _BLOCK, len(X)))
+            if ids is not None:  # of one id the latest row
+                _, last = np.unique(ids[rows][::-1], return_index=True)
+                rows = np.sort(rows[::-1][last])
             self._process_block(
-                X[part], y[part], weight[part], [one.take(rows) for one in problems], ids[part]
-            )
+                X[rows], y[rows], weight[rows], [one.take(rows) for one in problems],
+                None if ids is None else ids[rows],
+            )  # fmt: skip
         if len(self.X):
             for o, machine in enumerate(self.machines):
                 machine.set_bias(self.X, self.problems[o], self.dual_coef[:, o])
 
     def _process_block(self, X, y, weight, problems, ids):
-        ids, last = np.unique(ids[::-1], return_index=True)  # of one id the latest row
-        rows = len(X) - 1 - last
-        X, y, weight = X[rows], y[rows], weight[rows]
-        problems = [one.take(rows) for one in problems]
-        known = np.isin(ids, self.ids)
+        places = self._places(X, ids)
+        known, n_before = places >= 0, len(self.X)
         wanted = ~known & self._is_wanted(X, problems)
-        for chosen, store in ((known, self._replace), (wanted, self._add)):
-            part = [problem.take(chosen) for problem in problems]
-            store(X[chosen], y[chosen], weight[chosen], part, ids[chosen])
+        self._replace(X[known], y[known], weight[known], _take(problems, known), places[known])
+        numbers = np.zeros(len(X), dtype=np.int64) if ids is None else ids
+        named = np.full(len(X), ids is not None)
+        self._add(
+            X[wanted], y[wanted], weight[wanted], _take(problems, wanted), numbers[wanted],
+            named[wanted],
+        )  # fmt: skip
         if len(self.X) == 0:
             return
-        places = np.flatnonzero(np.isin(self.ids, ids))
         if len(self.machines[0].bank) == 0:
             self._begin()
         else:
-            self._ascend(places)
-            count = min(_BLOCK, len(self.X))
-            self._ascend(np.sort(self.rng.choice(len(self.X), count, replace=False)))
+            self._ascend(np.concatenate([places[known], np.arange(n_before, len(self.X))]))
         self._tried = np.concatenate([self._tried, X[~known]])[-_MOST_TRIED:]
         self._since += len(X)
-        if self._since >= _PERIOD:
+        if self._since >= min(_PERIOD, len(self.X)):
             self.reconsider()
         self._keep_to_budget()
+        count = min(_BLOCK, len(self.X))
+        self._ascend(np.sort(self.rng.choice(len(self.X), count, replace=False)))
+
+    def _places(self, X, ids):
+        """Where rows of these ids are stored, −1 for those that are not."""
+        places = np.full(len(X), -1)
+        stored = np.flatnonzero(self.has_id)
+        if ids is None or len(stored) == 0:
+            return places
+        stored = stored[np.argsort(self.ids[stored], kind="stable")]
+        at = np.minimum(np.searchsorted(self.ids[stored], ids), len(stored) - 1)
+        return np.where(self.ids[stored[at]] == ids, stored[at], -1)
 
     def _is_wanted(self, X, problems):
         if self.max_support is None or len(self.machines[0].bank) == 0:
@@ -101,10 +112,11 @@ class ConformalStream:
         pairs = zip(self.machines, problems, strict=True)
         return np.any([machine.violators(X, problem) for machine, problem in pairs], axis=0)
 
-    def _add(self, X, y, weight, problems, ids):
+    def _add(self, X, y, weight, problems, ids, has_id):
         self.X = np.concatenate([self.X, X])
         self.y, self.weight = np.concatenate([self.y, y]), np.concatenate([self.weight, weight])
         self.ids = np.concatenate([self.ids, ids])
+        self.has_id = np.concatenate([self.has_id, has_id])
         fresh = np.zeros((len(X), len(self.machines)))
         self.dual_coef = np.concatenate([self.dual_coef, fresh])
         if self.problems is None:
@@ -113,12 +125,10 @@ class ConformalStream:
             both = zip(self.problems, problems, strict=True)
             self.problems = [one.joined(other) for one, other in both]
 
-    def _replace(self, X, y, weight, problems, ids):
+    def _replace(self, X, y, weight, problems, places):
         """New versions of stored rows: coefficients stay where the new box has room for them."""
-        if len(ids) == 0:
+        if len(places) == 0:
             return
-        order = np.argsort(self.ids, kind="stable")
-        places = order[np.searchsorted(self.ids, ids, sorter=order)]
         for o, (machine, problem) in enumerate(zip(self.machines, problems, strict=True)):
             old = self.dual_coef[places, o]
             new = np.clip(old, problem.lower, problem.upper)
@@ -130,7 +140,7 @@ class ConformalStream:
         self._balance()
 
     def _begin(self):
-        bank = self.scales.bank(self.X)
+        bank = self.scales.bank(np.unique(self.X, axis=0))
         for o, (machine, problem) in enumerate(zip(self.machines, self.problems, strict=True)):
             self.dual_coef[:, o] = machine.begin(self.X, problem, bank, self.max_kernels)
 
@@ -155,21 +165,42 @@ class ConformalStream:
         self._tried = self._tried[:0]
 
     def _keep_to_budget(self):
-        """Drop rows that support nothing, then those that support least."""
+        """Drop rows that support nothing, then those that support least, from both sides alike."""
         if self.max_support is None or len(self.X) <= self.max_support:
             return
-        sizes = np.zeros(len(self.X))
-        for o, problem in enumerate(self.problems):
-            box = np.maximum(problem.upper - problem.lower, 1e-300)
-            sizes = np.maximum(sizes, np.abs(self.dual_coef[:, o]) / box)
-        kept = np.sort(np.argsort(-sizes, kind="stable")[: self.max_support])
+        ranks = self._ranks()
+        kept = np.sort(np.argsort(ranks, kind="stable")[: self.max_support])
         dropped = np.setdiff1d(np.arange(len(self.X)), kept)
         for o, machine in enumerate(self.machines):
             machine.tell(self.X[dropped], -self.dual_coef[dropped, o])
         self.X, self.y, self.weight = self.X[kept], self.y[kept], self.weight[kept]
-        self.ids, self.dual_coef = self.ids[kept], self.dual_coef[kept]
-        self.problems = [problem.take(kept) for problem in self.problems]
+        self.ids, self.has_id = self.ids[kept], self.has_id[kept]
+        self.dual_coef = self.dual_coef[kept]
+        self.problems = _take(self.problems, kept)
         self._balance()
+        order = self.rng.permutation(len(self.X))
+        for start in range(0, len(order), _LARGEST_STEP):
+            self._ascend(np.sort(order[start : start + _LARGEST_STEP]))
+
+    def _ranks(self):
+        """How many rows on the same side support more; rows that support nothing come last.
+
+        Many rows are at their bound and alike: chance decides among them.
+        """
+        shares = np.stack(
+            [
+                self.dual_coef[:, o] / np.maximum(problem.upper - problem.lower, 1e-300)
+                for o, problem in enumerate(self.problems)
+            ]
+        )
+        strongest = np.abs(shares).argmax(axis=0)
+        shares = shares[strongest, np.arange(len(self.X))]
+        ranks = np.full(len(self.X), len(self.X))
+        for sign in (-1.0, 1.0):
+            members = np.flatnonzero(np.sign(shares) == sign)
+            order = np.lexsort((self.rng.uniform(size=len(members)), -np.abs(shares[members])))
+            ranks[members[order]] = np.arange(len(members))
+        return ranks
 
     def _balance(self):
         """After changes from outside: coefficients that the bias allows."""
@@ -177,3 +208,8 @@ class ConformalStream:
             if machine.steps.is_free:
                 self.dual_coef[:, o] = machine.balance(self.X, problem, self.dual_coef[:, o])
             machine.set_bias(self.X, problem, self.dual_coef[:, o])
+
+
+def _take(problems, rows):
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return [problem.take(rows) for problem in problems]
