@@ -271,7 +271,8 @@ def _checked_numbers(given, n_axes, name):
         numbers = np.empty(0)
     if numbers.ndim != n_axes or numbers.size == 0 or not np.all(np.isfinite(numbers)):
         shape = "one row of" if n_axes == 1 else "a table (n_anchors, n_features) of"
-        raise ValueError(f"{name} must be {shape} finite numbers, not {given!r}.")
+        seen = " ".join(repr(given).split())[:80]
+        raise ValueError(f"{name} must be {shape} finite numbers, not {seen}.")
     return numbers
 
 

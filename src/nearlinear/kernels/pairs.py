@@ -95,6 +95,8 @@ class RowScales:
     def squared_distance(self):
         """Median squared distance of the rows; their mean where most rows are equal."""
         sample = sample_rows(self.X).astype(np.float64)
+        if not issparse(sample):
+            sample = sample - sample.mean(axis=0)  # far from the origin all rows seem equal
         distances = Pairs(sample).squared_distances
         upper = distances[np.triu_indices(len(distances), 1)]
         # equal rows are as far apart as rounding has them
