@@ -1,6 +1,6 @@
 """Training and test part of a data set, scaled, and how parts are drawn."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -29,6 +29,11 @@ class Split:
         X_train, y_train = _sample(self.X_train, self.y_train, train_rows, seed)
         X_test, y_test = _sample(self.X_test, self.y_test, test_rows, seed)
         return Split(self.name, X_train, y_train, X_test, y_test, self.target_scale)
+
+    def cast(self, dtype):
+        """The same numbers in another precision."""
+        X_train, X_test = self.X_train.astype(dtype), self.X_test.astype(dtype)
+        return replace(self, X_train=X_train, X_test=X_test)
 
     def held_out(self, seed, max_rows=None):
         """Four fifths of the training part to fit on, one fifth to test on; the test part is gone.

@@ -123,12 +123,12 @@ class Study:
         return split.limited(test_rows=entry.get("test_rows"))
 
     def limited(self, split, method):
-        """The part of a split that a slow method is fitted to and tried on."""
+        """The part of a split that a slow method is fitted to and tried on, in its precision."""
         entry = self.config["methods"][method]
         train_rows, test_rows = (
             entry.get(limit, {}).get(split.name) for limit in ("train_rows", "test_rows")
         )
-        return split.limited(train_rows, test_rows)
+        return split.limited(train_rows, test_rows).cast(entry.get("dtype", "float32"))
 
     def tuning_rows(self, dataset, method):
         """Training rows to tune on: the smaller limit of data set and method, or None for all."""

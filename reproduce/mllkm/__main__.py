@@ -1,4 +1,4 @@
-"""Everything but the larger sets: rows, tables, figures. ``python -m reproduce.mllkm [--smoke]``."""
+"""Rows, tables and figures; not the larger sets. ``python -m reproduce.mllkm [--smoke]``."""
 
 import sys
 

@@ -44,6 +44,14 @@ def test_ten_pairs_agree_with_scipy():
     assert result.t_p == pytest.approx(stats.ttest_rel(first, second).pvalue)
 
 
+def test_splits_that_share_rows_count_for_less():
+    # Ten differences of mean 1 and variance 1: t = 1/√(1/10 + 3/7) on nine degrees of freedom.
+    spread = [0.5 * sqrt(3.6)] * 5 + [-0.5 * sqrt(3.6)] * 5
+    result = compare([1.0 + deviation for deviation in spread], 0.0, test_share=3 / 7)
+    assert result.t_p == pytest.approx(2 * stats.t.sf(1 / sqrt(1 / 10 + 3 / 7), df=9))
+    assert result.t_p > compare([1.0 + deviation for deviation in spread], 0.0).t_p
+
+
 def test_one_pair_has_no_test():
     result = compare([97.0], 96.0)
     assert (result.n, result.difference) == (1, 1.0)

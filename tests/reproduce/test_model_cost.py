@@ -8,9 +8,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear import LLSVMClassifier, SimpleMKLClassifier
+from nearlinear import LLSVMClassifier, MLLKMClassifier, SimpleMKLClassifier
 from reproduce import datasets
 from reproduce.ldkl.baselines import NystroemSVC, random_features_svc
+from reproduce.mllkm.published import PublishedMLLKM
 from reproduce.model_cost import model_bytes, multiply_adds, n_kernels, n_support
 
 
@@ -66,6 +67,15 @@ def test_kernels_and_support_vectors_are_counted(rows):
     assert (n_kernels(kernel), n_support(kernel)) == (1, len(kernel.support_))
     assert (n_kernels(LinearSVC().fit(*rows)), n_support(LinearSVC().fit(*rows))) == (1, 1)
     assert n_kernels(LLSVMClassifier(6, 3).fit(*rows)) == 6
+
+
+def test_a_machine_that_has_collapsed_keeps_no_support_vectors(rows):
+    model = MLLKMClassifier().fit(*rows)
+    assert model.n_support_ > 1
+    assert (n_kernels(model), n_support(model)) == (model.n_kernels_, 1)
+    wrapped = PublishedMLLKM().fit(*rows)
+    assert multiply_adds(wrapped) == wrapped.estimator_.cost_.multiply_adds
+    assert (n_kernels(wrapped), n_support(wrapped)) == (wrapped.estimator_.n_kernels_, 1)
 
 
 def test_a_search_costs_what_its_choice_costs(rows):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
@@ -79,6 +80,33 @@ def test_measured_accuracy_is_that_of_the_test_part():
     assert row["times_linear"] > 0
     # One call for 60 rows, not for the thousands that give the time per row.
     assert 0 < row["predict_ms"] < 1e-3 * 5000 * row["predict_us_per_row"]
+
+
+class Hoarder(ClassifierMixin, BaseEstimator):
+    """Holds much memory while it is fitted, and knows how many threads it predicts with."""
+
+    def __init__(self, n_jobs=2):
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        self.n_jobs_of_fit_, self.label_ = self.n_jobs, y[0]
+        np.ones(4_000_000).sum()
+        return self
+
+    def predict(self, X):
+        self.n_jobs_of_prediction_ = self.n_jobs
+        return np.full(len(X), self.label_)
+
+
+def test_the_memory_of_a_fit_is_measured_although_it_is_gone():
+    row = measure(Hoarder(), datasets.sines(40, 30))
+    assert 0.9 * 32e6 < row["fit_bytes"] < 64e6
+
+
+def test_several_threads_may_fit_but_one_predicts():
+    model = Hoarder(n_jobs=2)
+    measure(model, datasets.sines(40, 30))
+    assert (model.n_jobs_of_fit_, model.n_jobs_of_prediction_) == (2, 1)
 
 
 def test_error_of_a_regression_is_in_the_unit_of_its_target():

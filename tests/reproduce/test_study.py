@@ -16,6 +16,21 @@ def test_a_data_set_overrules_what_all_share_and_the_choice_overrules_both(study
     assert study.grid_for("linear", "digits") == {"C": [0.1]}
 
 
+def test_a_method_like_another_differs_where_it_says_so(study):
+    entry = {"like": "linear", "common": {}, "common_for": {"sines": {"C": 7.0}}}
+    study.config["methods"]["kernel"] = entry
+    assert study.parameters_for("kernel", "sines") == {"C": 7.0, "tol": 0.01}
+    assert study.parameters_for("kernel", "digits") == {"C": 0.5, "tol": 0.1}
+
+
+def test_a_folder_may_hold_several_studies(study):
+    text = "[other]\nseeds = 7\n[other.datasets]\nsines = { scaling = 'standard' }\n"
+    (study.folder / "config.toml").write_text(text)
+    other = Study(study.folder, study.makers, study.titles, section="other")
+    assert other.config["seeds"] == 7
+    assert list(other.config["datasets"]) == ["sines"]
+
+
 def test_none_is_written_as_a_word(study):
     assert study.parameters_for("kernel", "sines") == {"C": 10.0, "class_weight": None}
 
@@ -54,6 +69,20 @@ def test_seeds_are_limited_by_the_data_set_and_one_where_nothing_is_drawn(study)
     # The makers of banana did not divide it: every seed has other rows.
     assert list(study.seeds_for("linear", "sines", 5)) == [0]
     assert list(study.seeds_for("linear", "banana", 2)) == [0, 1]
+
+
+def test_a_data_set_may_have_fewer_test_rows(study):
+    study.config["datasets"]["sines"]["test_rows"] = 30
+    assert len(study.load_split("sines", seed=0).y_test) == 30
+
+
+def test_a_method_may_ask_for_double_precision(study):
+    split = study.load_split("sines", seed=0)
+    study.config["methods"]["linear"]["dtype"] = "float64"
+    double = study.limited(split, "linear")
+    assert (double.X_train.dtype, double.X_test.dtype) == (float, float)
+    assert (double.X_train == split.X_train).all()
+    assert study.limited(split, "kernel").X_train.dtype == "float32"
 
 
 def test_slow_methods_see_fewer_rows(study):

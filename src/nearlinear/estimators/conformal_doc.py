@@ -17,6 +17,9 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Where kernels may stand: on training rows, on the centres of k-means, or on these points.
     n_anchors : int or None, default=2000
         Most places: of more rows a random sample is taken. None takes all rows.
+    selection_rows : int or None, default=20_000
+        Of more rows, so many choose the kernels; all of them then weigh these and fit the models.
+        The certificate is over all rows. None lets all rows choose.
     bias : {{"free", "penalised", "none"}}, default="free"
         Whether there is a constant, and whether it counts as a weight.
     max_kernels : int or None, default=None
@@ -34,7 +37,7 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Most rows that ``partial_fit`` stores. None stores all of them, and ``finish`` then gives
         what ``fit`` does.
     tol : float, default=1e-2
-        Stop at this relative duality gap, over all candidates.
+        Stop at this relative duality gap, over all candidates (and the rows that choose).
     max_iter : int, default=100
         Most rounds of pricing candidates.{class_weight}
     max_memory : float or None, default=None

@@ -20,6 +20,7 @@ from ..solvers.feature_rows import FeatureLearning
 from ..solvers.kernel_learning import Evaluation
 from ..solvers.kernel_selection import keep_largest
 from ..solvers.linear_svm import warn_if_loose
+from ..solvers.sampled_selection import solve_on_sample
 from .base import LocalEstimator, require_memory
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
@@ -45,6 +46,7 @@ CONFORMAL_CONSTRAINTS = {
     "insertions": [at_least(1)],
     "chunk": [at_least(1), None],
     "max_support": [at_least(1), None],
+    "selection_rows": [at_least(1), None],
 }
 
 
@@ -112,14 +114,9 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         return Solved(scales, rows, problems, machines)
 
     def _learn_output(self, bank, grams, rows, problem, is_last):
-        gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
-        learning = FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes)
+        learning = self._learning(grams, problem)
         try:
-            found = solve_sequential(
-                learning, tol=self.tol, insertions=self.insertions, chunk=self.chunk,
-                max_rounds=self.max_iter, on_round=self._reporter(),
-            )  # fmt: skip
-            warn_if_loose([found], self.tol, type(self).__name__)
+            found = self._choose(bank, learning, rows)
         except KeyboardInterrupt:
             if learning.last is None or not is_last:
                 raise
@@ -139,6 +136,27 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
             kernels = refined.moved(-grams.origin)
         gap = now.value - (found.evaluation.value - found.gap)
         return Machine(bank.take(chosen), now, kernels, gap, found.n_rounds)
+
+    def _learning(self, grams, problem):
+        gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
+        return FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes)
+
+    def _choose(self, bank, learning, rows):
+        """Kernels and their weights; of many rows, a sample chooses the kernels."""
+        options = {
+            "tol": self.tol, "insertions": self.insertions, "chunk": self.chunk,
+            "max_rounds": self.max_iter, "on_round": self._reporter(),
+        }  # fmt: skip
+        n_rows = len(rows.X)
+        if self.selection_rows is not None and n_rows > self.selection_rows:
+            # rows are in the order of their hashes, which is as good as any random one
+            some = np.arange(n_rows)[:: -(-n_rows // self.selection_rows)]
+            grams = ConformalGrams(bank, rows.X[some], self.n_jobs)
+            sample = self._learning(grams, learning.problem.take(some))
+            return solve_on_sample(learning, sample, **options)
+        found = solve_sequential(learning, **options)
+        warn_if_loose([found], self.tol, type(self).__name__)
+        return found
 
     def _scales(self, X, weight):
         return ConformalScales.of_rows(

@@ -39,9 +39,9 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
     Follows [1]_. Differs in: a bias, which ``bias="none"`` takes away; kernels divided by a power
     of their length, and all by the median squared distance of the rows, so that C does not depend
     on their scale; bandwidths relative to the data; many kernels enter per round; Newton steps for
-    the weights; machines solved to a duality gap, without a Gram matrix beyond 2,000 rows; the
-    certificate covers all candidates; optional refinement. Several classes are solved one-vs-rest
-    on shared candidates.
+    the weights; machines solved to a duality gap, without a Gram matrix beyond 2,000 rows; kernels
+    chosen on 20,000 rows at most; the certificate covers all candidates; optional refinement.
+    Several classes are solved one-vs-rest on shared candidates.
 
     References
     ----------
@@ -68,6 +68,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         bandwidths=None,
         anchors="rows",
         n_anchors=2000,
+        selection_rows=20_000,
         bias="free",
         max_kernels=None,
         refinement=None,
@@ -89,6 +90,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         self.bandwidths = bandwidths
         self.anchors = anchors
         self.n_anchors = n_anchors
+        self.selection_rows = selection_rows
         self.bias = bias
         self.max_kernels = max_kernels
         self.refinement = refinement
@@ -178,6 +180,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         bandwidths=None,
         anchors="rows",
         n_anchors=2000,
+        selection_rows=20_000,
         bias="free",
         max_kernels=None,
         refinement=None,
@@ -199,6 +202,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.bandwidths = bandwidths
         self.anchors = anchors
         self.n_anchors = n_anchors
+        self.selection_rows = selection_rows
         self.bias = bias
         self.max_kernels = max_kernels
         self.refinement = refinement
