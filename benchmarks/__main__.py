@@ -1,7 +1,7 @@
 """All benchmarks, one table.
 
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the three of the trees,
-``kernels`` for the four of the kernel machines.
+``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM.
 """
 
 import argparse
@@ -13,9 +13,10 @@ from benchmarks.report import FOLDER, save, show
 
 TREES = ("tree_predict", "tree_fit", "tree_front")
 KERNELS = ("kernel_svm", "mkl", "sequential", "mwu")
-GROUPS = {"tree": TREES, "kernels": KERNELS}
-NAMES = ("import", "predict", "fit", "scaling", *TREES, *KERNELS)
-SMALL = (*TREES, *KERNELS)  # those that have a smoke run
+MLLKM = ("mllkm_predict", "mllkm_fit", "mllkm_scaling")
+GROUPS = {"tree": TREES, "kernels": KERNELS, "mllkm": MLLKM}
+NAMES = ("import", "predict", "fit", "scaling", *TREES, *KERNELS, *MLLKM)
+SMALL = (*TREES, *KERNELS, *MLLKM)  # those that have a smoke run
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
 parser.add_argument("names", nargs="*", choices=(*NAMES, *GROUPS), help="default: all")

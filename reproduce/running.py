@@ -84,8 +84,11 @@ def refuse_weak(weak):
         raise SystemExit("Too close to guessing: " + "; ".join(weak))
 
 
-def main(study, write_tables, smoke_splits, draw_small_figures=None, arguments=None):
-    """The command line of a study's run module; not every study has figures."""
+def main(study, write_tables, smoke_splits, smoke_rest=None, arguments=None):
+    """The command line of a study's run module.
+
+    ``smoke_rest(folder)`` tries on small data what else a study has, such as figures.
+    """
     config = study.config
     parser = argparse.ArgumentParser(prog=f"python -m {study.module}.run", description=__doc__)
     parser.add_argument("--dataset", nargs="+", choices=config["datasets"])
@@ -99,8 +102,8 @@ def main(study, write_tables, smoke_splits, draw_small_figures=None, arguments=N
             folder = Path(name)
             weak = run_smoke(study, smoke_splits(), folder)
             write_tables(folder)
-            if draw_small_figures is not None:
-                draw_small_figures(folder)
+            if smoke_rest is not None:
+                smoke_rest(folder)
         refuse_weak(weak)
         return 0
     store = RowStore(options.results / "rows.csv", study.measured)

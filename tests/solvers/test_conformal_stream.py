@@ -1,5 +1,7 @@
 """Rows and kernels that stream together, against sums over all stored rows."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -57,13 +59,14 @@ class Rows:
             np.random.RandomState(seed),
         )  # fmt: skip
 
-    def send(self, stream, rows, ids=None, y=None, X=None):
-        """Rows under their own numbers, or other content under the same ones."""
+    def send(self, stream, rows, ids=None, y=None, X=None, named=True):
+        """Rows under their own numbers, other content under the same ones, or without numbers."""
         rows = np.asarray(rows)
         y = self.y[rows] if y is None else y
         X = self.X[rows] if X is None else X
+        ids = rows if ids is None else ids
         problems = self.problems(y, self.weight[rows])
-        stream.process(X, y, self.weight[rows], problems, rows if ids is None else ids)
+        stream.process(X, y, self.weight[rows], problems, ids if named else None)
 
 
 @pytest.fixture
@@ -80,8 +83,10 @@ def make(moons):
 def check(stream, steps, rows):
     """All that must hold of what is stored, whatever has come and gone."""
     n_stored = len(stream.X)
-    assert len(stream.y) == len(stream.weight) == len(stream.ids) == n_stored
-    assert len(np.unique(stream.ids)) == n_stored
+    assert len(stream.y) == len(stream.weight) == n_stored
+    assert len(stream.ids) == len(stream.has_id) == n_stored
+    named = stream.ids[stream.has_id]
+    assert len(np.unique(named)) == len(named)
     assert stream.dual_coef.shape == (n_stored, rows.n_outputs)
     assert len(stream.machines) == len(stream.problems) == rows.n_outputs
     expected = rows.problems(stream.y, stream.weight)
@@ -134,6 +139,7 @@ def test_state_is_consistent_after_every_call(make, task, steps, n_each):
         rows.send(stream, np.arange(start, min(start + n_each, 200)))
         check(stream, steps, rows)
     n_sent = 20 if n_each == 1 else 200
+    assert stream.has_id.all()
     np.testing.assert_array_equal(np.sort(stream.ids), np.arange(n_sent))
     order = np.argsort(stream.ids)
     np.testing.assert_array_equal(stream.X[order], rows.X[:n_sent])
@@ -225,21 +231,59 @@ def test_numbers_may_come_in_any_order(make, rng):
     np.testing.assert_array_equal(stream.y[order], rows.y[place])
 
 
-def test_new_numbers_are_those_of_no_row(make):
-    rows = make()
-    stream = rows.stream(BIASES[1])
-    np.testing.assert_array_equal(stream.new_ids(3), [0, 1, 2])
-    rows.send(stream, np.arange(10), ids=np.arange(10) + 70)
-    np.testing.assert_array_equal(stream.new_ids(3), [80, 81, 82])
-    rows.send(stream, np.arange(10), ids=np.arange(10))
-    assert not np.isin(stream.new_ids(50), stream.ids).any()
+def test_rows_without_a_number_are_stored_anew(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    for _ in range(2):
+        rows.send(stream, np.arange(80), named=False)
+        check(stream, steps, rows)
+    assert not stream.has_id.any()
+    np.testing.assert_array_equal(stream.X, np.vstack([rows.X[:80], rows.X[:80]]))
 
 
-def test_new_numbers_are_not_those_of_rows_that_were_dropped(make):
+@EACH_BIAS
+def test_rows_without_a_number_are_never_replaced(make, steps):
     rows = make()
-    stream = rows.stream(BIASES[1], max_support=5)
-    rows.send(stream, np.arange(90))
-    assert stream.new_ids(1)[0] == 90
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(60), named=False)
+    for _ in range(2):
+        rows.send(stream, np.arange(60, 120), ids=np.arange(60))  # numbers from 0 on
+        check(stream, steps, rows)
+        np.testing.assert_array_equal(stream.X, rows.X[:120])
+        np.testing.assert_array_equal(stream.has_id, np.arange(120) >= 60)
+
+
+def test_a_number_is_looked_for_among_rows_that_have_one(make, rng):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    numbers = rng.permutation(1000)[:120] - 500
+    for start in range(0, 120, 40):  # of every forty rows, ten without a number
+        named, others = np.arange(start, start + 30), np.arange(start + 30, start + 40)
+        rows.send(stream, named, ids=numbers[named])
+        rows.send(stream, others, named=False)
+    has_number = np.arange(120) % 40 < 30
+    np.testing.assert_array_equal(stream.has_id, has_number)
+    np.testing.assert_array_equal(stream.ids[has_number], numbers[has_number])
+    changed = rng.permutation(np.flatnonzero(has_number))[:50]
+    rows.send(stream, changed, ids=numbers[changed], X=rows.X[changed] + 1.0)
+    check(stream, steps, rows)
+    expected = rows.X[:120].copy()
+    expected[changed] += 1.0
+    np.testing.assert_array_equal(stream.X, expected)
+
+
+def test_rows_that_stay_keep_their_numbers(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps, max_support=30)
+    for start in range(0, 200, 40):
+        rows.send(stream, np.arange(start, start + 20))
+        rows.send(stream, np.arange(start + 20, start + 40), named=False)
+        check(stream, steps, rows)
+    named = stream.has_id
+    assert 0 < named.sum() < len(named) <= 30
+    np.testing.assert_array_equal(stream.X[named], rows.X[stream.ids[named]])
+    came_without = rows.X[np.arange(200) % 40 >= 20]
+    assert {tuple(row) for row in stream.X[~named]} <= {tuple(row) for row in came_without}
 
 
 @EACH_TASK
@@ -270,29 +314,84 @@ def test_without_a_budget_every_row_is_stored_and_with_one_those_with_a_loss(mak
         np.testing.assert_array_equal(np.sort(stream.ids)[64:], expected)
 
 
-def test_rows_that_support_least_are_dropped_first(make):
+def drop_to(stream, max_support):
+    """Which rows stay on a smaller budget."""
+    ids = stream.ids.copy()
+    stream.max_support = max_support
+    stream._keep_to_budget()
+    return np.isin(ids, stream.ids)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
+def test_of_either_side_rows_that_support_least_are_dropped_first(make, share):
     rows, steps = make(), BIASES[1]
     stream = rows.stream(steps)
     rows.send(stream, np.arange(120))
-    sizes = np.abs(stream.dual_coef[:, 0]) / (rows.C * stream.weight)
-    ids, n_used = stream.ids.copy(), np.count_nonzero(sizes)
-    stream.max_support = n_used // 2
-    stream._keep_to_budget()
+    coef = stream.dual_coef[:, 0].copy()
+    sizes = np.abs(coef) / (rows.C * stream.weight)
+    budget = int(share * np.count_nonzero(coef))
+    kept = drop_to(stream, budget)
     check(stream, steps, rows)
-    kept = np.isin(ids, stream.ids)
-    assert kept.sum() == n_used // 2
-    assert sizes[kept].min() >= sizes[~kept].max()
+    assert kept.sum() == budget
+    counts = []
+    for sign in (-1.0, 1.0):
+        side = np.sign(coef) == sign
+        assert sizes[side & kept].min() >= sizes[side & ~kept].max()
+        counts.append(np.count_nonzero(side & kept))
+    assert abs(counts[0] - counts[1]) <= 1
+
+
+def test_a_side_of_few_rows_keeps_them_all(make):
+    rows, steps = make(), BIASES[0]
+    stream = rows.stream(steps)
+    order = np.argsort(rows.y, kind="stable")
+    rows.send(stream, np.r_[order[:60], order[-6:]])  # six of the other class
+    is_few, is_many = stream.dual_coef[:, 0] > 0.0, stream.dual_coef[:, 0] < 0.0
+    assert 0 < is_few.sum() < is_many.sum() - 2
+    kept = drop_to(stream, is_few.sum() + is_many.sum() - 2)
+    assert kept[is_few].all()
+    assert kept[is_many].sum() == is_many.sum() - 2
+    check(stream, steps, rows)
+
+
+def test_chance_decides_among_rows_at_their_bound(make):
+    rows, steps = make(), BIASES[1]
+    rows.C = 0.01  # nearly all rows are there
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(120))
+    assert np.mean(np.abs(stream.dual_coef[:, 0]) >= rows.C * stream.weight) > 0.9
+    kept = []
+    for seed in (0, 0, 1):
+        copy = deepcopy(stream)
+        copy.rng = np.random.RandomState(seed)
+        kept.append(drop_to(copy, 40))
+    np.testing.assert_array_equal(kept[0], kept[1])
+    assert np.any(kept[0] != kept[2])
+    for one in kept:  # old and new rows alike
+        assert 0.2 < one[:60].sum() / 40 < 0.8
+
+
+@EACH_TASK
+@EACH_BIAS
+def test_rows_that_stay_make_up_for_those_dropped(make, task, steps):
+    rows = make(task)
+    stream = rows.stream(steps)
+    rows.send(stream, np.arange(120))
+    drop_to(stream, 30)
+    check(stream, steps, rows)
+    assert np.all(dual_values(stream, steps) >= 0.99 * optima(stream, steps))
 
 
 def test_rows_that_support_nothing_go_without_a_trace(make):
     rows, steps = make(), BIASES[0]
     stream = rows.stream(steps)
     rows.send(stream, np.arange(200))
+    stream._ascend(np.arange(200))  # rows that stay have no step left to make
     machine = stream.machines[0]
     scores = machine.scores(rows.X)
-    stream.max_support = np.count_nonzero(stream.dual_coef[:, 0])
-    assert stream.max_support < 150
-    stream._keep_to_budget()
+    is_used = stream.dual_coef[:, 0] != 0.0
+    assert is_used.sum() < 150
+    np.testing.assert_array_equal(drop_to(stream, is_used.sum()), is_used)
     np.testing.assert_allclose(machine.scores(rows.X), scores, atol=1e-12)
     check(stream, steps, rows)
 
@@ -305,10 +404,8 @@ def test_any_sequence_of_calls_leaves_a_consistent_state(make, steps, seed):
     stream = rows.stream(steps, [None, 30, 7, 60][seed], [None, 3, None, 6][seed])
     for _ in range(12):
         part = rng.permutation(200)[: rng.integers(1, 80)]
-        if rng.random() < 0.3:
-            rows.send(stream, part, y=rows.y[rng.permutation(part)])
-        else:
-            rows.send(stream, part)
+        y = rows.y[rng.permutation(part)] if rng.random() < 0.3 else None
+        rows.send(stream, part, y=y, named=rng.random() < 0.7)
         if rng.random() < 0.2:
             stream.reconsider()
         check(stream, steps, rows)
@@ -411,7 +508,7 @@ def test_a_stream_goes_on_from_a_batch_solution(make, task, steps, support_only)
     stream.resume(
         rows.X[kept], rows.y[kept], rows.weight[kept],
         [one.take(kept) for one in rows.problems(rows.y, rows.weight)], coef[kept], machines,
-        ids=kept,
+        ids=kept, has_id=np.ones(len(kept), dtype=bool),
     )  # fmt: skip
     check(stream, steps, rows)
     for o, (_, evaluation) in enumerate(machines):
@@ -419,20 +516,38 @@ def test_a_stream_goes_on_from_a_batch_solution(make, task, steps, support_only)
         fitted = rows.problems(rows.y, rows.weight)[o].targets - evaluation.machine.slack
         expected = fitted - steps.shift * coef[:, o].sum() + evaluation.machine.bias
         np.testing.assert_allclose(machine.scores(rows.X) + machine.bias, expected, atol=1e-8)
-    assert stream.new_ids(1)[0] == kept.max() + 1
     rows.send(stream, np.arange(100))
     check(stream, steps, rows)
     assert len(stream.X) == 100
 
 
-def test_a_resumed_stream_numbers_its_rows(make):
+def test_rows_of_a_batch_have_no_numbers(make):
     rows, steps = make(n_rows=100), BIASES[1]
     machines, coef = solve_batch(rows, steps)
     stream = rows.stream(steps)
     problems = rows.problems(rows.y, rows.weight)
     stream.resume(rows.X, rows.y, rows.weight, problems, coef, machines)
-    np.testing.assert_array_equal(stream.ids, np.arange(100))
-    np.testing.assert_array_equal(stream.new_ids(2), [100, 101])
+    check(stream, steps, rows)
+    assert not stream.has_id.any()
+    rows.send(stream, np.arange(50))
+    check(stream, steps, rows)
+    np.testing.assert_array_equal(stream.X, np.vstack([rows.X, rows.X[:50]]))
+    np.testing.assert_array_equal(stream.has_id, np.arange(150) >= 100)
+
+
+def test_rows_with_and_without_numbers_are_resumed_as_they_were(make):
+    rows, steps = make(n_rows=100), BIASES[1]
+    machines, coef = solve_batch(rows, steps)
+    stream = rows.stream(steps)
+    has_id = np.arange(100) % 2 == 1
+    stream.resume(
+        rows.X, rows.y, rows.weight, rows.problems(rows.y, rows.weight), coef, machines,
+        ids=np.where(has_id, np.arange(100), 0), has_id=has_id,
+    )  # fmt: skip
+    rows.send(stream, np.arange(100))
+    check(stream, steps, rows)
+    assert len(stream.X) == 150  # rows of an even number are new
+    assert stream.has_id.sum() == 100
 
 
 def test_kernels_around_recent_rows_may_enter(make):
@@ -446,6 +561,14 @@ def test_kernels_around_recent_rows_may_enter(make):
     entered = {tuple(anchor) for anchor in stream.machines[0].bank.anchors} - known
     assert entered
     assert entered <= {tuple(row) for row in rows.X}
+
+
+def test_a_stream_that_begins_with_one_row_soon_tries_others(make):
+    rows, steps = make(), BIASES[1]
+    stream = rows.stream(steps)
+    for i in range(40):
+        rows.send(stream, [i])
+    assert len(np.unique(stream.machines[0].bank.anchors, axis=0)) > 1
 
 
 def test_to_reconsider_an_empty_stream_does_nothing(make):

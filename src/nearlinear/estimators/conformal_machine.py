@@ -29,7 +29,7 @@ from .rows import TrainingRows
 # Bandwidths of candidates, relative to the rows' median squared distance.
 _BANDWIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Up to this many rows a machine's Gram matrix is built; beyond, features are computed on the fly.
-_GRAM_ROWS = 2000
+_GRAM_ROWS = 500
 
 CONFORMAL_CONSTRAINTS = {
     **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},

@@ -39,7 +39,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
     Follows [1]_. Differs in: a bias, which ``bias="none"`` takes away; kernels divided by a power
     of their length, and all by the median squared distance of the rows, so that C does not depend
     on their scale; bandwidths relative to the data; many kernels enter per round; Newton steps for
-    the weights; machines solved to a duality gap, without a Gram matrix beyond 2,000 rows; kernels
+    the weights; machines solved to a duality gap, without a Gram matrix beyond 500 rows; kernels
     chosen on 20,000 rows at most; the certificate covers all candidates; optional refinement.
     Several classes are solved one-vs-rest on shared candidates.
 

@@ -10,8 +10,8 @@ class FeatureRows:
     then hears of it by a product with its features. Memory is that of one block of rows.
     """
 
-    working_set = 1024
-    whole_set = 1024
+    working_set = 512
+    whole_set = 512
 
     def __init__(self, bank, X, weights, which, n_jobs=None):
         self.bank, self.X = bank, X
