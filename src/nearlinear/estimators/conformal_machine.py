@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._warn import warn_user
-from ..gates.clustering import fit_anchors, limit_to_distinct
 from ..kernels.conformal_bank import ConformalBank
 from ..kernels.conformal_grams import ConformalGrams
 from ..kernels.conformal_scales import ConformalScales
@@ -15,19 +14,19 @@ from ..kernels.profiles import PROFILES
 from ..predictors.conformal_linear import ConformalLinear
 from ..solvers.active_set import SequentialSolution, solve_sequential
 from ..solvers.bias_steps import FixedBias, FreeBias
-from ..solvers.conformal_refinement import LocalKernels, refine
+from ..solvers.conformal_refinement import refine
 from ..solvers.feature_rows import FeatureLearning
 from ..solvers.kernel_learning import Evaluation
 from ..solvers.kernel_selection import keep_largest
 from ..solvers.linear_svm import warn_if_loose
+from ..solvers.local_kernels import LocalKernels
 from ..solvers.sampled_selection import solve_on_sample
 from .base import LocalEstimator, require_memory
+from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
 from .rows import TrainingRows
 
-# Bandwidths of candidates, relative to the rows' median squared distance.
-_BANDWIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Up to this many rows a machine's Gram matrix is built; beyond, features are computed on the fly.
 _GRAM_ROWS = 500
 
@@ -96,7 +95,8 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         self._set_units(rows)
         self._check_memory(rows)
         scales = self._scales(rows.X, rows.weight)
-        bank = scales.bank(self._anchors(rows, check_random_state(self.random_state)))
+        rng = check_random_state(self.random_state)
+        bank = scales.bank(place_anchors(self.anchors, self.n_anchors, rows, rng))
         grams = ConformalGrams(bank, rows.X, self.n_jobs)
         problems = self._problems(rows)
         machines = [
@@ -126,16 +126,17 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
             used = np.flatnonzero(last.weights)
             found = SequentialSolution(last.take(used), last.weights, gap, n_machines, [])
         now, chosen = keep_largest(learning, found, self.max_kernels, self.tol)
-        kernels = collapse(bank, rows.X, now, chosen)
+        bank = bank.take(chosen)
+        kernels = _collapse(bank, rows.X, now)
         if self.refinement is not None:
-            ridge = bank.divisors[chosen] / now.weights
+            ridge = bank.divisors / now.weights
             refined = refine(
                 kernels.moved(grams.origin), grams.X, problem, ridge, learning.steps,
                 moves=self.refinement, n_jobs=self.n_jobs,
             )  # fmt: skip
             kernels = refined.moved(-grams.origin)
         gap = now.value - (found.evaluation.value - found.gap)
-        return Machine(bank.take(chosen), now, kernels, gap, found.n_rounds)
+        return Machine(bank, now, kernels, gap, found.n_rounds)
 
     def _learning(self, grams, problem):
         gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
@@ -160,37 +161,9 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
     def _scales(self, X, weight):
         return ConformalScales.of_rows(
-            X, weight, PROFILES[self.profile], self.per_feature, self._bandwidths(),
-            self.normalisation,
+            X, weight, PROFILES[self.profile], self.per_feature,
+            checked_bandwidths(self.bandwidths), self.normalisation,
         )  # fmt: skip
-
-    def _anchors(self, rows, rng):
-        """Distinct places for kernels."""
-        if not isinstance(self.anchors, str):
-            given = _checked_numbers(self.anchors, 2, "anchors").astype(rows.X.dtype)
-            if given.shape[1] != rows.X.shape[1]:
-                raise ValueError(
-                    f"anchors have {given.shape[1]} features and X has {rows.X.shape[1]}: "
-                    "give anchors in the space of the rows."
-                )
-            return np.unique(given, axis=0)
-        n_anchors = self.n_anchors or rows.n_distinct
-        if self.anchors == "kmeans":
-            n_anchors = limit_to_distinct(n_anchors, rows.n_distinct, "n_anchors")
-            return fit_anchors(rows.X, n_anchors, rng, rows.weight)
-        distinct = np.r_[True, np.any(rows.X[1:] != rows.X[:-1], axis=1)]
-        numbers = np.flatnonzero(distinct)  # equal rows are neighbours in the canonical order
-        if len(numbers) > n_anchors:
-            numbers = np.sort(rng.choice(numbers, n_anchors, replace=False))
-        return rows.X[numbers]
-
-    def _bandwidths(self):
-        if self.bandwidths is None:
-            return np.array(_BANDWIDTHS)
-        bandwidths = np.unique(_checked_numbers(self.bandwidths, 1, "bandwidths"))
-        if not bandwidths[0] > 0:
-            raise ValueError(f"bandwidths must be numbers above 0, not {self.bandwidths!r}.")
-        return bandwidths
 
     def _steps(self):
         if self.bias == "free":
@@ -203,7 +176,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         n_anchors = min(self.n_anchors or n_rows, n_rows)
         if not isinstance(self.anchors, str):
             n_anchors = len(self.anchors)
-        n_candidates = n_anchors * len(self._bandwidths())
+        n_candidates = n_anchors * len(checked_bandwidths(self.bandwidths))
         matrices = 5 * 8 * min(n_rows, _GRAM_ROWS) ** 2
         blocks = 1 << 24
         size = n_rows * (120 + 4 * n_features) + n_candidates * (40 + 8 * n_features)
@@ -281,28 +254,9 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         return tags
 
 
-def _checked_numbers(given, n_axes, name):
-    """Finite numbers, at least one, in an array of so many axes."""
-    try:
-        numbers = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
-    if numbers.ndim != n_axes or numbers.size == 0 or not np.all(np.isfinite(numbers)):
-        shape = "one row of" if n_axes == 1 else "a table (n_anchors, n_features) of"
-        seen = " ".join(repr(given).split())[:80]
-        raise ValueError(f"{name} must be {shape} finite numbers, not {seen}.")
-    return numbers
-
-
-def collapse(bank, X, evaluation, chosen):
-    """Explicit local models w_m = β_m Σ_i a_i φ_m(x_i): no support rows are left."""
+def _collapse(bank, X, evaluation):
+    """Explicit local models: no support rows are left."""
     dual_coef = evaluation.machine.dual_coef
     used = np.flatnonzero(dual_coef)
-    rows = X[used].astype(np.float64)
-    factors = evaluation.weights / bank.divisors[chosen]
-    models = factors[:, None] * bank.collect(rows, dual_coef[used], chosen)
-    anchors = bank.anchors_of(chosen).astype(np.float64)
-    bias = evaluation.machine.bias
-    return LocalKernels(
-        bank.profile, bank.per_feature, anchors, bank.gammas[chosen], models, bias
-    )  # fmt: skip
+    images = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))
+    return LocalKernels.collapse(bank, evaluation.weights, images, evaluation.machine.bias)

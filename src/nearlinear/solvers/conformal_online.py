@@ -4,11 +4,11 @@ import numpy as np
 
 from ..kernels.conformal_grams import ConformalGrams
 from .active_set import solve_sequential
-from .conformal_refinement import LocalKernels
 from .dual_problem import feasible
 from .feature_rows import FeatureLearning
 from .kernel_selection import keep_largest
 from .kernel_weights import solve_newton
+from .local_kernels import LocalKernels
 
 # New kernels share this much of the weight.
 _ENTRY_SHARE = 0.1
@@ -121,9 +121,4 @@ class OnlineMachine:
 
     def local_kernels(self):
         """Explicit local models w_m = β_m Σ_i a_i φ_m(x_i)."""
-        factors = (self.weights / self.bank.divisors)[:, None]
-        return LocalKernels(
-            self.bank.profile, self.bank.per_feature,
-            self.bank.anchors_of(self.everyone).astype(np.float64), self.bank.gammas,
-            factors * self.images, float(self.bias),
-        )  # fmt: skip
+        return LocalKernels.collapse(self.bank, self.weights, self.images, self.bias)

@@ -7,6 +7,8 @@ from .kernel_weights import solve_newton
 
 # Steps of the weights on all rows: they start near the end.
 _NEWTON_STEPS = 3
+# How exactly a machine is solved that an interruption leaves behind.
+_LOOSE = 0.1
 
 
 def solve_on_sample(learning, sample, *, tol, **options):
@@ -15,7 +17,13 @@ def solve_on_sample(learning, sample, *, tol, **options):
     ``sample`` is a KernelLearning of the same kernels on some of the rows; ``options`` are those
     of ``solve_sequential``. The gap is over all kernels and all rows, and may exceed ``tol``.
     """
-    chosen = solve_sequential(sample, tol=tol, **options)
+    try:
+        chosen = solve_sequential(sample, tol=tol, **options)
+    except KeyboardInterrupt:
+        if sample.last is not None:  # leave something behind that holds for all rows
+            found, which = sample.last
+            learning.evaluate(found.weights, tol=_LOOSE, which=which)
+        raise
     kept = np.flatnonzero(chosen.weights)
     start = chosen.weights[kept]
     now = solve_newton(learning, start, tol=tol, max_iter=_NEWTON_STEPS, which=kept)
