@@ -150,9 +150,10 @@ def test_the_regression_objective_is_that_of_sequential_mkl(wave, bias, per_feat
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
 
 
-def test_the_objective_is_that_of_the_model(moons):
+@EACH_BIAS
+def test_the_objective_is_that_of_the_model(moons, bias):
     X, y = moons
-    model = classify(normalisation=0.0).fit(X, y)
+    model = classify(normalisation=0.0, bias=bias).fit(X, y)
     typical = np.median(pdist(X, "sqeuclidean"))
     assert model.objective_ == pytest.approx(reference.primal(model, X, y, typical), rel=1e-6)
 
@@ -178,6 +179,16 @@ def test_the_gap_asked_for_is_reached(rows, profile, tol):
     X, y = rows
     model = make(y, profile=profile, anchors=X[::10], tol=tol).fit(X, y)
     assert 0.0 <= model.duality_gap_ <= tol * model.objective_
+    assert model.n_iter_ < 20
+
+
+@pytest.mark.parametrize(("seed", "profile"), [(0, "square"), (24, "linear"), (26, "square")])
+def test_the_gap_is_reached_where_no_kernel_feels_some_rows(seed, profile):
+    """A kernel is zero at its anchor, and a bounded one zero at most other rows of a line."""
+    X = np.random.default_rng(seed).standard_normal((40, 1))
+    y = (np.abs(X[:, 0]) > 0.7).astype(int)
+    model = classify(profile=profile, n_anchors=None).fit(X, y)
+    assert 0.0 <= model.duality_gap_ <= 1e-2 * model.objective_
     assert model.n_iter_ < 20
 
 
@@ -440,13 +451,14 @@ def test_with_one_feature_both_reaches_are_one(rng, profile):
     X = rng.standard_normal((80, 1))
     y = (np.abs(X[:, 0]) > 0.7).astype(int)
     units = [reference.bandwidth_unit(X, profile, per_feature) for per_feature in (False, True)]
-    whole = classify(profile=profile, bandwidths=reference.BANDWIDTHS).fit(X, y)
+    bandwidths = np.array(reference.BANDWIDTHS)
+    settings = {"profile": profile, "tol": 1e-4}
+    whole = classify(bandwidths=bandwidths, **settings).fit(X, y)
     single = classify(
-        profile=profile,
-        per_feature=True,
-        bandwidths=np.array(reference.BANDWIDTHS) * units[0] / units[1],
-    ).fit(X, y)
-    assert single.objective_ == pytest.approx(whole.objective_, rel=1e-6)
+        bandwidths=bandwidths * units[0] / units[1], per_feature=True, **settings
+    ).fit(X, y)  # fmt: skip
+    # kernels that differ by rounding lead to other stops, both within the gap
+    assert single.objective_ == pytest.approx(whole.objective_, rel=1e-4)
     np.testing.assert_allclose(score(single, X), score(whole, X), atol=1e-3)
 
 
@@ -531,9 +543,11 @@ def test_a_heavy_class_is_predicted_more_often(moons, rng):
 @pytest.mark.parametrize("refinement", [None, "kernels"])
 def test_the_unit_of_the_targets_does_not_matter(wave, factor, offset, refinement):
     X, y = wave
-    plain = regress(refinement=refinement).fit(X, y)
-    model = regress(refinement=refinement).fit(X, factor * y + offset)
-    assert model.objective_ == pytest.approx(plain.objective_, rel=1e-3)
+    # refined kernels move on from where the choice of kernels stopped: these must be near
+    settings = {"refinement": refinement, "tol": 1e-4}
+    plain = regress(**settings).fit(X, y)
+    model = regress(**settings).fit(X, factor * y + offset)
+    assert model.objective_ == pytest.approx(plain.objective_, rel=1e-4)
     assert model.score(X, factor * y + offset) == pytest.approx(plain.score(X, y), abs=0.01)
     np.testing.assert_allclose(
         (model.predict(X) - offset) / factor, plain.predict(X), atol=0.05
@@ -547,12 +561,18 @@ def test_targets_that_are_all_equal_are_predicted(wave, value):
     np.testing.assert_allclose(model.predict(10.0 * X), value, rtol=1e-12)
 
 
-def test_errors_within_epsilon_are_free(wave):
+@EACH_BIAS
+def test_errors_within_epsilon_are_free(wave, bias):
     X, y = wave
-    model = regress(epsilon=5.0).fit(X, y)
+    model = regress(epsilon=5.0, bias=bias).fit(X, y)
     assert model.objective_ == pytest.approx(0.0, abs=1e-9)
     assert model.n_support_ == 0
-    np.testing.assert_allclose(model.predict(X), y.mean())
+    predicted = model.predict(X)
+    if bias == "free":  # any constant will do that is near enough to all values
+        np.testing.assert_array_equal(predicted, predicted[0])
+        assert np.abs(y - predicted[0]).max() <= 5.0 * y.std()
+    else:
+        np.testing.assert_allclose(predicted, y.mean())
 
 
 # --- threads, precision, kinds of rows ---------------------------------------------------------
@@ -573,13 +593,16 @@ def test_the_number_of_threads_does_not_change_a_bit(per_feature, refinement, rn
 @EACH_TASK
 def test_float32_rows_give_a_float32_model(rows):
     X, y = rows
-    model = make(y).fit(X.astype(np.float32), y)
+    anchors = X[::10].astype(np.float32)  # a sample of rows depends on their bits
+    model = make(y, anchors=anchors).fit(X.astype(np.float32), y)
     arrays = model.predictor_.to_arrays()
     for name in ("anchors", "gammas", "weights", "biases"):
         assert arrays[name].dtype == np.float32
     assert score(model, X).dtype == model.support_score(X).dtype == np.float32
+    double = make(y, anchors=anchors).fit(X, y)
+    assert model.objective_ == pytest.approx(double.objective_, rel=2e-2)  # twice the tolerance
+    assert model.score(X, y) == pytest.approx(double.score(X, y), abs=0.03)
     assert score(model.finish(), X).dtype == np.float32
-    assert model.score(X, y) == pytest.approx(make(y).fit(X, y).score(X, y), abs=0.03)
 
 
 def test_columns_of_a_data_frame_are_checked(moons):

@@ -322,11 +322,17 @@ def drop_to(stream, max_support):
     return np.isin(ids, stream.ids)
 
 
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
+def uneven(rows, n_few):
+    """Ninety rows of one class, a few of the other."""
+    order = np.argsort(rows.y, kind="stable")
+    return np.random.default_rng(0).permutation(np.r_[order[:90], order[-n_few:]])
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
 def test_of_either_side_rows_that_support_least_are_dropped_first(make, share):
-    rows, steps = make(), BIASES[1]
+    rows, steps = make(), BIASES[0]
     stream = rows.stream(steps)
-    rows.send(stream, np.arange(120))
+    rows.send(stream, uneven(rows, 20))
     coef = stream.dual_coef[:, 0].copy()
     sizes = np.abs(coef) / (rows.C * stream.weight)
     budget = int(share * np.count_nonzero(coef))
@@ -342,10 +348,10 @@ def test_of_either_side_rows_that_support_least_are_dropped_first(make, share):
 
 
 def test_a_side_of_few_rows_keeps_them_all(make):
-    rows, steps = make(), BIASES[0]
+    rows, steps = make(), BIASES[2]
+    rows.C = 0.1
     stream = rows.stream(steps)
-    order = np.argsort(rows.y, kind="stable")
-    rows.send(stream, np.r_[order[:60], order[-6:]])  # six of the other class
+    rows.send(stream, uneven(rows, 10))
     is_few, is_many = stream.dual_coef[:, 0] > 0.0, stream.dual_coef[:, 0] < 0.0
     assert 0 < is_few.sum() < is_many.sum() - 2
     kept = drop_to(stream, is_few.sum() + is_many.sum() - 2)

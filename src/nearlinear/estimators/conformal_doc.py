@@ -37,7 +37,7 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Most rows that ``partial_fit`` stores. None stores all of them, and ``finish`` then gives
         what ``fit`` does.
     tol : float, default=1e-2
-        Stop at this relative duality gap, over all candidates (and the rows that choose).
+        Stop at this relative duality gap, over all candidates; at 0.05 where a sample chooses.
     max_iter : int, default=100
         Most rounds of pricing candidates.{class_weight}
     max_memory : float or None, default=None
