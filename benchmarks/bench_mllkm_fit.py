@@ -1,7 +1,8 @@
-"""Training MLLKM: a small set in a second, tens of thousands of rows in minutes and little memory."""
+"""Training MLLKM: few rows in a second, tens of thousands in minutes and little memory."""
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def on_few_rows(smoke):
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warm_up(n_jobs=1, dtype=dtype)
-            fits = {name: (lambda m=model: m.fit(X, y)) for name, model in models.items()}
+            fits = {name: partial(model.fit, X, y) for name, model in models.items()}
             took = best_of(fits, repeats=1 if smoke else 5, key="cpu_seconds")
         for name, model in models.items():
             title = f"ionosphere {dtype}, {len(y)} rows, {model.n_priced_} candidates, {name}"
