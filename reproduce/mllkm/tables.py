@@ -110,7 +110,7 @@ def shortfalls(lines):
         if line.get("reached") == "no"
     ]
     count = f"{words.count('yes')} of {len(words)} are at most one printed spread below print"
-    return f"{count}; not: {', '.join(short)}.\n" if short else f"{count}.\n"
+    return f"{count}; not: {'; '.join(short)}.\n" if short else f"{count}.\n"
 
 
 def write(folder=STUDY.results):
