@@ -351,6 +351,7 @@ WRONG = {
     "max_kernels": [0, 1.5],
     "max_memory": [0],
     "max_support": [0, 1.5],
+    "selection_rows": [0, 1.5],
     "n_anchors": [0, 2.5, "many"],
     "n_basis": [0, 2.5, "many"],
     "n_clusters": [0, 2.5, "many"],

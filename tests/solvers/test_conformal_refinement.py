@@ -9,10 +9,11 @@ from nearlinear.kernels.profiles import PROFILES
 from nearlinear.losses import LOSSES, EpsilonInsensitive
 from nearlinear.solvers import conformal_refinement
 from nearlinear.solvers.bias_steps import FixedBias, FreeBias
-from nearlinear.solvers.conformal_refinement import LocalKernels, refine, rounded_loss
+from nearlinear.solvers.conformal_refinement import refine, rounded_loss
 from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.kernel_rows import GramRows
 from nearlinear.solvers.kernel_svm import solve_kernel_machine
+from nearlinear.solvers.local_kernels import LocalKernels
 from reference import rounded_machine
 from reference.conformal import features
 

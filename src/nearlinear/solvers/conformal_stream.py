@@ -90,7 +90,8 @@ class ConformalStream:
             self._ascend(np.concatenate([places[known], np.arange(n_before, len(self.X))]))
         self._tried = np.concatenate([self._tried, X[~known]])[-_MOST_TRIED:]
         self._since += len(X)
-        if self._since >= min(_PERIOD, len(self.X)):
+        # at first whenever the rows have doubled
+        if 2 * self._since >= min(2 * _PERIOD, len(self.X)):
             self.reconsider()
         self._keep_to_budget()
         count = min(_BLOCK, len(self.X))

@@ -170,7 +170,7 @@ class KernelLearning:
 
 def _solve_symmetric(matrix, right):
     """Solve with a positive matrix that may be singular to rounding; roughly if it is large."""
-    scale = max(float(np.trace(matrix)) / len(matrix), 1e-300)
+    scale = float(np.trace(matrix)) / len(matrix) or 1.0
     if len(matrix) > _LARGEST_EXACT:
         return _conjugate_gradients(matrix, right, ridge=1e-6 * scale)
     ridge = 1e-10 * scale
