@@ -7,7 +7,7 @@ import pytest
 
 from nearlinear.kernels.profiles import PROFILES
 from nearlinear.losses import LOSSES, EpsilonInsensitive
-from nearlinear.solvers import conformal_refinement
+from nearlinear.solvers import local_kernels
 from nearlinear.solvers.bias_steps import FixedBias, FreeBias
 from nearlinear.solvers.conformal_refinement import refine, rounded_loss
 from nearlinear.solvers.dual_problem import DualProblem
@@ -148,7 +148,7 @@ def test_gradients_of_float32_rows_are_those_of_double_ones(X, rng, profile, per
 def test_the_number_of_threads_does_not_change_a_bit(X, rng, profile, per_feature, monkeypatch):
     kernels, r = make_kernels(profile, per_feature), rng.standard_normal(60)
     whole = kernels.scores(X), *kernels.gradient(X, r)
-    monkeypatch.setattr(conformal_refinement, "_TILE", 40)  # blocks of ten rows, or of five
+    monkeypatch.setattr(local_kernels, "_TILE", 40)  # blocks of ten rows, or of five
     one, two = ((kernels.scores(X, n), *kernels.gradient(X, r, n)) for n in (1, 2))
     for ours, theirs, expected in zip(one, two, whole, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -157,7 +157,7 @@ def test_the_number_of_threads_does_not_change_a_bit(X, rng, profile, per_featur
 
 @EACH_MOVE
 def test_refinement_does_not_depend_on_threads(X, problem, moves, monkeypatch):
-    monkeypatch.setattr(conformal_refinement, "_TILE", 40)
+    monkeypatch.setattr(local_kernels, "_TILE", 40)
     one, two = (
         refine(
             make_kernels(), X, problem("classes"), make_ridge(), BIASES[1], moves=moves,
