@@ -24,6 +24,12 @@ _MODULES = {
     "MWUMKLClassifier": "estimators.mwu_mkl",
     "MLLKMClassifier": "estimators.mllkm",
     "MLLKMRegressor": "estimators.mllkm",
+    "LMKLClassifier": "estimators.lmkl",
+    "LMKLRegressor": "estimators.lmkl",
+    "ConvexLMKLClassifier": "estimators.convex_lmkl",
+    "SwMKLClassifier": "estimators.success_mkl",
+    "LDMKLClassifier": "estimators.success_mkl",
+    "SAMKLClassifier": "estimators.samkl",
     "LaSVMClassifier": "estimators.lasvm",
     "CPSPClassifier": "estimators.cpsp",
 }
@@ -31,15 +37,20 @@ _MODULES = {
 __all__ = [
     "CPSPClassifier",
     "ClusteredSVMClassifier",
+    "ConvexLMKLClassifier",
     "LCCSVMClassifier",
     "LDKLClassifier",
     "LDKLRegressor",
+    "LDMKLClassifier",
     "LLCSAPLClassifier",
     "LLSVMClassifier",
+    "LMKLClassifier",
+    "LMKLRegressor",
     "LaSVMClassifier",
     "MLLKMClassifier",
     "MLLKMRegressor",
     "MWUMKLClassifier",
+    "SAMKLClassifier",
     "SPGGMKLClassifier",
     "SPGGMKLRegressor",
     "SVMKNNClassifier",
@@ -47,15 +58,17 @@ __all__ = [
     "SequentialMKLRegressor",
     "SimpleMKLClassifier",
     "SimpleMKLRegressor",
+    "SwMKLClassifier",
     "UniformMKLClassifier",
     "UniformMKLRegressor",
+    "gates",
     "kernels",
 ]
 
 
 def __getattr__(name):
-    if name == "kernels":
-        return import_module(".kernels", __name__)
+    if name in ("gates", "kernels"):
+        return import_module(f".{name}", __name__)
     if name in _MODULES:
         value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
         globals()[name] = value

@@ -85,7 +85,7 @@ def test_blocks_and_strips_do_not_change_the_scores(
     predictor = make(n_outputs)
     expected = plain(predictor, X)
     monkeypatch.setattr(kernel_expansion, "_TILE", block * strip)
-    monkeypatch.setattr(kernel_expansion, "_STRIP", strip)
+    monkeypatch.setattr(kernel_expansion, "STRIP", strip)
     np.testing.assert_allclose(predictor(as_rows(X)), expected, atol=1e-11)
 
 
@@ -101,7 +101,7 @@ def test_the_number_of_threads_does_not_change_a_bit(X, n_outputs, as_rows, monk
 def test_random_machines_score_as_the_sum_of_their_gram_blocks(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(kernel_expansion, "_TILE", int(rng.integers(1, 400)))
-    monkeypatch.setattr(kernel_expansion, "_STRIP", int(rng.integers(1, 20)))
+    monkeypatch.setattr(kernel_expansion, "STRIP", int(rng.integers(1, 20)))
     n_support, n_outputs = rng.integers(1, 40), rng.integers(1, 4)
     kernels = [UnitDiagonal(Polynomial(2, 0.3)), Gaussian(1.0), OnColumns(Gaussian(0.2), (1, 0))]
     X, support = rng.standard_normal((30, 3)), rng.standard_normal((n_support, 3))

@@ -64,6 +64,7 @@ def bank(widths=10, degrees=(1, 2, 3), columns="both"):
 
 _NAMES = {
     "linear": Linear,
+    "affine": lambda: Polynomial(1),
     "poly": Polynomial,
     "gaussian": Gaussian,
     "rbf": Gaussian,

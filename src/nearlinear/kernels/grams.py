@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._compile import run_blocks
+from .composite import WeightedSum
 from .pairs import Pairs
 
 # A tile of this many entries stays in a core's cache while all kernels read its distances.
@@ -45,12 +46,17 @@ class Grams:
         """Columns of all matrices, shape (n_kernels, n_rows, len(rows)); nothing is kept."""
         found = np.empty((self.n_kernels, self.n_rows, len(rows)), dtype=self.dtype)
         Z = self.landmarks[rows]
+        for m, gram in self._kept.items():
+            found[m] = gram[rows].T
+        rest = [m for m in range(self.n_kernels) if m not in self._kept]
 
         def fill(start, stop):
             pairs = Pairs(self.X[start:stop], Z)
-            for m, kernel in enumerate(self.kernels):
-                found[m, start:stop] = kernel.from_pairs(pairs)
+            for m in rest:
+                found[m, start:stop] = self.kernels[m].from_pairs(pairs)
 
+        if not rest:
+            return found
         run_blocks(fill, self.n_rows, max(1, _TILE // max(1, len(rows))), self.n_jobs)
         return found
 
@@ -92,6 +98,27 @@ class Grams:
             for kernel, weight in rest:
                 values = kernel.from_pairs(pairs)
                 values *= weight
+                tile += values
+            total[rows, columns] = tile
+            total[columns, rows] = tile.T
+
+        self._each_tile(np.arange(self.n_rows), add)
+        return total
+
+    def mixture(self, weights, which):
+        """The same sum as a kernel of ``X``."""
+        return WeightedSum(tuple(self.kernels[m] for m in which), tuple(map(float, weights)))
+
+    def modulated(self, factors, out=None):
+        """Σ_m (F_m F_mᵀ) ∘ K_m for ``factors``, a dict from kernels to (n_rows, any) arrays."""
+        total = np.empty((self.n_rows, self.n_rows), dtype=self.dtype) if out is None else out
+
+        def add(rows, columns, pairs):
+            tile = np.zeros(pairs.shape, dtype=self.dtype)
+            for m, factor in factors.items():
+                values = factor[rows] @ factor[columns].T
+                kept = self._kept.get(m)
+                values *= self.kernels[m].from_pairs(pairs) if kept is None else kept[rows, columns]
                 tile += values
             total[rows, columns] = tile
             total[columns, rows] = tile.T
@@ -156,21 +183,27 @@ class Grams:
 
     def products(self, dual_coef, which, rows):
         """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows))."""
-        used = np.flatnonzero(dual_coef)
-        coef = dual_coef[used].astype(self.dtype)
-        found = np.zeros((len(which), len(rows)))
+        found = self.products_of_many([dual_coef[:, None]] * len(which), which, rows)
+        return np.array([product[:, 0] for product in found]).reshape(len(which), len(rows))
+
+    def products_of_many(self, coefs, which, rows):
+        """K_m A_m at ``rows``, for one matrix A_m of shape (n_rows, any) per kernel."""
+        used = np.flatnonzero(np.any([np.any(coef != 0.0, axis=1) for coef in coefs], axis=0))
+        found = [np.zeros((len(rows), coef.shape[1])) for coef in coefs]
         if len(used) == 0:
             return found
         unknown = [p for p, m in enumerate(which) if m not in self._kept]
         for p in set(range(len(which))) - set(unknown):
-            found[p] = (self._kept[which[p]] @ dual_coef.astype(self.dtype))[rows]
+            # the whole product is quicker than gathering the part that matters
+            found[p][:] = (self._kept[which[p]] @ coefs[p].astype(self.dtype))[rows]
         if unknown:
+            coefs = [coef[used].astype(self.dtype) for coef in coefs]
             height = max(1, _TILE // max(1, len(used)))
 
             def fill(start, stop):
                 pairs = self.pairs(rows[start:stop], used)
                 for p in unknown:
-                    found[p, start:stop] = self.kernels[which[p]].from_pairs(pairs) @ coef
+                    found[p][start:stop] = self.kernels[which[p]].from_pairs(pairs) @ coefs[p]
 
             run_blocks(fill, len(rows), height, self.n_jobs)
         return found

@@ -10,8 +10,8 @@ from ..kernels.pairs import Pairs
 from .base import Cost, count_bytes
 
 # Support rows that are compared at once, and entries of a tile: it stays in a core's cache.
-_STRIP = 512
-_TILE = 1 << 17
+STRIP = 512
+TILE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class KernelExpansion:
         def work(start, stop):
             scores[start:stop] = self._score(X[start:stop])
 
-        width = min(_STRIP, max(1, self.support.shape[0]))
-        run_blocks(work, X.shape[0], max(1, _TILE // width), n_jobs)
+        width = min(STRIP, max(1, self.support.shape[0]))
+        run_blocks(work, X.shape[0], max(1, TILE // width), n_jobs)
         return scores
 
     def _score(self, X):
         scores = np.tile(self.biases, (X.shape[0], 1))
-        for start in range(0, self.support.shape[0], _STRIP):
-            pairs = Pairs(X, self.support[start : start + _STRIP])
+        for start in range(0, self.support.shape[0], STRIP):
+            pairs = Pairs(X, self.support[start : start + STRIP])
             for kernel, coefficients in zip(self.kernels, self.coefficients, strict=True):
-                scores += kernel.from_pairs(pairs) @ coefficients[start : start + _STRIP]
+                scores += kernel.from_pairs(pairs) @ coefficients[start : start + STRIP]
         return scores
 
     def to_arrays(self):
@@ -58,15 +58,24 @@ class KernelExpansion:
     def cost(self):
         """Products with every support row on the columns that are read, then every kernel."""
         n_support, n_outputs = self.coefficients.shape[1:]
-        read = {_columns(kernel) for kernel in self.kernels}
-        width = sum(self.n_features if columns is None else len(columns) for columns in read)
+        width = read_width(self.kernels, self.n_features)
         work = n_support * (width + len(self.kernels) * (1 + n_outputs))
         n_bytes = count_bytes({"c": self.coefficients, "b": self.biases})
-        parts = [self.support]
-        if issparse(self.support):
-            parts = [self.support.data, self.support.indices, self.support.indptr]
-        n_bytes += sum(part.nbytes for part in parts)
+        n_bytes += support_bytes(self.support)
         return Cost(int(work), work / (self.n_features * n_outputs), int(n_bytes))
+
+
+def read_width(kernels, n_features):
+    """Columns that are read of a row, each set of columns once."""
+    read = {_columns(kernel) for kernel in kernels}
+    return sum(n_features if columns is None else len(columns) for columns in read)
+
+
+def support_bytes(support):
+    parts = [support]
+    if issparse(support):
+        parts = [support.data, support.indices, support.indptr]
+    return sum(part.nbytes for part in parts)
 
 
 def _columns(kernel):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..kernels.composite import WeightedSum
 from .dual_problem import MachineSolution
 from .kernel_rows import ComputedRows, GramRows
 from .kernel_svm import solve_kernel_machine
@@ -59,8 +58,11 @@ class Evaluation:
 class KernelLearning:
     """Evaluates weights of the kernels of ``grams`` on one dual problem.
 
-    Machines are started from the last solution. ``n_machines`` counts them.
+    Machines are started from the last solution. ``n_machines`` counts them. ``finest`` is the
+    relative gap below which asking for more is in vain.
     """
+
+    finest = 0.0
 
     def __init__(self, grams, problem, steps, *, max_iter=10_000, max_bytes=_LARGEST_GRAM):
         self.grams, self.problem, self.steps = grams, problem, steps
@@ -68,6 +70,10 @@ class KernelLearning:
         self.n_machines = 0
         self.latest = self.last = None
         self._matrix = self._matrix_weights = None
+
+    def use(self, grams):
+        """Weigh other kernels on the same rows from here on."""
+        self.grams, self._matrix_weights = grams, None
 
     @property
     def everyone(self):
@@ -131,7 +137,7 @@ class KernelLearning:
         return GramRows(self._matrix)
 
     def _rows_on_demand(self, weights, which):
-        kernel = WeightedSum(tuple(self.grams.kernels[m] for m in which), tuple(weights.tolist()))
+        kernel = self.grams.mixture(weights, which)
         return ComputedRows(kernel, self.grams.X, self.max_bytes, self.grams.landmarks)
 
     def curvature(self, evaluation, which):

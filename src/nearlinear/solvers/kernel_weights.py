@@ -66,13 +66,17 @@ def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=Non
 
 def ball_gap(evaluation, p):
     """Duality gap over the ball Σ β^p ≤ 1 (the simplex for p = 1)."""
-    if p == 1.0:
-        return evaluation.gap()
-    dual_power = p / (p - 1.0)
-    top = evaluation.quadratics.max()
-    norm = top * ((evaluation.quadratics / top) ** dual_power).sum() ** (1.0 / dual_power)
-    spread = norm - evaluation.weights @ evaluation.quadratics
+    spread = ball_norm(evaluation.quadratics, p) - evaluation.weights @ evaluation.quadratics
     return 0.5 * max(0.0, spread) + evaluation.machine.gap
+
+
+def ball_norm(quadratics, p):
+    """max βᵀS over the ball: the norm of S for the exponent p / (p − 1)."""
+    top = float(quadratics.max())
+    if p == 1.0 or not top > 0.0:
+        return max(top, 0.0)
+    power = p / (p - 1.0)
+    return top * float(((quadratics / top) ** power).sum() ** (1.0 / power))
 
 
 def solve_reduced_gradient(learning, weights, *, tol, max_iter=500, which=None, on_step=None):
@@ -119,9 +123,14 @@ def _is_done(now, tol, inner, on_step):
 
 
 def _closed_form(now, p):
-    norms = now.weights * np.sqrt(np.maximum(now.quadratics, 0.0))
+    return closed_form_weights(now.weights, now.quadratics, p)
+
+
+def closed_form_weights(weights, quadratics, p):
+    """β_m ∝ ‖w_m‖^{2/(p+1)} with Σ β^p = 1; the old ones where all w are zero."""
+    norms = weights * np.sqrt(np.maximum(quadratics, 0.0))
     if not norms.max() > 0:
-        return now.weights
+        return weights
     norms = norms / norms.max()
     return norms ** (2.0 / (p + 1.0)) / (norms ** (2.0 * p / (p + 1.0))).sum() ** (1.0 / p)
 

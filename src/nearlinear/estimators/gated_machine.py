@@ -1,0 +1,101 @@
+"""What estimators on gated kernels share: kernels, memory, one gated machine per output."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..kernels.family import fix_kernels, parse_kernels
+from ..kernels.grams import Grams
+from ..predictors.gated import Stacked
+from ..solvers.bias_steps import FreeBias
+from ..solvers.exchange_learning import ExchangeLearning
+from ..solvers.kernel_learning import KernelLearning
+from ..solvers.linear_svm import warn_if_loose
+from .constraints import SHARED, one_of
+from .kernel_machine import MACHINE_CONSTRAINTS, KernelMachine
+
+LEARNINGS = {"smo": KernelLearning, "mwu": ExchangeLearning}
+
+GATED_CONSTRAINTS = {
+    **{name: rule for name, rule in MACHINE_CONSTRAINTS.items() if name != "bias"},
+    "solver": [one_of(*LEARNINGS)],
+    "random_state": SHARED["random_state"],
+}
+
+
+@dataclass(frozen=True)
+class Localized:
+    """What one output has learned; ``support`` are the rows it keeps, ``details`` attributes."""
+
+    predictor: object
+    support: np.ndarray
+    objective: float
+    gap: float
+    n_iter: int
+    details: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """The training rows and kernels of a fit, and the memory that matrices may take."""
+
+    rows: object
+    kernels: list
+    learning: type
+    max_bytes: float
+    n_jobs: int | None
+
+    def grams(self, kernels=None):
+        kept = self.max_bytes if self.learning is KernelLearning else 0
+        return Grams(kernels or self.kernels, self.rows.X, max_bytes=kept, n_jobs=self.n_jobs)
+
+    def learn(self, grams, problem):
+        return self.learning(grams, problem, FreeBias(), max_bytes=self.max_bytes)
+
+
+class GatedMachines(KernelMachine):
+    """Fits one localized machine per output.
+
+    A method adds ``_learn_output(place, problem, rng)``, which returns a ``Localized``.
+    """
+
+    bias = "free"
+
+    def _learn(self, rows):
+        rng = check_random_state(self.random_state)
+        place = self._workplace(rows)
+        found = [self._learn_output(place, problem, rng) for problem in self._problems(rows)]
+        self._keep(found, place)
+
+    def _workplace(self, rows):
+        kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalisation)
+        budget = self._gram_bytes(rows, len(kernels))
+        learning = LEARNINGS.get(self.solver, KernelLearning)
+        return Workplace(rows, kernels, learning, budget, self.n_jobs)
+
+    def _listed_kernels(self, X):
+        if self._is_precomputed:
+            raise ValueError(
+                f"{type(self).__name__} needs rows, not kernels='precomputed': how much each "
+                "kernel answers depends on where a row lies."
+            )
+        return parse_kernels(self.kernels, X.shape[1])
+
+    def _keep(self, found, place):
+        outputs = tuple(output.predictor for output in found)
+        self.predictor_ = outputs[0] if len(outputs) == 1 else Stacked(outputs)
+        self.kernels_ = place.kernels
+        for name in found[0].details:
+            values = [output.details[name] for output in found]
+            setattr(self, name, values[0] if len(values) == 1 else values)
+        self.objective_ = float(sum(output.objective for output in found))
+        self.duality_gap_ = float(sum(output.gap for output in found))
+        self.n_iter_ = max(output.n_iter for output in found)
+        self.n_support_ = int(np.any([output.support for output in found], axis=0).sum())
+        self.support_share_ = self.n_support_ / place.rows.X.shape[0]
+        warn_if_loose(found, max(self.tol, place.learning.finest), type(self).__name__)
+
+    @property
+    def _score_dtype(self):
+        return self.predictor_.dtype

@@ -1,0 +1,430 @@
+"""LMKL: localized multiple kernel learning with a gate that is learned."""
+
+from numbers import Real
+
+import numpy as np
+
+from ..gates.learned import Rounded
+from ..kernels.explicit import affine_map
+from ..losses import LOSSES, EpsilonInsensitive
+from ..predictors.component_scores import ComponentScores
+from ..predictors.gated import GatedExpansion, GatedLinear
+from ..solvers.gate_learning import GateObjective, learn_gate
+from ..solvers.gated_adam import learn_gated_models
+from .constraints import at_least, one_of, positive
+from .gated_doc import documents_gated
+from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
+from .gating_rows import Checked, GatingRows
+from .kernel_machine import KernelClassifier, KernelRegressor
+
+# Affine kernels and more rows than this: gate and models are learned by mini-batches.
+_MOST_DUAL_ROWS = 10_000
+# Steps by mini-batches that are aimed at, and the fewest and most passes over the rows.
+_STEPS, _EPOCHS = 4000, (20, 500)
+# A component that gets less than this of a row's answer is shut for it.
+_SHUT = 1e-3
+
+_CONSTRAINTS = {
+    **GATED_CONSTRAINTS,
+    "n_copies": [at_least(1)],
+    "gate": "no_validation",
+    "gating_features": "no_validation",
+    "gate_penalty": [at_least(0.0, Real)],
+    "n_init": [at_least(1)],
+    "solver": [one_of("auto", "adam", *LEARNINGS)],
+    "max_epochs": [at_least(1), None],
+    "batch_size": [at_least(1)],
+    "learning_rate": [positive()],
+}
+
+
+class _LMKL(GatingRows, GatedMachines):
+    def _learn_output(self, place, problem, rng):
+        X = place.rows.X
+        owners = np.tile(np.arange(len(place.kernels)), self.n_copies)
+        maps = [affine_map(place.kernels[m], X.shape[1]) for m in owners]
+        gate = self._started_gate()
+        if self._engine(X, maps) == "adam":
+            return self._learn_primal(place, problem, gate, maps, rng)
+        grams = place.grams()
+        grams.keep(range(len(place.kernels)))
+        best = None
+        for _ in range(self.n_init):
+            objective = GateObjective(
+                place.learn(grams, problem), owners, X, self.gate_penalty * self.C
+            )
+            found = learn_gate(
+                objective, gate.start(X, len(owners), rng), tol=self.tol, max_iter=self.max_iter,
+                margin=_SHUT, on_step=self._gate_reporter(),
+            )  # fmt: skip
+            if best is None or found.objective < best.objective:
+                best = found
+        return self._dual_output(best, place, owners, maps)
+
+    def _dual_output(self, found, place, owners, maps):
+        X, machine = place.rows.X, found.machine
+        coefs = (machine.dual_coef[:, None] * found.gates).T
+        if all(affine is not None for affine in maps):
+            scales = np.array([affine.scales for affine in maps])
+            constants = np.array([affine.constant for affine in maps])
+            weights = (scales * np.asarray(coefs @ X)).T
+            biases = constants * coefs.sum(axis=1)
+            predictor = _linear(found.gate, weights, biases, machine.bias, X.dtype)
+        else:
+            components = ComponentScores.of_machines(
+                place.kernels, owners, X, coefs, np.zeros(len(owners)), self.n_features_in_
+            )
+            predictor = GatedExpansion(found.gate, components, machine.bias)
+        support = machine.dual_coef != 0.0
+        details = {"gate_": found.gate, "objective_path_": np.array(found.path)}
+        details |= _component_report(found.gates, support)
+        return Localized(
+            predictor, support, machine.objective, machine.gap, found.n_machines, details
+        )
+
+    def _learn_primal(self, place, problem, gate, maps, rng):
+        X = place.rows.X
+        centre, scale = self._target_scale(problem)
+        n_epochs = self.max_epochs or _default_epochs(X.shape[0], self.batch_size)
+        found = learn_gated_models(
+            X, ((problem.targets - centre) / scale)[:, None].astype(X.dtype),
+            np.maximum(problem.upper, -problem.lower) / scale,
+            gate.start(X, len(maps), rng), maps, self._loss(scale),
+            penalty=self.gate_penalty * self.C / scale**2, max_epochs=n_epochs,
+            batch_size=self.batch_size, learning_rate=self.learning_rate, rng=rng,
+            on_step=self._gate_reporter(),
+        )  # fmt: skip
+        rounded = Rounded(found.gate, _SHUT)
+        predictor = _linear(
+            rounded,
+            scale * found.weights,
+            scale * found.biases,
+            scale * found.bias + centre,
+            X.dtype,
+        )
+        residual = problem.targets - predictor(X, n_jobs=self.n_jobs)[:, 0].astype(np.float64)
+        objective = scale**2 * found.penalty + problem.loss(residual)
+        support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
+            (residual <= -problem.epsilon) & (problem.lower < 0)
+        )
+        details = {"gate_": rounded, "objective_path_": np.array(found.path)}
+        details |= _component_report(rounded(X), support)
+        return Localized(predictor, support, objective, np.nan, n_epochs, details)
+
+    def _engine(self, X, maps):
+        affine = all(found is not None for found in maps)
+        if self.solver == "adam" and not affine:
+            raise ValueError(
+                f"{type(self).__name__}(solver='adam') learns linear models and needs kernels that "
+                "have such: 'linear' or 'affine', not normalised to a unit diagonal; take "
+                "solver='smo' for others."
+            )
+        if self.solver != "auto":
+            return self.solver
+        return "adam" if affine and X.shape[0] > _MOST_DUAL_ROWS else "smo"
+
+    def _gate_reporter(self):
+        if not self.verbose:
+            return None
+        name = type(self).__name__
+        return lambda value, step: print(f"{name}: step {step}, objective {value:.6g}")
+
+    def gate_values(self, X, gating=None):
+        """How much each component answers for each row, shape (n_rows, n_components).
+
+        One such array for each class if there are more than two.
+        """
+        X = self._seen_rows(X, gating)
+        if isinstance(self.gate_, list):
+            return [gate(X) for gate in self.gate_]
+        return self.gate_(X)
+
+
+def _default_epochs(n_rows, batch_size):
+    return int(np.clip(_STEPS * batch_size / n_rows, *_EPOCHS))
+
+
+def _linear(gate, weights, biases, bias, dtype):
+    weights = np.ascontiguousarray(weights, dtype=dtype)
+    return GatedLinear(gate, weights, np.asarray(biases, dtype=dtype), float(bias))
+
+
+def _component_report(gates, support):
+    open_rows = gates > 0.0
+    return {
+        "component_share_": open_rows.mean(axis=0),
+        "n_support_per_component_": (open_rows & support[:, None]).sum(axis=0),
+    }
+
+
+@documents_gated(
+    "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
+    "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
+    kernels="affine", tol="1e-3", max_iter=50, solver=False,
+)  # fmt: skip
+class LMKLClassifier(_LMKL, KernelClassifier):
+    r"""LMKL: local machines on several kernels, and a learned gate that shares out the rows.
+
+    Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
+
+    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m \gamma_m(x_i)
+              f_m(x_i) + b\big)\Big) + \frac{\mu}{2}\|V\|^2,
+
+    where :math:`V` are the parameters of the gate.
+
+    Parameters
+    ----------
+    %(kernels)s "affine", a linear kernel with a constant, gives every
+        component a linear model with a bias of its own.
+    n_copies : int, default=3
+        Components of every kernel. Several components may share one kernel, since each has a gate
+        of its own: copies of a linear kernel make a piecewise linear model.
+    gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
+        Who answers for a row: components that share it out by linear scores; components that are on
+        or off on their own; components around centres; or a gate of yours, an object with
+        ``start``, ``parameters``, ``moved``, ``gradient`` and a call (see
+        :mod:`nearlinear.gates.learned`). Gates start from k-means.
+    gating_features : list of columns, function or None, default=None
+        What the gate sees of a row: some columns, by number or name, a function of the rows, or
+        all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
+    gate_penalty : float, default=1.0
+        Weight of half the squared parameters of the gate, in units of C: it keeps the gate from
+        following single rows.
+    %(shared)s
+    solver : {"auto", "smo", "mwu", "adam"}, default="auto"
+        "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
+        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
+        with rows × kernels; "adam" learns gate and local models together by mini-batches, with no
+        Gram matrix, for linear and affine kernels. "auto" is "adam" for these kernels beyond 10,000
+        rows, else "smo".
+    n_init : int, default=1
+        Starts from different k-means centres; the one with the least objective is kept. Not for
+        "adam".
+    max_epochs : int or None, default=None
+        Passes of "adam" over the rows; None stands for as many as make about 4,000 steps, between
+        20 and 500.
+    batch_size, learning_rate : int, float, default=256, 0.03
+        Rows in a step of "adam", and the largest step.
+
+    Attributes
+    ----------
+    gate_ : Rounded
+        The learned gate, with values below 0.001 rounded to 0 and above 0.999 to 1; a list of them
+        if there are more than two classes.
+    component_share_ : array of shape (n_components,), or a list of such
+        Share of the training rows for which each component is open at all.
+    n_support_per_component_ : array of shape (n_components,), or a list of such
+        Support rows for which each component is open.
+    objective_path_ : array, or a list of such
+        The objective after every step of the gate (with "adam": the mean loss of every epoch).
+    %(attributes)s
+
+    Notes
+    -----
+    Follows [1]_ (see also [2]_). The gate is learned by L-BFGS on the machine's optimum as a
+    function of the gate, whose gradient needs no derivative of the machine (Danskin), with machines
+    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel would start all but tied;
+    ``gate_penalty`` (0 is the published problem); the gate is rounded and its machine solved once
+    more, so the model that predicts is the one that was solved for. The problem is not convex:
+    ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
+    Linear and affine kernels collapse to one linear model per component: prediction costs O(P d).
+
+    References
+    ----------
+    .. [1] M. Gönen, E. Alpaydın, "Localized Multiple Kernel Learning", ICML 2008.
+    .. [2] J. Moeller, S. Swaminathan, S. Venkatasubramanian, "A Unified View of Localized Kernel
+           Learning", SDM 2016.
+    """
+
+    _parameter_constraints = {
+        **KernelClassifier._parameter_constraints,
+        **_CONSTRAINTS,
+    }
+    _parameter_constraints.pop("bias")
+
+    def __init__(
+        self,
+        kernels="affine",
+        *,
+        n_copies=3,
+        gate="softmax",
+        gating_features=None,
+        C=10.0,
+        gate_penalty=1.0,
+        normalisation="variance",
+        solver="auto",
+        n_init=1,
+        tol=1e-3,
+        max_iter=50,
+        max_epochs=None,
+        batch_size=256,
+        learning_rate=0.03,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.n_copies = n_copies
+        self.gate = gate
+        self.gating_features = gating_features
+        self.C = C
+        self.gate_penalty = gate_penalty
+        self.normalisation = normalisation
+        self.solver = solver
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _target_scale(self, problem):
+        return 0.0, 1.0
+
+    def _loss(self, scale):
+        return LOSSES["hinge"]
+
+    def decision_function(self, X, gating=None):
+        """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
+        return super().decision_function(Checked(self._seen_rows(X, gating)))
+
+
+@documents_gated(
+    "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
+    "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
+    kernels="affine", tol="1e-3", max_iter=50, solver=False,
+)  # fmt: skip
+class LMKLRegressor(_LMKL, KernelRegressor):
+    r"""LMKL for regression: local machines, and a learned gate that shares out the rows.
+
+    Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
+
+    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, \big|y_i - \sum_m
+              \gamma_m(x_i) f_m(x_i) - b\big| - \epsilon\Big) + \frac{\mu}{2}\|V\|^2,
+
+    where :math:`V` are the parameters of the gate.
+
+    Parameters
+    ----------
+    %(kernels)s "affine", a linear kernel with a constant, gives every
+        component a linear model with a bias of its own.
+    n_copies : int, default=5
+        Components of every kernel. Several components may share one kernel, since each has a gate
+        of its own: copies of a linear kernel make a piecewise linear model.
+    gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
+        Who answers for a row: components that share it out by linear scores; components that are on
+        or off on their own; components around centres; or a gate of yours, an object with
+        ``start``, ``parameters``, ``moved``, ``gradient`` and a call (see
+        :mod:`nearlinear.gates.learned`). Gates start from k-means.
+    gating_features : list of columns, function or None, default=None
+        What the gate sees of a row: some columns, by number or name, a function of the rows, or
+        all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
+    gate_penalty : float, default=1.0
+        Weight of half the squared parameters of the gate, in units of C: it keeps the gate from
+        following single rows.
+    %(shared)s
+    solver : {"auto", "smo", "mwu", "adam"}, default="auto"
+        "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
+        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
+        with rows × kernels; "adam" learns gate and local models together by mini-batches, with no
+        Gram matrix, for linear and affine kernels. "auto" is "adam" for these kernels beyond 10,000
+        rows, else "smo".
+    n_init : int, default=1
+        Starts from different k-means centres; the one with the least objective is kept. Not for
+        "adam".
+    max_epochs : int or None, default=None
+        Passes of "adam" over the rows; None stands for as many as make about 4,000 steps, between
+        20 and 500.
+    batch_size, learning_rate : int, float, default=256, 0.03
+        Rows in a step of "adam", and the largest step.
+
+    Attributes
+    ----------
+    gate_ : Rounded
+        The learned gate, with values below 0.001 rounded to 0 and above 0.999 to 1; a list of them
+        if there are more than two classes.
+    component_share_ : array of shape (n_components,), or a list of such
+        Share of the training rows for which each component is open at all.
+    n_support_per_component_ : array of shape (n_components,), or a list of such
+        Support rows for which each component is open.
+    objective_path_ : array, or a list of such
+        The objective after every step of the gate (with "adam": the mean loss of every epoch).
+    %(attributes)s
+
+    Notes
+    -----
+    Follows [1]_. The gate is learned by L-BFGS on the machine's optimum as a
+    function of the gate, whose gradient needs no derivative of the machine (Danskin), with machines
+    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel would start all but tied;
+    ``gate_penalty`` (0 is the published problem); the gate is rounded and its machine solved once
+    more, so the model that predicts is the one that was solved for. The problem is not convex:
+    ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
+    Linear and affine kernels collapse to one linear model per component: prediction costs O(P d).
+
+    References
+    ----------
+    .. [1] M. Gönen, E. Alpaydın, "Localized Multiple Kernel Regression", ICPR 2010.
+    """
+
+    _parameter_constraints = {
+        **KernelRegressor._parameter_constraints,
+        **_CONSTRAINTS,
+    }
+    _parameter_constraints.pop("bias")
+
+    def __init__(
+        self,
+        kernels="affine",
+        *,
+        n_copies=5,
+        gate="softmax",
+        gating_features=None,
+        C=10.0,
+        epsilon=0.1,
+        gate_penalty=1.0,
+        normalisation="variance",
+        solver="auto",
+        n_init=1,
+        tol=1e-3,
+        max_iter=50,
+        max_epochs=None,
+        batch_size=256,
+        learning_rate=0.03,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.n_copies = n_copies
+        self.gate = gate
+        self.gating_features = gating_features
+        self.C = C
+        self.epsilon = epsilon
+        self.gate_penalty = gate_penalty
+        self.normalisation = normalisation
+        self.solver = solver
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _target_scale(self, problem):
+        spread = float(problem.targets.std())
+        return float(problem.targets.mean()), spread if spread > 0 else 1.0
+
+    def _loss(self, scale):
+        return EpsilonInsensitive(self.epsilon / scale)

@@ -1,0 +1,128 @@
+"""SAMKL: kernels switched on and off for every row."""
+
+import numpy as np
+
+from ..predictors.component_scores import ComponentScores
+from ..predictors.gated import SelectedSum
+from ..solvers.sample_selection import solve_switched
+from .constraints import SHARED, at_least
+from .gated_doc import documents_gated
+from .gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
+from .kernel_machine import KernelClassifier
+
+
+@documents_gated(
+    "SelectedSum", "The round that was kept.", "Most steps of the kernel weights in a round.",
+    "Not used.",
+)  # fmt: skip
+class SAMKLClassifier(GatedMachines, KernelClassifier):
+    r"""SAMKL: every row chooses the kernels that speak for it.
+
+    With switches :math:`h_m(x)`, minimizes by turns, over functions :math:`f_m` of the kernels and
+    weights :math:`\beta` on the simplex,
+
+    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m h_m(x_i) f_m(x_i) + b\big)\Big),
+
+    and sets :math:`h(x)` to half the marks of the ``n_selected`` largest :math:`f_m(x)` plus half
+    the marks of as many smallest ones.
+
+    Parameters
+    ----------
+    %(kernels)s
+    n_selected : int or None, default=None
+        Kernels that are switched on for a row and either class; None stands for all but one. With
+        all of them this is SimpleMKL.
+    max_rounds : int, default=8
+        Most turns of weights and switches; the round whose model fits best is kept.
+    %(shared)s
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,), or a list of such
+        Weights, one array per class if there are more than two.
+    switches_share_ : array of shape (n_kernels,), or a list of such
+        Mean switch of each kernel over the training rows.
+    %(attributes)s
+
+    Notes
+    -----
+    Of [1]_ the idea was available to us (a latent 0/1 switch per row and kernel, by turns with
+    multiple kernel learning and integer programs), but neither its constraints on the switches nor
+    its rule for new rows. With switches chosen for a row's own label the training loss vanishes
+    and test rows are classified at chance, since their label is not known. So this is the
+    label-free form: the score of a row is half the best sum of ``n_selected`` shares for the
+    positive class less half the best sum for the negative one; the integer programs are solved by
+    sorting. Rounds are compared by the objective of the model as it predicts. They need not
+    converge, and ``duality_gap_`` is that of the weights for the kept round's switches.
+
+    References
+    ----------
+    .. [1] X. Liu, L. Wang, J. Zhang, J. Yin, "Sample-adaptive Multiple Kernel Learning", AAAI 2014.
+    .. [2] J. Moeller, S. Swaminathan, S. Venkatasubramanian, "A Unified View of Localized Kernel
+           Learning", SDM 2016.
+    """
+
+    _parameter_constraints = {
+        **GATED_CONSTRAINTS,
+        "class_weight": SHARED["class_weight"],
+        "n_selected": [at_least(1), None],
+        "max_rounds": [at_least(1)],
+    }
+
+    def __init__(
+        self,
+        kernels="gaussians",
+        *,
+        n_selected=None,
+        max_rounds=8,
+        C=10.0,
+        normalisation="variance",
+        solver="smo",
+        tol=1e-2,
+        max_iter=500,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.n_selected = n_selected
+        self.max_rounds = max_rounds
+        self.C = C
+        self.normalisation = normalisation
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn_output(self, place, problem, rng):
+        n_kernels = len(place.kernels)
+        n_selected = max(1, n_kernels - 1) if self.n_selected is None else self.n_selected
+        if n_selected > n_kernels:
+            raise ValueError(
+                f"{type(self).__name__}(n_selected={n_selected}) is more than the {n_kernels} "
+                "kernels there are."
+            )
+        grams = place.grams()
+        grams.keep(range(n_kernels))
+        found = solve_switched(
+            place.learn(grams, problem), n_selected, tol=self.tol, max_rounds=self.max_rounds,
+            max_iter=self.max_iter,
+        )  # fmt: skip
+        weights, machine = found.evaluation.weights, found.evaluation.machine
+        components = ComponentScores.of_machines(
+            place.kernels, np.arange(n_kernels), place.rows.X,
+            (machine.dual_coef[:, None] * found.gates * weights).T,
+            np.zeros(n_kernels), self.n_features_in_,
+        )  # fmt: skip
+        details = {"kernel_weights_": weights, "switches_share_": found.gates.mean(axis=0)}
+        return Localized(
+            SelectedSum(components, n_selected, found.bias), machine.dual_coef != 0.0,
+            found.objective, found.evaluation.gap(), found.n_rounds, details,
+        )  # fmt: skip

@@ -1,0 +1,231 @@
+"""Gates with parameters that are learned: softmax and sigmoid of linear scores, and Gaussians.
+
+A learned gate is a frozen object with
+
+* ``start(Z, n_components, rng)``: a gate for rows like ``Z``, from which learning begins,
+* ``gate(Z)``: γ(Z), shape (n_rows, n_components),
+* ``parameters``: all that is learned, as one vector,
+* ``moved(parameters)``: the same gate with other parameters, and
+* ``gradient(Z, slopes)``: slopes of the parameters, for slopes ∂L/∂γ of shape (n_rows,
+  n_components).
+
+Whatever has these five can be given as ``gate=`` to the estimators that learn one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .clustering import fit_anchors
+
+# Between its own centre and the next a starting gate falls to about this share.
+_START_SHARPNESS = 1.0
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """γ_m(z) ∝ exp(⟨v_m, z⟩ + v_m0); starts near the cells of k-means centres.
+
+    ``directions`` has shape (n_components, n_features) and ``offsets`` (n_components,).
+    """
+
+    directions: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+
+    def start(self, Z, n_components, rng):
+        centres, width = _start_centres(Z, n_components, rng)
+        directions = 2.0 * centres / width
+        offsets = -np.einsum("md,md->m", centres, centres) / width
+        # as far from the middle one: a shift of all scores changes nothing
+        return Softmax(directions - directions.mean(axis=0), offsets - offsets.mean())
+
+    def __call__(self, Z):
+        return softmax(_linear_scores(self, Z))
+
+    @property
+    def parameters(self):
+        return np.concatenate([self.directions.ravel(), self.offsets])
+
+    def moved(self, parameters):
+        return _linear_moved(self, parameters)
+
+    def gradient(self, Z, slopes):
+        gates = self(Z)
+        return _linear_gradient(Z, softmax_slopes(gates, slopes))
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """γ_m(z) = 1 / (1 + exp(−⟨v_m, z⟩ − v_m0)): all components may answer, or none.
+
+    Starts half open everywhere, a little wider near one k-means centre for each component.
+    """
+
+    directions: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+
+    def start(self, Z, n_components, rng):
+        begun = Softmax().start(Z, n_components, rng)
+        return Sigmoid(begun.directions, np.zeros(n_components))
+
+    def __call__(self, Z):
+        scores = _linear_scores(self, Z)
+        # tanh does not overflow
+        return 0.5 + 0.5 * np.tanh(0.5 * scores)
+
+    @property
+    def parameters(self):
+        return np.concatenate([self.directions.ravel(), self.offsets])
+
+    def moved(self, parameters):
+        return _linear_moved(self, parameters)
+
+    def gradient(self, Z, slopes):
+        gates = self(Z)
+        return _linear_gradient(Z, slopes * gates * (1.0 - gates))
+
+
+@dataclass(frozen=True)
+class GaussianGate:
+    """γ_m(z) ∝ exp(−‖z − μ_m‖² / s_m²) with s_m² = scale × exp(2 log_widths_m).
+
+    Starts at k-means centres, with a ``scale`` from the distances between them.
+    """
+
+    centres: np.ndarray | None = None
+    log_widths: np.ndarray | None = None
+    scale: float = 1.0
+
+    def start(self, Z, n_components, rng):
+        centres, scale = _start_centres(Z, n_components, rng)
+        return GaussianGate(centres, np.zeros(len(centres)), scale)
+
+    def __call__(self, Z):
+        return softmax(-self._squares(Z) * self._narrow)
+
+    @property
+    def _narrow(self):
+        return np.exp(-2.0 * self.log_widths) / self.scale
+
+    def _squares(self, Z):
+        squares = _products(Z, -2.0 * self.centres)
+        squares += _squared_norms(Z)[:, None]
+        squares += np.einsum("md,md->m", self.centres, self.centres)
+        return np.maximum(squares, 0.0)
+
+    @property
+    def parameters(self):
+        return np.concatenate([self.centres.ravel(), self.log_widths])
+
+    def moved(self, parameters):
+        size = self.centres.size
+        centres = parameters[:size].reshape(self.centres.shape)
+        return replace(self, centres=centres, log_widths=parameters[size:])
+
+    def gradient(self, Z, slopes):
+        pull = softmax_slopes(self(Z), slopes) * self._narrow
+        toward = 2.0 * (np.asarray(pull.T @ Z) - pull.sum(axis=0)[:, None] * self.centres)
+        widths = 2.0 * np.einsum("im,im->m", pull, self._squares(Z))
+        return np.concatenate([toward.ravel(), widths])
+
+
+@dataclass(frozen=True)
+class Viewing:
+    """A gate that sees the rows through a function of them."""
+
+    gate: object
+    view: Callable
+
+    def start(self, X, n_components, rng):
+        return replace(self, gate=self.gate.start(self.view(X), n_components, rng))
+
+    def __call__(self, X):
+        return self.gate(self.view(X))
+
+    @property
+    def parameters(self):
+        return self.gate.parameters
+
+    def moved(self, parameters):
+        return replace(self, gate=self.gate.moved(parameters))
+
+    def gradient(self, X, slopes):
+        return self.gate.gradient(self.view(X), slopes)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The view on some columns."""
+
+    columns: tuple[int, ...]
+
+    def __call__(self, X):
+        return X[:, list(self.columns)]
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A gate whose values within ``margin`` of 0 and 1 are 0 and 1: what is shut costs nothing."""
+
+    gate: object
+    margin: float = 1e-3
+
+    def __call__(self, X):
+        values = self.gate(X)
+        values = np.where(values < self.margin, 0.0, values)
+        return np.where(values > 1.0 - self.margin, 1.0, values)
+
+
+def softmax(scores):
+    """Rows of exp(scores), divided by their sums."""
+    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+def softmax_slopes(gates, slopes):
+    """∂L/∂scores, for ∂L/∂γ."""
+    return gates * (slopes - np.einsum("im,im->i", gates, slopes)[:, None])
+
+
+def _start_centres(Z, n_components, rng):
+    """Centres of k-means, and the squared distance over which a gate fades from one to another."""
+    if n_components == 1:
+        return np.asarray(Z.mean(axis=0), dtype=np.float64).reshape(1, -1), 1.0
+    n_distinct = min(n_components, Z.shape[0])
+    found = fit_anchors(Z, n_distinct, rng, np.ones(Z.shape[0])).astype(np.float64)
+    found = found[np.arange(n_components) % n_distinct]
+    middle = found.mean(axis=0)
+    spread = 2.0 * float(((found - middle) ** 2).sum(axis=1).mean()) / _START_SHARPNESS
+    return found, spread if spread > 0 else 1.0
+
+
+def _products(Z, directions):
+    """Z @ directions.T in double precision."""
+    return np.asarray(Z @ directions.T, dtype=np.float64)
+
+
+def _squared_norms(Z):
+    if issparse(Z):
+        return np.asarray(Z.multiply(Z).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("id,id->i", Z, Z, dtype=np.float64)
+
+
+def _linear_scores(gate, Z):
+    scores = _products(Z, gate.directions)
+    scores += gate.offsets
+    return scores
+
+
+def _linear_moved(gate, parameters):
+    size = gate.directions.size
+    directions = parameters[:size].reshape(gate.directions.shape)
+    return replace(gate, directions=directions, offsets=parameters[size:])
+
+
+def _linear_gradient(Z, slopes):
+    return np.concatenate([np.asarray(slopes.T @ Z).ravel(), slopes.sum(axis=0)])
+
+
+GATES = {"softmax": Softmax(), "sigmoid": Sigmoid(), "gaussian": GaussianGate()}
