@@ -223,9 +223,9 @@ class LMKLClassifier(_LMKL, KernelClassifier):
     -----
     Follows [1]_ (see also [2]_). The gate is learned by L-BFGS on the machine's optimum as a
     function of the gate, whose gradient needs no derivative of the machine (Danskin), with machines
-    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel would start all but tied;
-    ``gate_penalty`` (0 is the published problem); the gate is rounded and its machine solved once
-    more, so the model that predicts is the one that was solved for. The problem is not convex:
+    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel
+    would start all but tied; ``gate_penalty`` (0 is the published problem); the gate is rounded and
+    its machine solved once more, so that what predicts is what was solved. Not a convex problem:
     ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
     Linear and affine kernels collapse to one linear model per component: prediction costs O(P d).
 
@@ -362,9 +362,9 @@ class LMKLRegressor(_LMKL, KernelRegressor):
     -----
     Follows [1]_. The gate is learned by L-BFGS on the machine's optimum as a
     function of the gate, whose gradient needs no derivative of the machine (Danskin), with machines
-    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel would start all but tied;
-    ``gate_penalty`` (0 is the published problem); the gate is rounded and its machine solved once
-    more, so the model that predicts is the one that was solved for. The problem is not convex:
+    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel
+    would start all but tied; ``gate_penalty`` (0 is the published problem); the gate is rounded and
+    its machine solved once more, so that what predicts is what was solved. Not a convex problem:
     ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
     Linear and affine kernels collapse to one linear model per component: prediction costs O(P d).
 

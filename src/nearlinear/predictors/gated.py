@@ -113,7 +113,7 @@ class ExpansionOfGatedRows:
 
 @dataclass(frozen=True)
 class GatedLinear:
-    """f(x) = Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + bias, ``weights`` of shape (n_features, n_components)."""
+    """f(x) = Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + bias, ``weights`` (n_features, n_components)."""
 
     gate: Callable
     weights: np.ndarray

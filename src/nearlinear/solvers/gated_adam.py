@@ -1,8 +1,8 @@
 """Gate and local linear models together by mini-batches: no Gram matrix, O(P d) a row.
 
 Minimizes ½ Σ_q ‖u_q‖² + Σ_i C_i loss(y_i, f(x_i)) + ½ penalty ‖V‖² over the gate's V and all of
-f(x) = Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + b, where w_q = √scales_q ∘ u_q and b_q = √constant_q u_q0: the primal of the machine whose
-kernels have these features.
+f(x) = Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + b, where w_q = √scales_q ∘ u_q and b_q = √constant_q u_q0:
+the primal of the machine whose kernels have these features.
 """
 
 from dataclasses import dataclass
