@@ -123,7 +123,7 @@ def test_the_same_kernel_may_be_there_twice():
 
 @pytest.mark.parametrize("kernels", ["gausian", ["linear", "gausian"]])
 def test_an_unknown_name_is_answered_with_the_known_ones(kernels):
-    sentence = "no kernel named 'gausian'; there are 'bank', 'gaussian', 'gaussians', 'linear'"
+    sentence = "no kernel named 'gausian'; there are 'affine', 'bank', 'gaussian', 'gaussians'"
     with pytest.raises(ValueError, match=sentence):
         parse_kernels(kernels, 2)
 

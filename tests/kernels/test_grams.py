@@ -384,3 +384,146 @@ def test_precomputed_matrices_are_weighed_like_others(X, rng, matrices, n_kept):
     )
     np.testing.assert_allclose(found.columns(rows), exact[:, :, rows], atol=1e-12)
     np.testing.assert_allclose(found.diagonals(), np.diagonal(exact, axis1=1, axis2=2), rtol=1e-12)
+
+
+def some_factors(rng):
+    """One, three and no vectors for three of the kernels; none for the other."""
+    return {
+        0: rng.standard_normal((N_ROWS, 1)),
+        3: rng.random((N_ROWS, 3)),
+        1: np.ones((N_ROWS, 0)),
+    }
+
+
+def modulate(matrices, factors):
+    return sum((factor @ factor.T) * matrices[m] for m, factor in factors.items())
+
+
+@each_form
+@each_memory
+def test_a_modulated_sum_is_the_plain_one(X, rng, matrices, as_rows, n_kept):
+    factors = some_factors(rng)
+    found = make(as_rows(X), n_kept).modulated(factors)
+    np.testing.assert_allclose(found, modulate(matrices, factors), atol=1e-10)
+
+
+@each_memory
+def test_a_modulated_sum_is_written_where_asked(X, rng, matrices, n_kept):
+    factors, out = some_factors(rng), np.full((N_ROWS, N_ROWS), np.nan)
+    found = make(X, n_kept).modulated(factors, out=out)
+    assert found is out
+    np.testing.assert_allclose(out, modulate(matrices, factors), atol=1e-10)
+
+
+@each_form
+@each_dtype
+@each_memory
+def test_a_modulated_sum_is_symmetric_to_the_last_bit(X, rng, as_rows, dtype, n_kept):
+    factors = {m: factor.astype(dtype) for m, factor in some_factors(rng).items()}
+    found = make(as_rows(X.astype(dtype)), n_kept).modulated(factors)
+    np.testing.assert_array_equal(found, found.T)
+    assert found.dtype == dtype
+
+
+@each_memory
+def test_a_sum_modulated_by_nothing_is_zero(X, n_kept):
+    np.testing.assert_array_equal(make(X, n_kept).modulated({}), np.zeros((N_ROWS, N_ROWS)))
+
+
+@each_memory
+def test_a_sum_modulated_by_roots_of_weights_is_the_weighted_one(X, n_kept):
+    weights, found = np.array([0.5, 1.0, 2.0, 0.1]), make(X, n_kept)
+    factors = {m: np.full((N_ROWS, 1), weight**0.5) for m, weight in enumerate(weights)}
+    np.testing.assert_allclose(found.modulated(factors), found.weighted(weights), atol=1e-12)
+
+
+def test_kept_matrices_do_not_change_when_a_sum_is_modulated(X, rng, matrices):
+    found = make(X, 4)
+    found.modulated({m: rng.random((N_ROWS, 2)) for m in range(4)})[:] = 7.0
+    np.testing.assert_allclose(found.weighted(np.ones(4)), matrices.sum(axis=0), atol=1e-11)
+
+
+@each_form
+@each_memory
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_products_with_a_matrix_for_each_kernel_are_the_plain_ones(
+    X, rng, matrices, as_rows, n_kept, share
+):
+    which, rows = [2, 0, 3], rng.permutation(N_ROWS)[:23]
+    coefs = [rng.standard_normal((N_ROWS, width)) for width in (1, 4, 2)]
+    for coef in coefs:  # rows without a coefficient differ from kernel to kernel
+        coef[rng.random(N_ROWS) >= share] = 0.0
+    found = make(as_rows(X), n_kept).products_of_many(coefs, which, rows)
+    assert len(found) == 3
+    for m, coef, product in zip(which, coefs, found):
+        np.testing.assert_allclose(product, (matrices[m] @ coef)[rows], atol=1e-11)
+        assert product.dtype == np.float64
+
+
+@each_memory
+def test_products_with_matrices_of_zeros_are_zero(X, n_kept):
+    coefs = [np.zeros((N_ROWS, 2)), np.zeros((N_ROWS, 3))]
+    found = make(X, n_kept).products_of_many(coefs, [0, 1], np.arange(5))
+    np.testing.assert_array_equal(found[0], np.zeros((5, 2)))
+    np.testing.assert_array_equal(found[1], np.zeros((5, 3)))
+
+
+@each_memory
+def test_products_at_no_rows_are_empty(X, rng, n_kept):
+    coefs = [rng.standard_normal((N_ROWS, 2))]
+    found = make(X, n_kept).products_of_many(coefs, [1], np.arange(0))
+    assert [product.shape for product in found] == [(0, 2)]
+
+
+@each_form
+@each_dtype
+@each_memory
+def test_modulated_sums_and_products_do_not_depend_on_threads(X, rng, as_rows, dtype, n_kept):
+    one, two = (make(as_rows(X.astype(dtype)), n_kept, n_jobs=n_jobs) for n_jobs in (1, 2))
+    factors = {m: factor.astype(dtype) for m, factor in some_factors(rng).items()}
+    np.testing.assert_array_equal(one.modulated(factors), two.modulated(factors))
+    coefs, rows = [rng.standard_normal((N_ROWS, 3))] * 4, rng.permutation(N_ROWS)
+    products = [each.products_of_many(coefs, range(4), rows) for each in (one, two)]
+    np.testing.assert_array_equal(*products)
+
+
+def test_modulated_sums_products_and_columns_read_what_is_kept(X):
+    kernels = counted()
+    found = Grams(kernels, X, max_bytes=3 * MATRIX)
+    found.keep([0, 2])
+    asked(kernels)
+    found.modulated({m: np.ones((N_ROWS, 2)) for m in range(3)})
+    assert asked(kernels) == [False, True, False]
+    found.products_of_many([np.ones((N_ROWS, 2))] * 3, [0, 1, 2], np.arange(5))
+    assert asked(kernels) == [False, True, False]
+    found.columns(np.arange(5))
+    assert asked(kernels) == [False, True, False]
+    found.keep([0, 1, 2])
+    asked(kernels)
+    found.columns(np.arange(5))
+    assert asked(kernels) == [False, False, False]
+
+
+def test_kernels_without_a_factor_are_not_computed(X):
+    kernels = counted()
+    Grams(kernels, X).modulated({1: np.ones((N_ROWS, 2))})
+    assert asked(kernels) == [False, True, False]
+
+
+def test_columns_of_kept_matrices_may_be_written_to(X, matrices):
+    found = make(X, 4)
+    found.columns(np.arange(N_ROWS))[:] = 7.0
+    np.testing.assert_allclose(found.weighted(np.ones(4)), matrices.sum(axis=0), atol=1e-11)
+
+
+@each_dtype
+@pytest.mark.parametrize("which", [[0, 1, 2, 3], [3, 0], [2]], ids=["all", "some", "one"])
+def test_a_mixture_is_the_kernel_of_the_weighted_sum(X, matrices, dtype, which):
+    found = make(X.astype(dtype), 2)
+    weights = np.array([0.5, 1.0, 2.0, 0.1])[which]
+    gram = found.mixture(weights, np.array(which))(found.X)
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(
+        gram, np.tensordot(weights, matrices[which], 1), rtol=100 * eps, atol=500 * eps
+    )
+    assert gram.dtype == dtype

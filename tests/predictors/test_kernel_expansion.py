@@ -84,7 +84,7 @@ def test_blocks_and_strips_do_not_change_the_scores(
 ):
     predictor = make(n_outputs)
     expected = plain(predictor, X)
-    monkeypatch.setattr(kernel_expansion, "_TILE", block * strip)
+    monkeypatch.setattr(kernel_expansion, "TILE", block * strip)
     monkeypatch.setattr(kernel_expansion, "STRIP", strip)
     np.testing.assert_allclose(predictor(as_rows(X)), expected, atol=1e-11)
 
@@ -92,7 +92,7 @@ def test_blocks_and_strips_do_not_change_the_scores(
 @each_size
 @each_form
 def test_the_number_of_threads_does_not_change_a_bit(X, n_outputs, as_rows, monkeypatch):
-    monkeypatch.setattr(kernel_expansion, "_TILE", 7 * 16)
+    monkeypatch.setattr(kernel_expansion, "TILE", 7 * 16)
     predictor = make(n_outputs, as_support=as_rows)
     np.testing.assert_array_equal(predictor(as_rows(X), n_jobs=2), predictor(as_rows(X)))
 
@@ -100,7 +100,7 @@ def test_the_number_of_threads_does_not_change_a_bit(X, n_outputs, as_rows, monk
 @pytest.mark.parametrize("seed", range(5))
 def test_random_machines_score_as_the_sum_of_their_gram_blocks(seed, monkeypatch):
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(kernel_expansion, "_TILE", int(rng.integers(1, 400)))
+    monkeypatch.setattr(kernel_expansion, "TILE", int(rng.integers(1, 400)))
     monkeypatch.setattr(kernel_expansion, "STRIP", int(rng.integers(1, 20)))
     n_support, n_outputs = rng.integers(1, 40), rng.integers(1, 4)
     kernels = [UnitDiagonal(Polynomial(2, 0.3)), Gaussian(1.0), OnColumns(Gaussian(0.2), (1, 0))]

@@ -4,7 +4,7 @@ _KERNELS = """kernels : str, kernel, function, Family or list of these, default=
         What is combined: names ("linear", "affine", "poly", "gaussian"; "gaussians" is ten widths
         on all features), objects of :mod:`nearlinear.kernels`, functions of two sets of rows that
         return their Gram block."""
-_C = """C : float, default=10.0
+_C = """C : float, default={C}
         Weight of the losses."""
 _EPSILON = """
     epsilon : float, default=0.1
@@ -58,7 +58,13 @@ def documents_gated(predictor, n_iter, max_iter_text, random, gap="for this gate
     """Fill ``%(kernels)s``, ``%(shared)s`` and ``%(attributes)s`` of a class's docstring."""
     texts = {"n_iter": n_iter, "predictor": predictor, "gap": gap}
     texts |= {"max_iter_text": max_iter_text, "random": random}
-    values = {"kernels": "gaussians", "tol": "1e-2", "max_iter": 500, "solver": True} | defaults
+    values = {
+        "kernels": "gaussians",
+        "C": 10.0,
+        "tol": "1e-2",
+        "max_iter": 500,
+        "solver": True,
+    } | defaults
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")

@@ -20,7 +20,7 @@ from .kernel_machine import KernelClassifier, KernelRegressor
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
 # Steps by mini-batches that are aimed at, and the fewest and most passes over the rows.
-_STEPS, _EPOCHS = 4000, (20, 500)
+_STEPS, _EPOCHS = 8000, (20, 500)
 # A component that gets less than this of a row's answer is shut for it.
 _SHUT = 1e-3
 
@@ -48,11 +48,9 @@ class _LMKL(GatingRows, GatedMachines):
             return self._learn_primal(place, problem, gate, maps, rng)
         grams = place.grams()
         grams.keep(range(len(place.kernels)))
-        best = None
+        best, penalty = None, self.gate_penalty * self.C * self._target_scale(problem)[1]
         for _ in range(self.n_init):
-            objective = GateObjective(
-                place.learn(grams, problem), owners, X, self.gate_penalty * self.C
-            )
+            objective = GateObjective(place.learn(grams, problem), owners, X, penalty)
             found = learn_gate(
                 objective, gate.start(X, len(owners), rng), tol=self.tol, max_iter=self.max_iter,
                 margin=_SHUT, on_step=self._gate_reporter(),
@@ -79,7 +77,7 @@ class _LMKL(GatingRows, GatedMachines):
         details = {"gate_": found.gate, "objective_path_": np.array(found.path)}
         details |= _component_report(found.gates, support)
         return Localized(
-            predictor, support, machine.objective, machine.gap, found.n_machines, details
+            predictor, support, found.objective, machine.gap, found.n_machines, details
         )
 
     def _learn_primal(self, place, problem, gate, maps, rng):
@@ -90,7 +88,7 @@ class _LMKL(GatingRows, GatedMachines):
             X, ((problem.targets - centre) / scale)[:, None].astype(X.dtype),
             np.maximum(problem.upper, -problem.lower) / scale,
             gate.start(X, len(maps), rng), maps, self._loss(scale),
-            penalty=self.gate_penalty * self.C / scale**2, max_epochs=n_epochs,
+            penalty=self.gate_penalty * self.C / scale, max_epochs=n_epochs,
             batch_size=self.batch_size, learning_rate=self.learning_rate, rng=rng,
             on_step=self._gate_reporter(),
         )  # fmt: skip
@@ -103,7 +101,7 @@ class _LMKL(GatingRows, GatedMachines):
             X.dtype,
         )
         residual = problem.targets - predictor(X, n_jobs=self.n_jobs)[:, 0].astype(np.float64)
-        objective = scale**2 * found.penalty + problem.loss(residual)
+        objective = scale**2 * found.price + problem.loss(residual)
         support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
             (residual <= -problem.epsilon) & (problem.lower < 0)
         )
@@ -160,7 +158,7 @@ def _component_report(gates, support):
 @documents_gated(
     "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
     "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", tol="1e-3", max_iter=50, solver=False,
+    kernels="affine", C=3.0, tol="1e-3", max_iter=50, solver=False,
 )  # fmt: skip
 class LMKLClassifier(_LMKL, KernelClassifier):
     r"""LMKL: local machines on several kernels, and a learned gate that shares out the rows.
@@ -176,7 +174,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
     ----------
     %(kernels)s "affine", a linear kernel with a constant, gives every
         component a linear model with a bias of its own.
-    n_copies : int, default=3
+    n_copies : int, default=5
         Components of every kernel. Several components may share one kernel, since each has a gate
         of its own: copies of a linear kernel make a piecewise linear model.
     gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
@@ -187,9 +185,9 @@ class LMKLClassifier(_LMKL, KernelClassifier):
     gating_features : list of columns, function or None, default=None
         What the gate sees of a row: some columns, by number or name, a function of the rows, or
         all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
-    gate_penalty : float, default=1.0
-        Weight of half the squared parameters of the gate, in units of C: it keeps the gate from
-        following single rows.
+    gate_penalty : float, default=3.0
+        Weight of half the squared parameters of the gate, in units of C (times the spread of
+        the values, in regression): it keeps the gate from following single rows.
     %(shared)s
     solver : {"auto", "smo", "mwu", "adam"}, default="auto"
         "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
@@ -201,10 +199,12 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         Starts from different k-means centres; the one with the least objective is kept. Not for
         "adam".
     max_epochs : int or None, default=None
-        Passes of "adam" over the rows; None stands for as many as make about 4,000 steps, between
+        Passes of "adam" over the rows; None stands for as many as make about 8,000 steps, between
         20 and 500.
-    batch_size, learning_rate : int, float, default=256, 0.03
-        Rows in a step of "adam", and the largest step.
+    batch_size : int, default=256
+        Rows in a step of "adam".
+    learning_rate : float, default=0.1
+        Largest step of "adam".
 
     Attributes
     ----------
@@ -215,6 +215,8 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         Share of the training rows for which each component is open at all.
     n_support_per_component_ : array of shape (n_components,), or a list of such
         Support rows for which each component is open.
+    n_gating_features_ : int
+        Columns of the second matrix, 0 without one.
     objective_path_ : array, or a list of such
         The objective after every step of the gate (with "adam": the mean loss of every epoch).
     %(attributes)s
@@ -246,11 +248,11 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         self,
         kernels="affine",
         *,
-        n_copies=3,
+        n_copies=5,
         gate="softmax",
         gating_features=None,
-        C=10.0,
-        gate_penalty=1.0,
+        C=3.0,
+        gate_penalty=3.0,
         normalisation="variance",
         solver="auto",
         n_init=1,
@@ -258,7 +260,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         max_iter=50,
         max_epochs=None,
         batch_size=256,
-        learning_rate=0.03,
+        learning_rate=0.1,
         class_weight=None,
         max_memory=None,
         n_jobs=None,
@@ -326,9 +328,9 @@ class LMKLRegressor(_LMKL, KernelRegressor):
     gating_features : list of columns, function or None, default=None
         What the gate sees of a row: some columns, by number or name, a function of the rows, or
         all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
-    gate_penalty : float, default=1.0
-        Weight of half the squared parameters of the gate, in units of C: it keeps the gate from
-        following single rows.
+    gate_penalty : float, default=3.0
+        Weight of half the squared parameters of the gate, in units of C (times the spread of
+        the values, in regression): it keeps the gate from following single rows.
     %(shared)s
     solver : {"auto", "smo", "mwu", "adam"}, default="auto"
         "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
@@ -340,10 +342,12 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         Starts from different k-means centres; the one with the least objective is kept. Not for
         "adam".
     max_epochs : int or None, default=None
-        Passes of "adam" over the rows; None stands for as many as make about 4,000 steps, between
+        Passes of "adam" over the rows; None stands for as many as make about 8,000 steps, between
         20 and 500.
-    batch_size, learning_rate : int, float, default=256, 0.03
-        Rows in a step of "adam", and the largest step.
+    batch_size : int, default=256
+        Rows in a step of "adam".
+    learning_rate : float, default=0.1
+        Largest step of "adam".
 
     Attributes
     ----------
@@ -354,6 +358,8 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         Share of the training rows for which each component is open at all.
     n_support_per_component_ : array of shape (n_components,), or a list of such
         Support rows for which each component is open.
+    n_gating_features_ : int
+        Columns of the second matrix, 0 without one.
     objective_path_ : array, or a list of such
         The objective after every step of the gate (with "adam": the mean loss of every epoch).
     %(attributes)s
@@ -388,7 +394,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         gating_features=None,
         C=10.0,
         epsilon=0.1,
-        gate_penalty=1.0,
+        gate_penalty=3.0,
         normalisation="variance",
         solver="auto",
         n_init=1,
@@ -396,7 +402,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         max_iter=50,
         max_epochs=None,
         batch_size=256,
-        learning_rate=0.03,
+        learning_rate=0.1,
         max_memory=None,
         n_jobs=None,
         random_state=None,

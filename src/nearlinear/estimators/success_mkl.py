@@ -322,9 +322,9 @@ class LDMKLClassifier(_Success, KernelClassifier):
                 coefs[m] *= n_kernels * gates[:, m]
                 biases[m] = 0.0
                 if self.vote == "gated":
-                    answers = Grams([place.kernels[m]], place.rows.X).products(coefs[m], [0], rows)
-                    part = problem.take(rows)
-                    biases[m] = part.best_bias(part.targets - answers[0])
+                    grams, part = Grams([place.kernels[m]], place.rows.X), problem.take(rows)
+                    slack = part.targets - grams.products(coefs[m], [0], rows)[0]
+                    biases[m], _ = place.learn(grams, part).fit_bias(slack)
         components = ComponentScores.of_machines(
             place.kernels, np.arange(n_kernels), place.rows.X, coefs, biases, self.n_features_in_
         )

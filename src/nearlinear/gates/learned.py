@@ -67,8 +67,10 @@ class Sigmoid:
     offsets: np.ndarray | None = None
 
     def start(self, Z, n_components, rng):
-        begun = Softmax().start(Z, n_components, rng)
-        return Sigmoid(begun.directions, np.zeros(n_components))
+        centres, width = _start_centres(Z, n_components, rng)
+        middle = centres.mean(axis=0)
+        directions = 2.0 * (centres - middle) / width
+        return Sigmoid(directions, -directions @ middle)
 
     def __call__(self, Z):
         scores = _linear_scores(self, Z)
@@ -107,7 +109,8 @@ class GaussianGate:
 
     @property
     def _narrow(self):
-        return np.exp(-2.0 * self.log_widths) / self.scale
+        # beyond e±20 a width is as good as none, or as all
+        return np.exp(-2.0 * np.clip(self.log_widths, -20.0, 20.0)) / self.scale
 
     def _squares(self, Z):
         squares = _products(Z, -2.0 * self.centres)

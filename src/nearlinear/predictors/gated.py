@@ -34,7 +34,7 @@ class GatedExpansion:
 
     @property
     def cost(self):
-        return _with_gate(self.components.cost, self.gate)
+        return _with_gate(self.components.cost, self.gate, self.components.n_features)
 
     def to_arrays(self):
         return {**self.components.to_arrays(), "bias": np.array(self.bias)}
@@ -58,7 +58,7 @@ class GatedVote:
 
     @property
     def cost(self):
-        return _with_gate(self.components.cost, self.gate)
+        return _with_gate(self.components.cost, self.gate, self.components.n_features)
 
     def to_arrays(self):
         return self.components.to_arrays()
@@ -105,7 +105,7 @@ class ExpansionOfGatedRows:
 
     @property
     def cost(self):
-        return _with_gate(self.expansion.cost, self.gate)
+        return _with_gate(self.expansion.cost, self.gate, self.expansion.n_features)
 
     def to_arrays(self):
         return self.expansion.to_arrays()
@@ -145,7 +145,7 @@ class GatedLinear:
         n_features, n_components = self.weights.shape
         work = (n_features + 2) * n_components
         n_bytes = self.weights.nbytes + self.biases.nbytes
-        return _with_gate(Cost(work, work / n_features, n_bytes), self.gate)
+        return _with_gate(Cost(work, work / n_features, n_bytes), self.gate, n_features)
 
     def to_arrays(self):
         return {"weights": self.weights, "biases": self.biases, "bias": np.array(self.bias)}
@@ -179,7 +179,7 @@ class Stacked:
         }
 
 
-def _with_gate(cost, gate):
+def _with_gate(cost, gate, n_features):
     """The gate's own work: its scores where it has some, else one product a parameter."""
     extra = getattr(_innermost(gate), "scores", None)
     if extra is not None and hasattr(extra, "cost"):
@@ -187,9 +187,8 @@ def _with_gate(cost, gate):
     else:
         work = int(np.size(getattr(_innermost(gate), "parameters", ())))
         n_bytes = work * 8
-    linear = cost.multiply_adds / cost.times_linear
-    total = cost.multiply_adds + work
-    return Cost(int(total), total / linear, int(cost.n_bytes + n_bytes))
+    work += cost.multiply_adds
+    return Cost(int(work), work / n_features, int(cost.n_bytes + n_bytes))
 
 
 def _innermost(gate):

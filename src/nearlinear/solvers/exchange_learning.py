@@ -20,10 +20,19 @@ class ExchangeLearning(KernelLearning):
     # what is loose here is loose for long: the columns' solver converges slowly at the end
     finest = 1e-3
 
+    def fit_bias(self, slack):
+        """By bisection: the loss is convex and smooth in the bias."""
+        C, signs = self.problem.upper - self.problem.lower, self.problem.targets
+        low, high = float(slack.min()), float(slack.max())
+        for _ in range(60):
+            bias = 0.5 * (low + high)
+            short = np.maximum(0.0, signs * (slack - bias))
+            low, high = (bias, high) if C @ (signs * short) > 0.0 else (low, bias)
+        return bias, 0.5 * float(C @ short**2)
+
     def solve(self, weights, *, tol, which=None, max_iter=None):
         which = self.everyone if which is None else which
-        problem = self.problem
-        ridge = 1.0 / np.maximum(problem.upper - problem.lower, _SMALLEST_C)
+        problem, ridge = self.problem, self._ridge
         weights = np.asarray(weights, dtype=self.grams.dtype)
 
         def columns(rows):
@@ -39,3 +48,14 @@ class ExchangeLearning(KernelLearning):
         products = self.grams.products(coef, which, np.arange(len(coef)))
         slack = problem.targets - weights @ products
         return MachineSolution(coef, found.bias, primal, primal - dual, found.n_iter, slack)
+
+    @property
+    def _ridge(self):
+        return 1.0 / np.maximum(self.problem.upper - self.problem.lower, _SMALLEST_C)
+
+    def _is_free(self, coef):
+        return coef != 0.0  # squared slacks set no bound
+
+    def _free_matrix(self, weights, which, free):
+        kernel = self.grams.mixture(weights, which)
+        return kernel(self.grams.X[free]).astype(np.float64) + np.diag(self._ridge[free])

@@ -20,18 +20,20 @@ from .dual_problem import MachineSolution
 class GatedMachine:
     """A gate, its values at the training rows, and the machine that belongs to them.
 
-    ``path`` has J after every step; it never rises.
+    ``path`` has J and the gate's penalty after every step; it never rises. ``penalty`` is the
+    learned gate's.
     """
 
     gate: object
     gates: np.ndarray
     machine: MachineSolution
     path: tuple[float, ...]
+    penalty: float
     n_machines: int
 
     @property
     def objective(self):
-        return self.machine.objective
+        return self.machine.objective + self.penalty
 
 
 class GateObjective:
@@ -53,9 +55,12 @@ class GateObjective:
         used = np.flatnonzero(machine.dual_coef)
         pulls = self.learning.grams.pulls(machine.dual_coef).T
         gradient = gate.gradient(self.X[used], -machine.dual_coef[used, None] * pulls)
-        parameters = gate.parameters
-        value = machine.dual_objective + 0.5 * self.penalty * parameters @ parameters
-        return value, gradient + self.penalty * parameters, machine
+        value = machine.dual_objective + self.price(gate)
+        return value, gradient + self.penalty * gate.parameters, machine
+
+    def price(self, gate):
+        """½ penalty ‖V‖²."""
+        return 0.5 * self.penalty * float(gate.parameters @ gate.parameters)
 
 
 def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, on_step=None):
@@ -63,14 +68,15 @@ def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, o
 
     The gate is rounded at the end and its machine solved once more, to ``tol``.
     """
-    path, best = [], [np.inf, gate]
+    path, best, unit = [], [np.inf, gate], []
 
     def evaluate(parameters):
         moved = gate.moved(parameters)
         value, gradient, _ = objective(moved, inner_tol)
         if value < best[0]:
             best[:] = value, moved
-        return value, gradient
+        unit.append(max(value, 1e-300))
+        return value / unit[0], gradient / unit[0]  # what is little, the optimizer takes from 1
 
     def step(_):
         path.append(float(best[0]))
@@ -90,4 +96,5 @@ def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, o
     found = Rounded(best[1], margin)
     gates = found(objective.X)
     machine = objective.solve(gates, tol)
-    return GatedMachine(found, gates, machine, tuple(path), objective.learning.n_machines)
+    penalty, n_machines = objective.price(best[1]), objective.learning.n_machines
+    return GatedMachine(found, gates, machine, tuple(path), penalty, n_machines)

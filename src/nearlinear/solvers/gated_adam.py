@@ -15,13 +15,13 @@ from .batches import Batches
 
 @dataclass(frozen=True)
 class GatedModels:
-    """The learned gate and local models; ``penalty`` is ½ Σ_q ‖u_q‖², ``path`` the mean losses."""
+    """The learned gate and local models; ``price`` are both penalties, ``path`` the mean losses."""
 
     gate: object
     weights: np.ndarray  # (n_features, n_components)
     biases: np.ndarray
     bias: float
-    penalty: float
+    price: float
     path: tuple[float, ...]
 
 
@@ -77,6 +77,6 @@ def learn_gated_models(
         if on_step is not None:
             on_step(path[-1], epoch + 1)
     u, u0, bias = (part.average for part in model)
-    penalty = 0.5 * float((u**2).sum() + (u0**2).sum())
     moved = gate.moved(moving.average)
-    return GatedModels(moved, scales * u, constants * u0, float(bias[0]), penalty, tuple(path))
+    price = 0.5 * float((u**2).sum() + (u0**2).sum() + penalty * (moving.average**2).sum())
+    return GatedModels(moved, scales * u, constants * u0, float(bias[0]), price, tuple(path))

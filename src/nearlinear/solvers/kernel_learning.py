@@ -123,6 +123,11 @@ class KernelLearning:
         prices = self.grams.quadratics(found.machine.dual_coef, self.everyone)
         return Evaluation(weights, found.machine, prices)
 
+    def fit_bias(self, slack):
+        """The best bias for slack y − f that lacks it, and the loss that is left."""
+        bias = self.problem.best_bias(slack)
+        return bias, self.problem.loss(slack - bias)
+
     def matrix_bytes(self):
         return self.grams.n_rows**2 * self.grams.dtype.itemsize
 
@@ -143,8 +148,7 @@ class KernelLearning:
     def curvature(self, evaluation, which):
         """Second derivatives of J: U K_FF⁻¹ Uᵀ, U_m = (K_m a)_F on the free rows F."""
         coef = evaluation.machine.dual_coef
-        inside = (coef > self.problem.lower) & (coef < self.problem.upper) & (coef != 0.0)
-        free = np.flatnonzero(inside)
+        free = np.flatnonzero(self._is_free(coef))
         if len(free) == 0:
             return np.zeros((len(which), len(which)))
         # the model need not be exact: where the matrix would not fit, some rows speak for all
@@ -163,6 +167,9 @@ class KernelLearning:
             along = products @ ones
             bend -= np.outer(along, along) / max(ones.sum(), 1e-300)
         return 0.5 * (bend + bend.T)
+
+    def _is_free(self, coef):
+        return (coef > self.problem.lower) & (coef < self.problem.upper) & (coef != 0.0)
 
     def _free_matrix(self, weights, which, free):
         everyone = np.zeros(self.grams.n_kernels)

@@ -43,8 +43,8 @@ def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter):
         shares = _shares(base, found, gates)
         new = top_and_bottom(shares, n_selected)
         slack = problem.targets - np.einsum("im,im->i", new, shares)
-        bias = found.machine.bias if np.array_equal(new, gates) else problem.best_bias(slack)
-        objective = 0.5 * found.weights @ found.quadratics + problem.loss(slack - bias)
+        bias, loss = learning.fit_bias(slack)
+        objective = 0.5 * found.weights @ found.quadratics + loss
         if best is None or objective < best.objective:
             best = SwitchedKernels(found, gates, bias, objective, n_round + 1)
         if np.array_equal(new, gates):
