@@ -1,0 +1,51 @@
+"""The example of a gate of one's own runs as a program and shows what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_own_gate.py"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def printed(folder):
+    command = [sys.executable, "-W", "error::UserWarning", str(EXAMPLE), "--out", "picture.png"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_gradient_is_that_of_finite_differences(printed):
+    error = re.search(r"finite differences: off by (\S+)$", printed, re.M).group(1)
+    assert float(error) < 1e-5
+
+
+def test_the_gate_of_ones_own_beats_those_that_are_there(printed):
+    table = re.findall(r"^(\D+?) +(\d+) +([\d.]+) +([\d.]+)$", printed, re.M)
+    assert len(table) == 9
+    errors = {(name, int(size)): (float(same), float(later)) for name, size, same, later in table}
+    same_days, later = errors.pop(("taking turns", 2))
+    assert same_days < min(same for same, _ in errors.values())
+    assert later < 0.5 * min(later for _, later in errors.values())
+
+
+def test_the_period_is_learned(printed):
+    learned, true, known = map(float, re.search(
+        r"period: (\S+) days learned, (\S+) true, (\S+) known before", printed
+    ).groups())  # fmt: skip
+    assert abs(learned - true) < 0.05 < abs(known - true)
+
+
+def test_the_picture_is_saved_where_asked(printed, folder):
+    assert printed.endswith("picture: picture.png\n")
+    assert [path.name for path in folder.iterdir()] == ["picture.png"]
+    assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
