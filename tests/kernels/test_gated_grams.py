@@ -259,7 +259,7 @@ def test_a_kernel_of_several_components_is_evaluated_once_a_tile(X, gates, rng):
     assert len(kernel.calls) == 5 * 6 / 2
     kernel.calls.clear()
     found.pulls(rng.standard_normal(N_ROWS))
-    assert sum(height for height, _ in kernel.calls) == N_ROWS
+    assert sum(height * width for height, width in kernel.calls) == N_ROWS**2
 
 
 @pytest.mark.parametrize("which", [[0, 1, 2, 3, 4, 5], [4, 0, 3], [2]], ids=["all", "some", "one"])

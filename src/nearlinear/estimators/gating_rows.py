@@ -144,7 +144,9 @@ class GatingRows:
             place = {name: k for k, name in enumerate(self.feature_names_in_)}
             unknown = [name for name in found if name not in place]
             if unknown:
-                raise ValueError(f"gating_features names {unknown[0]!r}, which X does not have.")
+                raise ValueError(
+                    f"gating_features names {str(unknown[0])!r}, which X does not have."
+                )
             return tuple(place[name] for name in found)
         if found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= d:
             raise ValueError(

@@ -105,7 +105,8 @@ class GaussianGate:
         return GaussianGate(centres, np.zeros(len(centres)), scale)
 
     def __call__(self, Z):
-        return softmax(-self._squares(Z) * self._narrow)
+        squares = self._squares(Z)
+        return softmax(-squares * self._narrow.astype(squares.dtype))
 
     @property
     def _narrow(self):
@@ -114,8 +115,8 @@ class GaussianGate:
 
     def _squares(self, Z):
         squares = _products(Z, -2.0 * self.centres)
-        squares += _squared_norms(Z)[:, None]
-        squares += np.einsum("md,md->m", self.centres, self.centres)
+        squares += _squared_norms(Z)[:, None].astype(squares.dtype)
+        squares += np.einsum("md,md->m", self.centres, self.centres).astype(squares.dtype)
         return np.maximum(squares, 0.0)
 
     @property
@@ -176,15 +177,19 @@ class Rounded:
     margin: float = 1e-3
 
     def __call__(self, X):
-        values = self.gate(X)
-        values = np.where(values < self.margin, 0.0, values)
-        return np.where(values > 1.0 - self.margin, 1.0, values)
+        values = np.array(self.gate(X))
+        values[values < self.margin] = 0.0
+        values[values > 1.0 - self.margin] = 1.0
+        return values
 
 
 def softmax(scores):
     """Rows of exp(scores), divided by their sums."""
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return scores / scores.sum(axis=1, keepdims=True)
+    scores = scores - scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    # a product with ones sums short rows ten times faster
+    scores /= (scores @ np.ones(scores.shape[1], dtype=scores.dtype))[:, None]
+    return scores
 
 
 def softmax_slopes(gates, slopes):
@@ -205,8 +210,9 @@ def _start_centres(Z, n_components, rng):
 
 
 def _products(Z, directions):
-    """Z @ directions.T in double precision."""
-    return np.asarray(Z @ directions.T, dtype=np.float64)
+    """Z @ directions.T in the rows' precision: others would be converted at every call."""
+    kind = Z.dtype if Z.dtype.kind == "f" else np.float64
+    return np.asarray(Z @ directions.T.astype(kind))
 
 
 def _squared_norms(Z):
@@ -217,7 +223,7 @@ def _squared_norms(Z):
 
 def _linear_scores(gate, Z):
     scores = _products(Z, gate.directions)
-    scores += gate.offsets
+    scores += gate.offsets.astype(scores.dtype)
     return scores
 
 

@@ -198,14 +198,17 @@ class Grams:
             found[p][:] = (self._kept[which[p]] @ coefs[p].astype(self.dtype))[rows]
         if unknown:
             coefs = [coef[used].astype(self.dtype) for coef in coefs]
-            height = max(1, _TILE // max(1, len(used)))
 
             def fill(start, stop):
-                pairs = self.pairs(rows[start:stop], used)
-                for p in unknown:
-                    found[p][start:stop] = self.kernels[which[p]].from_pairs(pairs) @ coefs[p]
+                # in strips of columns, too: a sparse one is made dense for its products
+                for first in range(0, len(used), self._side):
+                    part = slice(first, first + self._side)
+                    pairs = self.pairs(rows[start:stop], used[part])
+                    for p in unknown:
+                        values = self.kernels[which[p]].from_pairs(pairs)
+                        found[p][start:stop] += values @ coefs[p][part]
 
-            run_blocks(fill, len(rows), height, self.n_jobs)
+            run_blocks(fill, len(rows), self._side, self.n_jobs)
         return found
 
     def _each_tile(self, members, work):

@@ -130,11 +130,16 @@ class GatedLinear:
         return scores
 
     def _score(self, X):
-        return np.einsum("iq,iq->i", self.gate(X), self.local(X)) + self.bias
+        answers = self.local(X)
+        answers *= self.gate(X)
+        # a product with ones sums short rows ten times faster
+        return answers @ np.ones(answers.shape[1], dtype=answers.dtype) + self.bias
 
     def local(self, X):
         """What every component alone would answer."""
-        return np.asarray(X @ self.weights) + self.biases
+        answers = np.asarray(X @ self.weights)
+        answers += self.biases
+        return answers
 
     @property
     def dtype(self):
