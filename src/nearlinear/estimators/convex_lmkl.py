@@ -13,6 +13,7 @@ from ..predictors.gated import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.group_weights import solve_groups
 from ..solvers.kernel_kmeans import fit_kernel_clusters
+from .base import require_memory
 from .constraints import SHARED, at_least, positive
 from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
@@ -56,7 +57,7 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
     kernel_weights_ : array of shape (n_clusters, n_kernels), or a list of such
         Weights, one array per class if there are more than two.
     gate_ : SoftmaxOf
-        The soft clusters; ``gate_(X)`` has shape (n_rows, n_clusters).
+        The soft clusters; ``gate_values(X)`` has shape (n_rows, n_clusters).
     cluster_share_ : array of shape (n_clusters,)
         Share of the training rows.
     %(attributes)s
@@ -121,16 +122,8 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _workplace(self, rows):
-        place = super()._workplace(rows)
-        self._clusters = None  # found once, for all classes
-        return place
-
     def _learn_output(self, place, problem, rng):
-        X, n_kernels = place.rows.X, len(place.kernels)
-        if self._clusters is None:
-            self._clusters = self._find_clusters(place, rng)
-        gate = self._clusters
+        X, n_kernels, gate = place.rows.X, len(place.kernels), place.shared
         values = gate(X)
         n_clusters = values.shape[1]
         grams = place.grams()
@@ -157,9 +150,12 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
             machine.dual_coef != 0.0, found.value, gap, machine.n_iter, details,
         )  # fmt: skip
 
-    def _find_clusters(self, place, rng):
+    def _share(self, place, rng):
         """The soft clusters of kernel k-means, under the mean of all kernels."""
         X, weight = place.rows.X, place.rows.weight
+        n_seen = min(X.shape[0], _MOST_ROWS)
+        n_bytes = 24 * n_seen * min(n_seen, self.cluster_rows)
+        require_memory(n_bytes, self.max_memory, f"lower cluster_rows={self.cluster_rows}")
         n_clusters = limit_to_distinct(self.n_clusters, place.rows.n_distinct, "n_clusters")
         seen = np.arange(X.shape[0])
         if len(seen) > _MOST_ROWS:

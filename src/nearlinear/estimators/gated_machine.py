@@ -1,6 +1,6 @@
 """What estimators on gated kernels share: kernels, memory, one gated machine per output."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -45,6 +45,7 @@ class Workplace:
     learning: type
     max_bytes: float
     n_jobs: int | None
+    shared: object = None  # what all outputs have in common
 
     def grams(self, kernels=None):
         kept = self.max_bytes if self.learning is KernelLearning else 0
@@ -65,8 +66,24 @@ class GatedMachines(KernelMachine):
     def _learn(self, rows):
         rng = check_random_state(self.random_state)
         place = self._workplace(rows)
+        place = replace(place, shared=self._share(place, rng))
         found = [self._learn_output(place, problem, rng) for problem in self._problems(rows)]
         self._keep(found, place)
+
+    def _share(self, place, rng):
+        """What outputs share, if a method has such."""
+
+    def gate_values(self, X):
+        """How much each component answers for each row, shape (n_rows, n_components).
+
+        One such array for each class if there are more than two.
+        """
+        return self._gates_of(self._check_rows(X))
+
+    def _gates_of(self, X):
+        if isinstance(self.gate_, list):
+            return [gate(X) for gate in self.gate_]
+        return self.gate_(X)
 
     def _workplace(self, rows):
         kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalisation)

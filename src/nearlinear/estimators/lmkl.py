@@ -132,10 +132,7 @@ class _LMKL(GatingRows, GatedMachines):
 
         One such array for each class if there are more than two.
         """
-        X = self._seen_rows(X, gating)
-        if isinstance(self.gate_, list):
-            return [gate(X) for gate in self.gate_]
-        return self.gate_(X)
+        return self._gates_of(self._seen_rows(X, gating))
 
 
 def _default_epochs(n_rows, batch_size):

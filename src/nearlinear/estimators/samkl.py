@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..gates.score_gates import Switches
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
 from ..solvers.sample_selection import solve_switched
@@ -43,6 +44,8 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         Weights, one array per class if there are more than two.
     switches_share_ : array of shape (n_kernels,), or a list of such
         Mean switch of each kernel over the training rows.
+    gate_ : Switches
+        The switches; ``gate_values(X)`` has shape (n_rows, n_kernels).
     %(attributes)s
 
     Notes
@@ -121,7 +124,11 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
             (machine.dual_coef[:, None] * found.gates * weights).T,
             np.zeros(n_kernels), self.n_features_in_,
         )  # fmt: skip
-        details = {"kernel_weights_": weights, "switches_share_": found.gates.mean(axis=0)}
+        details = {
+            "gate_": Switches(components, n_selected),
+            "kernel_weights_": weights,
+            "switches_share_": found.gates.mean(axis=0),
+        }
         return Localized(
             SelectedSum(components, n_selected, found.bias), machine.dual_coef != 0.0,
             found.objective, found.evaluation.gap(), found.n_rounds, details,

@@ -106,7 +106,7 @@ class SwMKLClassifier(_Success, KernelClassifier):
     success_ : array of shape (n_kernels,), or a list of such
         Share of the training rows on which each kernel's machine was right.
     gate_ : Clipped
-        Expected success; ``gate_(X)`` has shape (n_rows, n_kernels).
+        Expected success; ``gate_values(X)`` has shape (n_rows, n_kernels).
     %(attributes)s
 
     Notes
@@ -240,7 +240,7 @@ class LDMKLClassifier(_Success, KernelClassifier):
     success_ : array of shape (n_kernels,), or a list of such
         Share of the training rows on which each kernel's machine was right.
     gate_ : SoftmaxOf
-        The gate g; ``gate_(X)`` has shape (n_rows, n_kernels).
+        The gate g; ``gate_values(X)`` has shape (n_rows, n_kernels).
     %(attributes)s
 
     Notes

@@ -41,6 +41,17 @@ class UnitLength:
         return values / np.linalg.norm(values, axis=1, keepdims=True)
 
 
+@dataclass(frozen=True)
+class Switches:
+    """Half the marks of the ``count`` largest scores of a row, and half of its smallest."""
+
+    scores: Callable
+    count: int
+
+    def __call__(self, X):
+        return top_and_bottom(self.scores(X), self.count)
+
+
 def top_and_bottom(scores, count):
     """(top + bottom) / 2 of every row: 0/1 marks of its ``count`` largest and smallest scores.
 
