@@ -54,8 +54,13 @@ _ATTRIBUTES = """kernels_ : list
         Multiply-adds per row, the same as a multiple of a linear model, and bytes."""
 
 
-def documents_gated(predictor, n_iter, max_iter_text, random, gap="for this gate", **defaults):
-    """Fill ``%(kernels)s``, ``%(shared)s`` and ``%(attributes)s`` of a class's docstring."""
+def documents_gated(
+    predictor, n_iter, max_iter_text, random, gap="for this gate", marks=None, **defaults
+):
+    """Fill ``%(kernels)s``, ``%(shared)s`` and ``%(attributes)s`` of a class's docstring.
+
+    ``marks`` are further marks and their texts.
+    """
     texts = {"n_iter": n_iter, "predictor": predictor, "gap": gap}
     texts |= {"max_iter_text": max_iter_text, "random": random}
     values = {
@@ -76,6 +81,8 @@ def documents_gated(predictor, n_iter, max_iter_text, random, gap="for this gate
             ("kernels", _KERNELS), ("shared", shared), ("attributes", attributes)
         ):  # fmt: skip
             text = text.format(**values, **texts)
+            cls.__doc__ = cls.__doc__.replace(f"%({mark})s", text)
+        for mark, text in (marks or {}).items():
             cls.__doc__ = cls.__doc__.replace(f"%({mark})s", text)
         return cls
 

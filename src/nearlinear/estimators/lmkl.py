@@ -16,6 +16,7 @@ from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
 from .gating_rows import Checked, GatingRows
 from .kernel_machine import KernelClassifier, KernelRegressor
+from .lmkl_doc import LMKL_TEXTS
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -155,7 +156,7 @@ def _component_report(gates, support):
 @documents_gated(
     "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
     "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", C=3.0, tol="1e-3", max_iter=50, solver=False,
+    kernels="affine", C=3.0, tol="1e-3", max_iter=50, solver=False, marks=LMKL_TEXTS,
 )  # fmt: skip
 class LMKLClassifier(_LMKL, KernelClassifier):
     r"""LMKL: local machines on several kernels, and a learned gate that shares out the rows.
@@ -171,62 +172,18 @@ class LMKLClassifier(_LMKL, KernelClassifier):
     ----------
     %(kernels)s "affine", a linear kernel with a constant, gives every
         component a linear model with a bias of its own.
-    n_copies : int, default=5
-        Components of every kernel. Several components may share one kernel, since each has a gate
-        of its own: copies of a linear kernel make a piecewise linear model.
-    gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
-        Who answers for a row: components that share it out by linear scores; components that are on
-        or off on their own; components around centres; or a gate of yours, an object with
-        ``start``, ``parameters``, ``moved``, ``gradient`` and a call (see
-        :mod:`nearlinear.gates.learned`). Gates start from k-means.
-    gating_features : list of columns, function or None, default=None
-        What the gate sees of a row: some columns, by number or name, a function of the rows, or
-        all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
-    gate_penalty : float, default=3.0
-        Weight of half the squared parameters of the gate, in units of C (times the spread of
-        the values, in regression): it keeps the gate from following single rows.
+    %(gate)s
     %(shared)s
-    solver : {"auto", "smo", "mwu", "adam"}, default="auto"
-        "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
-        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
-        with rows × kernels; "adam" learns gate and local models together by mini-batches, with no
-        Gram matrix, for linear and affine kernels. "auto" is "adam" for these kernels beyond 10,000
-        rows, else "smo".
-    n_init : int, default=1
-        Starts from different k-means centres; the one with the least objective is kept. Not for
-        "adam".
-    max_epochs : int or None, default=None
-        Passes of "adam" over the rows; None stands for as many as make about 8,000 steps, between
-        20 and 500.
-    batch_size : int, default=256
-        Rows in a step of "adam".
-    learning_rate : float, default=0.1
-        Largest step of "adam".
+    %(engine)s
 
     Attributes
     ----------
-    gate_ : Rounded
-        The learned gate, with values below 0.001 rounded to 0 and above 0.999 to 1; a list of them
-        if there are more than two classes.
-    component_share_ : array of shape (n_components,), or a list of such
-        Share of the training rows for which each component is open at all.
-    n_support_per_component_ : array of shape (n_components,), or a list of such
-        Support rows for which each component is open.
-    n_gating_features_ : int
-        Columns of the second matrix, 0 without one.
-    objective_path_ : array, or a list of such
-        The objective after every step of the gate (with "adam": the mean loss of every epoch).
+    %(gate_attributes)s
     %(attributes)s
 
     Notes
     -----
-    Follows [1]_ (see also [2]_). The gate is learned by L-BFGS on the machine's optimum as a
-    function of the gate, whose gradient needs no derivative of the machine (Danskin), with machines
-    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel
-    would start all but tied; ``gate_penalty`` (0 is the published problem); the gate is rounded and
-    its machine solved once more, so that what predicts is what was solved. Not a convex problem:
-    ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
-    Linear and affine kernels collapse to one linear model per component: prediction costs O(P d).
+    Follows [1]_ (see also [2]_). %(notes)s
 
     References
     ----------
@@ -298,7 +255,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
 @documents_gated(
     "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
     "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", tol="1e-3", max_iter=50, solver=False,
+    kernels="affine", tol="1e-3", max_iter=50, solver=False, marks=LMKL_TEXTS,
 )  # fmt: skip
 class LMKLRegressor(_LMKL, KernelRegressor):
     r"""LMKL for regression: local machines, and a learned gate that shares out the rows.
@@ -314,62 +271,18 @@ class LMKLRegressor(_LMKL, KernelRegressor):
     ----------
     %(kernels)s "affine", a linear kernel with a constant, gives every
         component a linear model with a bias of its own.
-    n_copies : int, default=5
-        Components of every kernel. Several components may share one kernel, since each has a gate
-        of its own: copies of a linear kernel make a piecewise linear model.
-    gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
-        Who answers for a row: components that share it out by linear scores; components that are on
-        or off on their own; components around centres; or a gate of yours, an object with
-        ``start``, ``parameters``, ``moved``, ``gradient`` and a call (see
-        :mod:`nearlinear.gates.learned`). Gates start from k-means.
-    gating_features : list of columns, function or None, default=None
-        What the gate sees of a row: some columns, by number or name, a function of the rows, or
-        all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
-    gate_penalty : float, default=3.0
-        Weight of half the squared parameters of the gate, in units of C (times the spread of
-        the values, in regression): it keeps the gate from following single rows.
+    %(gate)s
     %(shared)s
-    solver : {"auto", "smo", "mwu", "adam"}, default="auto"
-        "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
-        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
-        with rows × kernels; "adam" learns gate and local models together by mini-batches, with no
-        Gram matrix, for linear and affine kernels. "auto" is "adam" for these kernels beyond 10,000
-        rows, else "smo".
-    n_init : int, default=1
-        Starts from different k-means centres; the one with the least objective is kept. Not for
-        "adam".
-    max_epochs : int or None, default=None
-        Passes of "adam" over the rows; None stands for as many as make about 8,000 steps, between
-        20 and 500.
-    batch_size : int, default=256
-        Rows in a step of "adam".
-    learning_rate : float, default=0.1
-        Largest step of "adam".
+    %(engine)s
 
     Attributes
     ----------
-    gate_ : Rounded
-        The learned gate, with values below 0.001 rounded to 0 and above 0.999 to 1; a list of them
-        if there are more than two classes.
-    component_share_ : array of shape (n_components,), or a list of such
-        Share of the training rows for which each component is open at all.
-    n_support_per_component_ : array of shape (n_components,), or a list of such
-        Support rows for which each component is open.
-    n_gating_features_ : int
-        Columns of the second matrix, 0 without one.
-    objective_path_ : array, or a list of such
-        The objective after every step of the gate (with "adam": the mean loss of every epoch).
+    %(gate_attributes)s
     %(attributes)s
 
     Notes
     -----
-    Follows [1]_. The gate is learned by L-BFGS on the machine's optimum as a
-    function of the gate, whose gradient needs no derivative of the machine (Danskin), with machines
-    started from the last one. Differs in: L-BFGS; starts from k-means, since copies of one kernel
-    would start all but tied; ``gate_penalty`` (0 is the published problem); the gate is rounded and
-    its machine solved once more, so that what predicts is what was solved. Not a convex problem:
-    ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
-    Linear and affine kernels collapse to one linear model per component: prediction costs O(P d).
+    Follows [1]_. %(notes)s
 
     References
     ----------

@@ -1,0 +1,159 @@
+"""LD-MKL: every kernel votes where it expects to be right."""
+
+import numpy as np
+
+from .._compile import run_blocks
+from ..gates.learned import softmax
+from ..gates.score_gates import SoftmaxOf
+from ..kernels.grams import Grams
+from ..predictors.component_scores import ComponentScores
+from ..predictors.gated import GatedVote
+from .constraints import one_of, positive
+from .gated_doc import documents_gated
+from .gated_machine import Localized
+from .kernel_machine import KernelClassifier
+from .kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
+
+# Fewer rows than this share, or one class alone, do not make a machine of their own.
+_SMALLEST_SHARE = 0.1
+
+
+@documents_gated(
+    "GatedVote", "Working sets of the slowest machine.",
+    "Not used: machines stop at ``tol``.", "Seed of the folds.",
+    marks={"success": SUCCESS_DOC}, gap="(that of all machines)",
+)  # fmt: skip
+class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
+    r"""LD-MKL: every kernel votes where it expects to be right.
+
+    Every kernel gets a machine and a regression :math:`r_m` of where that machine is right; then a
+    machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` minimizes
+    :math:`\frac12\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
+
+    .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x) / T).
+
+    No kernel is ever summed with another: machines are solved side by side (``n_jobs``).
+
+    Parameters
+    ----------
+    %(kernels)s
+    vote : {"plain", "gated", "printed"}, default="plain"
+        "plain" lets every machine vote as it was solved; "gated" multiplies its coefficients by
+        :math:`M g_m(x_i)` and fits its bias anew; "printed" is the published formula, the same
+        without a bias.
+    temperature : float, default=1.0
+        T: smaller ones sharpen the gate.
+    %(success)s
+    %(shared)s
+
+    Attributes
+    ----------
+    success_ : array of shape (n_kernels,), or a list of such
+        Share of the training rows on which each kernel's machine was right.
+    gate_ : SoftmaxOf
+        The gate g; ``gate_values(X)`` has shape (n_rows, n_kernels).
+    %(attributes)s
+
+    Notes
+    -----
+    Follows [1]_, Algorithm 3. Differs in: machines keep their bias, without which the vote fails
+    for Gaussian kernels; a kernel that answers for less than a tenth of the rows, or one class
+    alone, keeps its first machine; regressions are ε-insensitive machines solved by pair steps
+    whatever ``solver`` says.
+
+    References
+    ----------
+    .. [1] J. Moeller, S. Swaminathan, S. Venkatasubramanian, "A Unified View of Localized Kernel
+           Learning", SDM 2016.
+    """
+
+    _parameter_constraints = {
+        **SUCCESS_CONSTRAINTS,
+        "vote": [one_of("plain", "gated", "printed")],
+        "temperature": [positive()],
+    }
+
+    def __init__(
+        self,
+        kernels="gaussians",
+        *,
+        vote="plain",
+        temperature=1.0,
+        success="training",
+        n_folds=5,
+        success_C=1.0,
+        success_epsilon=0.01,
+        C=10.0,
+        normalisation="variance",
+        solver="smo",
+        tol=1e-2,
+        max_iter=500,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.vote = vote
+        self.temperature = temperature
+        self.success = success
+        self.n_folds = n_folds
+        self.success_C = success_C
+        self.success_epsilon = success_epsilon
+        self.C = C
+        self.normalisation = normalisation
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn_output(self, place, problem, rng):
+        singles, found = self._kernel_success(place, problem, rng)
+        expected = np.array([success.expected for success in found]).T
+        gates = softmax(expected / self.temperature)
+        n_kernels, n_rows = len(found), len(problem)
+        machines = [None] * n_kernels
+
+        def work(start, stop):
+            for m in range(start, stop):
+                mine = np.flatnonzero(gates[:, m] >= (1.0 - 1e-9) / n_kernels)
+                machines[m] = _retrained(singles[m], found[m].machine, mine, problem)
+
+        run_blocks(work, n_kernels, 1, self.n_jobs)
+        coefs, biases = np.zeros((n_kernels, n_rows)), np.zeros(n_kernels)
+        for m, (rows, machine) in enumerate(machines):
+            coefs[m, rows] = machine.dual_coef
+            biases[m] = machine.bias
+            if self.vote != "plain":
+                coefs[m] *= n_kernels * gates[:, m]
+                biases[m] = 0.0
+                if self.vote == "gated":
+                    grams, part = Grams([place.kernels[m]], place.rows.X), problem.take(rows)
+                    slack = part.targets - grams.products(coefs[m], [0], rows)[0]
+                    biases[m], _ = place.learn(grams, part).fit_bias(slack)
+        components = ComponentScores.of_machines(
+            place.kernels, np.arange(n_kernels), place.rows.X, coefs, biases, self.n_features_in_
+        )
+        gate = SoftmaxOf(self._expected(place, found), 1.0 / self.temperature)
+        support = np.any(coefs != 0.0, axis=0)
+        details = {"gate_": gate, "success_": np.array([success.share for success in found])}
+        return Localized(
+            GatedVote(gate, components), support,
+            sum(machine.objective for _, machine in machines),
+            sum(machine.gap for _, machine in machines),
+            max(machine.n_iter for _, machine in machines), details,
+        )  # fmt: skip
+
+
+def _retrained(single, machine, rows, problem):
+    """A kernel's machine on the rows that it answers for; on all of them if these are too few."""
+    signs = problem.targets[rows]
+    enough = max(2, _SMALLEST_SHARE * len(problem))
+    if len(rows) == len(problem) or len(rows) < enough or abs(signs.sum()) == len(signs):
+        return np.arange(len(problem)), machine
+    return rows, single.solve(problem.take(rows), rows)
