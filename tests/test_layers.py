@@ -24,14 +24,15 @@ ALLOWED = {
     "solvers": MATHEMATICS,
     "predictors": {"kernels", "gates"},
     "estimators": MODELS,
-    "export": {"predictors"},
+    "runtime": set(),
+    "export": {"predictors", "kernels", "gates", "runtime"},
     "search": {"estimators"},
     "distributed": {"solvers", "estimators"},
     "displays": MODELS,
     # "__init__": commands use the public names as any user does.
     "cli": MODELS | {"__init__", "export", "search", "displays"},
     "__main__": {"cli"},
-    "__init__": MODELS | {"export", "search"},
+    "__init__": MODELS | {"export", "search", "runtime"},
 }
 
 

@@ -32,6 +32,8 @@ _MODULES = {
     "SAMKLClassifier": "estimators.samkl",
     "LaSVMClassifier": "estimators.lasvm",
     "CPSPClassifier": "estimators.cpsp",
+    "load": "export.archive",
+    "save": "export.archive",
 }
 
 __all__ = [
@@ -63,6 +65,8 @@ __all__ = [
     "UniformMKLRegressor",
     "gates",
     "kernels",
+    "load",
+    "save",
 ]
 
 

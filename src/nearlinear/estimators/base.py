@@ -35,6 +35,7 @@ class LocalEstimator(BaseEstimator):
     def _learn_from(self, rows):
         with one_blas_thread():
             self._learn(rows)
+        self._n_training_rows = rows.X.shape[0]
         self.__dict__.pop("_trainer", None)  # a stream begins anew from the fitted model
         return self
 

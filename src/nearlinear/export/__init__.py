@@ -1,0 +1,1 @@
+"""Leaving Python: model files."""

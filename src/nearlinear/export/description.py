@@ -1,0 +1,182 @@
+"""Objects as data: registered classes by name and fields, arrays by number, no code.
+
+A value is JSON's own (null, booleans, numbers, strings, lists), or an object with "$":
+
+    {"$": "array", "number": k}                       the k-th array of the file
+    {"$": "csr", "shape": [n, d], "data": ..., "indices": ..., "indptr": ...}
+    {"$": "tuple", "items": [...]}, {"$": "dict", "items": [[key, value], ...]}
+    {"$": "number", "value": "inf" | "-inf" | "nan"}
+    {"$": "strings", "items": [...]}                  a one-dimensional array of strings
+    {"$": "objects", "items": [...]}                  the same, of Python objects
+    {"$": "object", "kind": name, "fields": {...}}    a class of ``KINDS``
+"""
+
+import math
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+
+import numpy as np
+from scipy.sparse import csr_array, csr_matrix, issparse
+
+from ..runtime.container import ModelFileError
+
+# Everything that a model is made of, and where it lives.
+KINDS = {
+    "LocallyLinear": "predictors.locally_linear",
+    "TreePath": "predictors.tree_path",
+    "TreeForest": "predictors.tree_forest",
+    "ConformalLinear": "predictors.conformal_linear",
+    "KernelExpansion": "predictors.kernel_expansion",
+    "ComponentScores": "predictors.component_scores",
+    "GatedExpansion": "predictors.gated",
+    "GatedVote": "predictors.gated",
+    "SelectedSum": "predictors.gated",
+    "ExpansionOfGatedRows": "predictors.gated",
+    "GatedLinear": "predictors.gated",
+    "Stacked": "predictors.gated",
+    "SoftAssignment": "gates.anchors",
+    "InverseDistance": "gates.anchors",
+    "ReconstructionCodes": "gates.anchors",
+    "TanhFeature": "gates.node_features",
+    "CompositionalFeature": "gates.node_features",
+    "IndicatorFeature": "gates.node_features",
+    "Softmax": "gates.learned",
+    "Sigmoid": "gates.learned",
+    "GaussianGate": "gates.learned",
+    "Viewing": "gates.learned",
+    "Columns": "gates.learned",
+    "Rounded": "gates.learned",
+    "SoftmaxOf": "gates.score_gates",
+    "Clipped": "gates.score_gates",
+    "UnitLength": "gates.score_gates",
+    "Switches": "gates.score_gates",
+    "Repeated": "gates.score_gates",
+    "Linear": "kernels.standard",
+    "Polynomial": "kernels.standard",
+    "Gaussian": "kernels.standard",
+    "OnColumns": "kernels.standard",
+    "Precomputed": "kernels.standard",
+    "Scaled": "kernels.composite",
+    "UnitDiagonal": "kernels.composite",
+    "WeightedSum": "kernels.composite",
+    "PairwiseNormalizedSum": "kernels.pairwise",
+    "Conformal": "kernels.conformal",
+    "Family": "kernels.family",
+}
+_DEEPEST = 50
+
+
+class NotData(TypeError):
+    """Something that is code, or of a class that no file may hold."""
+
+
+def class_of(kind):
+    return getattr(import_module(f"..{KINDS[kind]}", __package__), kind)
+
+
+def describe(value, arrays):
+    """``value`` as JSON; the arrays in it are appended to ``arrays``."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.generic) and value.ndim == 0:
+        return describe(value.item(), arrays)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$": "number", "value": str(value)}
+    if isinstance(value, np.ndarray):
+        return _describe_array(value, arrays)
+    if issparse(value):
+        value = csr_matrix(value)
+        parts = {name: describe(getattr(value, name), arrays) for name in _CSR}
+        return {"$": "csr", "shape": list(value.shape), **parts}
+    if isinstance(value, list):
+        return [describe(item, arrays) for item in value]
+    if isinstance(value, tuple | range):
+        return {"$": "tuple", "items": [describe(item, arrays) for item in value]}
+    if isinstance(value, dict):
+        items = [[describe(key, arrays), describe(item, arrays)] for key, item in value.items()]
+        return {"$": "dict", "items": items}
+    kind = type(value).__name__
+    if is_dataclass(value) and kind in KINDS and class_of(kind) is type(value):
+        parts = {
+            field.name: describe(getattr(value, field.name), arrays) for field in fields(value)
+        }
+        return {"$": "object", "kind": kind, "fields": parts}
+    raise NotData(f"{value!r} is no data that a model file can hold")
+
+
+_CSR = ("data", "indices", "indptr")
+
+
+def _describe_array(value, arrays):
+    if value.dtype.kind in "US":
+        return {"$": "strings", "items": value.tolist()}
+    if value.dtype.kind == "O":
+        return {"$": "objects", "items": [describe(item, arrays) for item in value.tolist()]}
+    for number, known in enumerate(arrays):  # a model names some of its arrays twice
+        if known is value:
+            return {"$": "array", "number": number}
+    arrays.append(value)
+    return {"$": "array", "number": len(arrays) - 1}
+
+
+def restore(value, arrays, depth=0):
+    """The inverse of ``describe``."""
+    if depth > _DEEPEST:
+        raise ModelFileError("The model is nested too deeply.")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+
+    def inner(item):
+        return restore(item, arrays, depth + 1)
+
+    if isinstance(value, list):
+        return [inner(item) for item in value]
+    mark = value.get("$") if isinstance(value, dict) else None
+    try:
+        if mark == "array":
+            return arrays[_index(value["number"], len(arrays))]
+        if mark == "csr":
+            parts = tuple(inner(value[name]) for name in _CSR)
+            return _restored_csr(parts, tuple(value["shape"]))
+        if mark == "tuple":
+            return tuple(inner(item) for item in value["items"])
+        if mark == "dict":
+            return {inner(key): inner(item) for key, item in value["items"]}
+        if mark == "number":
+            return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
+        if mark == "strings":
+            return np.array([str(item) for item in value["items"]])
+        if mark == "objects":
+            items = np.empty(len(value["items"]), dtype=object)
+            items[:] = [inner(item) for item in value["items"]]
+            return items
+        if mark == "object":
+            return _restored_object(value["kind"], value["fields"], inner)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"The model's {mark} is described wrongly.") from error
+    raise ModelFileError("The model holds something that is no description of data.")
+
+
+def _index(number, count):
+    if type(number) is not int or not 0 <= number < count:
+        raise ModelFileError(f"The model asks for array {number!r} of {count}.")
+    return number
+
+
+def _restored_csr(parts, shape):
+    matrix = csr_array(parts, shape=shape)
+    matrix.check_format(full_check=True)
+    return csr_matrix(matrix)
+
+
+def _restored_object(kind, parts, inner):
+    if kind not in KINDS:
+        raise ModelFileError(f"The model has a part of the unknown kind {kind!r}.")
+    cls = class_of(kind)
+    if set(parts) != {field.name for field in fields(cls)}:
+        raise ModelFileError(f"The model's {kind} does not have the fields of one.")
+    return cls(**{name: inner(item) for name, item in parts.items()})

@@ -1,0 +1,195 @@
+"""The bytes of a model file: a JSON header and raw arrays, every one with a checksum.
+
+    0   8 bytes   89 4E 4C 4D 0D 0A 1A 0A ("NLM" between bytes that a text transfer would change)
+    8   uint32    format version
+    12  uint32    CRC-32 of the header
+    16  uint64    length of the header in bytes
+    24            header, UTF-8 JSON
+    ...           arrays in C order, each at the next multiple of 64, zeros between
+
+All numbers are little-endian. The header's "arrays" lists dtype, shape, offset and CRC-32 of each
+array; the file ends where the last one does. Nothing is allocated before sizes have been held
+against the file's own.
+"""
+
+import json
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+MAGIC = b"\x89NLM\r\n\x1a\n"
+VERSION = 1
+_FIXED = 24
+_ALIGNMENT = 64
+_LONGEST_HEADER = 1 << 26
+_DTYPES = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1", "|b1")
+
+
+class ModelFileError(ValueError):
+    """The file is no model file, is damaged, or is of another version; the message says which."""
+
+
+def write(path, header, arrays):
+    """Write a file that appears whole or not at all: a temporary name, synced, then renamed."""
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(part, "wb") as file:
+            for piece in _pieces(header, arrays):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise ModelFileError(
+            f"{path}: cannot be written ({error.strerror or error}); an earlier file of the name "
+            "is as it was."
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def to_bytes(header, arrays):
+    """The same as one bytes object."""
+    return b"".join(_pieces(header, arrays))
+
+
+def read(path):
+    """Header and arrays of a file."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    return from_bytes(data, str(path))
+
+
+def from_bytes(data, name="the model"):
+    """Header and arrays of a file's bytes."""
+    if data[: len(MAGIC)] != MAGIC:
+        raise ModelFileError(f"{name} is no model file: it does not begin as one.")
+    if len(data) < _FIXED:
+        raise ModelFileError(f"{name} is cut short: {len(data)} bytes are left.")
+    version, checksum = np.frombuffer(data, "<u4", 2, offset=8).tolist()
+    if version > VERSION:
+        raise ModelFileError(
+            f"{name} has format version {version}, and this reader knows {VERSION} and earlier: "
+            "upgrade nearlinear."
+        )
+    if version < 1:
+        raise ModelFileError(f"{name} has format version {version}, which never was.")
+    length = int(np.frombuffer(data, "<u8", 1, offset=16)[0])
+    if length > min(len(data) - _FIXED, _LONGEST_HEADER):
+        raise ModelFileError(f"{name} is cut short or damaged: its header does not fit in it.")
+    text = data[_FIXED : _FIXED + length]
+    if zlib.crc32(text) != checksum:
+        raise ModelFileError(f"{name} is damaged: its header has another checksum than written.")
+    header = _parsed(text, name)
+    return header, _arrays(data, _FIXED + length, header.pop("arrays"), name)
+
+
+def _pieces(header, arrays):
+    arrays = [_little(array) for array in arrays]
+    entries, length = [], 0
+    while True:  # offsets depend on the header's length, which depends on the offsets' digits
+        entries = _entries(arrays, _FIXED + length)
+        text = json.dumps(
+            {**header, "arrays": entries}, allow_nan=False, separators=(",", ":"), sort_keys=True
+        ).encode()
+        if len(text) == length:
+            break
+        length = len(text)
+    fixed = np.array([VERSION, zlib.crc32(text)], dtype="<u4").tobytes()
+    yield MAGIC + fixed + np.array([length], dtype="<u8").tobytes() + text
+    at = _FIXED + length
+    for array, entry in zip(arrays, entries, strict=True):
+        yield bytes(entry["offset"] - at)
+        yield array.tobytes()
+        at = entry["offset"] + array.nbytes
+
+
+def _entries(arrays, at):
+    entries = []
+    for array in arrays:
+        offset = -(-at // _ALIGNMENT) * _ALIGNMENT
+        entries.append(
+            {
+                "dtype": array.dtype.str,
+                "shape": list(array.shape),
+                "offset": offset,
+                "crc32": zlib.crc32(array.tobytes()),
+            }
+        )
+        at = offset + array.nbytes
+    return entries
+
+
+def _little(array):
+    array = np.asarray(array)
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    little = array.dtype.newbyteorder("<")
+    if little.str not in _DTYPES:
+        raise TypeError(f"An array of {array.dtype} has no place in a model file.")
+    return array.astype(little, copy=False)
+
+
+def _parsed(text, name):
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{name} is damaged: its header is not JSON.") from error
+    if not isinstance(header, dict) or not isinstance(header.get("arrays"), list):
+        raise ModelFileError(f"{name} is damaged: its header lists no arrays.")
+    return header
+
+
+def _arrays(data, at, entries, name):
+    spans = []
+    for number, entry in enumerate(entries):
+        dtype, shape, offset, checksum = _entry(entry, number, name)
+        offset_wanted = -(-at // _ALIGNMENT) * _ALIGNMENT
+        n_bytes = dtype.itemsize
+        for extent in shape:
+            n_bytes *= extent
+        if offset != offset_wanted or n_bytes > len(data) - offset or any(data[at:offset]):
+            raise ModelFileError(
+                f"{name} is cut short or damaged: array {number} is not where it belongs."
+            )
+        at = offset + n_bytes
+        spans.append((dtype, shape, offset, at, checksum))
+    if at != len(data):
+        raise ModelFileError(f"{name} has {len(data) - at} bytes more than it should.")
+    found = []
+    for number, (dtype, shape, start, stop, checksum) in enumerate(spans):
+        if zlib.crc32(data[start:stop]) != checksum:
+            raise ModelFileError(
+                f"{name} is damaged: array {number} has another checksum than written."
+            )
+        array = np.frombuffer(data[start:stop], dtype).reshape(shape)
+        found.append(array.astype(dtype.newbyteorder("="), copy=True))
+    return found
+
+
+def _entry(entry, number, name):
+    expected = {"dtype", "shape", "offset", "crc32"}
+    if isinstance(entry, dict) and set(entry) == expected and entry["dtype"] in _DTYPES:
+        shape, offset, checksum = entry["shape"], entry["offset"], entry["crc32"]
+        if isinstance(shape, list) and len(shape) <= 8:
+            numbers = [*shape, offset, checksum]
+            if all(type(value) is int and 0 <= value < 1 << 62 for value in numbers):
+                return np.dtype(entry["dtype"]), shape, offset, checksum
+    raise ModelFileError(f"{name} is damaged: array {number} is described wrongly.")
+
+
+def _sync_folder(folder):
+    """So that the new name survives a crash, too."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

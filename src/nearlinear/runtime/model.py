@@ -1,0 +1,142 @@
+"""A model as it stands in a file: what scales its rows, what scores them, what the scores mean."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .container import ModelFileError
+from .parts import Part, parse
+from .rules import check_predictor
+from .scores import score
+
+
+@dataclass(frozen=True)
+class FileModel:
+    """Scores rows and names their classes.
+
+    ``record`` is what the header says of the training: rows, versions, cost.
+    """
+
+    method: str
+    predictor: Part
+    n_features: int
+    n_gating_features: int
+    feature_names: list | None
+    classes: list | None
+    loss: str | None
+    mean: np.ndarray | None
+    scale: np.ndarray | None
+    record: dict
+
+    def decision_function(self, X):
+        """Scores: one column per class, or one dimension for two classes and for values."""
+        scores = score(self.predictor, self._rows(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Labels, or the values of a regression."""
+        scores = self.decision_function(X)
+        if self.classes is None:
+            return scores
+        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.array(self.classes)[places]
+
+    def _rows(self, X):
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features + self.n_gating_features:
+            raise ValueError(
+                f"The model takes rows of {self.n_features + self.n_gating_features} numbers, "
+                f"X has shape {X.shape}."
+            )
+        X = X.astype(_dtype(self.predictor), copy=True)
+        if not np.all(np.isfinite(X)):
+            raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
+        d = self.n_features
+        if self.mean is not None:
+            X[:, :d] -= self.mean.astype(X.dtype)
+        if self.scale is not None:
+            X[:, :d] /= self.scale.astype(X.dtype)
+        return X
+
+
+def model_of(header, arrays):
+    """A header and its arrays as a model, all of it checked."""
+    known = ("method", "predictor", "n_features", "n_gating_features", "feature_names")
+    known += ("classes", "parameters", "attributes", "scaler", "record")
+    for name in known:
+        if name not in header:
+            raise ModelFileError(f"The model file does not say its {name}.")
+    n_features, n_gating = header["n_features"], header["n_gating_features"]
+    for count in (n_features, n_gating):
+        if type(count) is not int or not 0 <= count < 1 << 31:
+            raise ModelFileError(f"The model file names {count!r} features.")
+    predictor = parse(header["predictor"], arrays)
+    n_outputs = check_predictor(predictor, n_features + n_gating)
+    classes = parse(header["classes"], arrays)
+    _check_classes(classes, n_outputs)
+    mean, scale = _scaler(parse(header["scaler"], arrays), n_features)
+    names = _check_names(header["feature_names"], n_features)
+    parameters = parse(header["parameters"], arrays)
+    loss = parameters.get("loss") if isinstance(parameters, dict) else None
+    record = header["record"] if isinstance(header["record"], dict) else {}
+    return FileModel(
+        str(header["method"]), predictor, n_features, n_gating, names,
+        None if classes is None else _as_list(classes), loss, mean, scale, record,
+    )  # fmt: skip
+
+
+def _as_list(classes):
+    return classes.tolist() if isinstance(classes, np.ndarray) else classes
+
+
+def _check_classes(classes, n_outputs):
+    if classes is None:
+        good = n_outputs == 1
+    else:
+        is_row = isinstance(classes, list) or (
+            isinstance(classes, np.ndarray) and classes.ndim == 1
+        )
+        good = is_row and len(classes) == (2 if n_outputs == 1 else n_outputs)
+    if not good:
+        raise ModelFileError(f"The model file has other classes than its {n_outputs} outputs.")
+
+
+def _check_names(names, n_features):
+    if names is None:
+        return None
+    if (
+        not isinstance(names, list)
+        or len(names) != n_features
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise ModelFileError("The model file's feature names are not those of its features.")
+    return names
+
+
+def _scaler(scaler, n_features):
+    if scaler is None:
+        return None, None
+    if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
+        raise ModelFileError("The model file's scaler is described wrongly.")
+    for array in scaler.values():
+        good = array is None or (
+            isinstance(array, np.ndarray)
+            and array.shape == (n_features,)
+            and array.dtype.kind == "f"
+            and np.all(np.isfinite(array))
+        )
+        if not good:
+            raise ModelFileError("The model file's scaler is not one of its features.")
+    return scaler["mean"], scaler["scale"]
+
+
+def _dtype(part):
+    """The precision that a predictor works in."""
+    for name in ("weights", "coefficients"):
+        array = getattr(part, name, None)
+        if isinstance(array, np.ndarray):
+            return array.dtype
+    for name in ("components", "expansion"):
+        if hasattr(part, name):
+            return _dtype(getattr(part, name))
+    return _dtype(next(iter(getattr(part, "trees", None) or part.outputs)))

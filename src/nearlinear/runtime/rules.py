@@ -1,0 +1,370 @@
+"""What a model may be made of.
+
+What comes out of a file may be anything: kinds, field names, types, shapes and indices are held
+against the rules below before a single row is scored, here or by compiled code that trusts them.
+"""
+
+import math
+
+import numpy as np
+
+from .container import ModelFileError
+from .parts import Part
+
+_LARGEST_DEPTH = 30
+
+
+def check_predictor(part, n_features):
+    """Hold a predictor against the rules; returns its number of outputs."""
+    return _check(part, _PREDICTORS, "predictor", n_features)
+
+
+def _check(part, rules, what, *context):
+    kind = getattr(part, "kind", None)
+    if not isinstance(part, Part) or kind not in rules:
+        raise ModelFileError(f"The model has a {what} of the unknown kind {kind!r}.")
+    names, rule = rules[kind]
+    if set(vars(part)) != {"kind", *names}:
+        raise ModelFileError(f"The model's {kind} does not have the fields of one.")
+    try:
+        return rule(part, *context)
+    except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"The model's {kind} has fields of the wrong type.") from error
+
+
+def _require(condition, kind, what):
+    if not condition:
+        raise ModelFileError(f"The model's {kind} is inconsistent: {what}.")
+
+
+def _floats(array, *shape, name):
+    """A finite array of floats; None in ``shape`` leaves an extent open."""
+    good = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == len(shape)
+    good = good and all(want in (None, have) for want, have in zip(shape, array.shape))
+    if not good or not np.all(np.isfinite(array)):
+        raise ModelFileError(f"The model's {name} has the wrong shape, type or values.")
+    return array.shape
+
+
+def _number(value, name, low=-math.inf, high=math.inf):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ModelFileError(f"The model's {name} is {value!r}.")
+
+
+def _count(value, name, low, high):
+    if type(value) is not int or not low <= value <= high:
+        raise ModelFileError(f"The model's {name} is {value!r}, not between {low} and {high}.")
+
+
+def _columns(columns, n_features, name):
+    _require(isinstance(columns, tuple) and len(columns) > 0, name, "it has no columns")
+    for column in columns:
+        _count(column, f"{name} column", 0, n_features - 1)
+
+
+# --- gates on anchors ---------------------------------------------------------------------------
+
+
+def _anchors(part, n_features):
+    n_anchors, _ = _floats(part.anchors, None, n_features, name="anchors")
+    _count(part.n_neighbors, "n_neighbors", 1, n_anchors)
+    return n_anchors
+
+
+def _soft_assignment(part, n_features):
+    _number(part.sharpness, "sharpness", 0.0)
+    if part.metric is not None:
+        _floats(part.metric, n_features, name="metric")
+    return _anchors(part, n_features)
+
+
+def _reconstruction(part, n_features):
+    _number(part.ridge, "ridge", 0.0)
+    return _anchors(part, n_features)
+
+
+_ANCHOR_GATES = {
+    "SoftAssignment": (("anchors", "n_neighbors", "sharpness", "metric"), _soft_assignment),
+    "InverseDistance": (("anchors", "n_neighbors"), _anchors),
+    "ReconstructionCodes": (("anchors", "n_neighbors", "ridge"), _reconstruction),
+}
+
+# --- kernels ------------------------------------------------------------------------------------
+
+
+def _polynomial(part, n_features):
+    _number(part.degree, "degree", 1, 1000)
+    _number(part.gamma, "gamma", 0.0)
+    _number(part.coef0, "coef0", 0.0)
+
+
+def _gaussian(part, n_features):
+    _number(part.gamma, "gamma", 0.0)
+    _number(part.width, "width", 0.0)
+
+
+def _on_columns(part, n_features):
+    _columns(part.columns, n_features, "OnColumns")
+    _check(part.kernel, _KERNELS, "kernel", len(part.columns))
+
+
+def _scaled(part, n_features):
+    _number(part.factor, "factor", 0.0)
+    _check(part.kernel, _KERNELS, "kernel", n_features)
+
+
+def _unit_diagonal(part, n_features):
+    _check(part.kernel, _KERNELS, "kernel", n_features)
+
+
+def _weighted_sum(part, n_features):
+    _require(len(part.kernels) == len(part.weights), "WeightedSum", "weights are missing")
+    for weight in part.weights:
+        _number(weight, "weight", 0.0)
+    _check_kernels(part.kernels, n_features)
+
+
+def _pairwise(part, n_features):
+    _require(
+        part.n_features + len(part.kernels) == n_features, "PairwiseNormalizedSum",
+        "its rows have another length",
+    )  # fmt: skip
+    _check_kernels(part.kernels, part.n_features)
+
+
+def _check_kernels(kernels, n_features):
+    _require(isinstance(kernels, tuple), "kernel sum", "its kernels are no tuple")
+    for kernel in kernels:
+        _check(kernel, _KERNELS, "kernel", n_features)
+
+
+_KERNELS = {
+    "Linear": ((), lambda part, n_features: None),
+    "Polynomial": (("degree", "gamma", "coef0"), _polynomial),
+    "Gaussian": (("gamma", "width"), _gaussian),
+    "OnColumns": (("kernel", "columns"), _on_columns),
+    "Scaled": (("kernel", "factor"), _scaled),
+    "UnitDiagonal": (("kernel",), _unit_diagonal),
+    "WeightedSum": (("kernels", "weights"), _weighted_sum),
+    "PairwiseNormalizedSum": (("kernels", "n_features"), _pairwise),
+}
+
+# --- predictors ---------------------------------------------------------------------------------
+
+
+def _locally_linear(part, n_features):
+    n_anchors = _check(part.gate, _ANCHOR_GATES, "gate", n_features)
+    _, width, n_outputs = _floats(part.weights, n_anchors, None, None, name="weights")
+    _require(width in (0, n_features), "LocallyLinear", "its models are of other rows")
+    _floats(part.biases, n_anchors, n_outputs, name="biases")
+    return n_outputs
+
+
+def _tree_path(part, n_features):
+    names = {"TanhFeature": ("sigma",), "CompositionalFeature": (), "IndicatorFeature": ()}
+    kind = getattr(part.feature, "kind", None)
+    _require(kind in names, "TreePath", "its feature is unknown")
+    _require(set(vars(part.feature)) == {"kind", *names[kind]}, "TreePath", "its feature is odd")
+    if kind == "TanhFeature":
+        _number(part.feature.sigma, "sigma")
+    if part.projection is not None:
+        n_components, _ = _floats(part.projection, None, n_features + 1, name="projection")
+        n_features = n_components
+    n_nodes, n_outputs, _ = _floats(part.weights, None, None, n_features + 1, name="weights")
+    n_leaves = n_nodes if kind == "IndicatorFeature" else (n_nodes + 1) // 2
+    depth = n_leaves.bit_length() - 1
+    complete = 2**depth if kind == "IndicatorFeature" else 2 ** (depth + 1) - 1
+    _require(n_nodes == complete and depth <= _LARGEST_DEPTH, "TreePath", "it is not complete")
+    n_splits, _ = _floats(part.splits, None, n_features + 1, name="splits")
+    least = n_nodes if kind == "CompositionalFeature" else 2**depth - 1
+    _require(n_splits >= least, "TreePath", "splits are missing")
+    n_slopes, _ = _floats(part.slopes, None, n_features + 1, name="slopes")
+    _require(kind != "TanhFeature" or n_slopes >= n_nodes, "TreePath", "slopes are missing")
+    _floats(part.intercept, n_outputs, name="intercept")
+    return n_outputs
+
+
+def _forest(part, n_features):
+    _require(isinstance(part.trees, tuple) and part.trees, "TreeForest", "it has no trees")
+    found = {_check(tree, {"TreePath": _TREE_PATH}, "tree", n_features) for tree in part.trees}
+    _require(len(found) == 1, "TreeForest", "its trees differ")
+    return found.pop()
+
+
+def _conformal(part, n_features):
+    n_kernels, _ = _floats(part.anchors, None, n_features, name="anchors")
+    _floats(part.gammas, n_kernels, name="gammas")
+    n_terms, _ = _floats(part.weights, None, n_features, name="weights")
+    (n_outputs,) = _floats(part.biases, None, name="biases")
+    _require(part.profile in PROFILES, "ConformalLinear", "its profile is unknown")
+    _require(type(part.per_feature) is bool, "ConformalLinear", "per_feature is no boolean")
+    for name, most in (("kernels", n_kernels), ("outputs", n_outputs)):
+        index = getattr(part, name)
+        good = isinstance(index, np.ndarray) and index.dtype.kind == "i"
+        good = good and index.shape == (n_terms,) and np.all((index >= 0) & (index < most))
+        _require(good, "ConformalLinear", f"{name} point nowhere")
+    _require(np.all(np.diff(part.kernels) >= 0), "ConformalLinear", "kernels are out of order")
+    return n_outputs
+
+
+def _support(support, n_features, name):
+    if isinstance(support, Part) and support.kind == "csr":
+        n_rows, width = support.shape
+        _require(width == n_features, name, "support rows have another length")
+        _floats(support.data, None, name="support")
+        starts, columns = support.indptr, support.indices
+        good = starts.dtype.kind == "i" and columns.dtype.kind == "i"
+        good = good and starts.shape == (n_rows + 1,) and columns.shape == support.data.shape
+        good = good and starts[0] == 0 and starts[-1] == len(columns)
+        good = good and np.all(np.diff(starts) >= 0)
+        good = good and (len(columns) == 0 or (columns.min() >= 0 and columns.max() < width))
+        _require(good, name, "its sparse support rows are damaged")
+        return n_rows
+    return _floats(support, None, n_features, name="support")[0]
+
+
+def _expansion(part, n_features):
+    _check_kernels(part.kernels, n_features)
+    n_support = _support(part.support, n_features, "KernelExpansion")
+    (n_outputs,) = _floats(part.biases, None, name="biases")
+    _floats(part.coefficients, len(part.kernels), n_support, n_outputs, name="coefficients")
+    return n_outputs
+
+
+def _component_scores(part, n_features):
+    _check_kernels(part.kernels, n_features)
+    _require(isinstance(part.owners, tuple), "ComponentScores", "its owners are no tuple")
+    for owner in part.owners:
+        _count(owner, "owner", 0, len(part.kernels) - 1)
+    n_support = _support(part.support, n_features, "ComponentScores")
+    _floats(part.coefficients, len(part.owners), n_support, name="coefficients")
+    _floats(part.biases, len(part.owners), name="biases")
+    return len(part.owners)
+
+
+def _gated_expansion(part, n_features):
+    _number(part.bias, "bias")
+    return _blend(part, n_features)
+
+
+def _blend(part, n_features):
+    n_components = _check(part.components, _SCORERS, "component", n_features)
+    n_gates = _check(part.gate, _GATES, "gate", n_features)
+    _require(n_gates == n_components, part.kind, "gate and components differ in number")
+    return 1
+
+
+def _selected(part, n_features):
+    n_components = _check(part.components, _SCORERS, "component", n_features)
+    _count(part.n_selected, "n_selected", 1, n_components)
+    _number(part.bias, "bias")
+    return 1
+
+
+def _gated_rows(part, n_features):
+    n_gates = _check(part.gate, _GATES, "gate", n_features)
+    return _check(part.expansion, _SCORERS, "expansion", n_features + n_gates)
+
+
+def _gated_linear(part, n_features):
+    _, n_components = _floats(part.weights, n_features, None, name="weights")
+    _floats(part.biases, n_components, name="biases")
+    _number(part.bias, "bias")
+    n_gates = _check(part.gate, _GATES, "gate", n_features)
+    _require(n_gates == n_components, "GatedLinear", "gate and models differ in number")
+    return 1
+
+
+def _stacked(part, n_features):
+    _require(isinstance(part.outputs, tuple) and part.outputs, "Stacked", "it has no outputs")
+    return sum(check_predictor(output, n_features) for output in part.outputs)
+
+
+_SCORERS = {
+    "KernelExpansion": (
+        ("kernels", "support", "coefficients", "biases", "n_features"), _expansion
+    ),
+    "ComponentScores": (
+        ("kernels", "owners", "support", "coefficients", "biases", "n_features"), _component_scores
+    ),
+}  # fmt: skip
+_TREE_PATH = (
+    ("splits", "slopes", "weights", "intercept", "feature", "projection"), _tree_path
+)  # fmt: skip
+_PREDICTORS = {
+    "LocallyLinear": (("gate", "weights", "biases"), _locally_linear),
+    "TreePath": _TREE_PATH,
+    "TreeForest": (("trees",), _forest),
+    "ConformalLinear": (
+        ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
+        _conformal,
+    ),
+    "KernelExpansion": _SCORERS["KernelExpansion"],
+    "GatedExpansion": (("gate", "components", "bias"), _gated_expansion),
+    "GatedVote": (("gate", "components"), _blend),
+    "SelectedSum": (("components", "n_selected", "bias"), _selected),
+    "ExpansionOfGatedRows": (("gate", "expansion"), _gated_rows),
+    "GatedLinear": (("gate", "weights", "biases", "bias"), _gated_linear),
+    "Stacked": (("outputs",), _stacked),
+}
+
+# --- gates of components ------------------------------------------------------------------------
+
+
+def _linear_gate(part, n_features):
+    n_components, _ = _floats(part.directions, None, n_features, name="directions")
+    _floats(part.offsets, n_components, name="offsets")
+    return n_components
+
+
+def _gaussian_gate(part, n_features):
+    n_components, _ = _floats(part.centres, None, n_features, name="centres")
+    _floats(part.log_widths, n_components, name="log_widths")
+    _number(part.scale, "scale", 1e-300)
+    return n_components
+
+
+def _viewing(part, n_features):
+    _require(getattr(part.view, "kind", None) == "Columns", "gate", "its view is unknown")
+    _require(set(vars(part.view)) == {"kind", "columns"}, "gate", "its view is odd")
+    _columns(part.view.columns, n_features, "view")
+    return _check(part.gate, _GATES, "gate", len(part.view.columns))
+
+
+def _rounded(part, n_features):
+    _number(part.margin, "margin", 0.0, 1.0)
+    return _check(part.gate, _GATES, "gate", n_features)
+
+
+def _of_scores(name):
+    def rule(part, n_features):
+        _number(getattr(part, name), name)
+        return _check(part.scores, _SCORERS, "gate", n_features)
+
+    return rule
+
+
+def _unit_length(part, n_features):
+    return _check(part.gate, _GATES, "gate", n_features)
+
+
+def _repeated(part, n_features):
+    _count(part.count, "count", 1, 1 << 20)
+    return part.count * _check(part.gate, _GATES, "gate", n_features)
+
+
+_GATES = {
+    "Softmax": (("directions", "offsets"), _linear_gate),
+    "Sigmoid": (("directions", "offsets"), _linear_gate),
+    "GaussianGate": (("centres", "log_widths", "scale"), _gaussian_gate),
+    "Viewing": (("gate", "view"), _viewing),
+    "Rounded": (("gate", "margin"), _rounded),
+    "SoftmaxOf": (("scores", "sharpness"), _of_scores("sharpness")),
+    "Clipped": (("scores", "floor"), _of_scores("floor")),
+    "UnitLength": (("gate",), _unit_length),
+    "Repeated": (("gate", "count"), _repeated),
+}
+
+PROFILES = ("exponential", "gaussian", "linear", "square")
