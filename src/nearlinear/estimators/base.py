@@ -71,6 +71,34 @@ class LocalEstimator(BaseEstimator):
     def _score_dtype(self):
         return self.predictor_.weights.dtype
 
+    def compile(self, scaler=None):
+        """A scorer for single rows: microseconds a row, since nothing is checked.
+
+        Parameters
+        ----------
+        scaler : StandardScaler or None
+            Fitted; rows are then given as they were before it.
+
+        Returns
+        -------
+        RowScorer
+            ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label.
+        """
+        from ..predictors.row_scorer import RowScorer
+
+        check_is_fitted(self, "predictor_")
+        n_features = self.n_features_in_ + getattr(self, "n_gating_features_", 0)
+        moved = None
+        if scaler is not None:
+            check_is_fitted(scaler)
+            zeros, ones = np.zeros(n_features), np.ones(n_features)
+            moved = (
+                scaler.mean_ if scaler.with_mean else zeros,
+                1.0 / scaler.scale_ if scaler.with_std else ones,
+            )
+        classes = getattr(self, "classes_", None)
+        return RowScorer(self.predictor_, n_features, self._score_dtype, classes, moved)
+
     @property
     def cost_(self):
         """What one prediction costs: multiply-adds, multiple of a linear model, bytes."""

@@ -1,0 +1,212 @@
+"""Compiled passes from one row to its scores."""
+
+import numpy as np
+
+from .._compile import compiled_fast_sums
+
+
+@compiled_fast_sums
+def scale(x, shift, factor, out):
+    for d in range(len(x)):
+        out[d] = (x[d] - shift[d]) * factor[d]
+
+
+@compiled_fast_sums
+def project(x, projection, out):
+    for j in range(len(out)):
+        total = projection[j, len(x)]
+        for d in range(len(x)):
+            total += projection[j, d] * x[d]
+        out[j] = total
+
+
+@compiled_fast_sums
+def _nearest(x, anchors, metric, near, squares):
+    """Numbers and squared distances of the nearest anchors, nearest first."""
+    n_near, filled = len(near), 0
+    for j in range(len(anchors)):
+        total = x[0] - x[0]
+        for d in range(len(x)):
+            away = x[d] - anchors[j, d]
+            total += metric[d] * away * away
+        if filled < n_near:
+            place = filled
+            filled += 1
+        elif total < squares[n_near - 1]:
+            place = n_near - 1
+        else:
+            continue
+        while place > 0 and squares[place - 1] > total:
+            squares[place] = squares[place - 1]
+            near[place] = near[place - 1]
+            place -= 1
+        squares[place] = total
+        near[place] = j
+
+
+@compiled_fast_sums
+def _blend(x, near, codes, weights, biases, scores):
+    """Σ_j γ_j (W_j x + b_j), with codes that need not add up to one."""
+    total = codes[0] - codes[0]
+    for p in range(len(near)):
+        total += codes[p]
+    width = weights.shape[2]
+    for c in range(len(scores)):
+        scores[c] = 0.0
+    for p in range(len(near)):
+        j, share = near[p], codes[p] / total
+        for c in range(len(scores)):
+            local = biases[j, c]
+            for d in range(width):
+                local += weights[j, c, d] * x[d]
+            scores[c] += share * local
+
+
+@compiled_fast_sums
+def soft_row(x, anchors, metric, sharpness, near, squares, weights, biases, scores):
+    _nearest(x, anchors, metric, near, squares)
+    least = squares[0]
+    for p in range(len(near)):
+        squares[p] = np.exp(-sharpness * (squares[p] - least))
+    _blend(x, near, squares, weights, biases, scores)
+
+
+@compiled_fast_sums
+def inverse_row(x, anchors, metric, floor, near, squares, weights, biases, scores):
+    _nearest(x, anchors, metric, near, squares)
+    for p in range(len(near)):
+        squares[p] = 1.0 / np.sqrt(max(squares[p], floor))
+    _blend(x, near, squares, weights, biases, scores)
+
+
+@compiled_fast_sums
+def rebuilt_row(x, anchors, metric, ridge, near, squares, weights, biases, scores):
+    """Codes that rebuild the row best: a small system, solved in double precision."""
+    _nearest(x, anchors, metric, near, squares)
+    n_near = len(near)
+    gram, codes = np.empty((n_near, n_near)), np.ones(n_near)
+    trace = 0.0
+    for p in range(n_near):
+        for q in range(p + 1):
+            total = 0.0
+            for d in range(len(x)):
+                first = np.float64(anchors[near[p], d]) - x[d]
+                total += first * (np.float64(anchors[near[q], d]) - x[d])
+            gram[p, q] = gram[q, p] = total
+        trace += gram[p, p]
+    for p in range(n_near):
+        gram[p, p] += max(ridge * trace, 1e-290)
+    for p in range(n_near):  # the matrix is positive definite: no pivots are needed
+        for q in range(p + 1, n_near):
+            factor = gram[q, p] / gram[p, p]
+            for r in range(p, n_near):
+                gram[q, r] -= factor * gram[p, r]
+            codes[q] -= factor * codes[p]
+    for p in range(n_near - 1, -1, -1):
+        for q in range(p + 1, n_near):
+            codes[p] -= gram[p, q] * codes[q]
+        codes[p] /= gram[p, p]
+    _blend(x, near, codes, weights, biases, scores)
+
+
+@compiled_fast_sums
+def _product(direction, x):
+    """⟨direction, [x, 1]⟩."""
+    total = direction[len(x)]
+    for d in range(len(x)):
+        total += direction[d] * x[d]
+    return total
+
+
+@compiled_fast_sums
+def leaf_row(x, splits, weights, intercept, scores):
+    """The one model of the leaf that a row falls into."""
+    node = 0
+    n_splits = len(weights) - 1
+    while node < n_splits:
+        node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
+    for c in range(len(scores)):
+        scores[c] = intercept[c] + _product(weights[node - n_splits, c], x)
+
+
+@compiled_fast_sums
+def path_row(x, splits, own, weights, intercept, sigma, composes, scores):
+    """``own`` are the directions of the nodes' features; a composed one scales the next."""
+    node, factor = 0, sigma
+    for c in range(len(scores)):
+        scores[c] = intercept[c]
+    while True:
+        feature = np.tanh(factor * _product(own[node], x))
+        for c in range(len(scores)):
+            scores[c] += feature * _product(weights[node, c], x)
+        if composes:
+            factor = feature
+        if 2 * node + 1 >= len(weights):
+            break
+        node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
+
+
+@compiled_fast_sums
+def _faded(square, gamma, of_root, is_bounded):
+    u = gamma * (np.sqrt(square) if of_root else square)
+    if is_bounded:
+        return max(1.0 - u, 0.0)
+    return np.exp(-u)
+
+
+@compiled_fast_sums
+def conformal_row(
+    x, anchors, gammas, weights, starts, outputs, biases, of_root, is_bounded, scores
+):
+    for c in range(len(scores)):
+        scores[c] = biases[c]
+    for k in range(len(anchors)):
+        square = x[0] - x[0]
+        for d in range(len(x)):
+            away = x[d] - anchors[k, d]
+            square += away * away
+        share = _faded(square, gammas[k], of_root, is_bounded)
+        if share > 0.0:
+            for p in range(starts[k], starts[k + 1]):
+                total = x[0] - x[0]
+                for d in range(len(x)):
+                    total += weights[p, d] * (x[d] - anchors[k, d])
+                scores[outputs[p]] += share * total
+
+
+@compiled_fast_sums
+def feature_row(x, anchors, gammas, weights, starts, outputs, biases, of_root, is_bounded, scores):
+    """The same where every feature fades on its own."""
+    for c in range(len(scores)):
+        scores[c] = biases[c]
+    for k in range(len(anchors)):
+        for d in range(len(x)):
+            away = x[d] - anchors[k, d]
+            share = _faded(away * away, gammas[k], of_root, is_bounded) * away
+            for p in range(starts[k], starts[k + 1]):
+                scores[outputs[p]] += share * weights[p, d]
+
+
+@compiled_fast_sums
+def gated_row(x, directions, offsets, weights, biases, bias, margin, gates, scores):
+    """Σ_q γ_q (⟨w_q, x⟩ + b_q) + bias with a rounded softmax gate."""
+    top = -np.inf
+    for q in range(len(gates)):
+        total = offsets[q]
+        for d in range(len(x)):
+            total += directions[q, d] * x[d]
+        gates[q] = total
+        top = max(top, total)
+    whole = 0.0
+    for q in range(len(gates)):
+        gates[q] = np.exp(gates[q] - top)
+        whole += gates[q]
+    scores[0] = bias
+    for q in range(len(gates)):
+        gate = gates[q] / whole
+        if gate >= margin:
+            gate = 1.0 if gate > 1.0 - margin else gate
+            local = biases[q]
+            for d in range(len(x)):
+                local += weights[q, d] * x[d]
+            scores[0] += gate * local

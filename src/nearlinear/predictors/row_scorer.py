@@ -1,0 +1,254 @@
+"""Scores of single rows in microseconds: no checks, no threads, no work memory per call.
+
+A batch predictor sets up blocks, which takes longer than one row does. Here every kind of model
+has one compiled pass that takes a row to its scores, and scratch memory that a thread keeps.
+"""
+
+import threading
+
+import numpy as np
+
+from . import row_passes
+from .conformal_linear import ConformalLinear
+from .gated import GatedLinear, Stacked
+from .locally_linear import LocallyLinear
+from .tree_forest import TreeForest
+from .tree_path import TreePath
+
+
+class RowScorer:
+    """A function of one row, made by ``compile()`` of a fitted model.
+
+    ``scorer(x)`` takes a one-dimensional contiguous array of ``n_features`` numbers of type
+    ``dtype`` and gives its score, or an array of scores if there are several outputs.
+    ``scorer.predict(x)`` gives the label (or value), ``scorer.batch(X)`` the scores of a few rows.
+    Nothing is checked: a wrong length or type gives wrong numbers or an error. Several threads may
+    use one scorer; it can be pickled.
+    """
+
+    def __init__(self, predictor, n_features, dtype, classes=None, scaler=None):
+        self.predictor, self.n_features, self.dtype = predictor, n_features, np.dtype(dtype)
+        self.classes, self.scaler = classes, scaler
+        self._row = _pass_for(predictor)
+        self._scratch = threading.local()
+        if scaler is not None:
+            self._shift, self._factor = (
+                np.ascontiguousarray(part, dtype=self.dtype) for part in scaler
+            )
+        self.n_outputs = self._row(np.zeros(n_features, dtype=self.dtype), _Scratch()).size
+
+    def __call__(self, x):
+        scores = self._scores(x)
+        return float(scores[0]) if self.n_outputs == 1 else scores.copy()
+
+    def predict(self, x):
+        """The label of a row, or its value."""
+        scores = self._scores(x)
+        if self.classes is None:
+            return float(scores[0])
+        return self.classes[int(scores[0] > 0) if self.n_outputs == 1 else int(scores.argmax())]
+
+    def batch(self, X, out=None):
+        """Scores of a few rows, shape (n_rows, n_outputs)."""
+        out = np.empty((len(X), self.n_outputs), dtype=self.dtype) if out is None else out
+        for i in range(len(X)):
+            out[i] = self._scores(X[i])
+        return out
+
+    def _scores(self, x):
+        """Scores in memory of this thread, which the next call writes over."""
+        scratch = self._scratch
+        try:
+            memory = scratch.memory
+        except AttributeError:
+            memory = scratch.memory = _Scratch()
+        if self.scaler is not None:
+            row = memory.get("row", self.n_features, self.dtype)
+            row_passes.scale(x, self._shift, self._factor, row)
+            x = row
+        return self._row(x, memory)
+
+    def __getstate__(self):
+        return self.predictor, self.n_features, self.dtype, self.classes, self.scaler
+
+    def __setstate__(self, state):
+        self.__init__(*state)
+
+
+class _Scratch:
+    """Work arrays of one thread, by name."""
+
+    def __init__(self):
+        self._arrays = {}
+
+    def get(self, name, shape, dtype):
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = np.empty(shape, dtype=dtype)
+        return array
+
+    def part(self, number):
+        """Memory of a part, apart from that of others."""
+        found = self._arrays.get(number)
+        if found is None:
+            found = self._arrays[number] = _Scratch()
+        return found
+
+
+def _pass_for(predictor):
+    """A function (row, scratch) → scores in the scratch's memory."""
+    maker = _MAKERS.get(type(predictor))
+    if maker is None or not _is_compiled(predictor):
+        # machines that keep support rows: their blocks are quick for one row, too
+        return lambda x, scratch: predictor(x[None])[0]
+    return maker(predictor)
+
+
+def _is_compiled(predictor):
+    if isinstance(predictor, GatedLinear):
+        gate = getattr(predictor.gate, "gate", None)
+        return type(predictor.gate).__name__ == "Rounded" and type(gate).__name__ == "Softmax"
+    return True
+
+
+def _anchors(predictor):
+    gate, dtype = predictor.gate, predictor.weights.dtype
+    metric = getattr(gate, "metric", None)
+    metric = np.ones(gate.anchors.shape[1]) if metric is None else metric
+    anchors = np.ascontiguousarray(gate.anchors, dtype=dtype)
+    # outputs before features, so that every product runs along memory
+    weights = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
+    biases = np.ascontiguousarray(predictor.biases)
+    metric = np.ascontiguousarray(metric, dtype=dtype)
+    code, number = _CODES[type(gate).__name__]
+    code, number = code.dispatcher(), dtype.type(number(gate))
+    k, n_outputs = gate.n_neighbors, biases.shape[1]
+
+    def score(x, scratch):
+        near = scratch.get("near", k, np.int64)
+        squares = scratch.get("squares", k, dtype)
+        scores = scratch.get("scores", n_outputs, dtype)
+        code(x, anchors, metric, number, near, squares, weights, biases, scores)
+        return scores
+
+    return score
+
+
+def _floor(gate):
+    offsets = 0.5 * ((gate.anchors - gate.anchors.mean(axis=0)) ** 2).sum(axis=1)
+    return np.finfo(gate.anchors.dtype).eps * max(1.0, float(np.abs(offsets).max()))
+
+
+_CODES = {
+    "SoftAssignment": (row_passes.soft_row, lambda gate: gate.sharpness),
+    "InverseDistance": (row_passes.inverse_row, _floor),
+    "ReconstructionCodes": (row_passes.rebuilt_row, lambda gate: gate.ridge),
+}
+
+
+def _tree(predictor):
+    n_outputs, dtype = predictor.weights.shape[1], predictor.weights.dtype
+    feature = predictor.feature.name
+    projection = predictor.projection
+    width = predictor.weights.shape[2] - 1
+    own = predictor.splits if feature == "compositional" else predictor.slopes
+    sigma = dtype.type(getattr(predictor.feature, "sigma", 1.0))
+    tables = (predictor.splits, own, predictor.weights, predictor.intercept, sigma)
+    tables = (*tables, feature == "compositional")
+    run = row_passes.path_row.dispatcher()
+    if feature == "indicator":
+        tables = (predictor.splits, predictor.weights, predictor.intercept)
+        run = row_passes.leaf_row.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", n_outputs, dtype)
+        if projection is not None:
+            seen = scratch.get("seen", width, dtype)
+            row_passes.project(x, projection, seen)
+            x = seen
+        run(x, *tables, scores)
+        return scores
+
+    return score
+
+
+def _forest(predictor):
+    trees = [_tree(tree) for tree in predictor.trees]
+    share = predictor.weights.dtype.type(len(trees))
+
+    def score(x, scratch):
+        total = scratch.get("total", predictor.weights.shape[1], predictor.weights.dtype)
+        total[:] = 0.0
+        for number, tree in enumerate(trees):
+            total += tree(x, scratch.part(number))
+        total /= share
+        return total
+
+    return score
+
+
+def _conformal(predictor):
+    dtype = predictor.weights.dtype
+    tables = (
+        np.ascontiguousarray(predictor.anchors, dtype=dtype),
+        predictor.gammas.astype(dtype),
+        np.ascontiguousarray(predictor.weights),
+        np.searchsorted(predictor.kernels, np.arange(len(predictor.anchors) + 1)),
+        predictor.outputs.astype(np.intp),
+        predictor.biases.astype(dtype),
+    )
+    of_root = predictor.profile in ("exponential", "linear")
+    is_bounded = predictor.profile in ("linear", "square")
+    run = row_passes.feature_row if predictor.per_feature else row_passes.conformal_row
+    run = run.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", len(predictor.biases), dtype)
+        run(x, *tables, of_root, is_bounded, scores)
+        return scores
+
+    return score
+
+
+def _gated_linear(predictor):
+    dtype = predictor.weights.dtype
+    softmax, margin = predictor.gate.gate, dtype.type(predictor.gate.margin)
+    tables = (
+        np.ascontiguousarray(softmax.directions, dtype=dtype),
+        softmax.offsets.astype(dtype),
+        np.ascontiguousarray(predictor.weights.T),
+        predictor.biases,
+        dtype.type(predictor.bias),
+    )
+
+    run = row_passes.gated_row.dispatcher()
+
+    def score(x, scratch):
+        gates = scratch.get("gates", len(tables[1]), dtype)
+        scores = scratch.get("scores", 1, dtype)
+        run(x, *tables, margin, gates, scores)
+        return scores
+
+    return score
+
+
+def _stacked(predictor):
+    outputs = [_pass_for(output) for output in predictor.outputs]
+
+    def score(x, scratch):
+        scores = scratch.get("stack", len(outputs), predictor.dtype)
+        for number, output in enumerate(outputs):
+            scores[number] = output(x, scratch.part(number))[0]
+        return scores
+
+    return score
+
+
+_MAKERS = {
+    LocallyLinear: _anchors,
+    TreePath: _tree,
+    TreeForest: _forest,
+    ConformalLinear: _conformal,
+    GatedLinear: _gated_linear,
+    Stacked: _stacked,
+}
