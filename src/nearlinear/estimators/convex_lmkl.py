@@ -1,5 +1,6 @@
 """C-LMKL: localized multiple kernel learning as one convex problem, on clusters found before."""
 
+from itertools import product
 from numbers import Real
 
 import numpy as np
@@ -21,6 +22,7 @@ from .kernel_machine import KernelClassifier
 
 # Rows that take part in finding clusters: centres are averages, more hardly move them.
 _MOST_ROWS = 20_000
+_TILE = 256  # rows and columns of a kernel at once
 
 
 @documents_gated(
@@ -187,8 +189,9 @@ def _relative_sharpness(scores):
 
 def _mean_kernel(kernels, X, Z):
     total = np.zeros((X.shape[0], Z.shape[0]))
-    for start in range(0, X.shape[0], 1024):
-        pairs = Pairs(X[start : start + 1024], Z)
+    for start, first in product(range(0, X.shape[0], _TILE), range(0, Z.shape[0], _TILE)):
+        rows, columns = slice(start, start + _TILE), slice(first, first + _TILE)
+        pairs = Pairs(X[rows], Z[columns])
         for kernel in kernels:
-            total[start : start + 1024] += kernel.from_pairs(pairs)
+            total[rows, columns] += kernel.from_pairs(pairs)
     return total / len(kernels)

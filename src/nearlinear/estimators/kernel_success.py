@@ -11,6 +11,9 @@ from ..solvers.success import SingleKernel, learn_success, stratified_folds
 from .constraints import SHARED, at_least, one_of, positive
 from .gated_machine import GATED_CONSTRAINTS, GatedMachines
 
+# Machines that are solved at once, at most; each has its part of the memory.
+_MOST_MACHINES = 4
+
 SUCCESS_DOC = """success : {"training", "out_of_fold"}, default="training"
         Where a kernel's success is taken from: its machine of all rows, as published, or machines
         that have not seen the rows they are tried on. Flexible kernels are right on nearly all rows
@@ -41,21 +44,30 @@ class KernelSuccessMachines(GatedMachines):
         if self.success == "out_of_fold":
             folds = stratified_folds(problem.targets, self.n_folds, rng)
         singles = self._singles(place)
-        found = [None] * len(singles)
 
-        def work(start, stop):
+        def learn(m):
+            return learn_success(
+                singles[m], problem, place.rows.weight, C=self.success_C,
+                epsilon=self.success_epsilon, folds=folds,
+            )  # fmt: skip
+
+        return singles, self._side_by_side(learn, len(singles))
+
+    def _side_by_side(self, work, count):
+        """[work(0), work(1), ...] on as many threads as memory was set apart for."""
+        found = [None] * count
+
+        def fill(start, stop):
             for m in range(start, stop):
-                found[m] = learn_success(
-                    singles[m], problem, place.rows.weight, C=self.success_C,
-                    epsilon=self.success_epsilon, folds=folds,
-                )  # fmt: skip
+                found[m] = work(m)
 
-        run_blocks(work, len(singles), 1, self.n_jobs)
-        return singles, found
+        run_blocks(fill, count, 1, min(count_threads(self.n_jobs), _MOST_MACHINES))
+        return found
 
     def _singles(self, place):
-        side_by_side = min(count_threads(self.n_jobs), len(place.kernels))
-        options = {"tol": self.tol, "max_bytes": place.max_bytes / side_by_side}
+        # whatever n_jobs is: a machine with more room would be solved in other precision
+        room = place.max_bytes / min(_MOST_MACHINES, len(place.kernels))
+        options = {"tol": self.tol, "max_bytes": room}
         return [
             SingleKernel(kernel, place.rows.X, place.learning, FreeBias(), **options)
             for kernel in place.kernels

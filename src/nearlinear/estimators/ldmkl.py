@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from .._compile import run_blocks
 from ..gates.learned import softmax
 from ..gates.score_gates import SoftmaxOf
 from ..kernels.grams import Grams
@@ -117,14 +116,12 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         expected = np.array([success.expected for success in found]).T
         gates = softmax(expected / self.temperature)
         n_kernels, n_rows = len(found), len(problem)
-        machines = [None] * n_kernels
 
-        def work(start, stop):
-            for m in range(start, stop):
-                mine = np.flatnonzero(gates[:, m] >= (1.0 - 1e-9) / n_kernels)
-                machines[m] = _retrained(singles[m], found[m].machine, mine, problem)
+        def retrain(m):
+            mine = np.flatnonzero(gates[:, m] >= (1.0 - 1e-9) / n_kernels)
+            return _retrained(singles[m], found[m].machine, mine, problem)
 
-        run_blocks(work, n_kernels, 1, self.n_jobs)
+        machines = self._side_by_side(retrain, n_kernels)
         coefs, biases = np.zeros((n_kernels, n_rows)), np.zeros(n_kernels)
         for m, (rows, machine) in enumerate(machines):
             coefs[m, rows] = machine.dual_coef
