@@ -14,6 +14,11 @@ from ._failure import CommandError
 
 COMMANDS = {
     "demo": "our models beside the alternatives, on data that ships with scikit-learn",
+    "fit": "a model from a table, written to a model file",
+    "predict": "labels and scores of a table, streamed in constant memory",
+    "inspect": "what a model file holds: method, cost, training record",
+    "warmup": "compile what prediction needs, once, for container images",
+    "completion": "a script that completes commands and options in a shell",
 }
 
 

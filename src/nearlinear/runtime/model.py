@@ -23,7 +23,7 @@ class FileModel:
     n_gating_features: int
     feature_names: list | None
     classes: list | None
-    loss: str | None
+    parameters: dict
     mean: np.ndarray | None
     scale: np.ndarray | None
     record: dict
@@ -77,11 +77,12 @@ def model_of(header, arrays):
     mean, scale = _scaler(parse(header["scaler"], arrays), n_features)
     names = _check_names(header["feature_names"], n_features)
     parameters = parse(header["parameters"], arrays)
-    loss = parameters.get("loss") if isinstance(parameters, dict) else None
+    if not isinstance(parameters, dict):
+        raise ModelFileError("The model file's parameters are described wrongly.")
     record = header["record"] if isinstance(header["record"], dict) else {}
     return FileModel(
         str(header["method"]), predictor, n_features, n_gating, names,
-        None if classes is None else _as_list(classes), loss, mean, scale, record,
+        None if classes is None else _as_list(classes), parameters, mean, scale, record,
     )  # fmt: skip
 
 

@@ -1,0 +1,221 @@
+"""Rows of numbers from CSV, Parquet, svmlight and npz files, whole or in pieces.
+
+Every error says file, row and column. Rows are counted from 1, without the header.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ._failure import CommandError
+
+_KINDS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".svm": "svmlight",
+    ".npz": "npz",
+}
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a table: values (or CSR rows), their names, and the number of the first."""
+
+    values: object
+    names: list[str] | None
+    first: int
+    target: np.ndarray | None = None
+
+
+def kind_of(source):
+    if source == STDIN:
+        return "csv"
+    suffix = Path(source).suffix.lower()
+    if suffix not in _KINDS:
+        raise CommandError(f"{source}: a table's name ends in {', '.join(_KINDS)}")
+    return _KINDS[suffix]
+
+
+def pieces(source, *, target=None, n_rows=None, n_features=None) -> Iterator[Piece]:
+    """Pieces of at most ``n_rows`` rows (None: all at once), with the ``target`` column apart.
+
+    ``n_features`` is how many an svmlight file has, if that is known.
+    """
+    kind = kind_of(source)
+    if source != STDIN and not Path(source).is_file():
+        raise CommandError(f"{source}: there is no such file")
+    reader = {
+        "csv": _csv, "parquet": _parquet, "svmlight": _svmlight, "npz": _npz
+    }[kind]  # fmt: skip
+    found = False
+    for piece in reader(source, target, n_rows, n_features):
+        found = True
+        yield piece
+    if not found:
+        raise CommandError(f"{source}: the table has no rows")
+
+
+def whole(source, target):
+    """All rows at once, with their target."""
+    (piece,) = pieces(source, target=target)
+    if piece.target is None:
+        raise CommandError(f"{source}: name the column to predict with --target")
+    return piece
+
+
+def _pandas():
+    try:
+        import pandas
+    except ImportError as error:
+        raise CommandError(
+            "CSV and Parquet tables are read with pandas: pip install 'nearlinear[cli]'"
+        ) from error
+    return pandas
+
+
+def _csv(source, target, n_rows, n_features):
+    pandas = _pandas()
+    separator = "\t" if str(source).lower().endswith(".tsv") else ","
+    stream = sys.stdin.buffer if source == STDIN else source
+    first = 1
+    try:
+        options = {"sep": separator, "low_memory": False, "skipinitialspace": True}
+        frames = pandas.read_csv(stream, chunksize=n_rows, **options)
+        for frame in [frames] if n_rows is None else frames:
+            if len(frame):
+                yield _piece(frame, source, target, first)
+            first += len(frame)
+    except pandas.errors.EmptyDataError as error:
+        raise CommandError(f"{_name(source)}: the table is empty") from error
+    except (pandas.errors.ParserError, UnicodeDecodeError) as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise CommandError(f"{_name(source)}: no readable CSV ({reason})") from error
+
+
+def _parquet(source, target, n_rows, n_features):
+    _pandas()
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise CommandError(
+            "Parquet tables are read with pyarrow: pip install 'nearlinear[cli]'"
+        ) from error
+    try:
+        table = parquet.ParquetFile(source)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise CommandError(f"{source}: no readable Parquet file ({error})") from error
+    first = 1
+    with table:
+        batches = table.iter_batches(batch_size=n_rows or max(1, table.metadata.num_rows))
+        for batch in batches:
+            frame = batch.to_pandas()
+            if len(frame):
+                yield _piece(frame, source, target, first)
+            first += len(frame)
+
+
+def _npz(source, target, n_rows, n_features):
+    try:
+        with np.load(source, allow_pickle=False) as archive:
+            if "X" not in archive:
+                raise CommandError(f"{source}: an npz table has an array X (and y)")
+            X = archive["X"]
+            y = archive.get("y", None)
+    except (ValueError, OSError, EOFError) as error:
+        raise CommandError(f"{source}: no readable npz file ({error})") from error
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise CommandError(f"{source}: X must be a matrix of numbers, not {X.dtype} {X.shape}")
+    if y is not None and y.shape != (len(X),):
+        raise CommandError(f"{source}: y has shape {y.shape}, X has {len(X)} rows")
+    if target not in (None, "y"):
+        raise CommandError(f"{source}: the target of an npz table is its array y, not {target!r}")
+    step = n_rows or max(1, len(X))
+    for start in range(0, len(X), step):
+        part = X[start : start + step].astype(np.float64)
+        _check_finite(part, None, source, start + 1)
+        yield Piece(part, None, start + 1, None if y is None else y[start : start + step])
+
+
+def _svmlight(source, target, n_rows, n_features):
+    from sklearn.datasets import load_svmlight_file
+
+    if target not in (None, "y"):
+        raise CommandError(f"{source}: the target of an svmlight file is its first number")
+    try:
+        X, y = load_svmlight_file(str(source), n_features=n_features)
+    except (ValueError, OSError) as error:
+        raise CommandError(f"{source}: no readable svmlight file ({error})") from error
+    step = n_rows or max(1, X.shape[0])
+    for start in range(0, X.shape[0], step):
+        yield Piece(X[start : start + step], None, start + 1, y[start : start + step])
+
+
+def _piece(frame, source, target, first):
+    names = [str(name) for name in frame.columns]
+    values = None
+    if target is not None:
+        if target not in names:
+            raise CommandError(
+                f"{_name(source)}: there is no column {target!r}; there are {', '.join(names[:20])}"
+            )
+        column = frame.iloc[:, names.index(target)]
+        missing = np.flatnonzero(column.isna().to_numpy())
+        if len(missing):
+            raise CommandError(
+                f"{_name(source)}, row {first + missing[0]}, column {target!r}: the target is "
+                "missing; give it or remove the row"
+            )
+        values = column.to_numpy()
+        frame = frame.drop(columns=frame.columns[names.index(target)])
+        names.remove(target)
+    return Piece(frame, names, first, values)
+
+
+def numbers(frame, names, source, first):
+    """A frame's columns as one array of numbers, or an error that names the first bad cell."""
+    if not hasattr(frame, "columns"):
+        return frame
+    for name, column in zip(names, (frame.iloc[:, k] for k in range(frame.shape[1])), strict=True):
+        if column.dtype.kind not in "fiub":
+            cell, row = _first_bad(column)
+            raise CommandError(
+                f"{_name(source)}, row {first + row}, column {name!r}: {cell!r} is no number; "
+                "code it as one or leave the column out"
+            )
+    values = frame.to_numpy(dtype=np.float64)
+    _check_finite(values, names, source, first)
+    return values
+
+
+def _first_bad(column):
+    for row, cell in enumerate(column):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return cell, row
+    return column.iloc[0], 0
+
+
+def _check_finite(values, names, source, first):
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        name = repr(names[column]) if names else column
+        raise CommandError(
+            f"{_name(source)}, row {first + row}, column {name}: the value is missing or infinite; "
+            "fill it in or remove the row"
+        )
+
+
+def _name(source):
+    return "standard input" if source == STDIN else source

@@ -1,0 +1,61 @@
+"""``nearlinear inspect``: what a model file holds."""
+
+import argparse
+import json
+from pathlib import Path
+
+from ._failure import CommandError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "example: nearlinear inspect model.nlm --json"
+    parser.add_argument("model", help="model file (.nlm)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    # The reader of files alone: nothing is compiled or loaded to look at one.
+    from nearlinear.runtime import ModelFileError, load
+
+    path = Path(arguments.model)
+    if not path.is_file():
+        raise CommandError(f"{path}: there is no such file")
+    try:
+        model = load(path)
+    except ModelFileError as error:
+        raise CommandError(str(error)) from error
+    found = {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "method": model.method,
+        "parameters": _plain(model.parameters),
+        "classes": model.classes,
+        "features": model.n_features,
+        "feature_names": model.feature_names,
+        "scaled": model.mean is not None or model.scale is not None,
+        "predictor": model.predictor.kind,
+        **model.record,
+    }
+    if arguments.json:
+        print(json.dumps(found))
+        return
+    width = max(len(name) for name in found)
+    for name, value in found.items():
+        print(f"{name.replace('_', ' '):{width}}  {_short(value)}")
+
+
+def _plain(parameters):
+    return {name: value if _is_plain(value) else str(value) for name, value in parameters.items()}
+
+
+def _is_plain(value):
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _short(value):
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {item}" for name, item in value.items() if item is not None)
+    if isinstance(value, list):
+        shown = ", ".join(str(item) for item in value[:12])
+        return shown + (f", ... ({len(value)})" if len(value) > 12 else "")
+    return "-" if value is None else value

@@ -1,0 +1,58 @@
+"""``nearlinear warmup``: compile what prediction needs, once, for container images."""
+
+import argparse
+import sys
+import time
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "example: RUN pip install nearlinear && nearlinear warmup"
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    start = time.perf_counter()
+    names = [name for name, warm in _models()]
+    for name, warm in _models():
+        if not arguments.quiet:
+            print(f"compiling {name}", file=sys.stderr, flush=True)
+        warm()
+    if not arguments.quiet:
+        seconds = time.perf_counter() - start
+        print(f"{len(names)} kinds of models are ready ({seconds:.1f} s)")
+
+
+def _models():
+    """Kinds of models, each with a function that predicts with a tiny one in both precisions."""
+    import nearlinear
+
+    fast = {"random_state": 0}
+    makers = {
+        "anchors": lambda: nearlinear.LLCSAPLClassifier(4, n_neighbors=2, max_iter=2, **fast),
+        "reconstruction codes": lambda: nearlinear.LCCSVMClassifier(4, n_neighbors=2, **fast),
+        "clusters": lambda: nearlinear.ClusteredSVMClassifier(3, **fast),
+        "trees": lambda: nearlinear.LDKLClassifier(2, max_iter=2, **fast),
+        "local kernels": lambda: nearlinear.MLLKMClassifier(),
+        "gated linear models": lambda: nearlinear.LMKLClassifier(n_copies=2, **fast),
+        "kernel machines": lambda: nearlinear.UniformMKLClassifier("gaussian"),
+    }
+    return [(name, _warming(maker)) for name, maker in makers.items()]
+
+
+def _warming(maker):
+    def warm():
+        import warnings
+
+        import numpy as np
+
+        rng = np.random.default_rng(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for dtype in (np.float32, np.float64):
+                X = rng.standard_normal((60, 3)).astype(dtype)
+                for y in (X[:, 0] > 0, (X[:, 0] > 0) + (X[:, 1] > 0)):
+                    model = maker().fit(X, y.astype(int))
+                    model.predict(X)
+                    model.compile()(X[0])
+
+    return warm
