@@ -19,6 +19,11 @@ SMALL = {
     "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
     "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "random_state": 0},
+    "LMKLClassifier": {"random_state": 0},
+    "ConvexLMKLClassifier": {"C": 1.0, "random_state": 0},
+    "SwMKLClassifier": {"C": 1.0},
+    "LDMKLClassifier": {"C": 1.0},
+    "SAMKLClassifier": {"C": 1.0, "max_rounds": 3},
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
 }
@@ -29,6 +34,7 @@ SMALL_REGRESSORS = {
     "SPGGMKLRegressor": {},
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
+    "LMKLRegressor": {"random_state": 0},
 }
 
 
@@ -75,7 +81,7 @@ def pytest_generate_tests(metafunc):
         "shuffled_stream_name": streams,  # LaSVM and MLLKM take rows in the order they come in
         "loss_stream_name": streams,
         "stream_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
-        "random_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
+        "random_regressor_name": ["LDKLRegressor", "MLLKMRegressor", "LMKLRegressor"],
         "kernel_name": [
             *(name for name in SMALL if name.endswith("MKLClassifier")),
             *(name for name in SMALL_REGRESSORS if name.endswith("MKLRegressor")),

@@ -175,7 +175,9 @@ def test_float32_rows_stay_float32(small, name, blobs):
     X, y = blobs
     model = small(name).fit(X.astype(np.float32), y)
     arrays = model.predictor_.to_arrays()
-    stored = {"weights", "rows", "support", "coefficients", "biases"} & set(arrays)
+    floats = {"weights", "rows", "support", "coefficients", "biases"}
+    # where classes have machines of their own: weights_0, weights_1, ...
+    stored = [key for key in arrays if key.rstrip("_0123456789") in floats]
     assert stored
     assert all(arrays[key].dtype == np.float32 for key in stored)
     assert model.decision_function(X.astype(np.float32)).dtype == np.float32
@@ -219,6 +221,10 @@ AS_SPARSE = {
     "LDKLClassifier": {"jitter": 0.0},
     # both stop at their gap, each in a place of its own
     "SimpleMKLClassifier": {"tol": 1e-3, "weight_solver": "newton"},
+    # no convex problem: steps of the gate lead apart whatever differs by rounding
+    "LMKLClassifier": {"tol": 1e-5, "max_iter": 2},
+    # switches follow the order of scores, which may turn by rounding
+    "SAMKLClassifier": {"tol": 1e-4, "max_rounds": 1},
 }
 
 

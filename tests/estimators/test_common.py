@@ -20,6 +20,12 @@ QUICK = {
     "MLLKMRegressor": {"n_anchors": 10},
     "SPGGMKLClassifier": {"C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
+    "LMKLClassifier": {"n_copies": 2, "max_iter": 5},
+    "LMKLRegressor": {"n_copies": 2, "max_iter": 5},
+    "ConvexLMKLClassifier": {"C": 1.0},
+    "SwMKLClassifier": {"C": 1.0},
+    "LDMKLClassifier": {"C": 1.0},
+    "SAMKLClassifier": {"C": 1.0, "max_rounds": 3},
 }
 
 # One check is of sparse rows only.

@@ -69,7 +69,7 @@ def scores_of(found, X):
 
 
 def objective(found, X, targets, C, loss=HINGE):
-    return found.penalty + C @ loss.value(scores_of(found, X)[:, None], targets[:, None])
+    return found.price + C @ loss.value(scores_of(found, X)[:, None], targets[:, None])
 
 
 # --- gradients ---------------------------------------------------------------------------------
@@ -232,15 +232,15 @@ def test_a_large_penalty_holds_the_gate_near_zero(rows):
 # --- what is returned --------------------------------------------------------------------------
 
 
-def test_the_penalty_is_half_the_squares_of_the_weights_before_scaling(rows):
+def test_the_price_is_half_the_squares_of_weights_before_scaling_and_of_the_gate(rows):
     X, y = rows
     gate = Softmax().start(X, 3, np.random.RandomState(0))
-    found = learn(X, y, np.ones(N_ROWS), gate, MAPS)
-    total = 0.0
+    found = learn(X, y, np.ones(N_ROWS), gate, MAPS, penalty=0.7)
+    total = 0.7 * (found.gate.parameters**2).sum()
     for affine, w, b in zip(MAPS, found.weights.T, found.biases, strict=True):
         total += (w**2 / affine.scales).sum()
         total += b**2 / affine.constant if affine.constant else 0.0
-    assert found.penalty == pytest.approx(0.5 * total)
+    assert found.price == pytest.approx(0.5 * total)
 
 
 def test_columns_and_constants_that_a_kernel_does_not_see_get_no_weight(rows):

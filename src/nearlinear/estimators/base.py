@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
 from ..losses import LOSSES
+from ..predictors.explanation import explain
 from .constraints import fit_context
 from .labels import class_row_weights, encode_labels, require_one_type, row_weights
 from .rows import merge_regression_rows, merge_rows
@@ -40,6 +41,12 @@ class LocalEstimator(BaseEstimator):
         return self
 
     def _check_training_rows(self, X, y, reset, **y_checks):
+        if not reset and self.__dict__.get("_is_loaded"):
+            raise ValueError(
+                f"This {type(self).__name__} comes from a file, which has what prediction needs "
+                "and no more: fit it anew to learn on."
+            )
+        self.__dict__.pop("_is_loaded", None)
         dtype = [np.float64, np.float32] if reset else self._score_dtype
         form = self._sparse_form()
         X, y = validate_data(
@@ -66,6 +73,29 @@ class LocalEstimator(BaseEstimator):
     def _scores(self, X):
         X = self._check_rows(X)  # first: says so if there is nothing fitted yet
         return self.predictor_(X, n_jobs=self.n_jobs)
+
+    def explain(self, X, *, n_support=5):
+        """Take the scores of rows apart.
+
+        A locally linear model tells, for every row, the one linear model w(x), b(x) that answers
+        for it and where that comes from (anchors, path, kernels); its score is
+        ``(w(x) * x).sum() + b(x)``. A kernel machine tells what each kernel adds to the score, and
+        which support rows count most.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows, as for ``predict``. Behind a scaler, give transformed rows, and the result's
+            ``in_original_units(scaler)`` speaks of the raw features.
+        n_support : int, default=5
+            Support rows of a kernel machine that are named for each row and output.
+
+        Returns
+        -------
+        Explanation
+        """
+        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
+        return explain(self.predictor_, X, n_support, self.n_jobs)
 
     @property
     def _score_dtype(self):

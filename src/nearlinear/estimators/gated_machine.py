@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._warn import warn_user
 from ..kernels.family import fix_kernels, parse_kernels
 from ..kernels.grams import Grams
 from ..predictors.gated import Stacked
@@ -34,6 +35,7 @@ class Localized:
     gap: float
     n_iter: int
     details: dict = field(default_factory=dict)
+    was_interrupted: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,13 @@ class GatedMachines(KernelMachine):
         rng = check_random_state(self.random_state)
         place = self._workplace(rows)
         place = replace(place, shared=self._share(place, rng))
-        found = [self._learn_output(place, problem, rng) for problem in self._problems(rows)]
+        found, problems = [], self._problems(rows)
+        for problem in problems:
+            found.append(self._learn_output(place, problem, rng))
+            if found[-1].was_interrupted:
+                if len(found) < len(problems):  # nothing is known of the other classes
+                    raise KeyboardInterrupt
+                warn_user("Interrupted: the best gate so far is kept.")
         self._keep(found, place)
 
     def _share(self, place, rng):

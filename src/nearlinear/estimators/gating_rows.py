@@ -66,6 +66,25 @@ class GatingRows:
         """Labels, or values; ``gating`` as in ``fit``."""
         return super().predict(Checked(self._seen_rows(X, gating)))
 
+    def explain(self, X, gating=None, *, n_support=5):
+        """Take the scores of rows apart: components with their gates, and linear models if any.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows, as for ``predict``.
+        gating : array or CSR matrix of shape (n_samples, any) or None
+            As in ``fit``.
+        n_support : int, default=5
+            Support rows of a kernel machine that are named for each row and output.
+
+        Returns
+        -------
+        Explanation
+        """
+        found = super().explain(Checked(self._seen_rows(X, gating)), n_support=n_support)
+        return found.on_first_features(self.n_features_in_)
+
     def _seen_rows(self, X, gating):
         rows = super()._check_rows(X)
         wanted = self.n_gating_features_
@@ -110,7 +129,7 @@ class GatingRows:
         listed = parse_kernels(self.kernels, self.n_features_in_)
         return [OnColumns(kernel, range(self.n_features_in_)) for kernel in listed]
 
-    def _started_gate(self):
+    def _started_gate(self, X):
         """The gate that the user names or gives, seeing what it shall see."""
         gate = self.gate
         if isinstance(gate, str):
@@ -119,7 +138,7 @@ class GatingRows:
                 raise ValueError(f"There is no gate named {gate!r}; there are {known}.")
             gate = GATES[gate]
         missing = [name for name in _GATE_METHODS if not hasattr(gate, name)]
-        if missing or not callable(gate):
+        if missing or not callable(gate) or isinstance(gate, type):
             raise ValueError(
                 f"gate={gate!r} is no gate: give a name or an object with "
                 f"{', '.join(missing) or '__call__'}."
@@ -130,6 +149,13 @@ class GatingRows:
         if seen is None:
             return gate
         if callable(seen):
+            returned = seen(X)
+            shape = returned.shape if hasattr(returned, "shape") else np.shape(returned)
+            if len(shape) != 2 or shape[0] != X.shape[0] or shape[1] == 0:
+                raise ValueError(
+                    f"gating_features must return one row of numbers for every row; for "
+                    f"{X.shape[0]} rows it returned an array of shape {shape}."
+                )
             return Viewing(gate, seen)
         return Viewing(gate, Columns(self._checked_columns(seen)))
 

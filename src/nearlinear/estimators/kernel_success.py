@@ -51,7 +51,11 @@ class KernelSuccessMachines(GatedMachines):
                 epsilon=self.success_epsilon, folds=folds,
             )  # fmt: skip
 
-        return singles, self._side_by_side(learn, len(singles))
+        found = self._side_by_side(learn, len(singles))
+        if self.verbose:
+            shares = ", ".join(f"{success.share:.3f}" for success in found)
+            print(f"{type(self).__name__}: kernels are right on shares {shares} of the rows")
+        return singles, found
 
     def _side_by_side(self, work, count):
         """[work(0), work(1), ...] on as many threads as memory was set apart for."""

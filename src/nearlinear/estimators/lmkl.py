@@ -1,5 +1,6 @@
 """LMKL: localized multiple kernel learning with a gate that is learned."""
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -16,7 +17,7 @@ from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
 from .gating_rows import Checked, GatingRows
 from .kernel_machine import KernelClassifier, KernelRegressor
-from .lmkl_doc import LMKL_TEXTS
+from .lmkl_doc import LMKL_TEXTS, LMKR_TEXTS
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -44,7 +45,7 @@ class _LMKL(GatingRows, GatedMachines):
         X = place.rows.X
         owners = np.tile(np.arange(len(place.kernels)), self.n_copies)
         maps = [affine_map(place.kernels[m], X.shape[1]) for m in owners]
-        gate = self._started_gate()
+        gate = self._started_gate(X)
         if self._engine(X, maps) == "adam":
             return self._learn_primal(place, problem, gate, maps, rng)
         grams = place.grams()
@@ -58,6 +59,9 @@ class _LMKL(GatingRows, GatedMachines):
             )  # fmt: skip
             if best is None or found.objective < best.objective:
                 best = found
+            if found.was_interrupted:
+                best = replace(best, was_interrupted=True)
+                break
         return self._dual_output(best, place, owners, maps)
 
     def _dual_output(self, found, place, owners, maps):
@@ -78,8 +82,9 @@ class _LMKL(GatingRows, GatedMachines):
         details = {"gate_": found.gate, "objective_path_": np.array(found.path)}
         details |= _component_report(found.gates, support)
         return Localized(
-            predictor, support, found.objective, machine.gap, found.n_machines, details
-        )
+            predictor, support, found.objective, machine.gap, found.n_machines, details,
+            found.was_interrupted,
+        )  # fmt: skip
 
     def _learn_primal(self, place, problem, gate, maps, rng):
         X = place.rows.X
@@ -255,7 +260,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
 @documents_gated(
     "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
     "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", tol="1e-3", max_iter=50, solver=False, marks=LMKL_TEXTS,
+    kernels="affine", tol="1e-3", max_iter=50, solver=False, marks=LMKR_TEXTS,
 )  # fmt: skip
 class LMKLRegressor(_LMKL, KernelRegressor):
     r"""LMKL for regression: local machines, and a learned gate that shares out the rows.
@@ -293,6 +298,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         **KernelRegressor._parameter_constraints,
         **_CONSTRAINTS,
     }
+    _parameter_constraints["solver"] = [one_of("auto", "adam", "smo")]
     _parameter_constraints.pop("bias")
 
     def __init__(

@@ -55,3 +55,14 @@ LMKL_TEXTS = {
     "gate_attributes": _ATTRIBUTES,
     "notes": _NOTES,
 }
+
+# What is solved from Gram columns are machines of two classes.
+LMKR_TEXTS = {
+    **LMKL_TEXTS,
+    "engine": _ENGINE.replace('{"auto", "smo", "mwu", "adam"}', '{"auto", "smo", "adam"}').replace(
+        """"mwu" the same (with the
+        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
+        with rows × kernels; """,
+        "",
+    ),
+}

@@ -104,6 +104,12 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _round_reporter(self):
+        if not self.verbose:
+            return None
+        name = type(self).__name__
+        return lambda number, objective: print(f"{name}: round {number}, objective {objective:.6g}")
+
     def _learn_output(self, place, problem, rng):
         n_kernels = len(place.kernels)
         n_selected = max(1, n_kernels - 1) if self.n_selected is None else self.n_selected
@@ -116,7 +122,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         grams.keep(range(n_kernels))
         found = solve_switched(
             place.learn(grams, problem), n_selected, tol=self.tol, max_rounds=self.max_rounds,
-            max_iter=self.max_iter,
+            max_iter=self.max_iter, on_round=self._round_reporter(),
         )  # fmt: skip
         weights, machine = found.evaluation.weights, found.evaluation.machine
         components = ComponentScores.of_machines(

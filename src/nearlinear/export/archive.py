@@ -12,8 +12,27 @@ from ..runtime.container import ModelFileError, read, write
 from ..runtime.model import model_of
 from .description import NotData, describe, restore
 
+# What each method leaves after training.
+_EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
+PREDICTORS = {
+    **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
+    **dict.fromkeys(("LLCSAPLClassifier", "ClusteredSVMClassifier"), ("LocallyLinear",)),
+    **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), ("TreePath", "TreeForest")),
+    **dict.fromkeys(("MLLKMClassifier", "MLLKMRegressor"), ("ConformalLinear",)),
+    **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},
+    **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
+    **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
+    "LMKLClassifier": ("GatedLinear", "GatedExpansion", "Stacked"),
+    "LMKLRegressor": ("GatedLinear", "GatedExpansion"),
+    "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),
+    "SwMKLClassifier": ("GatedExpansion", "ExpansionOfGatedRows", "Stacked"),
+    "LDMKLClassifier": ("GatedVote", "Stacked"),
+    "SAMKLClassifier": ("SelectedSum", "Stacked"),
+}
 # Attributes that have a place of their own in the header.
-_OWN_PLACE = {"predictor_", "classes_", "n_features_in_", "feature_names_in_"}
+_OWN_PLACE = {
+    "predictor_", "classes_", "n_features_in_", "feature_names_in_", "n_gating_features_"
+}  # fmt: skip
 
 
 def save(model, path):
@@ -30,7 +49,7 @@ def save(model, path):
     path : str or path
         By custom it ends in ``.nlm``.
     """
-    scaler, estimator = _parts(model)
+    scaler, estimator = model_parts(model)
     check_is_fitted(estimator, "predictor_")
     arrays = []
     try:
@@ -49,8 +68,12 @@ def save(model, path):
         "feature_names": None if names is None else [str(name) for name in names],
         "scaler": describe(_scaler_arrays(scaler), arrays),
         "attributes": describe(_attributes(estimator, arrays), arrays),
-        "record": _record(estimator, scaler),
+        "record": _record(model, estimator, scaler),
     }
+    try:
+        model_of(header, arrays)
+    except ModelFileError as error:  # a kernel that files do not have, say
+        raise ModelFileError(f"{type(estimator).__name__} cannot be saved: {error}") from error
     write(path, header, arrays)
 
 
@@ -73,30 +96,31 @@ def load(path):
     """
     header, arrays = read(path)
     checked = model_of(header, arrays)
-    estimator = _estimator_of(checked.method, restore(header["parameters"], arrays))
-    for name, value in restore(header["attributes"], arrays).items():
-        if not name.endswith("_") or name.startswith("_") or name in _OWN_PLACE:
-            raise ModelFileError(f"The model file sets {name!r}, which is no attribute of a fit.")
-        setattr(estimator, name, value)
+    estimator = _estimator_of(checked, restore(header["parameters"], arrays))
+    _set_attributes(estimator, restore(header["attributes"], arrays))
     estimator.predictor_ = restore(header["predictor"], arrays)
     estimator.n_features_in_ = checked.n_features
+    if hasattr(estimator, "gating_features"):
+        estimator.n_gating_features_ = checked.n_gating_features
     if checked.classes is not None:
         estimator.classes_ = np.asarray(restore(header["classes"], arrays))
-    scaler = _scaler_of(checked, header["record"])
+    estimator._is_loaded = True
+    scaler = _scaler_of(checked)
     if checked.feature_names is not None:
         named = estimator if scaler is None else scaler
         named.feature_names_in_ = np.array(checked.feature_names, dtype=object)
-    return estimator if scaler is None else make_pipeline(scaler, estimator)
+    return _as_saved(scaler, estimator, checked.record.get("steps"))
 
 
-def _parts(model):
-    """Scaler (or None) and estimator."""
+def model_parts(model):
+    """Scaler (or None) and estimator of a model or pipeline."""
     if not isinstance(model, Pipeline):
         return None, _ours(model)
-    steps = [step for _, step in model.steps if step not in (None, "passthrough")]
+    steps = [step for step in dict(model.steps).values() if not _is_nothing(step)]
     scaler = steps[0] if len(steps) == 2 else None
-    if not steps or len(steps) > 2 or not isinstance(scaler, StandardScaler | None):
-        kinds = ", ".join(type(step).__name__ for step in steps)
+    # a scaler derived from StandardScaler may do something else
+    if not steps or len(steps) > 2 or type(scaler) not in (StandardScaler, type(None)):
+        kinds = ", ".join(type(step).__name__ for step in steps) or "nothing"
         raise ModelFileError(
             f"A pipeline of {kinds} has no model file: save StandardScaler and one model of "
             "nearlinear, or the model alone."
@@ -104,12 +128,36 @@ def _parts(model):
     return scaler, _ours(steps[-1])
 
 
+def _is_nothing(step):
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
 def _ours(model):
     name = type(model).__name__
     package = import_module(__package__.rpartition(".")[0])
     if getattr(package, name, None) is not type(model):
-        raise ModelFileError(f"{name} is no model of nearlinear.")
+        raise ModelFileError(
+            f"{name} is no model of nearlinear: save one, or a pipeline that ends in one."
+        )
     return model
+
+
+def _as_saved(scaler, estimator, names):
+    """The estimator alone, or the pipeline with the names of its steps."""
+    parts = [part for part in (scaler, estimator) if part is not None]
+    if not isinstance(names, list) or len(names) != len(parts):
+        return estimator if scaler is None else make_pipeline(*parts)
+    return Pipeline([(str(name), part) for name, part in zip(names, parts, strict=True)])
+
+
+def _set_attributes(estimator, attributes):
+    if not isinstance(attributes, dict):
+        raise ModelFileError("The model file's attributes are described wrongly.")
+    for name, value in attributes.items():
+        good = isinstance(name, str) and name.endswith("_") and not name.startswith("_")
+        if not good or name in _OWN_PLACE or hasattr(type(estimator), name):
+            raise ModelFileError(f"The model file sets {name!r}, which is no attribute of a fit.")
+        setattr(estimator, name, value)
 
 
 def _why_not(estimator, error):
@@ -158,7 +206,8 @@ def _scaler_arrays(scaler):
     }
 
 
-def _scaler_of(checked, record):
+def _scaler_of(checked):
+    record = checked.record
     if checked.mean is None and checked.scale is None and not record.get("scaled"):
         return None
     scaler = StandardScaler(
@@ -171,7 +220,7 @@ def _scaler_of(checked, record):
     return scaler
 
 
-def _record(estimator, scaler):
+def _record(model, estimator, scaler):
     import scipy
     import sklearn
 
@@ -182,6 +231,7 @@ def _record(estimator, scaler):
         "training_rows": getattr(estimator, "_n_training_rows", None),
         "validation_score": None if score is None or not np.isfinite(score) else float(score),
         "scaled": scaler is not None,
+        "steps": _step_names(model),
         "scaler_rows": int(seen) if np.ndim(seen) == 0 and seen is not None else None,
         "cost": {
             "multiply_adds": cost.multiply_adds,
@@ -197,12 +247,28 @@ def _record(estimator, scaler):
     }
 
 
-def _estimator_of(method, parameters):
-    package = import_module(__package__.rpartition(".")[0])
-    if method not in package.__all__ or not method.endswith(("Classifier", "Regressor")):
+def _step_names(model):
+    if not isinstance(model, Pipeline):
+        return None
+    return [name for name, step in model.steps if not _is_nothing(step)]
+
+
+def _estimator_of(checked, parameters):
+    method, package = checked.method, import_module(__package__.rpartition(".")[0])
+    if method not in PREDICTORS or method not in package.__all__:
         raise ModelFileError(f"The model file names the unknown method {method!r}.")
+    if checked.predictor.kind not in PREDICTORS[method]:
+        raise ModelFileError(f"The model file has a {checked.predictor.kind} for a {method}.")
+    if (checked.classes is None) != method.endswith("Regressor"):
+        raise ModelFileError(f"The model file of a {method} has the wrong classes.")
+    if checked.n_gating_features and not method.startswith("LMKL"):
+        raise ModelFileError(f"The model file has gating features, which {method} does not take.")
     cls = getattr(package, method)
-    known = cls._get_param_names()
-    if not isinstance(parameters, dict) or not set(parameters) <= set(known):
+    if not set(parameters) <= set(cls._get_param_names()):
         raise ModelFileError(f"The model file has parameters that {method} does not have.")
-    return cls(**parameters)
+    estimator = cls(**parameters)
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise ModelFileError(f"The model file has a wrong parameter: {error}") from error
+    return estimator

@@ -2,7 +2,8 @@
 
 A value is JSON's own (null, booleans, numbers, strings, lists), or an object with "$":
 
-    {"$": "array", "number": k}                       the k-th array of the file
+    {"$": "array", "number": k}                       the k-th array of the file; "as": its type,
+                                                      where it is kept as a wider one
     {"$": "csr", "shape": [n, d], "data": ..., "indices": ..., "indptr": ...}
     {"$": "tuple", "items": [...]}, {"$": "dict", "items": [[key, value], ...]}
     {"$": "number", "value": "inf" | "-inf" | "nan"}
@@ -19,6 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix, issparse
 
 from ..runtime.container import ModelFileError
+from ..runtime.parts import KEPT_AS, as_kept
 
 # Everything that a model is made of, and where it lives.
 KINDS = {
@@ -103,7 +105,8 @@ def describe(value, arrays):
             field.name: describe(getattr(value, field.name), arrays) for field in fields(value)
         }
         return {"$": "object", "kind": kind, "fields": parts}
-    raise NotData(f"{value!r} is no data that a model file can hold")
+    named = getattr(value, "__name__", None) or f"an object of {kind}"
+    raise NotData(f"{named} is no data that a model file can hold")
 
 
 _CSR = ("data", "indices", "indptr")
@@ -117,6 +120,12 @@ def _describe_array(value, arrays):
     for number, known in enumerate(arrays):  # a model names some of its arrays twice
         if known is value:
             return {"$": "array", "number": number}
+    if value.dtype.newbyteorder("<").str in KEPT_AS:
+        wide = value.astype(np.float32 if value.dtype.kind == "f" else np.int64)
+        if value.dtype.itemsize < 8 or np.array_equal(wide, value):
+            arrays.append(wide)
+            kept = value.dtype.newbyteorder("<").str
+            return {"$": "array", "number": len(arrays) - 1, "as": kept}
     arrays.append(value)
     return {"$": "array", "number": len(arrays) - 1}
 
@@ -136,7 +145,7 @@ def restore(value, arrays, depth=0):
     mark = value.get("$") if isinstance(value, dict) else None
     try:
         if mark == "array":
-            return arrays[_index(value["number"], len(arrays))]
+            return as_kept(arrays[_index(value["number"], len(arrays))], value.get("as"))
         if mark == "csr":
             parts = tuple(inner(value[name]) for name in _CSR)
             return _restored_csr(parts, tuple(value["shape"]))

@@ -13,9 +13,12 @@ against the file's own.
 """
 
 import json
+import math
 import os
 import zlib
+from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -34,7 +37,8 @@ class ModelFileError(ValueError):
 def write(path, header, arrays):
     """Write a file that appears whole or not at all: a temporary name, synced, then renamed."""
     path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # a name of its own for every call, and short: the file's own may be as long as names can be
+    part = path.parent / f".{uuid4().hex}.part"
     try:
         with open(part, "wb") as file:
             for piece in _pieces(header, arrays):
@@ -43,13 +47,14 @@ def write(path, header, arrays):
             os.fsync(file.fileno())
         os.replace(part, path)
         _sync_folder(path.parent)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ModelFileError(
-            f"{path}: cannot be written ({error.strerror or error}); an earlier file of the name "
-            "is as it was."
+            f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}); an earlier "
+            "file of the name is as it was."
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError, ValueError):
+            part.unlink(missing_ok=True)
 
 
 def to_bytes(header, arrays):
@@ -62,8 +67,9 @@ def read(path):
     path = Path(path)
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"{path}: cannot be read ({reason}).") from error
     return from_bytes(data, str(path))
 
 
@@ -84,6 +90,7 @@ def from_bytes(data, name="the model"):
     length = int(np.frombuffer(data, "<u8", 1, offset=16)[0])
     if length > min(len(data) - _FIXED, _LONGEST_HEADER):
         raise ModelFileError(f"{name} is cut short or damaged: its header does not fit in it.")
+    data = memoryview(data)
     text = data[_FIXED : _FIXED + length]
     if zlib.crc32(text) != checksum:
         raise ModelFileError(f"{name} is damaged: its header has another checksum than written.")
@@ -93,9 +100,10 @@ def from_bytes(data, name="the model"):
 
 def _pieces(header, arrays):
     arrays = [_little(array) for array in arrays]
+    checksums = [zlib.crc32(array.reshape(-1).view(np.uint8)) for array in arrays]
     entries, length = [], 0
     while True:  # offsets depend on the header's length, which depends on the offsets' digits
-        entries = _entries(arrays, _FIXED + length)
+        entries = _entries(arrays, checksums, _FIXED + length)
         text = json.dumps(
             {**header, "arrays": entries}, allow_nan=False, separators=(",", ":"), sort_keys=True
         ).encode()
@@ -111,16 +119,16 @@ def _pieces(header, arrays):
         at = entry["offset"] + array.nbytes
 
 
-def _entries(arrays, at):
+def _entries(arrays, checksums, at):
     entries = []
-    for array in arrays:
+    for array, checksum in zip(arrays, checksums, strict=True):
         offset = -(-at // _ALIGNMENT) * _ALIGNMENT
         entries.append(
             {
                 "dtype": array.dtype.str,
                 "shape": list(array.shape),
                 "offset": offset,
-                "crc32": zlib.crc32(array.tobytes()),
+                "crc32": checksum,
             }
         )
         at = offset + array.nbytes
@@ -138,12 +146,33 @@ def _little(array):
 
 def _parsed(text, name):
     try:
-        header = json.loads(text)
+        header = json.loads(
+            str(text, "utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse,
+            parse_float=_finite,
+        )  # fmt: skip
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{name} is damaged: its header is not JSON.") from error
     if not isinstance(header, dict) or not isinstance(header.get("arrays"), list):
         raise ModelFileError(f"{name} is damaged: its header lists no arrays.")
     return header
+
+
+def _distinct(pairs):
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _refuse(constant):
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(text):
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large")
+    return number
 
 
 def _arrays(data, at, entries, name):
@@ -168,8 +197,9 @@ def _arrays(data, at, entries, name):
             raise ModelFileError(
                 f"{name} is damaged: array {number} has another checksum than written."
             )
-        array = np.frombuffer(data[start:stop], dtype).reshape(shape)
-        found.append(array.astype(dtype.newbyteorder("="), copy=True))
+        array = np.empty(shape, dtype.newbyteorder("="))
+        array.reshape(-1)[:] = np.frombuffer(data[start:stop], dtype)
+        found.append(array)
     return found
 
 
@@ -179,7 +209,10 @@ def _entry(entry, number, name):
         shape, offset, checksum = entry["shape"], entry["offset"], entry["crc32"]
         if isinstance(shape, list) and len(shape) <= 8:
             numbers = [*shape, offset, checksum]
-            if all(type(value) is int and 0 <= value < 1 << 62 for value in numbers):
+            # no extent is larger than a file could be, even beside one of zero
+            if all(type(value) is int and 0 <= value < 1 << 40 for value in numbers) and (
+                math.prod(max(extent, 1) for extent in shape) < 1 << 50
+            ):
                 return np.dtype(entry["dtype"]), shape, offset, checksum
     raise ModelFileError(f"{name} is damaged: array {number} is described wrongly.")
 
@@ -188,8 +221,10 @@ def _sync_folder(folder):
     """So that the new name survives a crash, too."""
     if not hasattr(os, "O_DIRECTORY"):
         return
-    handle = os.open(folder, os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    # where a folder cannot be opened or synced, the file is there all the same
+    with suppress(OSError):
+        handle = os.open(folder, os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -48,7 +48,8 @@ class FileModel:
                 f"The model takes rows of {self.n_features + self.n_gating_features} numbers, "
                 f"X has shape {X.shape}."
             )
-        X = X.astype(_dtype(self.predictor), copy=True)
+        # scaled in the rows' own precision, as scikit-learn does
+        X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
         if not np.all(np.isfinite(X)):
             raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
         d = self.n_features
@@ -56,7 +57,7 @@ class FileModel:
             X[:, :d] -= self.mean.astype(X.dtype)
         if self.scale is not None:
             X[:, :d] /= self.scale.astype(X.dtype)
-        return X
+        return X.astype(_dtype(self.predictor), copy=False)
 
 
 def model_of(header, arrays):
@@ -98,8 +99,16 @@ def _check_classes(classes, n_outputs):
             isinstance(classes, np.ndarray) and classes.ndim == 1
         )
         good = is_row and len(classes) == (2 if n_outputs == 1 else n_outputs)
+        good = good and _are_labels(_as_list(classes))
     if not good:
         raise ModelFileError(f"The model file has other classes than its {n_outputs} outputs.")
+
+
+def _are_labels(labels):
+    """Distinct finite values of one kind."""
+    kinds = {type(label) for label in labels}
+    good = len(kinds) == 1 and kinds <= {str, bool, int, float}
+    return good and len(set(labels)) == len(labels) and all(label == label for label in labels)
 
 
 def _check_names(names, n_features):
@@ -119,12 +128,13 @@ def _scaler(scaler, n_features):
         return None, None
     if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
         raise ModelFileError("The model file's scaler is described wrongly.")
-    for array in scaler.values():
+    for name, array in scaler.items():
         good = array is None or (
             isinstance(array, np.ndarray)
             and array.shape == (n_features,)
             and array.dtype.kind == "f"
             and np.all(np.isfinite(array))
+            and (name == "mean" or np.all(array > 0.0))
         )
         if not good:
             raise ModelFileError("The model file's scaler is not one of its features.")

@@ -3,13 +3,27 @@
 import math
 from types import SimpleNamespace
 
+import numpy as np
+
 from .container import ModelFileError
 
 _DEEPEST = 50
 
 
+# Types of labels that are kept as wider ones.
+KEPT_AS = ("<i2", "<u2", "<u4", "<u8", "<f2")
+
+
 class Part(SimpleNamespace):
     """A kind and its fields."""
+
+
+def as_kept(array, kind):
+    if kind is None:
+        return array
+    if kind not in KEPT_AS:
+        raise ModelFileError(f"The model has an array of the unknown type {kind!r}.")
+    return array.astype(np.dtype(kind).newbyteorder("="))
 
 
 def parse(value, arrays, depth=0):
@@ -30,7 +44,7 @@ def parse(value, arrays, depth=0):
             number = value["number"]
             if type(number) is not int or not 0 <= number < len(arrays):
                 raise ModelFileError(f"The model asks for array {number!r} of {len(arrays)}.")
-            return arrays[number]
+            return as_kept(arrays[number], value.get("as"))
         if mark == "tuple":
             return tuple(inner(item) for item in value["items"])
         if mark == "dict":

@@ -4,8 +4,6 @@ What comes out of a file may be anything: kinds, field names, types, shapes and 
 against the rules below before a single row is scored, here or by compiled code that trusts them.
 """
 
-import math
-
 import numpy as np
 
 from .container import ModelFileError
@@ -16,12 +14,14 @@ _LARGEST_DEPTH = 30
 
 def check_predictor(part, n_features):
     """Hold a predictor against the rules; returns its number of outputs."""
-    return _check(part, _PREDICTORS, "predictor", n_features)
+    n_outputs = _check(part, _PREDICTORS, "predictor", n_features)
+    _require(n_outputs >= 1, part.kind, "it has no outputs")
+    return n_outputs
 
 
 def _check(part, rules, what, *context):
     kind = getattr(part, "kind", None)
-    if not isinstance(part, Part) or kind not in rules:
+    if not isinstance(part, Part) or not isinstance(kind, str) or kind not in rules:
         raise ModelFileError(f"The model has a {what} of the unknown kind {kind!r}.")
     names, rule = rules[kind]
     if set(vars(part)) != {"kind", *names}:
@@ -48,9 +48,15 @@ def _floats(array, *shape, name):
     return array.shape
 
 
-def _number(value, name, low=-math.inf, high=math.inf):
+def _number(value, name, low=-1e300, high=1e300):
+    """A finite number that is one in every precision of ours."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ModelFileError(f"The model's {name} is {value!r}.")
+
+
+def _one_type(*arrays, name):
+    if len({array.dtype for array in arrays if array is not None}) > 1:
+        raise ModelFileError(f"The model's {name} has arrays of several types.")
 
 
 def _count(value, name, low, high):
@@ -77,6 +83,7 @@ def _soft_assignment(part, n_features):
     _number(part.sharpness, "sharpness", 0.0)
     if part.metric is not None:
         _floats(part.metric, n_features, name="metric")
+        _require(np.all(part.metric >= 0.0), "SoftAssignment", "its metric is negative")
     return _anchors(part, n_features)
 
 
@@ -95,14 +102,16 @@ _ANCHOR_GATES = {
 
 
 def _polynomial(part, n_features):
-    _number(part.degree, "degree", 1, 1000)
-    _number(part.gamma, "gamma", 0.0)
+    _count(int(part.degree), "degree", 1, 1000)
+    _require(part.degree == int(part.degree), "Polynomial", "its degree is not whole")
+    _number(part.degree, "degree")
+    _number(part.gamma, "gamma", 1e-300)
     _number(part.coef0, "coef0", 0.0)
 
 
 def _gaussian(part, n_features):
-    _number(part.gamma, "gamma", 0.0)
-    _number(part.width, "width", 0.0)
+    _number(part.gamma, "gamma", 1e-300)
+    _number(part.width, "width", 1e-300)
 
 
 def _on_columns(part, n_features):
@@ -127,6 +136,7 @@ def _weighted_sum(part, n_features):
 
 
 def _pairwise(part, n_features):
+    _count(part.n_features, "n_features", 1, n_features)
     _require(
         part.n_features + len(part.kernels) == n_features, "PairwiseNormalizedSum",
         "its rows have another length",
@@ -135,7 +145,7 @@ def _pairwise(part, n_features):
 
 
 def _check_kernels(kernels, n_features):
-    _require(isinstance(kernels, tuple), "kernel sum", "its kernels are no tuple")
+    _require(isinstance(kernels, tuple) and kernels, "kernel sum", "it has no kernels")
     for kernel in kernels:
         _check(kernel, _KERNELS, "kernel", n_features)
 
@@ -159,6 +169,9 @@ def _locally_linear(part, n_features):
     _, width, n_outputs = _floats(part.weights, n_anchors, None, None, name="weights")
     _require(width in (0, n_features), "LocallyLinear", "its models are of other rows")
     _floats(part.biases, n_anchors, n_outputs, name="biases")
+    gate = part.gate
+    metric = getattr(gate, "metric", None)
+    _one_type(part.weights, part.biases, gate.anchors, metric, name="LocallyLinear")
     return n_outputs
 
 
@@ -173,16 +186,20 @@ def _tree_path(part, n_features):
         n_components, _ = _floats(part.projection, None, n_features + 1, name="projection")
         n_features = n_components
     n_nodes, n_outputs, _ = _floats(part.weights, None, None, n_features + 1, name="weights")
+    _require(n_nodes >= 1, "TreePath", "it has no nodes")
     n_leaves = n_nodes if kind == "IndicatorFeature" else (n_nodes + 1) // 2
     depth = n_leaves.bit_length() - 1
     complete = 2**depth if kind == "IndicatorFeature" else 2 ** (depth + 1) - 1
     _require(n_nodes == complete and depth <= _LARGEST_DEPTH, "TreePath", "it is not complete")
     n_splits, _ = _floats(part.splits, None, n_features + 1, name="splits")
-    least = n_nodes if kind == "CompositionalFeature" else 2**depth - 1
-    _require(n_splits >= least, "TreePath", "splits are missing")
+    wanted = n_nodes if kind == "CompositionalFeature" else 2**depth - 1
+    _require(n_splits == wanted, "TreePath", "splits are missing, or too many")
     n_slopes, _ = _floats(part.slopes, None, n_features + 1, name="slopes")
-    _require(kind != "TanhFeature" or n_slopes >= n_nodes, "TreePath", "slopes are missing")
+    wanted = n_nodes if kind == "TanhFeature" else 0
+    _require(n_slopes == wanted, "TreePath", "slopes are missing, or too many")
     _floats(part.intercept, n_outputs, name="intercept")
+    own = (part.splits, part.weights, part.intercept, part.projection)
+    _one_type(*own, part.slopes if n_slopes else None, name="TreePath")
     return n_outputs
 
 
@@ -190,12 +207,14 @@ def _forest(part, n_features):
     _require(isinstance(part.trees, tuple) and part.trees, "TreeForest", "it has no trees")
     found = {_check(tree, {"TreePath": _TREE_PATH}, "tree", n_features) for tree in part.trees}
     _require(len(found) == 1, "TreeForest", "its trees differ")
+    _one_type(*(tree.weights for tree in part.trees), name="TreeForest")
     return found.pop()
 
 
 def _conformal(part, n_features):
     n_kernels, _ = _floats(part.anchors, None, n_features, name="anchors")
     _floats(part.gammas, n_kernels, name="gammas")
+    _require(np.all(part.gammas >= 0.0), "ConformalLinear", "its gammas are negative")
     n_terms, _ = _floats(part.weights, None, n_features, name="weights")
     (n_outputs,) = _floats(part.biases, None, name="biases")
     _require(part.profile in PROFILES, "ConformalLinear", "its profile is unknown")
@@ -212,6 +231,8 @@ def _conformal(part, n_features):
 def _support(support, n_features, name):
     if isinstance(support, Part) and support.kind == "csr":
         n_rows, width = support.shape
+        _count(n_rows, "number of support rows", 0, 1 << 40)
+        _count(width, "width of support rows", 0, 1 << 40)
         _require(width == n_features, name, "support rows have another length")
         _floats(support.data, None, name="support")
         starts, columns = support.indptr, support.indices
@@ -226,6 +247,8 @@ def _support(support, n_features, name):
 
 
 def _expansion(part, n_features):
+    # rows that carry their gates' values are wider than those that the model takes
+    _count(part.n_features, "n_features", 1, n_features)
     _check_kernels(part.kernels, n_features)
     n_support = _support(part.support, n_features, "KernelExpansion")
     (n_outputs,) = _floats(part.biases, None, name="biases")
@@ -234,6 +257,7 @@ def _expansion(part, n_features):
 
 
 def _component_scores(part, n_features):
+    _count(part.n_features, "n_features", 1, n_features)
     _check_kernels(part.kernels, n_features)
     _require(isinstance(part.owners, tuple), "ComponentScores", "its owners are no tuple")
     for owner in part.owners:
@@ -250,14 +274,14 @@ def _gated_expansion(part, n_features):
 
 
 def _blend(part, n_features):
-    n_components = _check(part.components, _SCORERS, "component", n_features)
+    n_components = _check(part.components, _COMPONENTS, "component", n_features)
     n_gates = _check(part.gate, _GATES, "gate", n_features)
     _require(n_gates == n_components, part.kind, "gate and components differ in number")
     return 1
 
 
 def _selected(part, n_features):
-    n_components = _check(part.components, _SCORERS, "component", n_features)
+    n_components = _check(part.components, _COMPONENTS, "component", n_features)
     _count(part.n_selected, "n_selected", 1, n_components)
     _number(part.bias, "bias")
     return 1
@@ -265,7 +289,7 @@ def _selected(part, n_features):
 
 def _gated_rows(part, n_features):
     n_gates = _check(part.gate, _GATES, "gate", n_features)
-    return _check(part.expansion, _SCORERS, "expansion", n_features + n_gates)
+    return _check(part.expansion, _EXPANSIONS, "expansion", n_features + n_gates)
 
 
 def _gated_linear(part, n_features):
@@ -279,7 +303,9 @@ def _gated_linear(part, n_features):
 
 def _stacked(part, n_features):
     _require(isinstance(part.outputs, tuple) and part.outputs, "Stacked", "it has no outputs")
-    return sum(check_predictor(output, n_features) for output in part.outputs)
+    found = [check_predictor(output, n_features) for output in part.outputs]
+    _require(set(found) == {1}, "Stacked", "its parts have several outputs")
+    return len(found)
 
 
 _SCORERS = {
@@ -290,6 +316,8 @@ _SCORERS = {
         ("kernels", "owners", "support", "coefficients", "biases", "n_features"), _component_scores
     ),
 }  # fmt: skip
+_COMPONENTS = {"ComponentScores": _SCORERS["ComponentScores"]}
+_EXPANSIONS = {"KernelExpansion": _SCORERS["KernelExpansion"]}
 _TREE_PATH = (
     ("splits", "slopes", "weights", "intercept", "feature", "projection"), _tree_path
 )  # fmt: skip

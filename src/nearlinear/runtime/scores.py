@@ -38,7 +38,7 @@ def _nearest(gate, X):
 
 
 def _squared_distances(X, anchors, metric=None):
-    centre = anchors.mean(axis=0)
+    centre = anchors.mean(axis=0) if len(anchors) else 0.0
     X, anchors = X - centre, anchors - centre
     if metric is not None:
         X, anchors = X * np.sqrt(metric), anchors * np.sqrt(metric)

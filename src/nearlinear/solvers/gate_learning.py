@@ -30,6 +30,7 @@ class GatedMachine:
     path: tuple[float, ...]
     penalty: float
     n_machines: int
+    was_interrupted: bool = False
 
     @property
     def objective(self):
@@ -83,7 +84,7 @@ def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, o
         if on_step is not None:
             on_step(path[-1], len(path))
 
-    start = np.asarray(gate.parameters, dtype=np.float64)
+    start, was_interrupted = np.asarray(gate.parameters, dtype=np.float64), False
     if len(start) and max_iter > 0:
         try:
             minimize(
@@ -93,8 +94,11 @@ def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, o
         except KeyboardInterrupt:
             if not np.isfinite(best[0]):
                 raise
+            was_interrupted = True
     found = Rounded(best[1], margin)
     gates = found(objective.X)
     machine = objective.solve(gates, tol)
     penalty, n_machines = objective.price(best[1]), objective.learning.n_machines
-    return GatedMachine(found, gates, machine, tuple(path), penalty, n_machines)
+    return GatedMachine(
+        found, gates, machine, tuple(path), penalty, n_machines, was_interrupted
+    )  # fmt: skip

@@ -25,7 +25,7 @@ class SwitchedKernels:
     n_rounds: int
 
 
-def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter):
+def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter, on_round=None):
     """Alternate between kernel weights for given switches and switches for given weights.
 
     A row's switches are half the marks of its ``n_selected`` largest shares F_m(x) in the score and
@@ -45,6 +45,8 @@ def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter):
         slack = problem.targets - np.einsum("im,im->i", new, shares)
         bias, loss = learning.fit_bias(slack)
         objective = 0.5 * found.weights @ found.quadratics + loss
+        if on_round is not None:
+            on_round(n_round + 1, objective)
         if best is None or objective < best.objective:
             best = SwitchedKernels(found, gates, bias, objective, n_round + 1)
         if np.array_equal(new, gates):
