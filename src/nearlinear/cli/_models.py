@@ -1,9 +1,12 @@
 """A model file as commands use it."""
 
 from dataclasses import dataclass
-from pathlib import Path
+
+from scipy.sparse import issparse
+from sklearn.utils import get_tags
 
 from ._failure import CommandError
+from ._tables import check_readable
 
 
 @dataclass(frozen=True)
@@ -14,9 +17,12 @@ class CommandModel:
     n_features: int
     names: list[str] | None
     classes: object
+    wants_dense: bool
 
     def answers(self, X):
         """Labels (or values) and scores."""
+        if issparse(X) and self.wants_dense:
+            X = X.toarray()  # one piece, not the table
         if self.classes is None:
             values = self.model.predict(X)
             return values, values
@@ -36,8 +42,7 @@ def load_model(path):
     import nearlinear
     from nearlinear.runtime import ModelFileError
 
-    if not Path(path).is_file():
-        raise CommandError(f"{path}: there is no such file")
+    check_readable(path)
     try:
         model = nearlinear.load(path)
     except ModelFileError as error:
@@ -52,4 +57,5 @@ def load_model(path):
         int(estimator.n_features_in_),
         None if names is None else [str(name) for name in names],
         getattr(estimator, "classes_", None),
+        getattr(first, "mean_", None) is not None or not get_tags(estimator).input_tags.sparse,
     )

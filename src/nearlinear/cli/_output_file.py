@@ -9,6 +9,8 @@ from ._failure import CommandError
 
 def check_writable(path: Path) -> None:
     """Refuse a path that cannot be written before, not after, a minute of work."""
+    if path.parent.exists() and not path.parent.is_dir():
+        raise CommandError(f"{path}: {path.parent} is a file, not a folder; name another place")
     if not path.parent.is_dir():
         raise CommandError(f"{path}: the folder {path.parent} does not exist; make it first")
     if path.is_dir():

@@ -3,10 +3,14 @@
 Every error says file, row and column. Rows are counted from 1, without the header.
 """
 
+import os
+import re
 import sys
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -51,8 +55,8 @@ def pieces(source, *, target=None, n_rows=None, n_features=None) -> Iterator[Pie
     ``n_features`` is how many an svmlight file has, if that is known.
     """
     kind = kind_of(source)
-    if source != STDIN and not Path(source).is_file():
-        raise CommandError(f"{source}: there is no such file")
+    if source != STDIN:
+        check_readable(source)
     reader = {
         "csv": _csv, "parquet": _parquet, "svmlight": _svmlight, "npz": _npz
     }[kind]  # fmt: skip
@@ -62,6 +66,17 @@ def pieces(source, *, target=None, n_rows=None, n_features=None) -> Iterator[Pie
         yield piece
     if not found:
         raise CommandError(f"{source}: the table has no rows")
+
+
+def check_readable(source):
+    """Refuse what is no file that can be read."""
+    path = Path(source)
+    if path.is_dir():
+        raise CommandError(f"{source} is a folder; name a file in it")
+    if not path.is_file():
+        raise CommandError(f"{source}: there is no such file")
+    if not os.access(path, os.R_OK):
+        raise CommandError(f"{source}: no permission to read it")
 
 
 def whole(source, target):
@@ -91,14 +106,46 @@ def _csv(source, target, n_rows, n_features):
         options = {"sep": separator, "low_memory": False, "skipinitialspace": True}
         frames = pandas.read_csv(stream, chunksize=n_rows, **options)
         for frame in [frames] if n_rows is None else frames:
+            if first == 1:
+                _check_header(frame, source)
             if len(frame):
                 yield _piece(frame, source, target, first)
             first += len(frame)
     except pandas.errors.EmptyDataError as error:
         raise CommandError(f"{_name(source)}: the table is empty") from error
-    except (pandas.errors.ParserError, UnicodeDecodeError) as error:
-        reason = str(error).strip().splitlines()[-1]
-        raise CommandError(f"{_name(source)}: no readable CSV ({reason})") from error
+    except pandas.errors.ParserError as error:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if found is None:
+            raise CommandError(f"{_name(source)}: no readable CSV ({error})") from error
+        wanted, line, has = map(int, found.groups())
+        raise CommandError(
+            f"{_name(source)}, row {line - 1}: it has {has} values, the header {wanted} names"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{_name(source)}: it is not UTF-8 from row {first} on; convert it"
+        ) from error
+
+
+def _check_header(frame, source):
+    """pandas takes what has no name for an index, and numbers for names."""
+    if type(frame.index).__name__ != "RangeIndex":
+        n_names, n_values = frame.shape[1], frame.shape[1] + frame.index.nlevels
+        raise CommandError(
+            f"{_name(source)}, row 1: it has {n_values} values, the header {n_names} names"
+        )
+    if frame.shape[1] and all(_is_number(name) for name in frame.columns):
+        raise CommandError(
+            f"{_name(source)}: the first line holds numbers where the names of the columns belong"
+        )
+
+
+def _is_number(text):
+    try:
+        float(re.sub(r"\.\d+$", "", str(text)) if str(text).count(".") > 1 else text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parquet(source, target, n_rows, n_features):
@@ -117,7 +164,15 @@ def _parquet(source, target, n_rows, n_features):
     first = 1
     with table:
         batches = table.iter_batches(batch_size=n_rows or max(1, table.metadata.num_rows))
-        for batch in batches:
+        while True:
+            try:
+                batch = next(batches, None)
+            except (pyarrow.ArrowException, OSError) as error:
+                raise CommandError(
+                    f"{source}: damaged Parquet from row {first} on ({error})"
+                ) from error
+            if batch is None:
+                return
             frame = batch.to_pandas()
             if len(frame):
                 yield _piece(frame, source, target, first)
@@ -131,8 +186,8 @@ def _npz(source, target, n_rows, n_features):
                 raise CommandError(f"{source}: an npz table has an array X (and y)")
             X = archive["X"]
             y = archive.get("y", None)
-    except (ValueError, OSError, EOFError) as error:
-        raise CommandError(f"{source}: no readable npz file ({error})") from error
+    except (ValueError, OSError, EOFError, TypeError, BadZipFile, zlib.error) as error:
+        raise CommandError(f"{source}: no readable npz file of plain arrays") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise CommandError(f"{source}: X must be a matrix of numbers, not {X.dtype} {X.shape}")
     if y is not None and y.shape != (len(X),):
@@ -157,7 +212,15 @@ def _svmlight(source, target, n_rows, n_features):
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
     step = n_rows or max(1, X.shape[0])
     for start in range(0, X.shape[0], step):
-        yield Piece(X[start : start + step], None, start + 1, y[start : start + step])
+        part = X[start : start + step]
+        bad = np.flatnonzero(~np.isfinite(part.data))
+        if len(bad):
+            row = int(np.searchsorted(part.indptr, bad[0], side="right")) - 1
+            raise CommandError(
+                f"{source}, row {start + row + 1}, feature {part.indices[bad[0]] + 1}: the value "
+                "is missing or infinite; fill it in or remove the row"
+            )
+        yield Piece(part, None, start + 1, y[start : start + step])
 
 
 def _piece(frame, source, target, first):
@@ -185,14 +248,16 @@ def numbers(frame, names, source, first):
     """A frame's columns as one array of numbers, or an error that names the first bad cell."""
     if not hasattr(frame, "columns"):
         return frame
-    for name, column in zip(names, (frame.iloc[:, k] for k in range(frame.shape[1])), strict=True):
-        if column.dtype.kind not in "fiub":
-            cell, row = _first_bad(column)
+    values = np.empty(frame.shape)
+    for k, name in enumerate(names):
+        try:
+            values[:, k] = frame.iloc[:, k].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError) as error:
+            cell, row = _first_bad(frame.iloc[:, k])
             raise CommandError(
                 f"{_name(source)}, row {first + row}, column {name!r}: {cell!r} is no number; "
                 "code it as one or leave the column out"
-            )
-    values = frame.to_numpy(dtype=np.float64)
+            ) from error
     _check_finite(values, names, source, first)
     return values
 
@@ -203,7 +268,7 @@ def _first_bad(column):
             float(cell)
         except (TypeError, ValueError):
             return cell, row
-    return column.iloc[0], 0
+    return str(column.iloc[0]), 0
 
 
 def _check_finite(values, names, source, first):

@@ -49,11 +49,15 @@ def run(arguments: argparse.Namespace) -> None:
     import nearlinear
 
     check_writable(arguments.out)
+    if not 0 <= arguments.seed < 2**32:
+        raise CommandError(f"--seed {arguments.seed}: a whole number from 0 to 2^32 - 1")
     if not 0.0 <= arguments.hold_out < 1.0:
         raise CommandError(f"--hold-out {arguments.hold_out}: a share from 0 to below 1")
     model = _model(arguments)
     piece = whole(arguments.data, arguments.target)
     X, y = numbers(piece.values, piece.names, arguments.data, piece.first), piece.target
+    X = _suited(model, X)
+    _check_target(model, y, arguments)
     start = time.perf_counter()
     try:
         score = _held_out_score(model, X, y, arguments)
@@ -89,8 +93,40 @@ def _model(arguments):
             )
     if "random_state" in known:
         settings.setdefault("random_state", arguments.seed)
+    estimator = cls(**settings)
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise CommandError(str(error)) from error
     scaler = "passthrough" if arguments.no_scaling else StandardScaler()
-    return make_pipeline(scaler, cls(**settings))
+    return make_pipeline(scaler, estimator)
+
+
+def _suited(model, X):
+    """Sparse rows stay sparse where the method takes such, and are then scaled uncentred."""
+    from scipy.sparse import issparse
+    from sklearn.utils import get_tags
+
+    if not issparse(X):
+        return X
+    if not get_tags(model[-1]).input_tags.sparse:
+        return X.toarray()
+    if model[0] != "passthrough":
+        model[0].set_params(with_mean=False)
+    return X
+
+
+def _check_target(model, y, arguments):
+    from sklearn.base import is_classifier
+    from sklearn.utils.multiclass import type_of_target
+
+    where = f"{arguments.data}, column {arguments.target or 'y'!r}"
+    if is_classifier(model) and type_of_target(y).startswith("continuous"):
+        raise CommandError(
+            f"{where}: it holds real numbers; choose a regressor, such as --method LDKLRegressor"
+        )
+    if not is_classifier(model) and y.dtype.kind not in "fiub":
+        raise CommandError(f"{where}: it holds no numbers; choose a classifier with --method")
 
 
 def _setting(text):
@@ -99,7 +135,7 @@ def _setting(text):
         raise CommandError(f"--set {text}: write NAME=VALUE")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return name, value  # a word
 
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from ._failure import CommandError
+from ._tables import check_readable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +19,7 @@ def run(arguments: argparse.Namespace) -> None:
     from nearlinear.runtime import ModelFileError, load
 
     path = Path(arguments.model)
-    if not path.is_file():
-        raise CommandError(f"{path}: there is no such file")
+    check_readable(path)
     try:
         model = load(path)
     except ModelFileError as error:

@@ -5,6 +5,7 @@ Rows are read, scored and written in pieces, so that a table may be larger than 
 
 import argparse
 import csv
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,12 +44,25 @@ def run(arguments: argparse.Namespace) -> None:
         for piece in pieces(arguments.data, **options):
             X = _columns(piece, model, arguments.data)
             labels, scores = model.answers(X)
+            rows = _rows(labels, scores if arguments.scores else None)
             if total == 0:
-                writer.writerow(model.header(scores) if arguments.scores else ["prediction"])
-            writer.writerows(_rows(labels, scores if arguments.scores else None))
+                rows.insert(0, model.header(scores) if arguments.scores else ["prediction"])
+            _write(writer, rows, file, arguments.out)
             total += len(labels)
             _progress(total)
     _progress(total, done=True)
+
+
+def _write(writer, rows, file, name):
+    try:
+        writer.writerows(rows)
+        file.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except OSError as error:
+        where = "standard output" if name == STDIN else name
+        raise CommandError(f"{where}: cannot be written ({error.strerror or error})") from error
 
 
 def _columns(piece, model, source):
@@ -80,11 +94,8 @@ def _output(name):
     if name == STDIN:
         yield sys.stdout
         return
-    try:
-        with replacing(Path(name)) as part, open(part, "w", newline="", encoding="utf-8") as file:
-            yield file
-    except OSError as error:
-        raise CommandError(f"{name}: cannot be written ({error.strerror or error})") from error
+    with replacing(Path(name)) as part, open(part, "w", newline="", encoding="utf-8") as file:
+        yield file
 
 
 def _progress(total, done=False):

@@ -8,6 +8,9 @@ from ..kernels.grams import Grams
 from .dual_problem import DualProblem, MachineSolution
 from .kernel_learning import KernelLearning
 
+# Bytes for rows of a matrix where memory shall grow with the rows alone.
+_FRUGAL, _FRUGAL_PER_ROW = 1 << 24, 400
+
 
 @dataclass(frozen=True)
 class KernelSuccess:
@@ -31,13 +34,19 @@ class SingleKernel:
         self.learning, self.steps = learning, steps
         self.tol, self.max_bytes = tol, max_bytes
 
-    def solve(self, problem, rows=None, learning=None):
-        X = self.X if rows is None else self.X[rows]
-        learning = learning or self.learning
-        grams = Grams([self.kernel], X)
-        return learning(grams, problem, self.steps, max_bytes=self.max_bytes).solve(
-            np.ones(1), tol=self.tol
-        )
+    def solve(self, problem, rows=None):
+        return self._solved(self.learning, problem, rows, self.max_bytes)
+
+    def regress(self, problem):
+        """An ε-insensitive machine, which only pair steps solve."""
+        room = self.max_bytes
+        if self.learning is not KernelLearning:  # as frugal as the machines that stand beside it
+            room = min(room, _FRUGAL + _FRUGAL_PER_ROW * self.X.shape[0])
+        return self._solved(KernelLearning, problem, None, room)
+
+    def _solved(self, learning, problem, rows, room):
+        grams = Grams([self.kernel], self.X if rows is None else self.X[rows])
+        return learning(grams, problem, self.steps, max_bytes=room).solve(np.ones(1), tol=self.tol)
 
     def scores(self, machine, rows, at):
         """Scores at the rows ``at`` of a machine that was solved on ``rows``."""
@@ -59,7 +68,7 @@ def learn_success(single, problem, weight, *, C, epsilon, folds=()):
         scores[held] = single.scores(single.solve(problem.take(kept), kept), kept, held)
     right = (scores * problem.targets > 0.0).astype(np.float64)
     values = DualProblem.of_values(right, C * weight, epsilon)
-    regression = single.solve(values, learning=KernelLearning)
+    regression = single.regress(values)
     expected = right - regression.slack + regression.bias
     return KernelSuccess(machine, regression, expected, float(np.average(right, weights=weight)))
 
