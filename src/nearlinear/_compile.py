@@ -38,9 +38,11 @@ class _Pass:
                 for name in self.function.__code__.co_names:
                     if isinstance(scope.get(name), _Pass):
                         scope[name] = scope[name].dispatcher()
-                self._dispatcher = njit(
-                    cache=True, nogil=True, error_model="numpy", fastmath=self.fastmath
-                )(self.function)
+                options = {"nogil": True, "error_model": "numpy", "fastmath": self.fastmath}
+                try:
+                    self._dispatcher = njit(cache=True, **options)(self.function)
+                except RuntimeError:  # a read-only place, and no folder for a cache
+                    self._dispatcher = njit(**options)(self.function)
         return self._dispatcher
 
     def __call__(self, *args):
@@ -85,7 +87,29 @@ def one_blas_thread():
     Training multiplies many small matrices: waking a second thread for each costs more than it
     brings, and one thread makes the last bits independent of the machine's number of cores.
     """
-    return _thread_pools().limit(limits=1, user_api="blas")
+    return _OneBlasThread()
+
+
+class _OneBlasThread:
+    """The first to enter sets the limit and the last to leave lifts it, whatever their order."""
+
+    _inside, _limit = 0, None
+
+    def __enter__(self):
+        with _lock:
+            cls = type(self)
+            if cls._inside == 0:
+                cls._limit = _thread_pools().limit(limits=1, user_api="blas")
+                cls._limit.__enter__()
+            cls._inside += 1
+
+    def __exit__(self, *error):
+        with _lock:
+            cls = type(self)
+            cls._inside -= 1
+            if cls._inside == 0:
+                limit, cls._limit = cls._limit, None
+                limit.__exit__(*error)
 
 
 @cache

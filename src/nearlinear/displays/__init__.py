@@ -2,6 +2,7 @@
 
 from .conformal_maps import ConformalMapsDisplay as ConformalMapsDisplay
 from .cost_front import CostFrontDisplay as CostFrontDisplay
+from .explanation import ExplanationDisplay as ExplanationDisplay
 from .gate_maps import GateDisplay as GateDisplay
 from .kernel_weights import KernelWeightsDisplay as KernelWeightsDisplay
 from .local_fits import LocalFitsDisplay as LocalFitsDisplay

@@ -117,17 +117,31 @@ class LocalEstimator(BaseEstimator):
         from ..predictors.row_scorer import RowScorer
 
         check_is_fitted(self, "predictor_")
-        n_features = self.n_features_in_ + getattr(self, "n_gating_features_", 0)
-        moved = None
-        if scaler is not None:
-            check_is_fitted(scaler)
-            zeros, ones = np.zeros(n_features), np.ones(n_features)
-            moved = (
-                scaler.mean_ if scaler.with_mean else zeros,
-                1.0 / scaler.scale_ if scaler.with_std else ones,
+        if self.__sklearn_tags__().input_tags.pairwise:
+            raise ValueError(
+                f"{type(self).__name__} with precomputed kernels has no rows for a scorer to take."
             )
+        n_features = self.n_features_in_ + getattr(self, "n_gating_features_", 0)
+        moved = None if scaler is None else self._folded(scaler, n_features)
         classes = getattr(self, "classes_", None)
         return RowScorer(self.predictor_, n_features, self._score_dtype, classes, moved)
+
+    def _folded(self, scaler, n_features):
+        """What a scaler subtracts and what it multiplies with; gating columns stay as they are."""
+        if not hasattr(scaler, "with_mean") or not hasattr(scaler, "with_std"):
+            raise TypeError(f"compile takes a StandardScaler, not {type(scaler).__name__}.")
+        check_is_fitted(scaler)
+        if scaler.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"The scaler was fitted to {scaler.n_features_in_} features, the "
+                f"{type(self).__name__} to {self.n_features_in_}."
+            )
+        shift, factor = np.zeros(n_features), np.ones(n_features)
+        if scaler.with_mean:
+            shift[: self.n_features_in_] = scaler.mean_
+        if scaler.with_std:
+            factor[: self.n_features_in_] = 1.0 / scaler.scale_
+        return shift, factor
 
     @property
     def cost_(self):

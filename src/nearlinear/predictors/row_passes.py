@@ -21,26 +21,28 @@ def project(x, projection, out):
 
 
 @compiled_fast_sums
-def _nearest(x, anchors, metric, near, squares):
-    """Numbers and squared distances of the nearest anchors, nearest first."""
+def _nearest(x, directions, offsets, near, halves):
+    """Numbers of the nearest anchors, nearest first, and half their squared distances.
+
+    Up to a constant of the row, as in :class:`AnchorGeometry`.
+    """
     n_near, filled = len(near), 0
-    for j in range(len(anchors)):
-        total = x[0] - x[0]
+    for j in range(len(directions)):
+        half = offsets[j]
         for d in range(len(x)):
-            away = x[d] - anchors[j, d]
-            total += metric[d] * away * away
+            half -= directions[j, d] * x[d]
         if filled < n_near:
             place = filled
             filled += 1
-        elif total < squares[n_near - 1]:
+        elif half < halves[n_near - 1]:
             place = n_near - 1
         else:
             continue
-        while place > 0 and squares[place - 1] > total:
-            squares[place] = squares[place - 1]
+        while place > 0 and halves[place - 1] > half:
+            halves[place] = halves[place - 1]
             near[place] = near[place - 1]
             place -= 1
-        squares[place] = total
+        halves[place] = half
         near[place] = j
 
 
@@ -63,26 +65,32 @@ def _blend(x, near, codes, weights, biases, scores):
 
 
 @compiled_fast_sums
-def soft_row(x, anchors, metric, sharpness, near, squares, weights, biases, scores):
-    _nearest(x, anchors, metric, near, squares)
-    least = squares[0]
+def soft_row(x, places, sharpness, near, halves, weights, biases, scores):
+    directions, offsets, _, _ = places
+    _nearest(x, directions, offsets, near, halves)
+    least = halves[0]
     for p in range(len(near)):
-        squares[p] = np.exp(-sharpness * (squares[p] - least))
-    _blend(x, near, squares, weights, biases, scores)
+        halves[p] = np.exp(-2 * sharpness * (halves[p] - least))
+    _blend(x, near, halves, weights, biases, scores)
 
 
 @compiled_fast_sums
-def inverse_row(x, anchors, metric, floor, near, squares, weights, biases, scores):
-    _nearest(x, anchors, metric, near, squares)
+def inverse_row(x, places, floor, near, halves, weights, biases, scores):
+    directions, offsets, mean, _ = places
+    _nearest(x, directions, offsets, near, halves)
+    shift = x[0] - x[0]
+    for d in range(len(x)):
+        shift += (x[d] - mean[d]) * (x[d] - mean[d])
     for p in range(len(near)):
-        squares[p] = 1.0 / np.sqrt(max(squares[p], floor))
-    _blend(x, near, squares, weights, biases, scores)
+        halves[p] = 1.0 / np.sqrt(max(2 * halves[p] + shift, floor))
+    _blend(x, near, halves, weights, biases, scores)
 
 
 @compiled_fast_sums
-def rebuilt_row(x, anchors, metric, ridge, near, squares, weights, biases, scores):
+def rebuilt_row(x, places, ridge, near, halves, weights, biases, scores):
     """Codes that rebuild the row best: a small system, solved in double precision."""
-    _nearest(x, anchors, metric, near, squares)
+    directions, offsets, _, anchors = places
+    _nearest(x, directions, offsets, near, halves)
     n_near = len(near)
     gram, codes = np.empty((n_near, n_near)), np.ones(n_near)
     trace = 0.0

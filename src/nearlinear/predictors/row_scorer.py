@@ -113,30 +113,33 @@ def _is_compiled(predictor):
 
 def _anchors(predictor):
     gate, dtype = predictor.gate, predictor.weights.dtype
-    metric = getattr(gate, "metric", None)
-    metric = np.ones(gate.anchors.shape[1]) if metric is None else metric
-    anchors = np.ascontiguousarray(gate.anchors, dtype=dtype)
+    geometry = gate.geometry
+    places = (
+        np.ascontiguousarray(geometry.directions, dtype=dtype),
+        geometry.offsets.astype(dtype),
+        np.ascontiguousarray(geometry.mean, dtype=dtype),
+        np.ascontiguousarray(gate.anchors, dtype=dtype),
+    )
     # outputs before features, so that every product runs along memory
     weights = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
     biases = np.ascontiguousarray(predictor.biases)
-    metric = np.ascontiguousarray(metric, dtype=dtype)
     code, number = _CODES[type(gate).__name__]
     code, number = code.dispatcher(), dtype.type(number(gate))
     k, n_outputs = gate.n_neighbors, biases.shape[1]
 
     def score(x, scratch):
         near = scratch.get("near", k, np.int64)
-        squares = scratch.get("squares", k, dtype)
+        halves = scratch.get("halves", k, dtype)
         scores = scratch.get("scores", n_outputs, dtype)
-        code(x, anchors, metric, number, near, squares, weights, biases, scores)
+        code(x, places, number, near, halves, weights, biases, scores)
         return scores
 
     return score
 
 
 def _floor(gate):
-    offsets = 0.5 * ((gate.anchors - gate.anchors.mean(axis=0)) ** 2).sum(axis=1)
-    return np.finfo(gate.anchors.dtype).eps * max(1.0, float(np.abs(offsets).max()))
+    eps = np.finfo(gate.anchors.dtype).eps
+    return eps * max(1.0, float(np.abs(gate.geometry.offsets).max()))
 
 
 _CODES = {

@@ -70,7 +70,7 @@ def model_of(header, arrays):
     n_features, n_gating = header["n_features"], header["n_gating_features"]
     for count in (n_features, n_gating):
         if type(count) is not int or not 0 <= count < 1 << 31:
-            raise ModelFileError(f"The model file names {count!r} features.")
+            raise ModelFileError("The model file names no whole number of features.")
     predictor = parse(header["predictor"], arrays)
     n_outputs = check_predictor(predictor, n_features + n_gating)
     classes = parse(header["classes"], arrays)

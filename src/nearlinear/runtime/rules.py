@@ -51,7 +51,7 @@ def _floats(array, *shape, name):
 def _number(value, name, low=-1e300, high=1e300):
     """A finite number that is one in every precision of ours."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ModelFileError(f"The model's {name} is {value!r}.")
+        raise ModelFileError(f"The model's {name} is {_short(value)}.")
 
 
 def _one_type(*arrays, name):
@@ -61,7 +61,15 @@ def _one_type(*arrays, name):
 
 def _count(value, name, low, high):
     if type(value) is not int or not low <= value <= high:
-        raise ModelFileError(f"The model's {name} is {value!r}, not between {low} and {high}.")
+        raise ModelFileError(
+            f"The model's {name} is {_short(value)}, not between {low} and {high}."
+        )
+
+
+def _short(value):
+    """A number as it is; of anything else its kind, since that may be long."""
+    is_number = isinstance(value, int | float)
+    return repr(value)[:40] if is_number else f"of type {type(value).__name__}"
 
 
 def _columns(columns, n_features, name):

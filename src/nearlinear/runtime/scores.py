@@ -54,7 +54,9 @@ def _soft_assignment(gate, X):
 
 def _inverse_distance(gate, X):
     order, squares = _nearest(gate, X)
-    offsets = 0.5 * ((gate.anchors - gate.anchors.mean(axis=0)) ** 2).sum(axis=1)
+    mean = gate.anchors.mean(axis=0)
+    away = gate.anchors - mean
+    offsets = 0.5 * (away**2).sum(axis=1) + away @ mean
     floor = np.finfo(X.dtype).eps * max(1.0, float(np.abs(offsets).max()))
     values = 1.0 / np.sqrt(np.maximum(squares, floor))
     return order, values / values.sum(axis=1, keepdims=True)

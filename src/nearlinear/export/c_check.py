@@ -1,0 +1,119 @@
+"""The generated test program: rows, the scores that Python gives them, and a comparison."""
+
+import numpy as np
+
+from .c_literals import float_literal, float_literals, wrapped
+
+TOLERANCE = 1e-4  # of the largest score
+_ROWS = 24
+_STEADY = 0.2  # share of the tolerance that rounding may take in a row that proves something
+
+_TEXT = """
+/* Compares the scores of @.c with those that Python gave: cc @.c @_test.c -lm */
+
+#include <stdio.h>
+
+#include "@.h"
+
+#define N_ROWS <N_ROWS>
+
+static const float rows[N_ROWS][@@_N_FEATURES] = {
+<ROWS>
+};
+
+static const float expected[N_ROWS][@@_N_OUTPUTS] = {
+<EXPECTED>
+};
+<LABELS>
+int main(void)
+{
+    const float tolerance = <TOLERANCE>;
+    int n_wrong = 0;
+    for (int i = 0; i < N_ROWS; i++) {
+        float scores[@@_N_OUTPUTS];
+        int is_wrong = 0;
+        @_scores(rows[i], scores);
+        for (int o = 0; o < @@_N_OUTPUTS; o++) {
+            const float away = scores[o] - expected[i][o];
+            if (!(away <= tolerance && away >= -tolerance))
+                is_wrong = 1;
+        }<PREDICT>
+        if (is_wrong)
+            printf("row %d of %d differs\\n", i, N_ROWS);
+        n_wrong += is_wrong;
+    }
+    if (n_wrong == 0)
+        printf("@: %d rows agree\\n", N_ROWS);
+    return n_wrong != 0;
+}
+"""
+_LABELS = """
+/* Numbers of classes, -1 where two are level. */
+static const int labels[N_ROWS] = {
+<NUMBERS>
+};
+"""
+_PREDICT_LABEL = """
+        if (labels[i] >= 0 && @_predict(rows[i]) != labels[i])
+            is_wrong = 1;"""
+_PREDICT_VALUE = """
+        if (@_value(rows[i]) < scores[0] || @_value(rows[i]) > scores[0])
+            is_wrong = 1;"""
+
+
+def drawn_rows(predictor, scaling, n_features):
+    """Rows like those that a model has learned from, for want of a sample of them."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((_ROWS, n_features))
+    known = _known_rows(predictor)
+    if known is not None and len(known):
+        known = known[rng.integers(len(known), size=_ROWS), :n_features]
+        rows = known + 0.3 * known.std() * rows
+    rows = rows if scaling.factor is None else rows / scaling.factor
+    return rows if scaling.shift is None else rows + scaling.shift
+
+
+def _known_rows(part):
+    """Anchors or support rows of a model."""
+    for name in ("anchors", "support"):
+        if hasattr(part, name):
+            return np.asarray(getattr(part, name))
+    for name in ("components", "expansion", "gate"):
+        if hasattr(part, name) and (found := _known_rows(getattr(part, name))) is not None:
+            return found
+    return _known_rows(part.outputs[0]) if hasattr(part, "outputs") else None
+
+
+def checking_program(found):
+    """C text of the program for some rows of a ``Comparison``."""
+    tolerance = TOLERANCE * max(float(np.abs(found.expected).max()), 1e-30)
+    shown = _steady_rows(found.expected, found.after, tolerance)
+    rows, scores = found.rows[shown], found.expected[shown]
+    text = _TEXT.lstrip("\n").replace("<N_ROWS>", str(len(rows)))
+    text = text.replace("<ROWS>", _nested(rows)).replace("<EXPECTED>", _nested(scores))
+    text = text.replace("<TOLERANCE>", float_literal(tolerance))
+    if found.classes is None:
+        return text.replace("<LABELS>", "").replace("<PREDICT>", _PREDICT_VALUE)
+    numbers = wrapped([str(label) for label in _labels(scores, 2.0 * tolerance)])
+    text = text.replace("<LABELS>", _LABELS.replace("<NUMBERS>", numbers))
+    return text.replace("<PREDICT>", _PREDICT_LABEL)
+
+
+def _steady_rows(exact, rounded, tolerance):
+    """Numbers of a few rows whose scores do not hang on a rounding error, as far as there are."""
+    away = np.abs(exact - rounded).max(axis=1)
+    found = np.flatnonzero(away <= max(_STEADY * tolerance, away.min()))
+    return found[np.unique(np.linspace(0, len(found) - 1, _ROWS).astype(int))]
+
+
+def _labels(scores, margin):
+    """Numbers of classes; -1 where rounding could decide."""
+    if scores.shape[1] == 1:
+        return np.where(np.abs(scores[:, 0]) > margin, scores[:, 0] > 0, -1).astype(int)
+    ordered = np.sort(scores, axis=1)
+    is_clear = ordered[:, -1] - ordered[:, -2] > margin
+    return np.where(is_clear, scores.argmax(axis=1), -1)
+
+
+def _nested(rows):
+    return ",\n".join(f"    {{\n{wrapped(float_literals(row), ' ' * 8)}\n    }}" for row in rows)

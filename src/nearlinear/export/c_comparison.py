@@ -1,0 +1,89 @@
+"""Rows before and after: scores of the model, and of the tables that are exported."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_array, check_consistent_length
+
+from .c_check import drawn_rows
+from .c_literals import CSourceError
+from .c_quantised import with_arrays
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``before`` are scores of the model and ``after`` of its tables, in float32 arithmetic.
+
+    ``rows`` are float32, as the C code takes them, and ``expected`` what it should give for them
+    if it did not round.
+    """
+
+    rows: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    expected: np.ndarray
+    classes: np.ndarray | None
+    labels: np.ndarray | None
+
+    @property
+    def largest_difference(self):
+        return float(np.abs(self.after - self.before).max())
+
+    @property
+    def largest_score(self):
+        return float(np.abs(self.before).max())
+
+    @property
+    def agreement(self):
+        """The share of rows that keep their label; None for values."""
+        if self.classes is None:
+            return None
+        return float(np.mean(_places(self.before) == _places(self.after)))
+
+    def accuracy(self, scores):
+        """Accuracy, or R² of values; None without labels."""
+        if self.labels is None:
+            return None
+        if self.classes is None:
+            return float(r2_score(self.labels, scores[:, 0]))
+        return float(accuracy_score(self.labels, self.classes[_places(scores)]))
+
+
+def compare(model, exported, n_features, classes, rows, labels):
+    """Score rows with both; each is a predictor and the scaling before it."""
+    (predictor, scaling), (tables, table_scaling) = model, exported
+    if rows is None:
+        rows = drawn_rows(tables, table_scaling, n_features)
+    narrow = rows.astype(np.float32)
+    return Comparison(
+        narrow,
+        predictor(scaling(rows)),
+        with_arrays(tables, np.float32)(table_scaling(narrow)),
+        tables(table_scaling(narrow.astype(np.float64))),
+        classes,
+        labels,
+    )
+
+
+def checked_sample(sample, labels, n_features):
+    """Dense rows and their labels, or None for what is not given."""
+    if sample is None:
+        if labels is not None:
+            raise CSourceError("sample_labels were given without their rows: give sample, too.")
+        return None, None
+    sample = check_array(sample, accept_sparse="csr", dtype=np.float64, input_name="sample")
+    sample = sample.toarray() if hasattr(sample, "toarray") else sample
+    if sample.shape[1] != n_features:
+        raise CSourceError(
+            f"sample has {sample.shape[1]} columns and the model takes {n_features}: give rows as "
+            "the model takes them."
+        )
+    if labels is not None:
+        labels = np.asarray(labels)
+        check_consistent_length(sample, labels)
+    return sample, labels
+
+
+def _places(scores):
+    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)

@@ -1,0 +1,181 @@
+"""The texts of the header and the source, and their way to the disk."""
+
+import os
+import re
+from pathlib import Path
+
+from .c_literals import CSourceError, comment_text, string_literal
+from .c_program import Part
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
+_SYSTEM_HEADERS = {"math", "stddef", "stdint", "stdio"}
+_LIBM = ("expf", "tanhf", "sqrtf")
+
+_HEADER = """
+/* <TITLE>. C99. */
+
+#ifndef @@_H
+#define @@_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define @@_N_FEATURES <N_FEATURES>
+#define @@_N_OUTPUTS <N_OUTPUTS>
+#define @@_N_CLASSES <N_CLASSES>
+
+/* Scores of the row x of @@_N_FEATURES numbers: <MEANING>. */
+void @_scores(const float *x, float *scores);
+<CALLS>
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+_CLASS_CALLS = """
+/* The class of the row x: a place in @_labels. */
+int @_predict(const float *x);
+
+/* The class labels, in UTF-8. */
+extern const char *const @_labels[@@_N_CLASSES];
+"""
+_VALUE_CALL = """
+/* The value at the row x. */
+float @_value(const float *x);
+"""
+
+_SOURCE = """
+/* <TITLE>.
+ *
+ * Constant tables and short loops: no allocation, no static variables, safe in threads.
+ * <LIBM>
+ */
+
+#include "@.h"
+
+<INCLUDES>
+<PROGRAM>
+<CALLS>"""
+_SCORES = """
+void @_scores(const float *x, float *scores)
+{
+    <FUNCTION>(&@_model, x, scores);
+}
+"""
+_SCALED_SCORES = """
+void @_scores(const float *x, float *scores)
+{
+    float row[<N_FEATURES>];
+    for (size_t d = 0; d < <N_FEATURES>; d++)
+        row[d] = <ROW>;
+    <FUNCTION>(&@_model, row, scores);
+}
+"""
+_PREDICT_SIGN = """
+int @_predict(const float *x)
+{
+    float score[1];
+    @_scores(x, score);
+    return score[0] > 0.0f;
+}
+"""
+_PREDICT_BEST = """
+int @_predict(const float *x)
+{
+    float scores[<N_OUTPUTS>];
+    int best = 0;
+    @_scores(x, scores);
+    for (int o = 1; o < <N_OUTPUTS>; o++)
+        if (scores[o] > scores[best])
+            best = o;
+    return best;
+}
+"""
+_VALUE = """
+float @_value(const float *x)
+{
+    float score[1];
+    @_scores(x, score);
+    return score[0];
+}
+"""
+
+
+def check_name(name):
+    """Hold the prefix of all names against C's rules."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in _SYSTEM_HEADERS:
+        raise CSourceError(
+            f"name={name!r} cannot begin C names: take a letter, then letters, digits and "
+            "underscores, and no name of a system header."
+        )
+
+
+def header_text(title, n_features, n_outputs, classes):
+    n_classes = 0 if classes is None else len(classes)
+    meaning = "positive for the second class" if n_classes == 2 else "one for each class"
+    text = _HEADER.replace("<TITLE>", comment_text(title))
+    text = text.replace("<N_FEATURES>", str(n_features)).replace("<N_OUTPUTS>", str(n_outputs))
+    text = text.replace("<MEANING>", meaning if n_classes else "the value")
+    text = text.replace("<CALLS>", _CLASS_CALLS if n_classes else _VALUE_CALL)
+    return text.replace("<N_CLASSES>", str(n_classes)).lstrip("\n")
+
+
+def calls_text(program, part: Part, scaling, n_features, classes):
+    """The public functions; ``program`` gets the tables that they read."""
+    program.constant("model", f"{part.function}_tables", part.tables)
+    row = "x[d]"
+    if scaling.shift is not None:
+        row = f"(x[d] - {program.vector('shift', scaling.shift)}[d])"
+    if scaling.factor is not None:
+        row += f" * {program.vector('factor', scaling.factor)}[d]"
+    text = (_SCORES if scaling.is_none else _SCALED_SCORES).replace("<ROW>", row)
+    if classes is None:
+        text += _VALUE
+    else:
+        text += _PREDICT_SIGN if part.n_outputs == 1 else _PREDICT_BEST
+        labels = ",\n".join(f"    {string_literal(label)}" for label in classes)
+        text += f"\nconst char *const @_labels[{len(classes)}] = {{\n{labels}\n}};\n"
+    text = text.replace("<N_FEATURES>", str(n_features)).replace("<FUNCTION>", part.function)
+    return text.replace("<N_OUTPUTS>", str(part.n_outputs)).lstrip("\n")
+
+
+def source_text(title, program, calls):
+    body = program.render()
+    used = [name for name in _LIBM if f"{name}(" in body]
+    needs = f"Needs {', '.join(used)} of libm." if used else "Needs nothing of libm."
+    includes = ["math.h"] if used else []
+    includes += ["stddef.h"] + (["stdint.h"] if "int8_t " in body or "uint16_t " in body else [])
+    text = _SOURCE.replace("<TITLE>", comment_text(title)).replace("<LIBM>", needs)
+    text = text.replace("<INCLUDES>", "".join(f"#include <{name}>\n" for name in includes))
+    return text.replace("<PROGRAM>", body).replace("<CALLS>", calls).lstrip("\n")
+
+
+def named(text, name):
+    """C text with its prefix filled in."""
+    return text.replace("@@", name.upper()).replace("@", name)
+
+
+def write_files(directory, texts):
+    """Write files that appear whole or not at all: temporary names first, then all renamed."""
+    directory = Path(directory)
+    parts = {directory / name: directory / f".{name}.{os.getpid()}.part" for name in texts}
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path, part in parts.items():
+            part.write_text(texts[path.name], encoding="ascii", newline="\n")
+        for path, part in parts.items():
+            os.replace(part, path)
+    except OSError as error:
+        raise CSourceError(
+            f"{directory}: the C files cannot be written ({error.strerror or error}); give a "
+            "directory that can."
+        ) from error
+    finally:
+        for part in parts.values():
+            try:
+                part.unlink(missing_ok=True)
+            except OSError:
+                continue  # the place itself is what failed
+    return tuple(parts)

@@ -1,0 +1,163 @@
+"""``to_c``: a fitted model as a header, a source file, a test program and a list of costs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._version import __version__
+from ..runtime.container import ModelFileError
+from .archive import model_parts
+from .c_check import checking_program
+from .c_comparison import checked_sample, compare
+from .c_cost import cost_text
+from .c_files import calls_text, check_name, header_text, named, source_text, write_files
+from .c_literals import CSourceError
+from .c_lowering import lower
+from .c_program import Program
+from .c_quantised import quantised, with_arrays
+from .c_scaling import absorbed, scaling_of
+
+
+@dataclass(frozen=True)
+class CSource:
+    """What ``to_c`` has written, and what it costs.
+
+    Attributes
+    ----------
+    header, source, test, cost : Path
+        The files.
+    flash_bytes : int
+        Tables and code together.
+    table_bytes : int
+        Tables, as a 32-bit processor stores them.
+    code_bytes : int
+        An estimate for an ARM Cortex-M4 at -Os, without libm.
+    ram_bytes : int
+        An estimate of the stack that a call needs; nothing is static.
+    multiply_adds : int
+        Multiplications (each with its addition) for one row.
+    largest_difference, largest_score : float
+        The largest difference between the scores of the model and of the tables in float32
+        arithmetic, and the largest score, on the sample (or, without one, on drawn rows).
+    n_rows : int
+        How many rows these are.
+    agreement : float or None
+        The share of these rows whose label stays the same; None for values.
+    accuracy_before, accuracy_after : float or None
+        Accuracy (for values, R²) on the sample's labels, of the model and of the tables.
+    """
+
+    header: Path
+    source: Path
+    test: Path
+    cost: Path
+    flash_bytes: int
+    table_bytes: int
+    code_bytes: int
+    ram_bytes: int
+    multiply_adds: int
+    largest_difference: float
+    largest_score: float
+    n_rows: int
+    agreement: float | None
+    accuracy_before: float | None
+    accuracy_after: float | None
+
+
+def to_c(
+    model, directory, dtype="float32", sample=None, sample_labels=None, *, name="model"
+):  # fmt: skip
+    """Write a fitted model, or a pipeline of StandardScaler and one, as C99 source.
+
+    The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no
+    allocation, and of libm at most expf, tanhf and sqrtf), ``model_test.c`` (a program that
+    exits with 0 if the scores of some rows are those that Python gives them) and ``cost.txt``.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Fitted. A pipeline may have a StandardScaler before the model, and nothing else.
+    directory : str or path
+        Made if it is missing.
+    dtype : {"float32", "int8"}, default="float32"
+        With "int8", rows of weights, anchors and support rows are whole numbers of one byte
+        with a scale for each row. Sums are float in both.
+    sample : array of shape (n_rows, n_features) or None
+        Rows as the model takes them, for the test program and the differences; without a sample
+        rows are drawn.
+    sample_labels : array of shape (n_rows,) or None
+        Their labels or values, for accuracies.
+    name : str, default="model"
+        Begins all names of files, functions and constants.
+
+    Returns
+    -------
+    CSource
+        Paths, costs, differences and accuracies.
+
+    Raises
+    ------
+    CSourceError
+        The model has no C source, or the files cannot be written.
+    """
+    check_name(name)
+    if dtype not in ("float32", "int8"):
+        raise CSourceError(f"dtype={dtype!r} is unknown: give 'float32' or 'int8'.")
+    scaler, estimator = _scaler_and_estimator(model)
+    n_features = estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
+    classes = getattr(estimator, "classes_", None)
+    sample, labels = checked_sample(sample, sample_labels, n_features)
+
+    is_int8 = dtype == "int8"
+    original = with_arrays(estimator.predictor_, np.float64), scaling_of(scaler, n_features)
+    predictor, scaling = absorbed(*original, is_int8)
+    predictor = quantised(predictor) if is_int8 else predictor
+    program = Program(is_int8)
+    part = lower(predictor, program)
+    calls = calls_text(program, part, scaling, n_features, classes)
+    found = compare(original, (predictor, scaling), n_features, classes, sample, labels)
+
+    title = f"{type(estimator).__name__} in {dtype}, by nearlinear {__version__}"
+    record = _record(Path(directory), name, program, part, calls, found)
+    texts = {
+        record.header.name: header_text(title, n_features, part.n_outputs, classes),
+        record.source.name: source_text(title, program, calls),
+        record.test.name: checking_program(found),
+    }
+    texts = {file: named(text, name) for file, text in texts.items()}
+    texts["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
+    write_files(directory, texts)
+    return record
+
+
+def _scaler_and_estimator(model):
+    try:
+        scaler, estimator = model_parts(model)
+    except ModelFileError as error:
+        raise CSourceError(
+            "to_c takes a model of nearlinear, or a pipeline of StandardScaler and one, not a "
+            f"{type(model).__name__} of anything else."
+        ) from error
+    check_is_fitted(estimator, "predictor_")
+    return scaler, estimator
+
+
+def _record(directory, name, program, part, calls, found):
+    code_bytes = program.code_bytes(calls)
+    ends = (f"{name}.h", f"{name}.c", f"{name}_test.c", "cost.txt")
+    return CSource(
+        *(directory / end for end in ends),
+        flash_bytes=program.table_bytes + code_bytes,
+        table_bytes=program.table_bytes,
+        code_bytes=code_bytes,
+        ram_bytes=program.stack_bytes(calls),
+        multiply_adds=part.multiply_adds + (found.rows.shape[1] if "row[d]" in calls else 0),
+        largest_difference=found.largest_difference,
+        largest_score=found.largest_score,
+        n_rows=len(found.rows),
+        agreement=found.agreement,
+        accuracy_before=found.accuracy(found.before),
+        accuracy_after=found.accuracy(found.after),
+    )

@@ -1,0 +1,135 @@
+"""What the score of a row is made of: the records."""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class InfluentialRows:
+    """The support rows that weigh most in a score, the weightiest first.
+
+    Attributes
+    ----------
+    indices : array of int of shape (n_rows, n_outputs, n_support)
+        Numbers of rows of the predictor's ``support`` (with several gated machines, of the
+        output's own); −1 where there are fewer of them than were asked for.
+    parts : array of shape (n_rows, n_outputs, n_support)
+        What each adds to the score.
+    """
+
+    indices: np.ndarray
+    parts: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Scores of rows, taken apart; made by ``model.explain(X)``.
+
+    A locally linear model has, for every row x, one linear model that answers for it:
+    ``scores == contributions.sum(axis=2) + intercepts``. A kernel machine adds up its kernels:
+    ``scores == kernel_shares.sum(axis=2) + intercepts``. What a model does not have is None. All
+    numbers are float64, whatever the model's own precision.
+
+    Attributes
+    ----------
+    intercepts : array of shape (n_rows, n_outputs)
+        b(x), or the machine's bias.
+    coefficients : array of shape (n_rows, n_outputs, n_features)
+        w(x). Gates move with x, too, so it is not the gradient of the score.
+    rows : array of shape (n_rows, n_features)
+        The rows x that the coefficients belong to.
+    component : str
+        What ``active`` counts: "anchor", "node", "kernel" or "component".
+    active : array of int
+        Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the
+        path, root first; the children of node k are 2k + 1, taken where its split is positive, and
+        2k + 2.
+    gates : array of shape (n_rows, n_active)
+        How much each of them counts: the gate's values, the nodes' features c(x), or the kernels'
+        h(x) (with ``per_feature`` its mean over the features). There is an axis more, after the
+        rows, if every output has a gate of its own, or every tree of a forest a path.
+    kernel_shares : array of shape (n_rows, n_outputs, n_kernels)
+        Part of each kernel or component in the score; of a vote, the gated votes.
+    support : InfluentialRows
+        The most influential support rows. Of a vote γ tanh f, rows have shares in proportion to
+        their parts of f.
+    """
+
+    intercepts: np.ndarray
+    coefficients: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    component: str = "kernel"
+    active: np.ndarray | None = None
+    gates: np.ndarray | None = None
+    kernel_shares: np.ndarray | None = None
+    support: InfluentialRows | None = None
+
+    @cached_property
+    def contributions(self):
+        """w(x) ∘ x: each feature's part of the score, shape (n_rows, n_outputs, n_features)."""
+        return None if self.coefficients is None else self.coefficients * self.rows[:, None]
+
+    @cached_property
+    def scores(self):
+        """The parts added up again, shape (n_rows, n_outputs): what the model says to rounding."""
+        if self.coefficients is None:
+            return self.kernel_shares.sum(axis=2) + self.intercepts
+        return (self.coefficients @ self.rows[:, :, None])[:, :, 0] + self.intercepts
+
+    def in_original_units(self, scaler):
+        """The same scores, told in the features before they were scaled.
+
+        Kernel shares have no units of features and stay as they are.
+
+        Parameters
+        ----------
+        scaler : StandardScaler
+            Fitted: what turned the raw rows into those that were explained.
+
+        Returns
+        -------
+        Explanation
+        """
+        from sklearn.preprocessing import StandardScaler
+        from sklearn.utils.validation import check_is_fitted
+
+        if not isinstance(scaler, StandardScaler):
+            raise TypeError(
+                f"in_original_units undoes a StandardScaler, not {type(scaler).__name__}."
+            )
+        check_is_fitted(scaler)
+        if self.coefficients is None:
+            return self
+        n_features = self.rows.shape[1]
+        if scaler.n_features_in_ != n_features:
+            raise ValueError(
+                f"The scaler was fitted to {scaler.n_features_in_} features and the explained rows "
+                f"have {n_features}; give the scaler that made these rows."
+            )
+        # a scaler that does not take off the mean may have learned one all the same
+        mean = scaler.mean_ if scaler.with_mean else np.zeros(n_features)
+        scale = scaler.scale_ if scaler.with_std else np.ones(n_features)
+        coefficients = self.coefficients / scale
+        return replace(
+            self,
+            coefficients=coefficients,
+            intercepts=self.intercepts - coefficients @ mean,
+            rows=self.rows * scale + mean,
+        )
+
+    def on_first_features(self, n_features):
+        """The same without the last columns, which only the gate has seen."""
+        if self.coefficients is None or self.rows.shape[1] == n_features:
+            return self
+        return replace(
+            self,
+            coefficients=self.coefficients[:, :, :n_features],
+            rows=self.rows[:, :n_features],
+        )
+
+    def __repr__(self):
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        shapes = [f"{name} {a.shape}" for name, a in arrays.items() if isinstance(a, np.ndarray)]
+        return f"Explanation of {len(self.intercepts)} rows ({', '.join(shapes)})"
