@@ -5,8 +5,10 @@ A command is a module of this package, named as the command, with ``add_argument
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from .._version import __version__
@@ -38,6 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         _module(arguments.command).run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        _forget_output()
+        return 0
+    except OSError as error:
+        _forget_output()
+        reason = f"the output cannot be written ({error.strerror or error})"
+        print(f"nearlinear {arguments.command}: {reason}", file=sys.stderr)
+        return 2
     except CommandError as error:
         print(f"nearlinear {arguments.command}: {error}", file=sys.stderr)
         return 2
@@ -45,6 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"nearlinear {arguments.command}: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+def _forget_output():
+    """So that the interpreter's last flush does not fail once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _module(command):

@@ -100,14 +100,18 @@ def _pandas():
 def _csv(source, target, n_rows, n_features):
     pandas = _pandas()
     separator = "\t" if str(source).lower().endswith(".tsv") else ","
+    if source == STDIN and sys.stdin is None:
+        raise CommandError("standard input is closed: name a file, or pipe a table in")
     stream = sys.stdin.buffer if source == STDIN else source
     first = 1
     try:
         options = {"sep": separator, "low_memory": False, "skipinitialspace": True}
+        options["skip_blank_lines"] = False  # or later answers would belong to other rows
         frames = pandas.read_csv(stream, chunksize=n_rows, **options)
         for frame in [frames] if n_rows is None else frames:
             if first == 1:
                 _check_header(frame, source)
+            frame = _without_last_blank(frame, n_rows)
             if len(frame):
                 yield _piece(frame, source, target, first)
             first += len(frame)
@@ -125,6 +129,13 @@ def _csv(source, target, n_rows, n_features):
         raise CommandError(
             f"{_name(source)}: it is not UTF-8 from row {first} on; convert it"
         ) from error
+
+
+def _without_last_blank(frame, n_rows):
+    """A blank line at the very end is no row."""
+    is_last = n_rows is None or len(frame) < n_rows
+    blank = is_last and len(frame) > 0 and bool(frame.iloc[-1].isna().all())
+    return frame.iloc[:-1] if blank else frame
 
 
 def _check_header(frame, source):
@@ -210,6 +221,8 @@ def _svmlight(source, target, n_rows, n_features):
         X, y = load_svmlight_file(str(source), n_features=n_features)
     except (ValueError, OSError) as error:
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
+    if np.array_equal(y, y.astype(np.int64)):
+        y = y.astype(np.int64)  # as they are written in most files
     step = n_rows or max(1, X.shape[0])
     for start in range(0, X.shape[0], step):
         part = X[start : start + step]
@@ -251,6 +264,8 @@ def numbers(frame, names, source, first):
     values = np.empty(frame.shape)
     for k, name in enumerate(names):
         try:
+            if frame.iloc[:, k].dtype.kind in "mM":  # numpy would make numbers of dates
+                raise TypeError
             values[:, k] = frame.iloc[:, k].to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError) as error:
             cell, row = _first_bad(frame.iloc[:, k])
@@ -267,7 +282,7 @@ def _first_bad(column):
         try:
             float(cell)
         except (TypeError, ValueError):
-            return cell, row
+            return cell if isinstance(cell, str) else str(cell), row
     return str(column.iloc[0]), 0
 
 

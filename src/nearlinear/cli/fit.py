@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 from ._failure import CommandError
 from ._output_file import check_writable
 from ._tables import numbers, whole
@@ -56,6 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
     model = _model(arguments)
     piece = whole(arguments.data, arguments.target)
     X, y = numbers(piece.values, piece.names, arguments.data, piece.first), piece.target
+    if X.shape[1] == 0:
+        raise CommandError(f"{arguments.data}: there is no column beside {arguments.target!r}")
     X = _suited(model, X)
     _check_target(model, y, arguments)
     start = time.perf_counter()
@@ -155,6 +159,13 @@ def _held_out_score(model, X, y, arguments):
     if arguments.hold_out == 0.0:
         return None
     strata = y if is_classifier(model) else None
+    if strata is not None:
+        labels, counts = np.unique(y, return_counts=True)
+        if counts.min() < 2:
+            raise CommandError(
+                f"{arguments.data}: class {labels[counts.argmin()]!s} has one row, too few to hold "
+                "any out: give --hold-out 0"
+            )
     options = {"test_size": arguments.hold_out, "random_state": arguments.seed}
     try:
         parts = train_test_split(X, y, stratify=strata, **options)

@@ -5,7 +5,6 @@ Rows are read, scored and written in pieces, so that a table may be larger than 
 
 import argparse
 import csv
-import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,9 +56,8 @@ def _write(writer, rows, file, name):
     try:
         writer.writerows(rows)
         file.flush()
-    except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+    except BrokenPipeError:
+        raise
     except OSError as error:
         where = "standard output" if name == STDIN else name
         raise CommandError(f"{where}: cannot be written ({error.strerror or error})") from error
@@ -94,8 +92,15 @@ def _output(name):
     if name == STDIN:
         yield sys.stdout
         return
-    with replacing(Path(name)) as part, open(part, "w", newline="", encoding="utf-8") as file:
+    with replacing(Path(name)) as part, _opened(part, name) as file:
         yield file
+
+
+def _opened(part, name):
+    try:
+        return open(part, "w", newline="", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{name}: cannot be written ({error.strerror or error})") from error
 
 
 def _progress(total, done=False):

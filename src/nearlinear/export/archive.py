@@ -52,6 +52,7 @@ def save(model, path):
     scaler, estimator = model_parts(model)
     check_is_fitted(estimator, "predictor_")
     arrays = []
+    _check_labels(estimator)
     try:
         predictor = describe(estimator.predictor_, arrays)
     except NotData as error:
@@ -160,6 +161,18 @@ def _set_attributes(estimator, attributes):
         setattr(estimator, name, value)
 
 
+def _check_labels(estimator):
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or classes.dtype.kind in "USO":
+        return
+    fits = classes.dtype.kind in "biu" or classes.dtype in (np.float16, np.float32, np.float64)
+    if not fits or (classes.dtype.kind == "u" and np.any(classes > np.iinfo(np.int64).max)):
+        raise ModelFileError(
+            f"Labels of type {classes.dtype} have no place in a model file: take strings, booleans, "
+            "whole numbers or floats."
+        )
+
+
 def _why_not(estimator, error):
     name = type(estimator).__name__
     if name == "SVMKNNClassifier":
@@ -171,13 +184,14 @@ def _why_not(estimator, error):
 
 
 def _parameters(estimator):
-    """Constructor parameters; what is no data, such as a generator or code, becomes None."""
-    found = estimator.get_params(deep=False)
-    for name, value in found.items():
+    """Constructor parameters; for what is no data, such as a generator, the default stands in."""
+    found = {}
+    for name, value in estimator.get_params(deep=False).items():
         try:
             describe(value, [])
         except NotData:
-            found[name] = None
+            continue
+        found[name] = value
     return found
 
 
@@ -270,5 +284,6 @@ def _estimator_of(checked, parameters):
     try:
         estimator._validate_params()
     except ValueError as error:
-        raise ModelFileError(f"The model file has a wrong parameter: {error}") from error
+        reason = " ".join(str(error).split())[:200]
+        raise ModelFileError(f"The model file has a wrong parameter: {reason}") from error
     return estimator

@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_array, check_consistent_length
 
 from .c_check import drawn_rows
-from .c_literals import CSourceError
+from .c_literals import CSourceError, too_large
 from .c_quantised import with_arrays
 
 
@@ -56,10 +56,14 @@ def compare(model, exported, n_features, classes, rows, labels):
     if rows is None:
         rows = drawn_rows(tables, table_scaling, n_features)
     narrow = rows.astype(np.float32)
+    with np.errstate(all="ignore"):
+        after = with_arrays(tables, np.float32)(table_scaling(narrow))
+    if not np.all(np.isfinite(after)):
+        raise too_large()
     return Comparison(
         narrow,
         predictor(scaling(rows)),
-        with_arrays(tables, np.float32)(table_scaling(narrow)),
+        after,
         tables(table_scaling(narrow.astype(np.float64))),
         classes,
         labels,

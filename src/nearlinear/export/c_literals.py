@@ -13,6 +13,13 @@ class CSourceError(ValueError):
     """A model that has no C source, or a place where it cannot be written."""
 
 
+def too_large():
+    return CSourceError(
+        "The model has tables or scores too large for float32: standardise the features and fit "
+        "again."
+    )
+
+
 def float_literal(value):
     return float_literals(np.array([value]))[0]
 
@@ -22,10 +29,7 @@ def float_literals(values):
     with np.errstate(over="ignore", under="ignore"):
         values = np.asarray(values, dtype=np.float64).astype(np.float32)
     if not np.all(np.isfinite(values)):
-        raise CSourceError(
-            "The model holds a number too large for float32: standardise the features and fit "
-            "again."
-        )
+        raise too_large()
     # some targets flush such numbers anyway, and compilers warn of them
     values = np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0.0), values)
     return [f"{text}f" for text in values.astype(str).tolist()]

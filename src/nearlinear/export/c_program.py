@@ -10,14 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .c_literals import CSourceError, float_literal, float_literals, wrapped
+from .c_literals import CSourceError, float_literal, float_literals, too_large, wrapped
 from .c_quantised import quantise
 
 _FRAME = 48  # bytes that a call keeps on the stack besides its arrays
-_BYTES_PER_CHARACTER = 0.62  # of code at -Os on a Cortex-M4: measured over all kinds of models
+_BYTES_PER_CHARACTER = 0.38  # of code at -Os on a Cortex-M4: measured over all kinds of models
 _CHUNK = 1 << 14
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_TYPEDEF = re.compile(r"typedef struct \{.*?\} \S+;", re.DOTALL)
+_NO_CODE = re.compile(
+    r"/\*.*?\*/|typedef struct \{.*?\} \S+;|^(?:static )?const [^\n]* = \{.*?^\};",
+    re.DOTALL | re.MULTILINE,
+)
 _BUFFER = re.compile(r"^\s+(?:float|size_t) \w+\[([^\]]+)\];", re.MULTILINE)
 
 
@@ -96,6 +98,8 @@ class Program:
             return "0"
         with np.errstate(over="ignore", under="ignore"):
             stored = np.ascontiguousarray(values.astype(kinds[ctype]))
+        if not np.all(np.isfinite(stored)):
+            raise too_large()
         key = (ctype, stored.tobytes())
         if key not in self._table_symbols:
             symbol = self._fresh(name)
@@ -158,8 +162,8 @@ class Program:
 
     def code_bytes(self, *more):
         """An estimate, from the length of the code."""
-        texts = [text for text in self._functions.values() if "= {" not in text]
-        bare = [_TYPEDEF.sub("", _COMMENT.sub("", text)) for text in (*texts, *more)]
+        texts = (*self._functions.values(), *more)
+        bare = [_NO_CODE.sub("", text) for text in texts]
         return int(_BYTES_PER_CHARACTER * sum(len("".join(text.split())) for text in bare))
 
     def stack_bytes(self, text):

@@ -163,7 +163,7 @@ def restore(value, arrays, depth=0):
             return items
         if mark == "object":
             return _restored_object(value["kind"], value["fields"], inner)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"The model's {mark} is described wrongly.") from error

@@ -29,21 +29,15 @@ def _all_models(graph, weights, X, shares):
     local = graph.op("MatMul", X, flat)
     # a first extent of 0 stands for the rows, so that there may be none
     local = graph.op("Reshape", local, np.array([0, n_anchors, n_outputs]))
-    return _row_times_matrix(graph, shares, local)
+    return graph.row_times_matrix(shares, local)
 
 
 def _fetched_models(graph, weights, X, indices, codes):
     n_anchors, width, n_outputs = weights.shape
     fetched = graph.op("Gather", weights.reshape(n_anchors, -1), indices, axis=0)
-    blend = _row_times_matrix(graph, codes, fetched)
+    blend = graph.row_times_matrix(codes, fetched)
     blend = graph.op("Reshape", blend, np.array([0, width, n_outputs]))
-    return _row_times_matrix(graph, X, blend)
-
-
-def _row_times_matrix(graph, rows, matrices):
-    """Row i times matrix i."""
-    products = graph.op("MatMul", graph.op("Unsqueeze", rows, np.array([1])), matrices)
-    return graph.op("Squeeze", products, np.array([1]))
+    return graph.row_times_matrix(X, blend)
 
 
 # --- codes: numbers of the nearest anchors and their shares, each (n_rows, n_neighbors) ---------

@@ -74,6 +74,11 @@ class Graph:
         shape = self.op("Concat", n_rows, np.array([1]), axis=0)
         return self.op("Expand", np.asarray(numbers)[None], shape)
 
+    def row_times_matrix(self, rows, matrices):
+        """Row i times matrix i."""
+        products = self.op("MatMul", self.op("Unsqueeze", rows, np.array([1])), matrices)
+        return self.op("Squeeze", products, np.array([1]))
+
     def times(self, value, factors):
         """A matrix times a number, or times one for each of its columns.
 

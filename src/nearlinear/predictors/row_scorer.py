@@ -22,8 +22,9 @@ class RowScorer:
     ``scorer(x)`` takes a one-dimensional contiguous array of ``n_features`` numbers of type
     ``dtype`` and gives its score, or an array of scores if there are several outputs.
     ``scorer.predict(x)`` gives the label (or value), ``scorer.batch(X)`` the scores of a few rows.
-    Nothing is checked: a wrong length or type gives wrong numbers or an error. Several threads may
-    use one scorer; it can be pickled.
+    Nothing is checked: a wrong length or type gives wrong numbers or an error, and a row of another
+    type, or one that may not be written to, makes the first call compile anew. Several threads
+    may use one scorer; it can be pickled.
     """
 
     def __init__(self, predictor, n_features, dtype, classes=None, scaler=None):

@@ -61,7 +61,7 @@ def parse(value, arrays, depth=0):
             if "kind" in names:
                 raise ModelFileError("The model has a field of the name kind.")
             return Part(kind=value["kind"], **{name: inner(names[name]) for name in names})
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"The model's {mark} is described wrongly.") from error
