@@ -34,6 +34,8 @@ _MODULES = {
     "CPSPClassifier": "estimators.cpsp",
     "load": "export.archive",
     "save": "export.archive",
+    "to_c": "export.c_source",
+    "to_onnx": "export.onnx_graph",
 }
 
 __all__ = [
@@ -67,6 +69,8 @@ __all__ = [
     "kernels",
     "load",
     "save",
+    "to_c",
+    "to_onnx",
 ]
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "fit": "a model from a table, written to a model file",
     "predict": "labels and scores of a table, streamed in constant memory",
     "inspect": "what a model file holds: method, cost, training record",
+    "export": "a model file as C source or ONNX graph, checked against the model",
     "warmup": "compile what prediction needs, once, for container images",
     "completion": "a script that completes commands and options in a shell",
 }

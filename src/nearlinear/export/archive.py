@@ -168,7 +168,7 @@ def _check_labels(estimator):
     fits = classes.dtype.kind in "biu" or classes.dtype in (np.float16, np.float32, np.float64)
     if not fits or (classes.dtype.kind == "u" and np.any(classes > np.iinfo(np.int64).max)):
         raise ModelFileError(
-            f"Labels of type {classes.dtype} have no place in a model file: take strings, booleans, "
+            f"Labels of type {classes.dtype} have no place in a file: take strings, booleans, "
             "whole numbers or floats."
         )
 

@@ -20,23 +20,24 @@ typedef struct {
 # Insertion into a short sorted list: no array of all distances, and the first of equals wins.
 _NEAREST = """
 /* The nearest anchors and how far they are, nearest first. */
-static void $_nearest(const $_tables *m, const float *x, size_t *nearest, float *far)
+static void $_nearest(const $_tables *m, const float *x,
+                      size_t *nearest, float *away)
 {
     for (size_t i = 0; i < m->n_neighbors; i++) {
-        far[i] = 3e38f;
+        away[i] = 3e38f;
         nearest[i] = 0;
     }
     for (size_t j = 0; j < m->n_anchors; j++) {
         const float h = <DISTANCE>;
         size_t place = m->n_neighbors - 1;
-        if (!(h < far[place]))
+        if (!(h < away[place]))
             continue;
-        while (place > 0 && h < far[place - 1]) {
-            far[place] = far[place - 1];
+        while (place > 0 && h < away[place - 1]) {
+            away[place] = away[place - 1];
             nearest[place] = nearest[place - 1];
             place--;
         }
-        far[place] = h;
+        away[place] = h;
         nearest[place] = j;
     }
 }
@@ -60,7 +61,8 @@ _OFFSETS = """
 # Elimination without pivots: the matrix is positive definite.
 _REBUILD = """
 /* Weights with which the nearest anchors best rebuild x, up to a common factor. */
-static void $_rebuild(const $_tables *m, const float *x, const size_t *nearest, float *codes)
+static void $_rebuild(const $_tables *m, const float *x,
+                      const size_t *nearest, float *codes)
 {
     float gram[@@_MAX_NEIGHBORS * @@_MAX_NEIGHBORS];
     const size_t k = m->n_neighbors;

@@ -61,7 +61,7 @@ _SOURCE = """
 _SCORES = """
 void @_scores(const float *x, float *scores)
 {
-    <FUNCTION>(&@_model, x, scores);
+    <FUNCTION>(&@_whole, x, scores);
 }
 """
 _SCALED_SCORES = """
@@ -70,7 +70,7 @@ void @_scores(const float *x, float *scores)
     float row[<N_FEATURES>];
     for (size_t d = 0; d < <N_FEATURES>; d++)
         row[d] = <ROW>;
-    <FUNCTION>(&@_model, row, scores);
+    <FUNCTION>(&@_whole, row, scores);
 }
 """
 _PREDICT_SIGN = """
@@ -124,7 +124,7 @@ def header_text(title, n_features, n_outputs, classes):
 
 def calls_text(program, part: Part, scaling, n_features, classes):
     """The public functions; ``program`` gets the tables that they read."""
-    program.constant("model", f"{part.function}_tables", part.tables)
+    program.constant("whole", f"{part.function}_tables", part.tables)
     row = "x[d]"
     if scaling.shift is not None:
         row = f"(x[d] - {program.vector('shift', scaling.shift)}[d])"

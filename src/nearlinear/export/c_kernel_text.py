@@ -25,7 +25,8 @@ static void $_begin(<BEGIN_TABLES>const float *x, $_row *row)
 }
 
 /* Values of the groups at a row and support row j. */
-static void $(const $_tables *m, size_t j, const $_row *row, float *values)
+static void $(const $_tables *m, size_t j, const $_row *row,
+              float *values)
 {<MEET>
     for (size_t g = 0; g < m->n_groups; g++) {
         float sum = 0.0f;
@@ -92,7 +93,9 @@ _OWN_SETS = """
 
 _GAUSSIAN = "expf(-m->gammas[t] * <SQUARE>)"
 # A wide Gaussian is close to 1 everywhere: less 1 it keeps its digits. Its gamma is negated.
-_WIDE = f"(m->gammas[t] < 0.0f ? @_less_one(m->gammas[t] * <SQUARE>) : {_GAUSSIAN})"
+_WIDE = f"""(m->gammas[t] < 0.0f
+                                    ? @_less_one(m->gammas[t] * <SQUARE>)
+                                    : {_GAUSSIAN})"""
 _LESS_ONE = """
 /* exp(u) - 1. */
 static float $(float u)

@@ -130,6 +130,6 @@ def chosen(rules, part, what):
     kind = type(part).__name__
     if kind not in rules or kind not in KINDS or class_of(kind) is not type(part):
         raise OnnxExportError(
-            f"The {what} {kind} has no ONNX graph; there are rules for {', '.join(rules)}."
+            f"The {what} {kind} has no ONNX graph: fit with one of {', '.join(rules)}."
         )
     return rules[kind]
