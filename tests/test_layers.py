@@ -30,7 +30,7 @@ ALLOWED = {
     "distributed": {"solvers", "estimators"},
     "displays": MODELS,
     # "__init__": commands use the public names as any user does.
-    "cli": MODELS | {"__init__", "export", "search", "displays"},
+    "cli": MODELS | {"__init__", "export", "runtime", "search", "displays"},
     "__main__": {"cli"},
     "__init__": MODELS | {"export", "search", "runtime"},
 }
