@@ -100,7 +100,7 @@ class _OneBlasThread:
             cls = type(self)
             if cls._inside == 0:
                 cls._limit = _thread_pools().limit(limits=1, user_api="blas")
-                cls._limit.__enter__()
+                _let_go()
             cls._inside += 1
 
     def __exit__(self, *error):
@@ -109,7 +109,17 @@ class _OneBlasThread:
             cls._inside -= 1
             if cls._inside == 0:
                 limit, cls._limit = cls._limit, None
-                limit.__exit__(*error)
+                limit.restore_original_limits()
+                _let_go()
+
+
+def _let_go():
+    """threadpoolctl 3.8 lets only one thread set limits until it leaves a block.
+
+    An empty block makes us leave, with the limit kept: another thread may lift it.
+    """
+    with _thread_pools().limit(limits=None):
+        pass
 
 
 @cache

@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from uuid import uuid4
 
 from .c_literals import CSourceError, comment_text, string_literal
 from .c_program import Part
@@ -160,7 +161,8 @@ def named(text, name):
 def write_files(directory, texts):
     """Write files that appear whole or not at all: temporary names first, then all renamed."""
     directory = Path(directory)
-    parts = {directory / name: directory / f".{name}.{os.getpid()}.part" for name in texts}
+    own = uuid4().hex  # so that threads do not write into each other's files
+    parts = {directory / name: directory / f".{name}.{own}.part" for name in texts}
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for path, part in parts.items():

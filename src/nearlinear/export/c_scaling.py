@@ -91,7 +91,7 @@ def _centre(predictor, scaling, is_int8):
     if is_int8 and isinstance(predictor, ConformalLinear):
         return predictor.anchors.mean(axis=0)
     if is_int8 and isinstance(predictor, KernelExpansion) and _is_gaussian(predictor):
-        return predictor.support.mean(axis=0)
+        return predictor.support.mean(axis=0) if len(predictor.support) else None
     return None
 
 
