@@ -107,14 +107,14 @@ def _csv(source, target, n_rows, n_features):
     try:
         options = {"sep": separator, "low_memory": False, "skipinitialspace": True}
         options["skip_blank_lines"] = False  # or later answers would belong to other rows
-        frames = pandas.read_csv(stream, chunksize=n_rows, **options)
-        for frame in [frames] if n_rows is None else frames:
-            if first == 1:
-                _check_header(frame, source)
-            frame = _without_last_blank(frame, n_rows)
-            if len(frame):
-                yield _piece(frame, source, target, first)
-            first += len(frame)
+        options["chunksize"] = n_rows or 1 << 62  # in pieces always: they close the file
+        with pandas.read_csv(stream, **options) as frames:
+            for frame in _without_last_blanks(frames, source):
+                if first == 1:
+                    _check_header(frame, source)
+                if len(frame):
+                    yield _piece(frame, source, target, first)
+                first += len(frame)
     except pandas.errors.EmptyDataError as error:
         raise CommandError(f"{_name(source)}: the table is empty") from error
     except pandas.errors.ParserError as error:
@@ -131,11 +131,25 @@ def _csv(source, target, n_rows, n_features):
         ) from error
 
 
-def _without_last_blank(frame, n_rows):
-    """A blank line at the very end is no row."""
-    is_last = n_rows is None or len(frame) < n_rows
-    blank = is_last and len(frame) > 0 and bool(frame.iloc[-1].isna().all())
-    return frame.iloc[:-1] if blank else frame
+def _without_last_blanks(frames, source):
+    """Blank lines at the very end of a file are no rows; pieces are held back until that is clear."""
+    n_blank, waiting = _blank_lines_at_end(source), None
+    for frame in frames:
+        if waiting is not None:
+            yield waiting
+        waiting = frame
+    if waiting is not None:
+        n_rows = len(waiting) - n_blank
+        yield waiting.iloc[: max(0, n_rows)] if n_blank else waiting
+
+
+def _blank_lines_at_end(source):
+    if source == STDIN:
+        return 0
+    with open(source, "rb") as file:
+        file.seek(max(0, os.path.getsize(source) - 4096))
+        tail = file.read().replace(b"\r", b"")
+    return len(tail) - len(tail.rstrip(b"\n")) - 1 if tail.endswith(b"\n\n") else 0
 
 
 def _check_header(frame, source):

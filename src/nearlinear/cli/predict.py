@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
         options = {"n_rows": arguments.rows, "n_features": model.n_features}
         for piece in pieces(arguments.data, **options):
             X = _columns(piece, model, arguments.data)
-            labels, scores = model.answers(X)
+            labels, scores = _answers(model, X, piece, arguments.data)
             rows = _rows(labels, scores if arguments.scores else None)
             if total == 0:
                 rows.insert(0, model.header(scores) if arguments.scores else ["prediction"])
@@ -50,6 +50,14 @@ def run(arguments: argparse.Namespace) -> None:
             total += len(labels)
             _progress(total)
     _progress(total, done=True)
+
+
+def _answers(model, X, piece, source):
+    try:
+        return model.answers(X)
+    except ValueError as error:
+        last, reason = piece.first + X.shape[0] - 1, str(error).splitlines()[0]
+        raise CommandError(f"{source}, rows {piece.first} to {last}: {reason}") from error
 
 
 def _write(writer, rows, file, name):

@@ -157,7 +157,9 @@ def _set_attributes(estimator, attributes):
     for name, value in attributes.items():
         good = isinstance(name, str) and name.endswith("_") and not name.startswith("_")
         if not good or name in _OWN_PLACE or hasattr(type(estimator), name):
-            raise ModelFileError(f"The model file sets {name!r}, which is no attribute of a fit.")
+            raise ModelFileError(
+                f"The model file sets {repr(name)[:40]}, which is no attribute of a fit."
+            )
         setattr(estimator, name, value)
 
 
@@ -270,7 +272,7 @@ def _step_names(model):
 def _estimator_of(checked, parameters):
     method, package = checked.method, import_module(__package__.rpartition(".")[0])
     if method not in PREDICTORS or method not in package.__all__:
-        raise ModelFileError(f"The model file names the unknown method {method!r}.")
+        raise ModelFileError(f"The model file names the unknown method {repr(method)[:40]}.")
     if checked.predictor.kind not in PREDICTORS[method]:
         raise ModelFileError(f"The model file has a {checked.predictor.kind} for a {method}.")
     if (checked.classes is None) != method.endswith("Regressor"):

@@ -172,7 +172,7 @@ def restore(value, arrays, depth=0):
 
 def _index(number, count):
     if type(number) is not int or not 0 <= number < count:
-        raise ModelFileError(f"The model asks for array {number!r} of {count}.")
+        raise ModelFileError(f"The model asks for array {repr(number)[:40]} of {count}.")
     return number
 
 
@@ -184,7 +184,7 @@ def _restored_csr(parts, shape):
 
 def _restored_object(kind, parts, inner):
     if kind not in KINDS:
-        raise ModelFileError(f"The model has a part of the unknown kind {kind!r}.")
+        raise ModelFileError(f"The model has a part of the unknown kind {repr(kind)[:40]}.")
     cls = class_of(kind)
     if set(parts) != {field.name for field in fields(cls)}:
         raise ModelFileError(f"The model's {kind} does not have the fields of one.")

@@ -1,9 +1,9 @@
 """w(x) and b(x) of models that blend linear ones by a gate."""
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
-from .._compile import run_blocks
+from .._compile import compiled_fast_sums, run_blocks
 from ..gates.local_models import rows_per_block
 from .explanation_record import Explanation
 
@@ -13,23 +13,20 @@ _BLOCK = 2048  # of GatedLinear, so that gates are computed as in prediction
 
 
 def explain_locally_linear(predictor, X, n_jobs):
-    n_anchors, width, n_outputs = predictor.weights.shape
+    width, n_outputs = predictor.weights.shape[1:]
     found = LinearParts(X, n_outputs, predictor.gate.n_neighbors)
-    weights = flat_models(predictor.weights.transpose(0, 2, 1))
-    biases = predictor.biases.astype(np.float64)
+    models = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
+    if width < X.shape[1]:  # local models are constants
+        models = np.zeros((len(models), n_outputs, X.shape[1]), dtype=models.dtype)
 
     def work(start, stop):
         # gates in the model's own precision: rounded otherwise, other anchors might be nearest
         indices, codes = predictor.gate.codes(X[start:stop])
-        blend = sparse_gates(indices, codes, n_anchors)
         found.active[start:stop], found.gates[start:stop] = indices, codes
-        local = (blend @ weights).reshape(stop - start, n_outputs, width)
-        found.coefficients[start:stop, :, :width] = local
-        found.intercepts[start:stop] = blend @ biases
+        blend_models(indices, codes, models, found.coefficients[start:stop])
+        blend_models(indices, codes, predictor.biases[:, None], found.intercepts[start:stop, None])
 
     run_blocks(work, X.shape[0], rows_per_block(X.shape[1]), n_jobs)
-    if width < X.shape[1]:  # local models are constants
-        found.coefficients[:, :, width:] = 0.0
     return found.explanation("anchor")
 
 
@@ -75,14 +72,35 @@ class LinearParts:
         )
 
 
-def flat_models(models):
-    """Linear models (n_models, n_outputs, n_features) as rows of float64."""
-    return np.ascontiguousarray(models, dtype=np.float64).reshape(len(models), -1)
+def blend_models(active, gates, models, out, *, is_first=True):
+    """out[i] = Σ_p gates[i, p] models[active[i, p]], or that added to what is there already.
+
+    ``models`` has shape (n_models, n_outputs, n_features) and ``out``, in float64, (n_rows,
+    n_outputs, n_features).
+    """
+    gates = np.ascontiguousarray(gates, dtype=np.float64)
+    _blend(active, gates, models.reshape(len(models), -1), is_first, out.reshape(len(out), -1))
 
 
-def sparse_gates(active, gates, n_components):
-    """Gate values (n_rows, n_active) as a sparse matrix, by which a product blends models."""
-    n_rows, n_active = active.shape
-    starts = np.arange(0, active.size + 1, n_active)
-    values = gates.astype(np.float64).ravel()
-    return csr_array((values, active.ravel(), starts), shape=(n_rows, n_components))
+@compiled_fast_sums
+def _blend(active, gates, models, is_first, out):
+    n_active = active.shape[1]
+    for i in range(len(active)):
+        total = out[i]
+        gate, model = gates[i, 0], models[active[i, 0]]
+        if is_first:
+            for d in range(len(total)):
+                total[d] = gate * model[d]
+        else:
+            for d in range(len(total)):
+                total[d] += gate * model[d]
+        # two models at a time, so that sums are read and written half as often
+        for p in range(1, n_active - 1, 2):
+            g0, g1 = gates[i, p], gates[i, p + 1]
+            m0, m1 = models[active[i, p]], models[active[i, p + 1]]
+            for d in range(len(total)):
+                total[d] += g0 * m0[d] + g1 * m1[d]
+        if n_active % 2 == 0:
+            gate, model = gates[i, n_active - 1], models[active[i, n_active - 1]]
+            for d in range(len(total)):
+                total[d] += gate * model[d]

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from .._compile import compiled_fast_sums, run_blocks
 from ..gates.tree import answers_along_paths, hard_paths
 from ..gates.tree_lockstep import LockstepBlock
-from .explanation_linear import LinearParts, flat_models, sparse_gates
+from .explanation_linear import LinearParts, blend_models
 from .tree_path import with_constant
 
 
@@ -58,36 +58,36 @@ class _NodeModels:
     """
 
     def __init__(self, predictor, found, active, gates, share=1.0, is_first=True):
-        self._n_nodes, self._n_outputs, width = predictor.weights.shape
-        self._width = width - 1
-        self._weights = share * flat_models(predictor.weights[:, :, :-1])
-        self._biases = share * predictor.weights[:, :, -1].astype(np.float64)
+        self._weights = np.ascontiguousarray(predictor.weights[:, :, :-1])
+        self._biases = np.ascontiguousarray(predictor.weights[:, :, -1:])
         self._intercept = share * predictor.intercept.astype(np.float64)
         self._is_leafy = predictor.feature.name == "indicator"
         self._projection = predictor.projection
         self._found, self._active, self._gates = found, active, gates
-        self._is_first = is_first
+        self._share, self._is_first = share, is_first
 
     def blend(self, paths, features, rows):
         self._active[rows], self._gates[rows] = paths, features
         if self._is_leafy:
-            leaves = paths[:, -1] - (self._n_nodes - 1)
-            weights, intercepts = self._weights[leaves], self._biases[leaves]
-        else:
-            blend = sparse_gates(paths, features, self._n_nodes)
-            weights, intercepts = blend @ self._weights, blend @ self._biases
-        weights = weights.reshape(len(paths), self._n_outputs, self._width)
-        intercepts += self._intercept
-        if self._projection is not None:
-            projection = self._projection.astype(np.float64)
-            intercepts += weights @ projection[:, -1]
-            weights = weights @ projection[:, :-1]
-        found = self._found
+            paths, features = paths[:, -1:] - (len(self._weights) - 1), features[:, -1:]
+        found, features = self._found, self._share * features.astype(np.float64)
         if self._is_first:
-            found.coefficients[rows], found.intercepts[rows] = weights, intercepts
+            found.intercepts[rows] = 0.0
+        found.intercepts[rows] += self._intercept
+        blend_models(paths, features, self._biases, found.intercepts[rows, :, None], is_first=False)
+        if self._projection is None:
+            blend_models(
+                paths, features, self._weights, found.coefficients[rows], is_first=self._is_first
+            )
+            return
+        weights = np.empty((len(paths), *self._weights.shape[1:]))
+        blend_models(paths, features, self._weights, weights)
+        projection = self._projection.astype(np.float64)
+        found.intercepts[rows] += weights @ projection[:, -1]
+        if self._is_first:
+            np.matmul(weights, projection[:, :-1], out=found.coefficients[rows])
         else:
-            found.coefficients[rows] += weights
-            found.intercepts[rows] += intercepts
+            found.coefficients[rows] += weights @ projection[:, :-1]
 
 
 def _features(predictor, found, n_rows):

@@ -22,7 +22,7 @@ def as_kept(array, kind):
     if kind is None:
         return array
     if kind not in KEPT_AS:
-        raise ModelFileError(f"The model has an array of the unknown type {kind!r}.")
+        raise ModelFileError(f"The model has an array of the unknown type {repr(kind)[:40]}.")
     return array.astype(np.dtype(kind).newbyteorder("="))
 
 
@@ -43,7 +43,9 @@ def parse(value, arrays, depth=0):
         if mark == "array":
             number = value["number"]
             if type(number) is not int or not 0 <= number < len(arrays):
-                raise ModelFileError(f"The model asks for array {number!r} of {len(arrays)}.")
+                raise ModelFileError(
+                    f"The model asks for array {repr(number)[:40]} of {len(arrays)}."
+                )
             return as_kept(arrays[number], value.get("as"))
         if mark == "tuple":
             return tuple(inner(item) for item in value["items"])

@@ -22,7 +22,7 @@ def check_predictor(part, n_features):
 def _check(part, rules, what, *context):
     kind = getattr(part, "kind", None)
     if not isinstance(part, Part) or not isinstance(kind, str) or kind not in rules:
-        raise ModelFileError(f"The model has a {what} of the unknown kind {kind!r}.")
+        raise ModelFileError(f"The model has a {what} of the unknown kind {repr(kind)[:40]}.")
     names, rule = rules[kind]
     if set(vars(part)) != {"kind", *names}:
         raise ModelFileError(f"The model's {kind} does not have the fields of one.")
