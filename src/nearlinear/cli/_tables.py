@@ -132,10 +132,12 @@ def _csv(source, target, n_rows, n_features):
 
 
 def _without_last_blanks(frames, source):
-    """Blank lines at the very end of a file are no rows; pieces are held back until that is clear."""
+    """Blank lines at the very end are no rows: pieces are held back until it is seen."""
     n_blank, waiting = _blank_lines_at_end(source), None
     for frame in frames:
-        if waiting is not None:
+        if waiting is not None and len(frame) < n_blank:
+            frame = _pandas().concat([waiting, frame])
+        elif waiting is not None:
             yield waiting
         waiting = frame
     if waiting is not None:
