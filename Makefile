@@ -11,7 +11,7 @@ PINS    ?=
 RUN  := $(VENV)/bin/python
 PIP  := $(RUN) -m pip -qq --disable-pip-version-check install
 # Folders of reproduce/ that have a smoke run.
-PAPERS := llc_sapl ldkl mllkm unified_lkl
+PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 

@@ -1,7 +1,8 @@
 """All benchmarks, one table.
 
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the three of the trees,
-``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM.
+``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
+the three of the localized kernel machines.
 """
 
 import argparse
@@ -14,9 +15,10 @@ from benchmarks.report import FOLDER, save, show
 TREES = ("tree_predict", "tree_fit", "tree_front")
 KERNELS = ("kernel_svm", "mkl", "sequential", "mwu")
 MLLKM = ("mllkm_predict", "mllkm_fit", "mllkm_scaling")
-GROUPS = {"tree": TREES, "kernels": KERNELS, "mllkm": MLLKM}
-NAMES = ("import", "predict", "fit", "scaling", *TREES, *KERNELS, *MLLKM)
-SMALL = (*TREES, *KERNELS, *MLLKM)  # those that have a smoke run
+LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory")
+GROUPS = {"tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED}
+SMALL = ("explain", *TREES, *KERNELS, *MLLKM, *LOCALIZED)  # those that have a smoke run
+NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
 parser.add_argument("names", nargs="*", choices=(*NAMES, *GROUPS), help="default: all")

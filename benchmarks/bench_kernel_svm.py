@@ -49,23 +49,24 @@ def dual_coef_of(model, n_rows):
     return dual
 
 
-def values_of(dual_coefs, kernel, X, signs, C):
-    """Primal and dual objective of dual vectors: in double precision, with no code of a solver."""
+def scores_of(dual_coefs, kernel, X):
+    """Ka for each of several dual vectors: in double precision, with no code of a solver."""
     stacked = np.stack(dual_coefs, axis=1)
     used = np.flatnonzero(stacked.any(axis=1))
-    scores = np.concatenate(
+    coefs, Z = stacked[used], X[used]
+    return np.concatenate(
         [
-            kernel.from_pairs(Pairs(X[start : start + _BLOCK], X[used])) @ stacked[used]
+            kernel.from_pairs(Pairs(X[start : start + _BLOCK], Z)) @ coefs
             for start in range(0, len(X), _BLOCK)
         ]
-    )
-    problem = DualProblem.of_signs(signs, np.full(len(signs), C))
-    found = []
-    for dual_coef, score in zip(dual_coefs, scores.T):
-        quadratic, slack = dual_coef @ score, signs - score
-        primal = 0.5 * quadratic + problem.loss(slack - problem.best_bias(slack))
-        found.append((primal, problem.dual_value(dual_coef, quadratic)))
-    return found
+    ).T
+
+
+def values_of(dual_coef, scores, problem):
+    """Primal and dual objective of a dual vector a with the scores Ka."""
+    quadratic, slack = dual_coef @ scores, problem.targets - scores
+    primal = 0.5 * quadratic + problem.loss(slack - problem.best_bias(slack))
+    return primal, problem.dual_value(dual_coef, quadratic)
 
 
 def relative_gap(primal, dual):
@@ -92,7 +93,9 @@ def against_libsvm(case, title, X, rows, signs):
 
     theirs = best_of({"libsvm": fit_libsvm}, key="cpu_seconds")["libsvm"]
     dual_coef = dual_coef_of(theirs.value, len(signs))
-    ((primal, dual),) = values_of([dual_coef], kernel, X, signs, C)
+    problem = DualProblem.of_signs(signs, np.full(len(signs), C))
+    (scores,) = scores_of([dual_coef], kernel, X)
+    primal, dual = values_of(dual_coef, scores, problem)
     tol = relative_gap(primal, dual)
     narrower = type(kernel)(gamma=0.9 * case.gamma)
     starts = {
@@ -115,7 +118,9 @@ def against_libsvm(case, title, X, rows, signs):
         note += origin(case.name) + disturbance(max(took.others, theirs.others))
         ratio = took.cpu_seconds / theirs.cpu_seconds
         yield Result(title, f"{name} / LIBSVM", ratio, "×", note=note)
-    values = values_of([took.value.dual_coef for took in ours.values()], kernel, X, signs, C)
+    coefs = [took.value.dual_coef for took in ours.values()]
+    pairs = zip(coefs, scores_of(coefs, kernel, X))
+    values = [values_of(coef, scores, problem) for coef, scores in pairs]
     apart = max(abs(other - dual) / abs(dual) for _, other in values)
     note = f"{dual:.6g}, gap {tol:.1e}; ours " + ", ".join(
         f"{other:.6g}, gap {relative_gap(upper, other):.1e}" for upper, other in values

@@ -1,14 +1,26 @@
-"""The methods of the paper with one set of kernel weights, and single kernels beside them."""
+"""The methods of the paper by name, localized and with one set of kernel weights."""
 
 from functools import partial
 from pathlib import Path
 
+from sklearn.model_selection import ParameterGrid
 from sklearn.svm import SVC
 
-from nearlinear import MWUMKLClassifier, SPGGMKLClassifier, UniformMKLClassifier
+from nearlinear import (
+    ConvexLMKLClassifier,
+    LDMKLClassifier,
+    LMKLClassifier,
+    MWUMKLClassifier,
+    SAMKLClassifier,
+    SPGGMKLClassifier,
+    SwMKLClassifier,
+    UniformMKLClassifier,
+)
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from reproduce.inner_search import chosen_by_folds
-from reproduce.study import Study
+from reproduce.unified_lkl.drawn_study import DrawnStudy
+
+AFFINE = "affine"
 
 
 def three_kernels(gamma, n_features):
@@ -17,11 +29,26 @@ def three_kernels(gamma, n_features):
     return [Linear(), Polynomial(2, gamma=unit), Gaussian(gamma=gamma * unit)]
 
 
-def mixture(maker, gamma, n_features, search_rows=None, **parameters):
+def grids(kernels, choose=None, affine_copies=None):
+    """Candidates: every entry of ``kernels`` with all that is to ``choose``.
+
+    With ``affine_copies``, so many affine kernels stand beside them, scaled to unit variance.
+    """
+    choose = choose or {}
+    found = [{"kernels": kernels, **choose}] if kernels else []
+    if affine_copies is not None:
+        copies = {"n_copies": [affine_copies], "normalisation": ["variance"]}
+        found.append({"kernels": [AFFINE], **copies, **choose})
+    return found
+
+
+def mixture(
+    maker, gamma, n_features, search_rows=None, choose=None, affine_copies=None, **parameters
+):
     """A machine on three kernels of unit diagonal, with the best of several Gaussians."""
-    candidates = [three_kernels(value, n_features) for value in gamma]
+    kernels = [three_kernels(value, n_features) for value in gamma]
     model = maker(normalisation="diagonal", **parameters)
-    return chosen_by_folds(model, {"kernels": candidates}, max_rows=search_rows)
+    return chosen_by_folds(model, grids(kernels, choose, affine_copies), max_rows=search_rows)
 
 
 def gaussian_machine(gamma, n_features, search_rows=None, **parameters):
@@ -30,10 +57,27 @@ def gaussian_machine(gamma, n_features, search_rows=None, **parameters):
     return chosen_by_folds(SVC(**parameters), {"gamma": candidates}, max_rows=search_rows)
 
 
+def choice(row):
+    """What the folds of a row have chosen: its γ (or "affine") as ``kernels``, and all else.
+
+    Nothing where there was one candidate.
+    """
+    parameters = row["parameters"]
+    options = {name: parameters[name] for name in ("choose", "affine_copies") if name in parameters}
+    candidates = list(ParameterGrid(grids(parameters.get("gamma", []), **options)))
+    return candidates[int(row["chosen"])] if len(candidates) > 1 else {}
+
+
 GLOBAL = {
     "uniform": UniformMKLClassifier,
     "gmkl": SPGGMKLClassifier,
     "mwumkl": MWUMKLClassifier,
+}
+LOCAL = {
+    "lmkl": LMKLClassifier,
+    "clmkl": ConvexLMKLClassifier,
+    "swmkl": SwMKLClassifier,
+    "ldmkl": LDMKLClassifier,
 }
 MAKERS = {
     "linear": SVC,
@@ -41,6 +85,11 @@ MAKERS = {
     "kernel_cv": gaussian_machine,
     **{method: partial(mixture, maker) for method, maker in GLOBAL.items()},
     **{f"{method}_cv": partial(mixture, maker) for method, maker in GLOBAL.items()},
+    **{method: partial(mixture, maker) for method, maker in LOCAL.items()},
+    **{f"{method}_fixed": partial(mixture, maker) for method, maker in LOCAL.items()},
+    "swmkl_pairwise": partial(mixture, SwMKLClassifier),
+    "samkl": partial(mixture, SAMKLClassifier),
+    **{f"{method}_mwu": partial(mixture, maker) for method, maker in LOCAL.items()},
 }
 TITLES = {
     "linear": "Linear SVM",
@@ -52,11 +101,23 @@ TITLES = {
     "gmkl_cv": "SPG-GMKL, width by CV",
     "mwumkl": "MWUMKL",
     "mwumkl_cv": "MWUMKL, width by CV",
-    "swmkl": "SwMKL",
-    "ldmkl": "LD-MKL",
-    "lmkl": "LMKL",
-    "clmkl": "C-LMKL",
+    "lmkl_fixed": "LMKL",
+    "lmkl": "LMKL, by CV",
+    "clmkl_fixed": "C-LMKL",
+    "clmkl": "C-LMKL, by CV",
+    "swmkl_fixed": "SwMKL",
+    "swmkl": "SwMKL, by CV",
+    "swmkl_pairwise": "SwMKL, pairwise",
+    "ldmkl_fixed": "LD-MKL",
+    "ldmkl": "LD-MKL, by CV",
+    "samkl": "SAMKL, by CV",
+    "lmkl_mwu": "LMKL, MWU",
+    "clmkl_mwu": "C-LMKL, MWU",
+    "swmkl_mwu": "SwMKL, MWU",
+    "ldmkl_mwu": "LD-MKL, MWU",
 }
+# Several of our rows may stand beside one printed number.
+_VARIANTS = ("_cv", "_fixed", "_pairwise", "_mwu")
 MEASURED = (
     "accuracy",
     "fit_seconds",
@@ -72,6 +133,13 @@ MEASURED = (
 )
 
 
+def printed_as(method):
+    """The name under which the paper's numbers for a method stand."""
+    for variant in _VARIANTS:
+        method = method.removesuffix(variant)
+    return method
+
+
 def with_features(method, parameters, dataset):
     """Widths are relative to the number of features."""
     if "gamma" not in parameters:
@@ -79,7 +147,7 @@ def with_features(method, parameters, dataset):
     return parameters | {"n_features": STUDY.config["datasets"][dataset]["n_features"]}
 
 
-STUDY = Study(
+STUDY = DrawnStudy(
     folder=Path(__file__).parent,
     makers=MAKERS,
     titles=TITLES,

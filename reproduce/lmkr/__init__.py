@@ -1,0 +1,1 @@
+"""Gönen, Alpaydın, "Localized Multiple Kernel Regression", 2010."""

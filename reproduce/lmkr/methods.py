@@ -1,0 +1,87 @@
+"""The methods of the paper by name, and other kernels beside them."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from sklearn.svm import SVR
+
+from nearlinear import LMKLRegressor
+from reproduce.study import Study
+
+
+def polynomial_machine(degree, **parameters):
+    """(⟨x, z⟩ + 1)^degree; with a free bias degree 1 is the linear kernel."""
+    return SVR(kernel="poly", degree=degree, gamma=1.0, coef0=1.0, **parameters)
+
+
+@dataclass(frozen=True)
+class UnitPolynomial:
+    """(⟨x, z⟩ + 1)^degree, divided so that every row has length one in its feature space."""
+
+    degree: int
+
+    def __call__(self, X, Z):
+        return (_on_sphere(X) @ _on_sphere(Z).T) ** self.degree
+
+
+def _on_sphere(X):
+    X = np.column_stack([X, np.ones(len(X))])
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def unit_machine(degree, **parameters):
+    """A polynomial of unit diagonal."""
+    return SVR(kernel=UnitPolynomial(degree), **parameters)
+
+
+def gaussian_machine(width, **parameters):
+    """exp(−‖x − z‖² / width²)."""
+    return SVR(kernel="rbf", gamma=width**-2, **parameters)
+
+
+def local_machine(kernel, **parameters):
+    """Copies of one kernel, as it is, behind a softmax gate."""
+    return LMKLRegressor(kernel, gate="softmax", normalisation=None, solver="smo", **parameters)
+
+
+REGRESSORS = {
+    "svr_linear": polynomial_machine,
+    "svr": polynomial_machine,
+    "svr_unit": unit_machine,
+    "svr_gaussian": gaussian_machine,
+    "lmkl_published": partial(local_machine, "linear"),
+    "lmkl": partial(local_machine, "linear"),
+    "lmkl_affine": partial(local_machine, "affine"),
+}
+TITLES = {
+    "svr_linear": "SVR, linear",
+    "svr": "SVR, polynomial",
+    "svr_unit": "SVR, polynomial, unit diagonal",
+    "svr_gaussian": "SVR, Gaussian",
+    "lmkl_published": "LMKL, linear, as published",
+    "lmkl": "LMKL, linear",
+    "lmkl_affine": "LMKL, affine",
+}
+MEASURED = (
+    "mse",
+    "fit_seconds",
+    "predict_us_per_row",
+    "times_linear",
+    "n_support",
+    "support_per_kernel",
+    "kernels_per_row",
+    "model_bytes",
+    "n_train",
+    "n_test",
+    "version",
+)
+
+STUDY = Study(
+    folder=Path(__file__).parent,
+    makers={},
+    regressors=REGRESSORS,
+    titles=TITLES,
+    measured=MEASURED,
+)

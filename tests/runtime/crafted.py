@@ -1,0 +1,361 @@
+"""Small model files made by hand, one for every kind, and edits of them with right checksums.
+
+``MODELS`` names them; each is a function of a ``Draft`` that returns its predictor's description.
+"""
+
+import copy
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from nearlinear.runtime.container import to_bytes
+
+N_FEATURES = 3
+
+# A method whose fits have such predictors.
+METHODS = {
+    "LocallyLinear": "LLSVMClassifier",
+    "TreePath": "LDKLClassifier",
+    "TreeForest": "LDKLClassifier",
+    "ConformalLinear": "MLLKMClassifier",
+    "KernelExpansion": "UniformMKLClassifier",
+    "GatedExpansion": "LMKLClassifier",
+    "GatedLinear": "LMKLClassifier",
+    "GatedVote": "LDMKLClassifier",
+    "SelectedSum": "SAMKLClassifier",
+    "ExpansionOfGatedRows": "SwMKLClassifier",
+    "Stacked": "LMKLClassifier",
+}
+
+
+def part(kind, **fields):
+    return {"$": "object", "kind": kind, "fields": fields}
+
+
+def items(*values):
+    return {"$": "tuple", "items": list(values)}
+
+
+def table(**values):
+    return {"$": "dict", "items": [[key, value] for key, value in values.items()]}
+
+
+class Draft:
+    """The arrays of a file in the making."""
+
+    def __init__(self, dtype=np.float64):
+        self.arrays, self.dtype = [], dtype
+        self.rng = np.random.default_rng(5)
+
+    def array(self, values):
+        self.arrays.append(np.asarray(values))
+        return {"$": "array", "number": len(self.arrays) - 1}
+
+    def floats(self, *shape, low=-1.0):
+        return self.array(self.rng.uniform(low, 1.0, shape).astype(self.dtype))
+
+
+def make(name, dtype=np.float64):
+    """Header and arrays of the model of that name."""
+    draft = Draft(dtype)
+    predictor = MODELS[name](draft)
+    n_outputs = _count_outputs(predictor, draft.arrays)
+    classes = {"$": "strings", "items": ["no", "yes", "so"][: max(2, n_outputs)]}
+    header = {
+        "method": METHODS[predictor["kind"]],
+        "parameters": table(),
+        "predictor": predictor,
+        "classes": classes,
+        "n_features": N_FEATURES,
+        "n_gating_features": 0,
+        "feature_names": None,
+        "scaler": None,
+        "attributes": table(),
+        "record": {},
+    }
+    return header, draft.arrays
+
+
+def edited(header, arrays, edit):
+    """Copies on which ``edit(header, arrays)`` has worked."""
+    header, arrays = copy.deepcopy(header), [array.copy() for array in arrays]
+    edit(header, arrays)
+    return header, arrays
+
+
+def file_of(name, edit=None):
+    """The bytes of a model file; checksums are those of the edited content."""
+    header, arrays = make(name)
+    return to_bytes(*(edited(header, arrays, edit) if edit else (header, arrays)))
+
+
+def at(description, *path):
+    """What stands at a path of field names and positions within a predictor."""
+    for step in path:
+        if isinstance(step, int):
+            description = description["items"][step]
+        else:
+            description = description["fields"][step]
+    return description
+
+
+def array_at(header, arrays, *path):
+    """An array of the predictor, to be written to."""
+    return arrays[at(header["predictor"], *path)["number"]]
+
+
+def put(*path):
+    """An edit that sets a field of the predictor: ``put("gate", "sharpness", value)``."""
+    *path, last, value = path
+
+    def edit(header, arrays):
+        place = at(header["predictor"], *path)
+        place["items" if isinstance(last, int) else "fields"][last] = copy.deepcopy(value)
+
+    return edit
+
+
+def put_array(*path):
+    """An edit that gives a field another array, or what a function makes of the one it has."""
+    *path, values = path
+
+    def edit(header, arrays):
+        new = values
+        if callable(values):
+            new = values(array_at(header, arrays, *path))
+        arrays.append(np.asarray(new))
+        put(*path, {"$": "array", "number": len(arrays) - 1})(header, arrays)
+
+    return edit
+
+
+def put_top(key, value):
+    """An edit of one of the header's own keys."""
+
+    def edit(header, arrays):
+        header[key] = copy.deepcopy(value)
+
+    return edit
+
+
+def _count_outputs(predictor, arrays):
+    fields, kind = predictor["fields"], predictor["kind"]
+    if kind == "Stacked":
+        return len(fields["outputs"]["items"])
+    if kind == "TreeForest":
+        return _count_outputs(fields["trees"]["items"][0], arrays)
+    if kind == "ExpansionOfGatedRows":
+        return _count_outputs(fields["expansion"], arrays)
+    outputs = {"LocallyLinear": "biases", "TreePath": "intercept"}
+    outputs |= {"ConformalLinear": "biases", "KernelExpansion": "biases"}
+    return arrays[fields[outputs[kind]]["number"]].shape[-1] if kind in outputs else 1
+
+
+# --- local models, trees, conformal kernels -----------------------------------------------------
+
+
+def _locally_linear(draft, gate="SoftAssignment", width=N_FEATURES, n_outputs=1, metric=None):
+    fields = {"anchors": draft.floats(5, N_FEATURES), "n_neighbors": 3}
+    if gate == "SoftAssignment":
+        weigh = metric and draft.array(np.array(metric, dtype=draft.dtype))
+        fields |= {"sharpness": 1.5, "metric": weigh}
+    elif gate == "ReconstructionCodes":
+        fields |= {"ridge": 1e-2}
+    weights, biases = draft.floats(5, width, n_outputs), draft.floats(5, n_outputs)
+    return part("LocallyLinear", gate=part(gate, **fields), weights=weights, biases=biases)
+
+
+def _tree(draft, feature="TanhFeature", depth=2, n_outputs=1, n_components=None):
+    projection = n_components and draft.floats(n_components, N_FEATURES + 1)
+    width = (n_components or N_FEATURES) + 1
+    n_inner, n_nodes = 2**depth - 1, 2 ** (depth + 1) - 1
+    is_leafy, composes = feature == "IndicatorFeature", feature == "CompositionalFeature"
+    return part(
+        "TreePath",
+        splits=draft.floats(n_nodes if composes else n_inner, width),
+        slopes=draft.floats(n_nodes if feature == "TanhFeature" else 0, width),
+        weights=draft.floats(2**depth if is_leafy else n_nodes, n_outputs, width),
+        intercept=draft.floats(n_outputs),
+        feature=part(feature, **({"sigma": 1.25} if feature == "TanhFeature" else {})),
+        projection=projection,
+    )
+
+
+def _forest(draft):
+    return part("TreeForest", trees=items(_tree(draft), _tree(draft, depth=1)))
+
+
+def _conformal(draft, profile="gaussian", per_feature=False):
+    return part(
+        "ConformalLinear",
+        anchors=draft.floats(4, N_FEATURES),
+        gammas=draft.floats(4, low=0.2),
+        weights=draft.floats(6, N_FEATURES),
+        kernels=draft.array(np.array([0, 0, 1, 2, 3, 3])),
+        outputs=draft.array(np.array([0, 2, 1, 1, 0, 2])),
+        biases=draft.floats(3),
+        profile=profile,
+        per_feature=per_feature,
+    )
+
+
+# --- kernels ------------------------------------------------------------------------------------
+
+GAUSSIAN = part("Gaussian", gamma=0.7, width=1.0)
+LINEAR = part("Linear")
+POLYNOMIAL = part("Polynomial", degree=3, gamma=0.5, coef0=1.0)
+KERNELS = {
+    "Linear": LINEAR,
+    "Polynomial": POLYNOMIAL,
+    "Gaussian": GAUSSIAN,
+    "OnColumns": part("OnColumns", kernel=GAUSSIAN, columns=items(2, 0)),
+    "Scaled": part("Scaled", kernel=POLYNOMIAL, factor=0.25),
+    "UnitDiagonal": part("UnitDiagonal", kernel=POLYNOMIAL),
+    "WeightedSum": part(
+        "WeightedSum", kernels=items(LINEAR, GAUSSIAN), weights=items(0.25, 0.75)
+    ),
+    "nested": part(
+        "Scaled",
+        kernel=part(
+            "UnitDiagonal",
+            kernel=part(
+                "WeightedSum",
+                kernels=items(part("OnColumns", kernel=LINEAR, columns=items(1)), GAUSSIAN),
+                weights=items(1.0, 0.5),
+            ),
+        ),
+        factor=2.0,
+    ),
+}  # fmt: skip
+
+
+def _expansion(draft, *kernels, n_outputs=3, n_support=4, width=N_FEATURES, n_features=N_FEATURES):
+    return part(
+        "KernelExpansion",
+        kernels=items(*kernels),
+        support=draft.floats(n_support, width),
+        coefficients=draft.floats(len(kernels), n_support, n_outputs),
+        biases=draft.floats(n_outputs),
+        n_features=n_features,
+    )
+
+
+def _sparse_expansion(draft):
+    made = _expansion(draft, GAUSSIAN, LINEAR)
+    made["fields"]["support"] = {
+        "$": "csr",
+        "shape": [4, N_FEATURES],
+        "data": draft.floats(5),
+        "indices": draft.array(np.array([0, 2, 1, 0, 1], dtype=np.int32)),
+        "indptr": draft.array(np.array([0, 2, 2, 3, 5], dtype=np.int32)),
+    }
+    return made
+
+
+# --- components and their gates -----------------------------------------------------------------
+
+
+def _components(draft, n_components=4):
+    return part(
+        "ComponentScores",
+        kernels=items(GAUSSIAN, LINEAR),
+        owners=items(*(q % 2 for q in range(n_components))),
+        support=draft.floats(5, N_FEATURES),
+        coefficients=draft.floats(n_components, 5),
+        biases=draft.floats(n_components),
+        n_features=N_FEATURES,
+    )
+
+
+def _linear_gate(draft, kind="Softmax", width=N_FEATURES, n_components=4):
+    directions, offsets = draft.floats(n_components, width), draft.floats(n_components)
+    return part(kind, directions=directions, offsets=offsets)
+
+
+def _gaussian_gate(draft, n_components=4):
+    centres, log_widths = draft.floats(n_components, N_FEATURES), draft.floats(n_components)
+    return part("GaussianGate", centres=centres, log_widths=log_widths, scale=1.5)
+
+
+GATES = {
+    "Softmax": _linear_gate,
+    "Sigmoid": partial(_linear_gate, kind="Sigmoid"),
+    "GaussianGate": _gaussian_gate,
+    "Viewing": lambda draft: part(
+        "Viewing",
+        gate=_linear_gate(draft, width=2),
+        view=part("Columns", columns=items(2, 1)),
+    ),
+    "Rounded": lambda draft: part("Rounded", gate=_linear_gate(draft, "Sigmoid"), margin=0.45),
+    "SoftmaxOf": lambda draft: part("SoftmaxOf", scores=_components(draft), sharpness=2.0),
+    "Clipped": lambda draft: part("Clipped", scores=_components(draft), floor=0.05),
+    "UnitLength": lambda draft: part("UnitLength", gate=_linear_gate(draft)),
+    "Repeated": lambda draft: part("Repeated", gate=_linear_gate(draft, n_components=2), count=2),
+}
+
+
+def _gated_expansion(draft, gate="Softmax"):
+    return part("GatedExpansion", gate=GATES[gate](draft), components=_components(draft), bias=0.3)
+
+
+def _gated_vote(draft):
+    return part("GatedVote", gate=GATES["SoftmaxOf"](draft), components=_components(draft))
+
+
+def _selected(draft):
+    return part("SelectedSum", components=_components(draft), n_selected=2, bias=-0.1)
+
+
+def _gated_rows(draft):
+    kernels = items(GAUSSIAN, LINEAR, POLYNOMIAL, GAUSSIAN)
+    kernel = part("PairwiseNormalizedSum", kernels=kernels, n_features=N_FEATURES)
+    made = _expansion(draft, kernel, n_outputs=1, width=N_FEATURES + 4)
+    draft.arrays[made["fields"]["support"]["number"]][:, N_FEATURES:] = 0.5  # gates are positive
+    return part("ExpansionOfGatedRows", gate=GATES["Softmax"](draft), expansion=made)
+
+
+def _gated_linear(draft):
+    weights, biases = draft.floats(N_FEATURES, 4), draft.floats(4)
+    gate = GATES["Rounded"](draft)
+    return part("GatedLinear", gate=gate, weights=weights, biases=biases, bias=0.2)
+
+
+def _stacked(draft):
+    return part(
+        "Stacked", outputs=items(_gated_linear(draft), _gated_expansion(draft), _selected(draft))
+    )
+
+
+_FEATURES = ("TanhFeature", "CompositionalFeature", "IndicatorFeature")
+_PROFILES = ("exponential", "gaussian", "linear", "square")
+MODELS = {
+    "soft anchors": _locally_linear,
+    "soft anchors with a metric": partial(_locally_linear, metric=(0.5, 2.0, 0.0), n_outputs=3),
+    "inverse distances": partial(_locally_linear, gate="InverseDistance", n_outputs=3),
+    "reconstruction codes": partial(_locally_linear, gate="ReconstructionCodes"),
+    "constants around anchors": partial(_locally_linear, width=0),
+    **{f"tree of {kind}": partial(_tree, feature=kind, n_outputs=3) for kind in _FEATURES},
+    **{f"tree of one node, {kind}": partial(_tree, feature=kind, depth=0) for kind in _FEATURES},
+    "tree of projected rows": partial(_tree, n_components=2),
+    "forest": _forest,
+    **{
+        f"conformal, {profile}{', by feature' * by_feature}": partial(
+            _conformal, profile=profile, per_feature=by_feature
+        )
+        for profile, by_feature in product(_PROFILES, (False, True))
+    },
+    "two kernels": lambda draft: _expansion(draft, GAUSSIAN, POLYNOMIAL),
+    "no support rows": lambda draft: _expansion(draft, GAUSSIAN, n_support=0),
+    "sparse support": _sparse_expansion,
+    "vote": _gated_vote,
+    "selected components": _selected,
+    "gated rows": _gated_rows,
+    "gated linear": _gated_linear,
+    "stacked": _stacked,
+    **{
+        f"{name} kernel": lambda draft, kernel=kernel: _expansion(draft, kernel)
+        for name, kernel in KERNELS.items()
+    },
+    **{f"{name} gate": partial(_gated_expansion, gate=name) for name in GATES},
+}

@@ -1,0 +1,302 @@
+"""A second reader of model files, written from docs/model-file.md with the standard library alone.
+
+Slow, and without the checks that a real reader needs: rows are lists, arrays are nested lists.
+"""
+
+import json
+import math
+import struct
+from operator import mul
+from types import SimpleNamespace
+
+_CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|i1": "b", "|u1": "B", "|b1": "?"}
+
+
+def read(data):
+    """The header with its arrays in place, as a dictionary."""
+    assert data[:8] == b"\x89NLM\r\n\x1a\n"
+    version, _, length = struct.unpack_from("<IIQ", data, 8)
+    assert version == 1
+    header = json.loads(data[24 : 24 + length].decode("utf-8"))
+    arrays = [_array(data, entry) for entry in header.pop("arrays")]
+    return {name: _filled(value, arrays) for name, value in header.items()}
+
+
+def scores(model, row):
+    """Scores of one row, a list with one number for each output."""
+    row = list(row)
+    scaler = model["scaler"] or {}
+    if scaler.get("mean"):
+        row[: model["n_features"]] = [x - m for x, m in zip(row, scaler["mean"])]
+    if scaler.get("scale"):
+        row[: model["n_features"]] = [x / s for x, s in zip(row, scaler["scale"])]
+    return _score(model["predictor"], row)
+
+
+def label(model, row):
+    found = scores(model, row)
+    if model["classes"] is None:
+        return found[0]
+    place = int(found[0] > 0) if len(found) == 1 else found.index(max(found))
+    return model["classes"][place]
+
+
+# --- bytes and descriptions ---------------------------------------------------------------------
+
+
+def _array(data, entry):
+    count = math.prod(entry["shape"])
+    flat = struct.unpack_from(f"<{count}{_CODES[entry['dtype']]}", data, entry["offset"])
+    return _nested(list(flat), entry["shape"])
+
+
+def _nested(flat, shape):
+    if len(shape) < 2:
+        return flat if shape else flat[0]
+    step = math.prod(shape[1:])
+    return [_nested(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def _filled(value, arrays):
+    if isinstance(value, list):
+        return [_filled(item, arrays) for item in value]
+    if not isinstance(value, dict) or "$" not in value:
+        return value
+    mark = value["$"]
+    if mark == "array":
+        return arrays[value["number"]]
+    if mark in ("tuple", "strings", "objects"):
+        return [_filled(item, arrays) for item in value["items"]]
+    if mark == "dict":
+        items = [_filled(item, arrays) for item in value["items"]]
+        return {key: item for key, item in items if not isinstance(key, list)}
+    if mark == "number":
+        return float(value["value"])
+    if mark == "csr":
+        return _dense(value["shape"], *(_filled(value[name], arrays) for name in _CSR))
+    assert mark == "object"
+    parts = {name: _filled(item, arrays) for name, item in value["fields"].items()}
+    return SimpleNamespace(kind=value["kind"], **parts)
+
+
+_CSR = ("data", "indices", "indptr")
+
+
+def _dense(shape, data, indices, indptr):
+    rows = [[0.0] * shape[1] for _ in range(shape[0])]
+    for i, row in enumerate(rows):
+        for k in range(indptr[i], indptr[i + 1]):
+            row[indices[k]] += data[k]
+    return rows
+
+
+# --- predictors ---------------------------------------------------------------------------------
+
+
+def _score(part, x):
+    return _PREDICTORS[part.kind](part, x)
+
+
+def _dot(a, b):
+    return math.fsum(map(mul, a, b))
+
+
+def _square(a, b, metric=None):
+    return math.fsum(w * (p - q) ** 2 for p, q, w in zip(a, b, metric or [1.0] * len(a)))
+
+
+def _locally_linear(part, x):
+    total = [0.0] * len(part.biases[0])
+    for j, share in _codes(part.gate, x):
+        for o, bias in enumerate(part.biases[j]):
+            models = part.weights[j]
+            total[o] += share * (bias + math.fsum(x[d] * models[d][o] for d in range(len(models))))
+    return total
+
+
+def _codes(gate, x):
+    squares = [_square(x, v, getattr(gate, "metric", None)) for v in gate.anchors]
+    near = sorted(range(len(squares)), key=squares.__getitem__)[: gate.n_neighbors]
+    if gate.kind == "SoftAssignment":
+        values = [math.exp(-gate.sharpness * (squares[j] - squares[near[0]])) for j in near]
+    elif gate.kind == "InverseDistance":
+        values = [1.0 / math.sqrt(squares[j]) for j in near]
+    else:
+        away = [[v - p for v, p in zip(gate.anchors[j], x)] for j in near]
+        gram = [[_dot(a, b) for b in away] for a in away]
+        ridge = gate.ridge * math.fsum(gram[k][k] for k in range(len(near)))
+        for k in range(len(near)):
+            gram[k][k] += ridge
+        values = _solved(gram, [1.0] * len(near))
+    total = math.fsum(values)
+    return [(j, value / total) for j, value in zip(near, values)]
+
+
+def _solved(matrix, right):
+    """Gaussian elimination; the matrix is positive definite."""
+    n = len(right)
+    rows = [[*row, value] for row, value in zip(matrix, right)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            share = rows[i][k] / rows[k][k]
+            rows[i] = [a - share * b for a, b in zip(rows[i], rows[k])]
+    found = [0.0] * n
+    for k in reversed(range(n)):
+        known = _dot(rows[k][k + 1 : n], found[k + 1 :])
+        found[k] = (rows[k][n] - known) / rows[k][k]
+    return found
+
+
+def _tree_path(part, x):
+    if part.projection is not None:
+        x = [_dot(direction, [*x, 1.0]) for direction in part.projection]
+    z, kind = [*x, 1.0], part.feature.kind
+    n_inner = len(part.weights) - 1 if kind == "IndicatorFeature" else len(part.weights) // 2
+    total, node, above = list(part.intercept), 0, 1.0
+    while True:
+        if kind == "TanhFeature":
+            above = math.tanh(part.feature.sigma * _dot(part.slopes[node], z))
+        elif kind == "CompositionalFeature":
+            above = math.tanh(above * _dot(part.splits[node], z))
+        if kind != "IndicatorFeature":
+            total = [t + above * _dot(w, z) for t, w in zip(total, part.weights[node])]
+        if node >= n_inner:
+            break
+        node = 2 * node + (1 if _dot(part.splits[node], z) > 0 else 2)
+    if kind == "IndicatorFeature":
+        total = [t + _dot(w, z) for t, w in zip(total, part.weights[node - n_inner])]
+    return total
+
+
+def _forest(part, x):
+    found = [_score(tree, x) for tree in part.trees]
+    return [math.fsum(column) / len(found) for column in zip(*found)]
+
+
+def _conformal(part, x):
+    total = list(part.biases)
+    for k, o, weights in zip(part.kernels, part.outputs, part.weights):
+        away = [p - c for p, c in zip(x, part.anchors[k])]
+        distances = [abs(a) for a in away]
+        if not part.per_feature:
+            distances = [math.hypot(*away)] * len(away)
+        fade = [_PROFILES[part.profile](part.gammas[k], r) for r in distances]
+        total[o] += math.fsum(h * a * w for h, a, w in zip(fade, away, weights))
+    return total
+
+
+_PROFILES = {
+    "exponential": lambda gamma, r: math.exp(-gamma * r),
+    "gaussian": lambda gamma, r: math.exp(-gamma * r * r),
+    "linear": lambda gamma, r: max(1.0 - gamma * r, 0.0),
+    "square": lambda gamma, r: max(1.0 - gamma * r * r, 0.0),
+}
+
+
+def _expansion(part, x):
+    total = list(part.biases)
+    for kernel, table in zip(part.kernels, part.coefficients):
+        for row, coefficients in zip(part.support, table):
+            value = _kernel(kernel, x, row)
+            total = [t + value * c for t, c in zip(total, coefficients)]
+    return total
+
+
+def _component_scores(part, x):
+    return [
+        bias + math.fsum(c * _kernel(part.kernels[m], x, row) for c, row in zip(own, part.support))
+        for m, own, bias in zip(part.owners, part.coefficients, part.biases)
+    ]
+
+
+def _selected(part, x):
+    ordered = sorted(_score(part.components, x))
+    chosen = ordered[: part.n_selected] + ordered[-part.n_selected :]
+    return [0.5 * math.fsum(chosen) + part.bias]
+
+
+def _gated_linear(part, x):
+    local = [_dot(x, column) + b for column, b in zip(zip(*part.weights), part.biases)]
+    return [_dot(_gate(part.gate, x), local) + part.bias]
+
+
+_PREDICTORS = {
+    "LocallyLinear": _locally_linear,
+    "TreePath": _tree_path,
+    "TreeForest": _forest,
+    "ConformalLinear": _conformal,
+    "KernelExpansion": _expansion,
+    "ComponentScores": _component_scores,
+    "GatedExpansion": lambda p, x: [_dot(_gate(p.gate, x), _score(p.components, x)) + p.bias],
+    "GatedVote": lambda p, x: [
+        _dot(_gate(p.gate, x), [math.tanh(f) for f in _score(p.components, x)])
+    ],
+    "SelectedSum": _selected,
+    "ExpansionOfGatedRows": lambda p, x: _score(p.expansion, [*x, *_gate(p.gate, x)]),
+    "GatedLinear": _gated_linear,
+    "Stacked": lambda p, x: [f for output in p.outputs for f in _score(output, x)],
+}
+
+# --- kernels and gates --------------------------------------------------------------------------
+
+
+def _kernel(part, x, z):
+    if part.kind == "UnitDiagonal":
+        own = _kernel(part.kernel, x, x) * _kernel(part.kernel, z, z)
+        return _kernel(part.kernel, x, z) / math.sqrt(own) if own > 0 else 0.0
+    if part.kind == "OnColumns":
+        return _kernel(part.kernel, [x[d] for d in part.columns], [z[d] for d in part.columns])
+    if part.kind == "WeightedSum":
+        return math.fsum(w * _kernel(k, x, z) for w, k in zip(part.weights, part.kernels))
+    if part.kind == "PairwiseNormalizedSum":
+        d = part.n_features
+        shares = [p * q for p, q in zip(x[d:], z[d:])]
+        values = [_kernel(kernel, x[:d], z[:d]) for kernel in part.kernels]
+        return _dot(shares, values) / math.fsum(shares)
+    return {
+        "Linear": lambda: _dot(x, z),
+        "Polynomial": lambda: (part.gamma * _dot(x, z) + part.coef0) ** part.degree,
+        "Gaussian": lambda: math.exp(-part.gamma * _square(x, z)),
+        "Scaled": lambda: part.factor * _kernel(part.kernel, x, z),
+    }[part.kind]()
+
+
+def _gate(part, x):
+    return _GATES[part.kind](part, x)
+
+
+def _softmax(values):
+    values = [math.exp(value - max(values)) for value in values]
+    return [value / math.fsum(values) for value in values]
+
+
+def _linear(part, x):
+    return [_dot(v, x) + offset for v, offset in zip(part.directions, part.offsets)]
+
+
+def _gaussian_gate(part, x):
+    widths = [part.scale * math.exp(2.0 * max(-20.0, min(w, 20.0))) for w in part.log_widths]
+    return _softmax([-_square(x, c) / s for c, s in zip(part.centres, widths)])
+
+
+def _rounded(part, x):
+    values = _gate(part.gate, x)
+    return [0.0 if v < part.margin else 1.0 if v > 1.0 - part.margin else v for v in values]
+
+
+def _unit_length(part, x):
+    values = _gate(part.gate, x)
+    return [value / math.hypot(*values) for value in values]
+
+
+_GATES = {
+    "Softmax": lambda part, x: _softmax(_linear(part, x)),
+    "Sigmoid": lambda part, x: [0.5 + 0.5 * math.tanh(0.5 * value) for value in _linear(part, x)],
+    "GaussianGate": _gaussian_gate,
+    "Viewing": lambda part, x: _gate(part.gate, [x[d] for d in part.view.columns]),
+    "Rounded": _rounded,
+    "SoftmaxOf": lambda part, x: _softmax([part.sharpness * f for f in _score(part.scores, x)]),
+    "Clipped": lambda part, x: [min(max(f, part.floor), 1.0) for f in _score(part.scores, x)],
+    "UnitLength": _unit_length,
+    "Repeated": lambda part, x: [v for v in _gate(part.gate, x) for _ in range(part.count)],
+}

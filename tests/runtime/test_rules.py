@@ -1,0 +1,185 @@
+"""Rules: what estimators write passes, and every single lie about a predictor is refused."""
+
+import numpy as np
+import pytest
+from runtime import crafted
+from runtime.crafted import array_at, edited, items, make, part, put, put_array
+from runtime.lies import lies
+
+from nearlinear.runtime.container import ModelFileError
+from nearlinear.runtime.model import model_of
+from nearlinear.runtime.parts import parse
+from nearlinear.runtime.rules import check_predictor
+
+
+def check(header, arrays):
+    return check_predictor(parse(header["predictor"], arrays), crafted.N_FEATURES)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", crafted.MODELS)
+def test_right_models_pass_and_are_asked_for_their_outputs(name, dtype):
+    header, arrays = make(name, dtype)
+    n_classes = len(header["classes"]["items"])
+    assert check(header, arrays) == (1 if n_classes == 2 else n_classes)
+
+
+@pytest.mark.parametrize("name", crafted.MODELS)
+def test_every_lie_about_a_predictor_is_refused(name):
+    header, arrays = make(name)
+    accepted, n_lies = [], 0
+    for lie, edit in lies(header, arrays):
+        n_lies += 1
+        try:
+            model_of(*edited(header, arrays, edit))
+        except ModelFileError as error:
+            assert "\n" not in str(error)
+        else:
+            accepted.append(lie)
+    assert accepted == []
+    assert n_lies > 50
+
+
+def refused(name, edit, match):
+    with pytest.raises(ModelFileError, match=match):
+        model_of(*edited(*make(name), edit))
+
+
+def test_a_predictor_is_one_of_the_known_kinds():
+    refused("gated linear", lambda header, arrays: header.update(predictor=crafted.GAUSSIAN),
+            "predictor of the unknown kind 'Gaussian'")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "value", [None, 1, "GatedLinear", [], items(), {"$": "array", "number": 0}]
+)
+def test_a_predictor_is_no_plain_value(value):
+    refused("gated linear", lambda header, arrays: header.update(predictor=value), "unknown kind")
+
+
+@pytest.mark.parametrize("kind", ["ComponentScores", "Softmax", "SoftAssignment", "TanhFeature"])
+def test_parts_of_a_predictor_are_no_predictors(kind):
+    refused("gated linear", lambda header, arrays: header["predictor"].update(kind=kind), kind)
+
+
+@pytest.mark.parametrize("count", [5, 7, 15, 2**20 - 1])
+@pytest.mark.parametrize("feature", ["TanhFeature", "CompositionalFeature", "IndicatorFeature"])
+def test_a_tree_has_exactly_the_splits_of_its_nodes(feature, count):
+    """A walk that finds more splits than there are leaves would leave the leaves' memory."""
+    wanted = 7 if feature == "CompositionalFeature" else 3
+    if count != wanted:
+        splits = np.zeros((count, crafted.N_FEATURES + 1))
+        refused(f"tree of {feature}", put_array("splits", splits), "splits")
+
+
+@pytest.mark.parametrize("count", [1, 3, 7])
+@pytest.mark.parametrize("feature", ["CompositionalFeature", "IndicatorFeature"])
+def test_a_tree_without_slopes_has_none(feature, count):
+    slopes = np.zeros((count, crafted.N_FEATURES + 1))
+    refused(f"tree of {feature}", put_array("slopes", slopes), "slopes")
+
+
+@pytest.mark.parametrize("n_nodes", [0, 2, 4, 5, 6, 8])
+def test_a_tree_is_complete(n_nodes):
+    def edit(header, arrays):
+        for name, shape in (("weights", (n_nodes, 3, 4)), ("slopes", (n_nodes, 4))):
+            put_array(name, np.zeros(shape))(header, arrays)
+        put_array("splits", np.zeros((n_nodes // 2, 4)))(header, arrays)
+
+    refused("tree of TanhFeature", edit, "no nodes|not complete")
+
+
+@pytest.mark.parametrize("value", [1.0 + 1e-9, 2.0, -0.1])
+def test_the_margin_of_a_rounded_gate_is_a_share(value):
+    refused("gated linear", put("gate", "margin", value), "margin")
+
+
+@pytest.mark.parametrize("degree", [0, 1.5, -2, 1001, 10**6])
+def test_the_degree_of_a_polynomial_is_whole_and_moderate(degree):
+    refused("Polynomial kernel", put("kernels", 0, "degree", degree), "degree|Polynomial")
+
+
+@pytest.mark.parametrize("value", [0, 0.0])
+@pytest.mark.parametrize("name", ["gamma", "width"])
+def test_a_gaussian_has_a_width(name, value):
+    refused("Gaussian kernel", put("kernels", 0, name, value), name)
+
+
+def test_kernels_on_columns_see_only_their_own():
+    inner = part("OnColumns", kernel=part("Linear"), columns=items(2))
+    refused("OnColumns kernel", put("kernels", 0, "kernel", inner), "column")
+
+
+def test_a_gate_sees_only_the_columns_of_its_view():
+    def edit(header, arrays):
+        header["predictor"]["fields"]["gate"]["fields"]["view"]["fields"]["columns"] = items(2)
+
+    refused("Viewing gate", edit, "directions")
+
+
+def test_a_gate_has_as_many_values_as_there_are_components():
+    refused("Repeated gate", put("gate", "count", 3), "gate and components differ")
+
+
+def test_a_forest_is_of_trees_with_the_same_outputs():
+    def edit(header, arrays):
+        tree = header["predictor"]["fields"]["trees"]["items"][0]["fields"]
+        shape = arrays[tree["weights"]["number"]].shape
+        put_array("trees", 0, "weights", np.zeros((shape[0], 2, shape[2])))(header, arrays)
+        put_array("trees", 0, "intercept", np.zeros(2))(header, arrays)
+
+    refused("forest", edit, "trees differ")
+
+
+def test_a_forest_holds_trees_only():
+    other = make("gated linear")[0]["predictor"]
+    refused("forest", put("trees", 0, other), "tree of the unknown kind 'GatedLinear'")
+
+
+def test_components_are_no_expansion_and_an_expansion_no_components():
+    expansion, expansion_arrays = make("two kernels")
+    components = make("selected components")[0]["predictor"]["fields"]["components"]
+
+    def edit(header, arrays):
+        arrays[:] = expansion_arrays
+        put("components", expansion["predictor"])(header, arrays)
+
+    refused("selected components", edit, "KernelExpansion")
+    refused("gated rows", put("expansion", components), "ComponentScores")
+
+
+def test_stacked_parts_have_one_output_each():
+    wide, wide_arrays = make("two kernels")
+
+    def edit(header, arrays):
+        arrays[:] = wide_arrays
+        header["predictor"] = part("Stacked", outputs=items(wide["predictor"]))
+
+    refused("stacked", edit, "several outputs|unknown kind")
+
+
+def test_terms_of_a_conformal_machine_are_sorted_by_kernel():
+    def edit(header, arrays):
+        array_at(header, arrays, "kernels")[:] = [0, 1, 0, 2, 3, 3]
+
+    refused("conformal, gaussian", edit, "out of order")
+
+
+def test_a_model_without_outputs_is_refused():
+    def edit(header, arrays):
+        put_array("weights", np.zeros((5, crafted.N_FEATURES, 0)))(header, arrays)
+        put_array("biases", np.zeros((5, 0)))(header, arrays)
+        header["classes"] = []
+
+    refused("soft anchors", edit, "no outputs")
+
+
+def test_deep_kernels_are_refused_and_not_followed():
+    kernel = crafted.GAUSSIAN
+    for _ in range(2000):
+        kernel = part("Scaled", kernel=kernel, factor=1.0)
+
+    def edit(header, arrays):  # not through put, which would copy that deep
+        header["predictor"]["fields"]["kernels"]["items"][0] = kernel
+
+    refused("two kernels", edit, "nested too deeply")

@@ -1,0 +1,288 @@
+"""Threads that share a model or fit at once, and Ctrl-C in the midst of a fit."""
+
+import pickle
+import sys
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import nearlinear
+from nearlinear.kernels import bank
+
+N_THREADS = 32
+ANCHORED = {"n_anchors": 8, "n_neighbors": 3, "random_state": 0}
+# One of every kind of predictor, and those that learn step by step.
+KINDS = {
+    "soft anchors": ("LLCSAPLClassifier", {**ANCHORED, "max_iter": 8}),
+    "inverse distances": ("LLSVMClassifier", {**ANCHORED, "coding": "inverse"}),
+    "reconstruction": ("LCCSVMClassifier", ANCHORED),
+    "clusters": ("ClusteredSVMClassifier", {"n_clusters": 5, "random_state": 0}),
+    "neighbourhoods": ("SVMKNNClassifier", {"n_neighbors": 12}),
+    "tree": ("LDKLClassifier", {"depth": 2, "max_iter": 8, "random_state": 0}),
+    "forest": ("LDKLClassifier", {"depth": 2, "max_iter": 4, "n_trees": 2, "random_state": 0}),
+    "leaves": (
+        "LDKLClassifier", {"depth": 2, "max_iter": 8, "feature": "indicator", "random_state": 0}
+    ),
+    "local kernels": ("MLLKMClassifier", {"n_anchors": 25, "random_state": 0}),
+    "kernel weights": ("SimpleMKLClassifier", {}),
+    "kernel bank": ("SequentialMKLClassifier", {"kernels": bank(widths=3, degrees=(2,))}),
+    "multiplicative weights": ("MWUMKLClassifier", {}),
+    "gated lines": ("LMKLClassifier", {"n_copies": 3, "random_state": 0}),
+    "gated machines": ("LMKLClassifier", {"kernels": "gaussian", "random_state": 0}),
+    "clustered gate": ("ConvexLMKLClassifier", {"random_state": 0}),
+    "gated rows": ("SwMKLClassifier", {}),
+    "votes": ("LDMKLClassifier", {}),
+    "selection": ("SAMKLClassifier", {"max_rounds": 3}),
+    "row by row": ("LaSVMClassifier", {"random_state": 0}),
+    "learned basis": ("CPSPClassifier", {"n_basis": 8, "max_iter": 10, "random_state": 0}),
+}  # fmt: skip
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def make(kind, **settings):
+    name, small = KINDS[kind]
+    return getattr(nearlinear, name)(**{**small, **settings})
+
+
+@pytest.fixture
+def quick_switches():
+    """Threads change places as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def together(*calls):
+    """Results of calls on threads that begin at one time."""
+    begin = threading.Barrier(len(calls), timeout=60)
+
+    def run(call):
+        begin.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(run, call) for call in calls]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_jobs"), [*((kind, None) for kind in KINDS), ("soft anchors", 2), ("votes", 2)]
+)
+def test_threads_that_share_a_model_see_what_one_would(kind, n_jobs, blobs, quick_switches):
+    X, y = blobs
+    model = make(kind, n_jobs=n_jobs).fit(X, y)
+    X = X[:60]
+    expected = model.decision_function(X), model.predict(X)
+    # what a model works out at its first prediction is not in a pickle
+    fresh = pickle.loads(pickle.dumps(model))
+    found = together(*[lambda: (fresh.decision_function(X), fresh.predict(X))] * N_THREADS)
+    for scores, labels in found:
+        np.testing.assert_array_equal(scores, expected[0])
+        np.testing.assert_array_equal(labels, expected[1])
+
+
+@each_kind
+def test_two_fits_at_once_give_what_each_gives_alone(kind, moons, blobs, quick_switches):
+    problems = [moons, blobs]
+    alone = [make(kind).fit(X, y).decision_function(X) for X, y in problems]
+
+    def fit(X, y):
+        return lambda: make(kind).fit(X, y).decision_function(X)
+
+    for scores, expected in zip(together(*(fit(X, y) for X, y in problems)), alone, strict=True):
+        np.testing.assert_array_equal(scores, expected)
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def release():
+    """Leave a block of limits: since threadpoolctl 3.8 a thread that has set some shuts others out
+    until then."""
+    with threadpool_limits(None):
+        pass
+
+
+@pytest.fixture
+def two_blas_threads():
+    """Matrix products have two threads, whatever the machine has."""
+    outer = threadpool_limits(2, user_api="blas")
+    release()
+    yield
+    outer.restore_original_limits()
+    release()
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_a_fit_that_ends_leaves_another_its_one_thread(moons, monkeypatch):
+    """The first fit begins and ends while the second is at work."""
+    X, y = moons
+    has_begun, may_end, seen = threading.Event(), threading.Event(), []
+    learn = nearlinear.LLSVMClassifier._learn
+
+    def watched(self, rows):
+        seen.append(blas_threads())
+        if threading.current_thread() is slow:
+            has_begun.set()
+            assert may_end.wait(60)
+        learn(self, rows)
+        seen.append(blas_threads())
+
+    monkeypatch.setattr(nearlinear.LLSVMClassifier, "_learn", watched)
+    model = make("inverse distances")
+    slow = threading.Thread(target=lambda: make("inverse distances").fit(X, y))
+    model.fit(X, y)
+    assert blas_threads() == {2}
+    slow.start()
+    assert has_begun.wait(60)
+    try:
+        model.fit(X, y)
+        assert blas_threads() == {1}  # the other one goes on
+    finally:
+        may_end.set()
+        slow.join()
+    assert blas_threads() == {2}
+    assert seen == [{1}] * 6
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_a_fit_that_begins_last_keeps_its_one_thread(moons, monkeypatch):
+    """The second fit begins while the first is at work, and ends after it."""
+    X, y = moons
+    first_begun, second_begun = threading.Event(), threading.Event()
+    first_ended, seen = threading.Event(), []
+    learn = nearlinear.LLSVMClassifier._learn
+
+    def watched(self, rows):
+        if threading.current_thread() is first:
+            first_begun.set()
+            assert second_begun.wait(60)
+            learn(self, rows)
+        else:
+            second_begun.set()
+            assert first_ended.wait(60)
+            seen.append(blas_threads())
+            learn(self, rows)
+
+    def fit_first():
+        make("inverse distances").fit(X, y)
+        first_ended.set()
+
+    monkeypatch.setattr(nearlinear.LLSVMClassifier, "_learn", watched)
+    first = threading.Thread(target=fit_first)
+    first.start()
+    assert first_begun.wait(60)
+    make("inverse distances").fit(X, y)
+    first.join()
+    assert seen == [{1}]
+    assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_the_last_of_many_fits_gives_the_threads_back(moons, quick_switches):
+    X, y = moons
+    with ThreadPoolExecutor(4) as pool:  # whose threads live on
+        for _ in range(5):
+            fits = [pool.submit(make("inverse distances").fit, X, y) for _ in range(8)]
+            for fit in fits:
+                fit.result()
+            assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_a_fit_that_fails_gives_the_threads_back(moons, monkeypatch):
+    def failing(self, rows):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(nearlinear.LLSVMClassifier, "_learn", failing)
+    with pytest.raises(ZeroDivisionError):
+        make("inverse distances").fit(*moons)
+    assert blas_threads() == {2}
+
+
+# Kinds of fits that say "Interrupted" and keep the best they have found, with what is asked of
+# them: progress lines are where Ctrl-C comes in.
+STEPS = {
+    "soft anchors": {"max_iter": 30},
+    "tree": {"max_iter": 30},
+    "forest": {"max_iter": 30},
+    "leaves": {"max_iter": 30},
+    "local kernels": {"tol": 1e-6, "insertions": 1},
+    "kernel weights": {"tol": 1e-9, "C": 10.0},
+    "kernel bank": {"tol": 1e-9, "insertions": 1},
+    "gated lines": {"C": 10.0, "max_iter": 30},
+    "gated machines": {"C": 10.0, "max_iter": 30},
+}
+each_search = pytest.mark.parametrize("kind", STEPS)
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Ctrl-C at a progress line of a fit; gives the lines until then."""
+
+    def arrange(at_line):
+        lines = []
+
+        def interrupted(*words, **options):
+            lines.append(" ".join(map(str, words)))
+            if len(lines) == at_line:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr("builtins.print", interrupted)
+        return lines
+
+    return arrange
+
+
+@each_search
+def test_ctrl_c_leaves_a_fitted_model(kind, moons, ctrl_c):
+    X, y = moons
+    lines = ctrl_c(at_line=3)
+    model = make(kind, verbose=1, **STEPS[kind])
+    with pytest.warns(UserWarning, match="Interrupted: the .* kept"):
+        model.fit(X, y)
+    assert len(lines) == 3
+    assert model.score(X, y) > 0.8  # a line has 0.87
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), scores)
+
+
+@each_search
+def test_a_model_that_ctrl_c_left_can_be_fitted_again(kind, moons, ctrl_c, monkeypatch):
+    X, y = moons
+    ctrl_c(at_line=3)
+    model = make(kind, verbose=1, **STEPS[kind])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+        monkeypatch.undo()
+        model.set_params(verbose=0).fit(X, y)
+        whole = make(kind, **STEPS[kind]).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
+
+
+@each_search
+@pytest.mark.usefixtures("two_blas_threads")
+def test_ctrl_c_gives_the_threads_of_matrix_products_back(kind, moons, ctrl_c):
+    ctrl_c(at_line=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        make(kind, verbose=1, **STEPS[kind]).fit(*moons)
+    assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("kind", ["reconstruction", "clusters", "row by row", "learned basis"])
+def test_elsewhere_ctrl_c_is_passed_on(kind, moons, monkeypatch):
+    def interrupted(self, rows):
+        raise KeyboardInterrupt
+
+    model = make(kind)
+    monkeypatch.setattr(type(model), "_learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*moons)
+    assert not hasattr(model, "predictor_")
