@@ -85,9 +85,7 @@ def labels_of(model, X, named=True):
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".npz", ".svmlight"])
 @pytest.mark.parametrize("named", [True, False], ids=["named", "unnamed"])
 @pytest.mark.parametrize("n_rows", ["7", "20000"])
-def test_every_table_gets_the_answers_of_the_model(
-    models, tmp_path, capsys, ending, named, n_rows
-):
+def test_every_table_gets_the_answers_of_the_model(models, tmp_path, capsys, ending, named, n_rows):
     model, file = models("text", named)
     assert main(["predict", file, table(tmp_path, ending), "--rows", n_rows]) == 0
     header, found = read(capsys.readouterr().out)
@@ -138,7 +136,7 @@ def test_columns_are_taken_by_their_names(models, tmp_path, capsys):
     model, file = models()
     X, _ = rows()
     mixed = frame_of(X)[["weight", "width", "height"]]
-    mixed.insert(1, "remark", ["it's, \"so\""] * len(X))
+    mixed.insert(1, "remark", ['it\'s, "so"'] * len(X))
     mixed["price"] = np.nan
     mixed.to_csv(tmp_path / "new.csv", index=False)
     assert main(["predict", file, str(tmp_path / "new.csv")]) == 0

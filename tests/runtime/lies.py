@@ -68,9 +68,9 @@ def _lies_at(path, kind, value, arrays):
     elif isinstance(value, str):
         yield from _values(path, (None, 0, "", value.upper(), [value], items(value)))
     elif name in _COUNTS:
-        yield from _values(path, (*_NO_COUNTS, 0))
+        yield from _values(path, (*_NO_COUNTS, 0, float(value)))
     elif name in _PLACES:
-        yield from _values(path, _NO_COUNTS)
+        yield from _values(path, (*_NO_COUNTS, float(value)))
     elif value is not None:
         is_bounded = name in _NOT_NEGATIVE or (kind, name) == ("SoftAssignment", "sharpness")
         yield from _values(path, (*_NO_NUMBERS, -0.5) if is_bounded else _NO_NUMBERS)
@@ -156,7 +156,7 @@ def _about_sparse(path, description, arrays):
     n_rows, width = description["shape"]
     shapes = ([n_rows], [n_rows, width, 1], [n_rows + 1, width], [n_rows, width + 1], None, "x")
     shapes += ([float(n_rows), float(width)], [n_rows, str(width)], [-1, width], [True, width])
-    shapes += ([_HUGE, width], [n_rows, _HUGE])
+    shapes += ([_HUGE, width], [n_rows, _HUGE], [float(n_rows), width], [n_rows, float(width)])
     for shape in shapes:
         yield f"shape {str(shape)[:30]}", _sparse_edit(path, "shape", shape)
     wrong = {

@@ -120,6 +120,30 @@ def test_a_gate_sees_only_the_columns_of_its_view():
 def test_a_gate_has_as_many_values_as_there_are_components():
     refused("Repeated gate", put("gate", "count", 3), "gate and components differ")
 
+    def edit(header, arrays):
+        for name in ("directions", "offsets"):
+            put_array("gate", "gate", name, lambda array: array[:3])(header, arrays)
+
+    refused("gated linear", edit, "gate and models differ")
+
+
+@pytest.mark.parametrize("n_features, n_kernels", [(2, 4), (4, 4), (0, 7), (-1, 8), (7, 0), (3, 3)])
+def test_a_pairwise_sum_has_a_gate_for_each_kernel_beside_its_features(n_features, n_kernels):
+    listed = items(*[crafted.LINEAR] * n_kernels)
+    kernel = part("PairwiseNormalizedSum", kernels=listed, n_features=n_features)
+    refused("gated rows", put("expansion", "kernels", 0, kernel), "inconsistent|n_features")
+
+
+def test_sums_and_expansions_have_kernels():
+    empty = part("WeightedSum", kernels=items(), weights=items())
+    refused("two kernels", put("kernels", 0, empty), "no kernels")
+
+    def edit(header, arrays):
+        put("kernels", items())(header, arrays)
+        put_array("coefficients", lambda array: array[:0])(header, arrays)
+
+    refused("two kernels", edit, "no kernels")
+
 
 def test_a_forest_is_of_trees_with_the_same_outputs():
     def edit(header, arrays):
@@ -129,6 +153,14 @@ def test_a_forest_is_of_trees_with_the_same_outputs():
         put_array("trees", 0, "intercept", np.zeros(2))(header, arrays)
 
     refused("forest", edit, "trees differ")
+
+
+def test_a_forest_is_of_trees_in_one_precision():
+    def edit(header, arrays):
+        for name in ("splits", "slopes", "weights", "intercept"):
+            put_array("trees", 0, name, lambda array: array.astype(np.float32))(header, arrays)
+
+    refused("forest", edit, "several types")
 
 
 def test_a_forest_holds_trees_only():

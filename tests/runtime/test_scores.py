@@ -106,11 +106,24 @@ def test_a_row_that_is_an_anchor_is_answered_by_it():
     assert_allclose(scores_of(header, arrays, anchors), own, atol=1e-6)
 
 
-def test_equal_distances_are_settled_by_the_anchors_numbers():
+def test_equal_distances_are_settled_by_the_anchors_numbers(rng):
     header, arrays = make("constants around anchors")
-    crafted.array_at(header, arrays, "gate", "anchors")[:] = 0.5
-    crafted.array_at(header, arrays, "biases")[:, 0] = [1.0, 2.0, 3.0, 100.0, 100.0]
+    near = rng.permutation(200) < 100
+    crafted.put_array("gate", "anchors", np.where(near, 0.5, 2.0)[:, None] * np.ones(3))(
+        header, arrays
+    )
+    biases = np.full((200, 1), 100.0)
+    biases[np.flatnonzero(near)[:3], 0] = [1.0, 2.0, 3.0]
+    crafted.put_array("biases", biases)(header, arrays)
+    crafted.put_array("weights", np.zeros((200, 0, 1)))(header, arrays)
     assert_allclose(scores_of(header, arrays, np.zeros((1, 3))), [[2.0]])
+
+
+@pytest.mark.parametrize("name", ["soft anchors", "inverse distances", "reconstruction codes"])
+def test_rows_far_from_all_anchors_are_answered(name, rows):
+    header, arrays = make(name)
+    found = scores_of(header, arrays, 1e4 * rows)
+    assert_allclose(found, by_row(header, arrays, 1e4 * rows), rtol=1e-5)
 
 
 def test_a_row_on_a_split_goes_to_the_second_child():
