@@ -334,7 +334,7 @@ def test_a_seed_that_is_none_is_refused(tmp_path, refused, seed):
 
 
 def test_held_out_rows_that_cannot_show_every_class_are_told(tmp_path, refused):
-    X, y = rows(n_rows=8)
+    X, _ = rows(n_rows=8)
     frame_of(X, np.array(["x", "y"] * 4)).to_csv(tmp_path / "train.csv", index=False)
     line = refused(tmp_path / "train.csv", "--target", "kind", "--hold-out", "0.05")
     assert "--hold-out" in line
