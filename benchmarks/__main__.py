@@ -2,7 +2,7 @@
 
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the three of the trees,
 ``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
-the three of the localized kernel machines.
+the three of the localized kernel machines, ``serving`` for single rows and the first prediction.
 """
 
 import argparse
@@ -16,8 +16,12 @@ TREES = ("tree_predict", "tree_fit", "tree_front")
 KERNELS = ("kernel_svm", "mkl", "sequential", "mwu")
 MLLKM = ("mllkm_predict", "mllkm_fit", "mllkm_scaling")
 LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory")
-GROUPS = {"tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED}
-SMALL = ("explain", *TREES, *KERNELS, *MLLKM, *LOCALIZED)  # those that have a smoke run
+SERVING = ("single_row", "start")
+GROUPS = {
+    "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
+}  # fmt: skip
+# those that have a smoke run
+SMALL = ("explain", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

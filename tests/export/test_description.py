@@ -189,16 +189,29 @@ class Impostor:
 Impostor.__name__ = "Linear"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        len, lambda x: x, object(), Impostor(), {1, 2}, b"bytes", 1j, Custom(len), np.random,
-        np.random.RandomState(0), np.random.default_rng(0), kernels.Linear, [1, (2, len)],
-        {"a": len}, {len: 1}, np.array([len], dtype=object), np.array([{1}], dtype=object),
-        kernels.Scaled(Custom(len), 2.0),
-    ],
-    ids=lambda value: str(value)[:30],
-)  # fmt: skip
+NO_DATA = {
+    "built-in": len,
+    "function": lambda x: x,
+    "object": object(),
+    "a name of ours": Impostor(),
+    "set": {1, 2},
+    "bytes": b"bytes",
+    "complex": 1j,
+    "kernel of a function": Custom(len),
+    "module": np.random,
+    "old generator": np.random.RandomState(0),
+    "generator": np.random.default_rng(0),
+    "class": kernels.Linear,
+    "function in a list": [1, (2, len)],
+    "function in a dictionary": {"a": len},
+    "function as a key": {len: 1},
+    "function in an array": np.array([len], dtype=object),
+    "set in an array": np.array([{1}], dtype=object),
+    "function in a kernel": kernels.Scaled(Custom(len), 2.0),
+}
+
+
+@pytest.mark.parametrize("value", NO_DATA.values(), ids=NO_DATA)
 def test_code_and_foreign_objects_are_not_described(value):
     with pytest.raises(NotData) as found:
         describe(value, [])

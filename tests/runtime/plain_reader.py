@@ -120,7 +120,8 @@ def _codes(gate, x):
     if gate.kind == "SoftAssignment":
         values = [math.exp(-gate.sharpness * (squares[j] - squares[near[0]])) for j in near]
     elif gate.kind == "InverseDistance":
-        values = [1.0 / math.sqrt(squares[j]) for j in near]
+        # the page's floor for anchors of size one; only a row that is an anchor meets it
+        values = [1.0 / math.sqrt(max(squares[j], 2.0**-52)) for j in near]
     else:
         away = [[v - p for v, p in zip(gate.anchors[j], x)] for j in near]
         gram = [[_dot(a, b) for b in away] for a in away]

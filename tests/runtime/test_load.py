@@ -96,6 +96,7 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 
 # --- files of earlier releases ------------------------------------------------------------------
+# Written once for each version of the format, with the scores of the model that was saved.
 
 
 def test_there_is_a_file_of_every_version():

@@ -9,12 +9,13 @@ import json
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ._failure import CommandError
-from ._models import load_model
+from ._models import load_model, load_scorer
 
 _EXAMPLES = """\
 examples:
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    loaded = load_model(arguments.model)
+    loaded = _Loaded(load_model(arguments.model), load_scorer(arguments.model))
     write = _write_c if arguments.to == "c" else _write_onnx
     try:
         found = write(loaded, arguments)
@@ -51,9 +52,17 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{name.replace('_', ' '):20} {value}")
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    """The model, and the scorer of its file."""
+
+    model: object
+    scorer: object
+
+
 def _sample(loaded):
     """Rows like those that the model was trained on."""
-    rows = np.random.default_rng(0).standard_normal((_SAMPLE, loaded.n_features))
+    rows = np.random.default_rng(0).standard_normal((_SAMPLE, loaded.scorer.n_features))
     steps = getattr(loaded.model, "steps", None)
     if steps is not None:
         rows = steps[0][1].inverse_transform(rows)
@@ -115,9 +124,9 @@ def _onnx_check(path, loaded):
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     is_single = session.get_inputs()[0].type == "tensor(float)"
     rows = _sample(loaded).astype(np.float32 if is_single else np.float64)
-    name = "scores" if loaded.classes is not None else "variable"
+    name = "scores" if loaded.scorer.file.classes is not None else "variable"
     (got,) = session.run([name], {"X": rows})
-    _, scores = loaded.answers(rows)
+    _, scores = loaded.scorer.answers(rows)
     wanted = np.asarray(scores).reshape(len(rows), -1)
     # a row within rounding of a border may fall on its other side
     apart = np.abs(got - wanted).max(axis=1) / max(float(np.abs(wanted).max()), 1e-300)

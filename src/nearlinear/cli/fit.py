@@ -65,12 +65,13 @@ def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
     try:
         score = _held_out_score(model, X, y, arguments)
-        model.fit(_named(X, piece.names), y)
+        model.fit(X, y)
     except (ValueError, MemoryError) as error:
         raise CommandError(f"{arguments.data}: {error}") from error
     seconds = time.perf_counter() - start
     if score is not None:
         model[-1].validation_score_ = score
+    _name_features(model, piece.names)
     try:
         nearlinear.save(model, arguments.out)
     except ValueError as error:
@@ -143,12 +144,11 @@ def _setting(text):
         return name, value  # a word
 
 
-def _named(X, names):
-    if names is None:
-        return X
-    import pandas
-
-    return pandas.DataFrame(X, columns=names)
+def _name_features(model, names):
+    """Afterwards: a table with names would be fitted to columns in another order of memory."""
+    if names is not None:
+        first = model[-1] if model[0] == "passthrough" else model[0]
+        first.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _held_out_score(model, X, y, arguments):

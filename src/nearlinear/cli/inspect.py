@@ -4,8 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from ._failure import CommandError
-from ._tables import check_readable
+from ._models import load_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,15 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    # The reader of files alone: nothing is compiled or loaded to look at one.
-    from nearlinear.runtime import ModelFileError, load
-
     path = Path(arguments.model)
-    check_readable(path)
-    try:
-        model = load(path)
-    except ModelFileError as error:
-        raise CommandError(str(error)) from error
+    model = load_file(path)
     found = {
         "file": str(path),
         "bytes": path.stat().st_size,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ._failure import CommandError
-from ._models import load_model
+from ._models import load_scorer
 from ._output_file import check_writable, replacing
 from ._tables import STDIN, numbers, pieces
 
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise CommandError(f"--rows {arguments.rows}: at least 1")
     if arguments.out != STDIN:
         check_writable(Path(arguments.out))
-    model = load_model(arguments.model)
+    model = load_scorer(arguments.model)
     with _output(arguments.out) as file:
         writer, total = csv.writer(file, lineterminator="\n"), 0
         options = {"n_rows": arguments.rows, "n_features": model.n_features}

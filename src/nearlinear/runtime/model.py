@@ -53,11 +53,15 @@ class FileModel:
         if not np.all(np.isfinite(X)):
             raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
         d = self.n_features
-        if self.mean is not None:
-            X[:, :d] -= self.mean.astype(X.dtype)
-        if self.scale is not None:
-            X[:, :d] /= self.scale.astype(X.dtype)
-        return X.astype(_dtype(self.predictor), copy=False)
+        with np.errstate(over="ignore"):
+            if self.mean is not None:
+                X[:, :d] -= self.mean.astype(X.dtype)
+            if self.scale is not None:
+                X[:, :d] /= self.scale.astype(X.dtype)
+            X = X.astype(_dtype(self.predictor), copy=False)
+        if not np.all(np.isfinite(X)):
+            raise ValueError("X holds numbers that are too large when they are scaled.")
+        return X
 
 
 def model_of(header, arrays):

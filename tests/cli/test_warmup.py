@@ -1,0 +1,95 @@
+"""``nearlinear warmup``: what prediction needs is compiled before it is asked for."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import nearlinear
+from nearlinear.cli import main, warmup
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Kinds that only count how often they are warmed."""
+    calls = []
+    kinds = [(name, lambda name=name: calls.append(name)) for name in ("anchors", "trees")]
+    monkeypatch.setattr(warmup, "_models", lambda: kinds)
+    return calls
+
+
+def test_every_kind_is_warmed_once_and_told(few, capsys):
+    assert main(["warmup"]) == 0
+    assert few == ["anchors", "trees"]
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == ["compiling anchors", "compiling trees"]
+    assert captured.out.startswith("2 kinds of models are ready")
+
+
+def test_quiet_is_quiet(few, capsys):
+    assert main(["warmup", "--quiet"]) == 0
+    assert few == ["anchors", "trees"]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", [name for name, _ in warmup._models()])
+def test_every_kind_can_be_warmed(kind):
+    dict(warmup._models())[kind]()
+
+
+def test_problems_have_two_and_three_classes_in_both_precisions():
+    seen = []
+
+    class Recorder:
+        def fit(self, X, y):
+            seen.append((X.dtype, len(np.unique(y))))
+            return self
+
+        def predict(self, X):
+            assert X.dtype == seen[-1][0]
+
+        def compile(self, scaler=None):
+            return lambda x: None
+
+    warmup._warming(Recorder)()
+    float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
+    assert set(seen) == {(float32, 2), (float32, 3), (float64, 2), (float64, 3)}
+
+
+# Counts the files that numba adds to its cache for one prediction with a new model.
+FIRST_PREDICTION = """
+import os, sys, warnings
+from pathlib import Path
+import numpy as np
+import nearlinear
+
+folder = Path(os.environ["NUMBA_CACHE_DIR"])
+warnings.simplefilter("ignore")
+files = {path for path in folder.rglob("*.nbc")}
+for path in sys.argv[1:]:
+    model = nearlinear.load(path)
+    model.predict(np.zeros((3, 3)))
+    model.compile()(np.zeros(3))
+print(len(files), sorted(path.name for path in set(folder.rglob("*.nbc")) - files))
+"""
+
+
+def test_a_prediction_after_it_compiles_nothing(tmp_path, rng):
+    """Of one kind, in a cache of its own."""
+    X = rng.standard_normal((60, 3))
+    for number, y in enumerate([X[:, 0] > 0, np.digitize(X[:, 0], [-0.5, 0.5])]):
+        model = nearlinear.LDKLClassifier(2, max_iter=2, random_state=0)
+        nearlinear.save(model.fit(X, y), tmp_path / f"model{number}.nlm")
+    (tmp_path / "cache").mkdir()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    warm = "from nearlinear.cli import warmup; dict(warmup._models())['trees']()"
+    subprocess.run([sys.executable, "-c", warm], env=environment, check=True, timeout=120)
+    shown = subprocess.run(
+        [sys.executable, "-c", FIRST_PREDICTION, *map(str, tmp_path.glob("*.nlm"))],
+        env=environment, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    n_files, added = shown.stdout.split(maxsplit=1)
+    assert int(n_files) > 0
+    assert added.strip() == "[]"
