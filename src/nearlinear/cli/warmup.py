@@ -30,9 +30,17 @@ def _models():
     makers = {
         "anchors": lambda: nearlinear.LLCSAPLClassifier(4, n_neighbors=2, max_iter=2, **fast),
         "reconstruction codes": lambda: nearlinear.LCCSVMClassifier(4, n_neighbors=2, **fast),
+        "inverse distances": lambda: nearlinear.LLSVMClassifier(
+            4, n_neighbors=2, coding="inverse", **fast
+        ),
         "clusters": lambda: nearlinear.ClusteredSVMClassifier(3, **fast),
         "trees": lambda: nearlinear.LDKLClassifier(2, max_iter=2, **fast),
+        "trees of constants": lambda: nearlinear.LDKLClassifier(
+            2, max_iter=2, feature="indicator", **fast
+        ),
+        "projected trees": lambda: nearlinear.LDKLClassifier(2, max_iter=2, n_components=2, **fast),
         "local kernels": lambda: nearlinear.MLLKMClassifier(),
+        "local kernels by feature": lambda: nearlinear.MLLKMClassifier(per_feature=True),
         "gated linear models": lambda: nearlinear.LMKLClassifier(n_copies=2, **fast),
         "kernel machines": lambda: nearlinear.UniformMKLClassifier("gaussian"),
     }
@@ -44,15 +52,18 @@ def _warming(maker):
         import warnings
 
         import numpy as np
+        from sklearn.preprocessing import StandardScaler
 
         rng = np.random.default_rng(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for dtype in (np.float32, np.float64):
                 X = rng.standard_normal((60, 3)).astype(dtype)
-                for y in (X[:, 0] > 0, (X[:, 0] > 0) + (X[:, 1] > 0)):
-                    model = maker().fit(X, y.astype(int))
+                scaler = StandardScaler().fit(X)
+                first, second = (X[:, :2] > 0).T.astype(int)
+                for y in (first, first + second):
+                    model = maker().fit(X, y)
                     model.predict(X)
-                    model.compile()(X[0])
+                    model.compile(scaler)(X[0])
 
     return warm

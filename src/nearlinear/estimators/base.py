@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
 from ..losses import LOSSES
-from ..predictors.explanation import explain
 from .constraints import fit_context
 from .labels import class_row_weights, encode_labels, require_one_type, row_weights
 from .rows import merge_regression_rows, merge_rows
@@ -94,6 +93,8 @@ class LocalEstimator(BaseEstimator):
         -------
         Explanation
         """
+        from ..predictors.explanation import explain
+
         X = self._check_rows(X)  # first: says so if there is nothing fitted yet
         return explain(self.predictor_, X, n_support, self.n_jobs)
 
