@@ -5,11 +5,13 @@ import io
 import os
 import subprocess
 import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import pandas
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -208,6 +210,28 @@ def refused(capsys, tmp_path):
         return line
 
     return run
+
+
+def test_wide_sparse_rows_are_filled_in_few_at_a_time(tmp_path, capsys):
+    """All of a piece of text would be some gigabytes."""
+    rng, n_rows, n_features = np.random.default_rng(0), 2_000, 20_000
+    columns = rng.integers(n_features, size=(n_rows, 5))
+    X = csr_matrix((np.ones(columns.size), columns.ravel(), 5 * np.arange(n_rows + 1)))
+    X.resize(n_rows, n_features)
+    X.sum_duplicates()
+    y = (columns[:, 0] > n_features // 2).astype(int)
+    model = nearlinear.ClusteredSVMClassifier(2, random_state=0).fit(X[:40], y[:40])
+    nearlinear.save(model, tmp_path / "model.nlm")
+    dump_svmlight_file(X, y, str(tmp_path / "new.svmlight"), zero_based=False)
+    tracemalloc.start()
+    try:
+        assert main(["predict", str(tmp_path / "model.nlm"), str(tmp_path / "new.svmlight")]) == 0
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    _, found = read(capsys.readouterr().out)
+    assert [int(row[0]) for row in found] == model.predict(X).tolist()
+    assert peak < 8 * n_rows * n_features * 0.75
 
 
 BAD_TABLES = {

@@ -8,6 +8,9 @@ from ._failure import CommandError
 from ._tables import check_readable
 
 
+_DENSE_NUMBERS = 1 << 21  # of sparse rows that are filled in at once
+
+
 @dataclass(frozen=True)
 class Scorer:
     """A model file's answers, by the reader that needs NumPy alone.
@@ -28,12 +31,17 @@ class Scorer:
 
     def answers(self, X):
         """Labels (or values) and scores."""
-        X = X.toarray() if hasattr(X, "toarray") else X  # one piece, not the table
-        scores = self.file.decision_function(X)
+        # sparse rows are filled in a few at a time
+        step = max(1, _DENSE_NUMBERS // max(1, X.shape[1])) if hasattr(X, "toarray") else X.shape[0]
+        parts = [self._scores(X[start : start + step]) for start in range(0, X.shape[0], step)]
+        scores = np.concatenate(parts)
         if self.file.classes is None:
             return scores, scores
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.array(self.file.classes)[places], scores
+
+    def _scores(self, X):
+        return self.file.decision_function(X.toarray() if hasattr(X, "toarray") else X)
 
     def header(self, scores):
         """Names of the columns that are written."""

@@ -4,14 +4,15 @@ import numpy as np
 
 from .parts import Part
 
-_BLOCK = 1024  # rows at once
+_MOST_ROWS, _MOST_NUMBERS = 1024, 1 << 21  # at once
 
 
 def score(predictor, X):
     """Scores of dense rows, shape (n_rows, n_outputs)."""
+    step = max(1, min(_MOST_ROWS, _MOST_NUMBERS // max(1, X.shape[1])))
     parts = [
-        _PREDICTORS[predictor.kind](predictor, X[start : start + _BLOCK])
-        for start in range(0, len(X), _BLOCK)
+        _PREDICTORS[predictor.kind](predictor, X[start : start + step])
+        for start in range(0, len(X), step)
     ]
     return np.concatenate(parts) if parts else _PREDICTORS[predictor.kind](predictor, X)
 
