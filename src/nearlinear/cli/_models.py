@@ -7,7 +7,6 @@ import numpy as np
 from ._failure import CommandError
 from ._tables import check_readable
 
-
 _DENSE_NUMBERS = 1 << 21  # of sparse rows that are filled in at once
 
 
