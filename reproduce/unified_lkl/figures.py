@@ -31,7 +31,7 @@ MACHINES = {
 ROWS = (500, 1000, 2000, 4000, 8000, 16000)
 FIGURE2_METHODS = {"lmkl": "o", "clmkl": "s", "swmkl": "^"}
 FIGURE2_SOLVERS = {
-    "matrices": ("#b2182b", "smo, all matrices kept"),
+    "plenty": ("#b2182b", "smo, memory at will"),
     "smo": ("#e08214", "smo, as it comes"),
     "mwu": ("#2166ac", "mwu"),
 }
@@ -83,17 +83,17 @@ def figure2(folder, split, rows=ROWS, measure=megabytes_of):
     store = RowStore(
         folder / "figure2.csv", ("megabytes",), key=("dataset", "method", "parameters")
     )
-    figure, axis = plt.subplots(figsize=(7, 5.5), layout="constrained")
+    figure, axis = plt.subplots(figsize=(8.5, 5), layout="constrained")
     for solver, (colour, label) in FIGURE2_SOLVERS.items():
         for method, marker in FIGURE2_METHODS.items():
             measured = [_measured(store, split, method, solver, n_rows, measure) for n_rows in rows]
             name = f"{TITLES[f'{method}_fixed']}, {label}"
             axis.plot(rows, measured, marker=marker, color=colour, ms=5, lw=1, label=name)
     n_rows = np.array(rows, dtype=float)
-    axis.plot(rows, 8 * n_rows**2 / 1e6, "k--", lw=1, label="8 n² bytes: one matrix")
-    axis.plot(rows, 8 * 3 * n_rows / 1e6, "k:", lw=1, label="8 n m bytes: m = 3 columns")
+    axis.plot(rows, 8 * n_rows**2 / 1e6, "k--", lw=1, label="8 n² bytes")
+    axis.plot(rows, 8 * 3 * n_rows / 1e6, "k:", lw=1, label="8 n m bytes, m = 3")
     axis.set(xscale="log", yscale="log", xlabel="training rows n", ylabel="megabytes of a fit")
-    axis.legend(fontsize=7, frameon=False)
+    figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     save_figure(figure, folder / "figure2.png")
 
 

@@ -11,10 +11,10 @@ from reproduce.protocol import one_thread
 from reproduce.unified_lkl.methods import LOCAL, three_kernels
 
 MEGABYTE = 1e6
-# As much as a fit likes: no matrix is made twice for want of memory.
+# Bytes; more than any of these fits would use.
 PLENTY = 16e9
 SOLVERS = {
-    "matrices": {"solver": "smo", "max_memory": PLENTY},
+    "plenty": {"solver": "smo", "max_memory": PLENTY},
     "smo": {"solver": "smo"},
     "mwu": {"solver": "mwu"},
 }

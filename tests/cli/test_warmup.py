@@ -58,38 +58,52 @@ def test_problems_have_two_and_three_classes_in_both_precisions():
     assert set(seen) == {(float32, 2), (float32, 3), (float64, 2), (float64, 3)}
 
 
-# Counts the files that numba adds to its cache for one prediction with a new model.
-FIRST_PREDICTION = """
-import os, sys, warnings
+# Warms as the command does, with models that were fitted before: training compiles, too.
+WARM = """
+import sys
+import numpy as np
+import nearlinear
+from nearlinear.cli import warmup
+
+class Fitted:
+    def fit(self, X, y):
+        return nearlinear.load(f"{sys.argv[1]}/{X.dtype}-{len(np.unique(y))}.nlm")
+
+warmup._warming(Fitted)()
+"""
+
+# Tells what numba adds to its cache for predictions in a new process.
+FIRST_PREDICTIONS = """
+import os, sys
 from pathlib import Path
 import numpy as np
 import nearlinear
 
 folder = Path(os.environ["NUMBA_CACHE_DIR"])
-warnings.simplefilter("ignore")
-files = {path for path in folder.rglob("*.nbc")}
-for path in sys.argv[1:]:
+before = set(folder.rglob("*.nbc"))
+for path in Path(sys.argv[1]).glob("*.nlm"):
     model = nearlinear.load(path)
     model.predict(np.zeros((3, 3)))
-    model.compile()(np.zeros(3))
-print(len(files), sorted(path.name for path in set(folder.rglob("*.nbc")) - files))
+    scorer = model.compile()
+    scorer(np.zeros(3, dtype=scorer.dtype))
+print(len(before), sorted(path.name for path in set(folder.rglob("*.nbc")) - before))
 """
 
 
 def test_a_prediction_after_it_compiles_nothing(tmp_path, rng):
-    """Of one kind, in a cache of its own."""
-    X = rng.standard_normal((60, 3))
-    for number, y in enumerate([X[:, 0] > 0, np.digitize(X[:, 0], [-0.5, 0.5])]):
-        model = nearlinear.LDKLClassifier(2, max_iter=2, random_state=0)
-        nearlinear.save(model.fit(X, y), tmp_path / f"model{number}.nlm")
-    (tmp_path / "cache").mkdir()
+    for dtype in (np.float32, np.float64):
+        X = rng.standard_normal((60, 3)).astype(dtype)
+        for n_classes in (2, 3):
+            model = nearlinear.LDKLClassifier(2, max_iter=2, random_state=0)
+            model.fit(X, np.digitize(X[:, 0], np.linspace(-0.5, 0.5, n_classes - 1)))
+            nearlinear.save(model, tmp_path / f"{X.dtype}-{n_classes}.nlm")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    warm = "from nearlinear.cli import warmup; dict(warmup._models())['trees']()"
-    subprocess.run([sys.executable, "-c", warm], env=environment, check=True, timeout=120)
-    shown = subprocess.run(
-        [sys.executable, "-c", FIRST_PREDICTION, *map(str, tmp_path.glob("*.nlm"))],
-        env=environment, capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+    (tmp_path / "cache").mkdir()
+    for program in (WARM, FIRST_PREDICTIONS):
+        shown = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path)],
+            env=environment, capture_output=True, text=True, check=True, timeout=120,
+        )  # fmt: skip
     n_files, added = shown.stdout.split(maxsplit=1)
     assert int(n_files) > 0
     assert added.strip() == "[]"
