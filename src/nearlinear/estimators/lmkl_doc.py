@@ -57,12 +57,12 @@ LMKL_TEXTS = {
 }
 
 # What is solved from Gram columns are machines of two classes.
+_MWU = """ "mwu" the same (with the
+        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
+        with rows × kernels; "adam" learns"""
 LMKR_TEXTS = {
     **LMKL_TEXTS,
     "engine": _ENGINE.replace('{"auto", "smo", "mwu", "adam"}', '{"auto", "smo", "adam"}').replace(
-        """"mwu" the same (with the
-        squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
-        with rows × kernels; """,
-        "",
+        _MWU, '\n        "adam" learns'
     ),
 }
