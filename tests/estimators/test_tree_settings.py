@@ -13,18 +13,23 @@ def rows_of(n_rows, n_features, form=np.asarray):
     return merge_rows(form(X), np.arange(n_rows) % 2, np.ones(n_rows), 2)
 
 
+def usual_depth(rows, **settings):
+    model = LDKLClassifier(**settings)
+    return model._depth(rows, model._usual_setting())
+
+
 @pytest.mark.parametrize(
     ("n_rows", "n_features", "depth"), [(20, 2, 1), (250, 2, 2), (500, 2, 3), (500, 60, 1)]
 )
 def test_the_usual_depth_grows_with_the_rows_and_shrinks_with_the_features(
     n_rows, n_features, depth
 ):
-    assert LDKLClassifier()._depth(rows_of(n_rows, n_features)) == depth
+    assert usual_depth(rows_of(n_rows, n_features)) == depth
 
 
 def test_the_usual_depth_of_projected_rows_is_that_of_their_components():
     rows = rows_of(500, 60)
-    assert LDKLClassifier(n_components=2)._depth(rows) == LDKLClassifier()._depth(rows_of(500, 2))
+    assert usual_depth(rows, n_components=2) == usual_depth(rows_of(500, 2))
 
 
 @pytest.mark.parametrize(("n_rows", "size"), [(10, 32), (64 * 50, 50), (10**6, 1024)])

@@ -32,8 +32,8 @@ class AnchorClassifier(LocalClassifier):
         "sharpness": [positive()],
     }
 
-    def _make_anchors(self, rows, rng):
-        """Anchors as the parameters ask, in the rows' own precision."""
+    def _make_anchors(self, rows, rng, most=100):
+        """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds "auto"."""
         if not isinstance(self.anchors, str):
             anchors = check_array(self.anchors, dtype=rows.X.dtype, order="C", copy=True)
             if anchors.shape[1] != rows.X.shape[1]:
@@ -42,7 +42,7 @@ class AnchorClassifier(LocalClassifier):
                 )
             return anchors
         n_rows = rows.X.shape[0]
-        wanted = max(1, min(100, n_rows // 10)) if self.n_anchors == "auto" else self.n_anchors
+        wanted = max(1, min(most, n_rows // 10)) if self.n_anchors == "auto" else self.n_anchors
         wanted = limit_to_distinct(wanted, rows.n_distinct, "n_anchors")
         if self.anchors == "class_balanced":
             return fit_class_anchors(rows.X, rows.labels, wanted, rng, rows.weight)
@@ -81,10 +81,10 @@ class AnchorClassifier(LocalClassifier):
                 self.predictor_.biases,
                 getattr(gate, "metric", None),
             )
-            self._trainer = RowTrainer.start_from(start, X, self.C, anchor_rate(X))
+            self._trainer = RowTrainer.start_from(start, X, self._stream_C(), anchor_rate(X))
             self._weight_seen = 0.0
         self._weight_seen += weight.sum()
-        ridge = 1.0 / (self.C * self._weight_seen)
+        ridge = 1.0 / (self._stream_C() * self._weight_seen)
         with one_blas_thread():
             self._trainer.train(
                 X, targets, weight, self.predictor_.gate, loss=self.loss, ridge=ridge, rng=rng
@@ -95,6 +95,9 @@ class AnchorClassifier(LocalClassifier):
             gate = model.gate(gate.n_neighbors)
         self.predictor_ = LocallyLinear(gate, model.weights, model.biases)
         return self
+
+    def _stream_C(self):
+        return self.C
 
     def _start_stream(self, X, labels, weight, coding, width, rng):
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)

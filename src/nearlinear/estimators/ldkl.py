@@ -20,21 +20,24 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     With :math:`z = [x, 1]`, minimizes over the splits :math:`\theta`, slopes :math:`\theta'` and
     weights :math:`W` of a balanced tree
 
-    .. math:: \frac{\lambda}{2}\|W\|^2 + \frac{\mu}{2}(\|\Theta\|^2 + \|\Theta'\|^2)
+    .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}(\|\Theta\|^2 + \|\Theta'\|^2)
               + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \sum_k I_k(x) \tanh(\sigma\,\theta_k'^\top z)\; W_k z, \quad
               \lambda = \frac{1}{nC},
 
     where :math:`I_k(x)` says whether x passes node k: in training a product of
     :math:`(1 \pm \tanh(s\,\theta_l^\top z))/2` over the ancestors l with a sharpness s that grows,
-    in prediction the one path that the signs of :math:`\theta_l^\top z` choose. A prediction costs
+    in prediction the one path that the signs of :math:`\theta_l^\top z` choose. :math:`\bar W` is
+    zero, but for a linear root: then the root's feature is 1, its weights start as the linear model
+    of all rows and are kept near it, and the other nodes add to it. A prediction costs
     :math:`O(D \log M)` for M nodes.
 
     Parameters
     ----------
     depth : int or "auto", default="auto"
-        Levels of splits; a row passes depth + 1 nodes. "auto" grows with the logarithm of the
-        training rows and shrinks with that of the features, up to 9.
+        Levels of splits; a row passes depth + 1 nodes. "auto" finds out on held-out training rows
+        how much the data bear: a linear model alone, or trees on top of it with more or less
+        depth, C and jitter (see Notes).
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
@@ -44,17 +47,20 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         (piecewise linear, two fifths of the numbers).
     sigma : float, default=1.0
         Steepness of the tanh feature.
-    C : float, default=10.0
-        Weight of the losses.
+    C : float or "auto", default="auto"
+        Weight of the losses. "auto" is chosen together with ``depth="auto"``, and is 10 for a
+        given depth.
     loss : {"log_loss", "hinge", "squared_hinge", "crammer_singer"}, default="log_loss"
         With several classes, hinge and squared hinge are summed one-vs-rest, Crammer-Singer
         compares the right class with the best wrong one and the log loss is softmax. All classes
         share the tree.
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam with exact gradients, then the hard phase and the polish; or the original
-        schedule, in which C, jitter and the options of those phases play no part.
-    max_iter : int, default=100
-        Epochs.
+        schedule, in which C, jitter and the options of those phases play no part. Together with
+        ``loss="hinge"`` it is the method of the paper; the paper has no other loss.
+    max_iter : int or "auto", default="auto"
+        Epochs. "auto" is 40, and fewer for many rows: 20 from 50,000 rows on. The original
+        schedule has 100.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024. The original
         schedule always takes the square root of the number of rows.
@@ -62,10 +68,12 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         Peak step of Adam, relative to the scale of the features ("auto" is 0.1), or 1/λ of the
         original schedule ("auto" is 100).
     direction_penalty : float, default=0.0
-        The factor μ of the splits and slopes.
-    jitter : float, default=0.2
+        The factor μ of the splits and slopes. The paper penalizes them (μ > 0); with the noise of
+        ``jitter`` they need no penalty.
+    jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise added to dense training rows, in units of each
-        feature's own. The strongest regulariser of this model: try 0 to 0.6.
+        feature's own. The strongest regularizer of this model: try 0 to 0.6. "auto" is chosen
+        together with ``depth="auto"``, and is 0.2 for a given depth.
     first_sharpness, last_sharpness : float, default=2.0, 20.0
         Sharpness of the splits in the first and in the last soft step, relative to one over the
         mean distance between rows and splits.
@@ -78,9 +86,13 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         Not for the Crammer-Singer loss.
     n_restarts : int, default=1
         Training runs, of which the best on held-out rows is kept.
-    n_trees : int, default=1
-        Trees whose scores are averaged. Deeper is better at the same cost until one tree gains no
-        more; then a second one does.
+    n_trees : int or "auto", default="auto"
+        Trees whose scores are averaged. "auto" is 3 for ``depth="auto"`` and up to 20,000 rows,
+        else 1. ``partial_fit`` trains one.
+    linear_root : bool or "auto", default="auto"
+        Whether the root holds a linear model that the rest of the tree adds to. Only for the tanh
+        feature and Adam. "auto" says yes for ``depth="auto"`` and no for a given depth, as in the
+        paper.
     validation_fraction : float, default=0.1
         Share of the rows held out where polish, restarts or early stopping have to choose;
         otherwise all rows train.
@@ -118,13 +130,25 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         Epochs run.
     cost_ : Cost
         Multiply-adds and bytes of a prediction.
+    setting_ : TreeSetting
+        Depth, C, jitter and C of the linear root that the model was trained with. A depth of None
+        is the linear model alone.
+    settings_tried_ : list of Verdict
+        Each setting that was tried, and its mean loss on held-out rows; empty for a given depth.
 
     Notes
     -----
     Follows [1]_; eq. 8, 14, 17 and 18 are misprinted there. Differs in: Adam, sharpening, the hard
     phase, jitter and averaging of the iterates; splits start from the data, and those that part
     nothing start again; wide rows are projected first, by principal directions that go on
-    learning; several classes and other losses. ``solver="sgd"`` is the original.
+    learning; a linear root; no penalty of splits and slopes by default; several classes and other
+    losses. ``solver="sgd"`` with ``loss="hinge"`` is the original.
+
+    ``depth="auto"`` tries settings from the simplest on: linear models of four strengths, then
+    trees on top of the best of these. Each is trained without a fifth of the rows and judged by
+    its loss on that fifth, three times for small sets, on a sample of at most 5,000 rows. The
+    simplest setting whose loss is within half a standard error of the lowest is trained on all
+    rows. From 20,000 rows on there are two settings: the linear model and a full tree.
 
     References
     ----------
@@ -154,21 +178,22 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         n_components="auto",
         feature="tanh",
         sigma=1.0,
-        C=10.0,
+        C="auto",
         loss="log_loss",
         solver="adam",
-        max_iter=100,
+        max_iter="auto",
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
-        jitter=0.2,
+        jitter="auto",
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
         hard_share=0.3,
         polish=False,
         n_restarts=1,
-        n_trees=1,
+        n_trees="auto",
+        linear_root="auto",
         validation_fraction=0.1,
         early_stopping=False,
         n_iter_no_change=20,
@@ -198,6 +223,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.polish = polish
         self.n_restarts = n_restarts
         self.n_trees = n_trees
+        self.linear_root = linear_root
         self.validation_fraction = validation_fraction
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
@@ -209,6 +235,10 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.verbose = verbose
 
     _original_rate = 100.0
+    _usual = 10.0, 0.2  # C and jitter where neither is chosen on held-out rows
+    # Further levels, C and jitter of the trees that "auto" tries.
+    _candidates = (0, 0.1, 0.2), (2, 0.1, 0.2), (2, 10.0, 0.2)
+    _candidates_of_many_rows = ((0, 0.1, 0.1),)
 
     def _coordinates(self, rows):
         return TreeCoordinates(self._scaling(rows))
@@ -249,8 +279,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     Parameters
     ----------
     depth : int or "auto", default="auto"
-        Levels of splits; a row passes depth + 1 nodes. "auto" grows with the logarithm of the
-        training rows and shrinks with that of the features, up to 9.
+        Levels of splits; a row passes depth + 1 nodes. "auto" finds out on held-out training rows
+        how much the data bear: a linear model alone, or trees on top of it with more or less
+        depth, C and jitter (see Notes).
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
@@ -258,16 +289,18 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         What a node multiplies its linear model with; see :class:`LDKLClassifier`.
     sigma : float, default=1.0
         Steepness of the tanh feature.
-    C : float, default=0.1
-        Weight of the losses, of targets scaled to unit spread.
+    C : float or "auto", default="auto"
+        Weight of the losses, of targets scaled to unit spread. "auto" is chosen together with
+        ``depth="auto"``, and is 0.1 for a given depth.
     loss : {"squared_error", "epsilon_insensitive"}, default="squared_error"
         Loss of the residuals.
     epsilon : float, default=0.1
         Residuals below it cost nothing under the second loss; in units of y.
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam, or the original schedule.
-    max_iter : int, default=100
-        Epochs.
+    max_iter : int or "auto", default="auto"
+        Epochs. "auto" is 40, and fewer for many rows: 20 from 50,000 rows on. The original
+        schedule has 100.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024.
     learning_rate : float or "auto", default="auto"
@@ -275,9 +308,10 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         original schedule ("auto" is 1, for targets of unit spread).
     direction_penalty : float, default=0.0
         Penalty of the splits and slopes.
-    jitter : float, default=0.1
+    jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise added to dense training rows, in units of each
-        feature's own.
+        feature's own. "auto" is chosen together with ``depth="auto"``, and is 0.1 for a given
+        depth.
     first_sharpness, last_sharpness : float, default=2.0, 20.0
         Sharpness of the splits in the first and in the last soft step.
     splits : {"top_down", "random"}, default="top_down"
@@ -289,9 +323,12 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Only for the squared error.
     n_restarts : int, default=1
         Training runs, of which the best on held-out rows is kept.
-    n_trees : int, default=1
-        Trees whose values are averaged. On noisy targets one tree can fall below a linear model;
-        try three first. ``partial_fit`` trains one.
+    n_trees : int or "auto", default="auto"
+        Trees whose values are averaged. "auto" is 3 for ``depth="auto"`` and up to 20,000 rows,
+        else 1. ``partial_fit`` trains one.
+    linear_root : bool or "auto", default="auto"
+        Whether the root holds a linear model that the rest of the tree adds to; see
+        :class:`LDKLClassifier`.
     validation_fraction : float, default=0.1
         Share of the rows held out where polish, restarts or early stopping have to choose;
         otherwise all rows train.
@@ -323,10 +360,16 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Epochs run.
     cost_ : Cost
         Multiply-adds and bytes of a prediction.
+    setting_ : TreeSetting
+        Depth, C, jitter and C of the linear root that the model was trained with. A depth of None
+        is the linear model alone.
+    settings_tried_ : list of Verdict
+        Each setting that was tried, and its mean loss on held-out rows; empty for a given depth.
 
     Notes
     -----
-    The paper [1]_ treats classification; the model and its training are the same.
+    The paper [1]_ treats classification; the model, its training and what "auto" does are the
+    same.
 
     References
     ----------
@@ -359,22 +402,23 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         n_components="auto",
         feature="tanh",
         sigma=1.0,
-        C=0.1,
+        C="auto",
         loss="squared_error",
         epsilon=0.1,
         solver="adam",
-        max_iter=100,
+        max_iter="auto",
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
-        jitter=0.1,
+        jitter="auto",
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
         hard_share=0.3,
         polish=False,
         n_restarts=1,
-        n_trees=1,
+        n_trees="auto",
+        linear_root="auto",
         validation_fraction=0.1,
         early_stopping=False,
         n_iter_no_change=20,
@@ -404,6 +448,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.polish = polish
         self.n_restarts = n_restarts
         self.n_trees = n_trees
+        self.linear_root = linear_root
         self.validation_fraction = validation_fraction
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
@@ -414,6 +459,10 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.verbose = verbose
 
     _original_rate = 1.0
+    _usual = 0.1, 0.1  # C and jitter where neither is chosen on held-out rows
+    # Further levels, C and jitter of the trees that "auto" tries.
+    _candidates = (0, 0.03, 0.2), (2, 0.03, 0.1), (2, 0.3, 0.1)
+    _candidates_of_many_rows = ((0, 0.03, 0.1),)
 
     def _coordinates(self, rows):
         """Standardised targets, so that C and the steps mean the same in any unit."""

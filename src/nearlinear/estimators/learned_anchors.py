@@ -1,5 +1,6 @@
 """LLC-SAPL: anchors learned together with the local models."""
 
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -14,11 +15,39 @@ from ..solvers.local_machine import solve_local_models
 from ..solvers.local_sgd import train_by_sgd, usual_anchor_rate
 from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
+from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
+from .capacity import choose_setting
 from .constraints import at_least, fit_context, one_of, positive, share
 
 # The start need not be exact: training goes on from it at once.
-_START_TOL, _START_EPOCHS = 1e-2, 30
+_START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
+# Local models on fixed anchors are final.
+_FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
+_FEW_ROWS = 20_000
+_ROW_VISITS, _EPOCHS = 1_000_000, (20, 40)
+
+
+@dataclass(frozen=True)
+class AnchorSetting:
+    """How much local models may learn: how many anchors, how close to a linear root they stay.
+
+    One anchor is the linear model itself. ``C`` is relative to the spread of the features where
+    there is a root. ``learns`` says whether the anchors move, or stay where k-means put them.
+    """
+
+    n_anchors: int
+    C: float
+    jitter: float
+    learns: bool = True
+    has_root: bool = True
+
+
+_LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
+_FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
+_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]
+# Many rows bear all the anchors, unless there is nothing but a linear model in them.
+_ON_MANY_ROWS = [AnchorSetting(1, 1.0, 0.0, learns=False), AnchorSetting(100, 1.0, 0.1)]
 
 
 class LLCSAPLClassifier(AnchorClassifier):
@@ -27,17 +56,20 @@ class LLCSAPLClassifier(AnchorClassifier):
     Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
     sharpness :math:`\beta` and the metric of the distances,
 
-    .. math:: \frac{\lambda}{2}(\|W\|_F^2 + \|b\|^2)
-              + \frac1n \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{\lambda}{2}(\|W - \bar W\|_F^2 + \|b - \bar b\|^2)
+              + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
 
-    where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x.
+    where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x. For a
+    given number of anchors :math:`\bar W` and :math:`\bar b` are zero. Where the number is found,
+    all their rows are one linear model, the root, which is learned first.
 
     Parameters
     ----------
     n_anchors : int or "auto", default="auto"
-        Number of anchors, started from k-means. "auto" is one for every ten training rows, at
-        most 100.
+        Number of anchors, started from k-means. "auto" finds out on held-out training rows how
+        much the data bear: a linear model, local models on 16 or 48 anchors that stay, or up to 100
+        anchors that learn (see Notes); never more than one for ten rows.
     n_neighbors : int, default=8
         How many nearest anchors answer for a row; all of them if there are fewer.
     local_model : {"affine", "constant"}, default="affine"
@@ -52,27 +84,30 @@ default="kmeans"
     learn_metric : bool, default=True
         Learn how much each feature counts in distances to anchors (Adam only). Costs nothing at
         prediction.
-    C : float, default=1.0
-        Weight of the losses.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="squared_hinge"
+    C : float or "auto", default="auto"
+        Weight of the losses. "auto" is chosen together with ``n_anchors="auto"``, relative to the
+        spread of the features, and is 1 for a given number of anchors.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="log_loss"
         With several classes, the first two are summed one-vs-rest and the log loss is softmax.
     solver : {"auto", "adam", "sgd"}, default="auto"
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
         steps row by row (any rows). "auto" is Adam for dense rows.
-    max_iter : int, default=100
-        Epochs. The step size falls to zero at the last one.
+    max_iter : int or "auto", default="auto"
+        Epochs. The step size falls to zero at the last one. "auto" is 40, and fewer for many rows:
+        20 from 50,000 rows on.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step. "auto" is a 32nd of the rows, between 16 and 512.
     learning_rate : float, default=0.2
         Peak step of Adam, relative to the scale of the features.
-    jitter : float, default=0.1
+    jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise added to training rows by Adam, in units of
-        each feature's own. The strongest regulariser of this model: try 0 to 0.4.
+        each feature's own. The strongest regularizer of this model: try 0 to 0.4. "auto" is chosen
+        together with ``n_anchors="auto"``, and is 0.1 for a given number of anchors.
     validation_fraction : float, default=0.1
-        Share of the rows held out to keep the best iterate, the LLSVM start among them. 0 trains
-        on every row and keeps the last one.
+        Share of the rows held out for early stopping; without it all rows train.
     early_stopping : bool, default=False
-        Stop when the held-out score has not improved for ``n_iter_no_change`` epochs.
+        Stop when the held-out accuracy has not improved for ``n_iter_no_change`` epochs, and keep
+        the best model, the LLSVM start among them.
     n_iter_no_change : int, default=20
         Patience of early stopping.
     class_weight : dict, "balanced" or None, default=None
@@ -100,6 +135,12 @@ default="kmeans"
         Learned anchors.
     sharpness_ : float
         Learned sharpness, in the units of the data.
+    setting_ : AnchorSetting
+        Number of anchors, C and jitter that the model was trained with, whether anchors learned
+        and whether there is a linear root.
+    settings_tried_ : list of Verdict
+        Each setting that was tried, and its mean loss on held-out rows; empty for a given number
+        of anchors.
     n_iter_ : int
         Epochs run.
     history_ : list of Progress
@@ -109,11 +150,18 @@ default="kmeans"
     Notes
     -----
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
-    Differs in: the squared hinge is the default loss (the paper has the hinge); Adam with a
+    Differs in: the log loss is the default (the paper has the hinge); Adam with a
     one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
     bandwidth comes from the data and, like the metric, may be learned; biases are regularised;
     in the row-by-row solver the steps fade and anchors move by a bounded share of their
-    distance, since the printed step can diverge; the best held-out iterate is kept.
+    distance, since the printed step can diverge.
+
+    ``n_anchors="auto"`` tries settings from the simplest on: linear models of four strengths, 16
+    and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
+    shrinkage and noise. Each is trained without a fifth of the rows and judged by its loss on that
+    fifth, three times for small sets, on a sample of at most 5,000 rows. The simplest setting whose
+    loss is within half a standard error of the lowest is trained on all rows. From 20,000 rows on
+    there are two settings: the linear model and 100 anchors that learn.
 
     References
     ----------
@@ -134,10 +182,12 @@ default="kmeans"
         "local_model": [one_of("affine", "constant")],
         "learn_sharpness": ["boolean"],
         "learn_metric": ["boolean"],
+        "C": [positive(), one_of("auto")],
+        "max_iter": [at_least(1), one_of("auto")],
         "solver": [one_of("auto", "adam", "sgd")],
         "batch_size": [at_least(1), one_of("auto")],
         "learning_rate": [positive()],
-        "jitter": [at_least(0, Real)],
+        "jitter": [at_least(0, Real), one_of("auto")],
         "validation_fraction": [share()],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [at_least(1)],
@@ -154,13 +204,13 @@ default="kmeans"
         sharpness=1.0,
         learn_sharpness=True,
         learn_metric=True,
-        C=1.0,
-        loss="squared_hinge",
+        C="auto",
+        loss="log_loss",
         solver="auto",
-        max_iter=100,
+        max_iter="auto",
         batch_size="auto",
         learning_rate=0.2,
-        jitter=0.1,
+        jitter="auto",
         validation_fraction=0.1,
         early_stopping=False,
         n_iter_no_change=20,
@@ -196,11 +246,16 @@ default="kmeans"
         self.verbose = verbose
 
     def _learn(self, rows):
-        previous = getattr(self, "predictor_", None) if self.warm_start else None
         self._check_memory(*rows.X.shape, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
+        if self._engine(rows) == "adam" and issparse(rows.X):
+            raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
         rng = check_random_state(self.random_state)
-        train, held_out = rows.split(self.validation_fraction, rng)
-        start = self._start(train, previous, rng)
+        previous = getattr(self, "predictor_", None) if self.warm_start else None
+        setting, self.settings_tried_ = self._choose_setting(rows, rng)
+        train, held_out = rows, None
+        if self.early_stopping:
+            train, held_out = rows.split(self.validation_fraction, rng)
+        start = self._start(train, setting, previous, rng)
         n_neighbors = min(self.n_neighbors, len(start.anchors))
 
         def held_out_score(model):
@@ -213,47 +268,120 @@ default="kmeans"
             on_progress=self._report if self.verbose else None,
         )
         objective = training_objective(
-            train.X, train.targets, train.weight, start, n_neighbors, self.loss, self.C
-        )
+            train.X, train.targets, train.weight, start, n_neighbors, self.loss,
+            self._weight_of_losses(train, setting),
+        )  # fmt: skip
         keeper.offer(0, objective, start)
         try:
-            self._improve(train, start, keeper, n_neighbors, rng)
+            self._improve(train, start, setting, keeper, n_neighbors, rng)
         except KeyboardInterrupt:
             warn_user("Interrupted: the best model so far is kept.")
         self.history_ = keeper.history
-        self.n_iter_ = keeper.history[-1].epoch
+        self.n_iter_ = max(1, keeper.history[-1].epoch)
+        self.setting_ = setting
         self.predictor_ = _predictor(keeper.model, n_neighbors)
 
-    def _start(self, rows, previous, rng):
+    def _choose_setting(self, rows, rng):
+        """What the user has set, or what held-out rows find best."""
+        if self.warm_start and hasattr(self, "setting_"):
+            return self.setting_, self.settings_tried_
+        settings = self._settings(rows)
+        setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
+        if self.verbose:
+            for verdict in tried:
+                print(f"held-out loss {verdict.loss:.5f}  {verdict.setting}")
+        return setting, tried
+
+    def _settings(self, rows):
+        """Simplest first; what the user has set is the same in all."""
+        if self.n_anchors != "auto" or not isinstance(self.anchors, str):
+            C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
+            return [AnchorSetting(self.n_anchors, C, jitter, has_root=False)]
+        if self.local_model == "constant":
+            settings = [replace(setting, has_root=False) for setting in _LEARNED]
+        elif rows.X.shape[0] > _FEW_ROWS:
+            settings = _ON_MANY_ROWS
+        else:
+            settings = [*_LINEAR, *_FIXED, *_LEARNED]
+        given = {}
+        if self.C != "auto":
+            given["C"] = self.C
+        if self.jitter != "auto":
+            given["jitter"] = self.jitter
+        return list(dict.fromkeys(replace(setting, **given) for setting in settings))
+
+    def _stream_C(self):
+        return 1.0 if self.C == "auto" else self.C
+
+    def _weight_of_losses(self, rows, setting):
+        """C in the units of the rows: what is chosen is relative to their spread."""
+        if self.C != "auto" or not setting.has_root:
+            return setting.C
+        return setting.C / RowScaling.of(rows.X, rows.weight).scale ** 2
+
+    def _held_out_losses(self, train, held_out, setting, seed):
+        """Losses of held-out rows under a model that is trained on the others."""
+        rng = np.random.RandomState(seed)
+        start = self._start(train, setting, None, rng)
+        keeper, n_neighbors = (
+            BestIterate(None, model=start),
+            min(self.n_neighbors, len(start.anchors)),
+        )
+        self._improve(train, start, setting, keeper, n_neighbors, rng)
+        scores = _predictor(keeper.model, n_neighbors)(held_out.X, self.n_jobs)
+        return LOSSES[self.loss].value(scores, held_out.targets)
+
+    def _start(self, rows, setting, previous, rng):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
         if previous is not None and (
             previous.gate.anchors.shape[1] == rows.X.shape[1]
             and previous.biases.shape[1] == rows.targets.shape[1]
         ):
-            gate, dtype = previous.gate, rows.X.dtype
-            return LocalModels(
-                gate.anchors.astype(dtype), gate.sharpness,
-                previous.weights.astype(dtype), previous.biases.astype(dtype),
-                None if gate.metric is None else gate.metric.astype(dtype),
-            )  # fmt: skip
-        gate = self._make_gate(self._make_anchors(rows, rng), rows.X, "soft")
+            return _models(previous, rows.X.dtype, setting.has_root)
+        gate = self._make_gate(self._make_anchors(rows, rng, setting.n_anchors), rows.X, "soft")
+        C = self._weight_of_losses(rows, setting)
+        tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
+        if setting.learns:
+            tol, max_iter = _START_TOL, _START_EPOCHS
+            if rows.X.shape[0] > _START_ROWS:
+                rows = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
         indices, codes = gate.codes(rows.X, self.n_jobs)
+        n_anchors = len(gate.anchors)
+        if setting.has_root:
+            # a component that answers for every row
+            shape = rows.X.shape[0], 1
+            indices = np.hstack([indices, np.full(shape, n_anchors, dtype=indices.dtype)])
+            codes = np.hstack([codes, np.ones(shape, dtype=codes.dtype)])
         solution, _ = solve_local_models(
             self._local_features(rows.X), indices, codes, rows.targets, loss=self.loss,
-            C=self.C * rows.weight, n_components=len(gate.anchors), tol=_START_TOL,
-            max_iter=_START_EPOCHS, rng=rng, n_jobs=self.n_jobs,
+            C=C * rows.weight, n_components=n_anchors + setting.has_root, tol=tol,
+            max_iter=max_iter, rng=rng, n_jobs=self.n_jobs,
         )  # fmt: skip
-        return LocalModels(gate.anchors, gate.sharpness, solution.weights, solution.biases)
+        weights, biases, root = solution.weights, solution.biases, None
+        if setting.has_root:
+            root = weights[-1], biases[-1]
+            # γ sums to one, so every local model takes the root in
+            weights, biases = weights[:-1] + root[0], biases[:-1] + root[1]
+        return LocalModels(gate.anchors, gate.sharpness, weights, biases, root=root)
 
-    def _improve(self, rows, start, keeper, n_neighbors, rng):
-        solver = ("sgd" if issparse(rows.X) else "adam") if self.solver == "auto" else self.solver
-        if solver == "adam" and issparse(rows.X):
-            raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
+    def _engine(self, rows):
+        return ("sgd" if issparse(rows.X) else "adam") if self.solver == "auto" else self.solver
+
+    def _epochs(self, n_rows):
+        """As asked, or fewer for more rows: each of them is then seen often enough."""
+        if self.max_iter != "auto":
+            return self.max_iter
+        return int(np.clip(_ROW_VISITS // n_rows, *_EPOCHS))
+
+    def _improve(self, rows, start, setting, keeper, n_neighbors, rng):
+        if not setting.learns:
+            return
         n_rows = rows.X.shape[0]
-        if solver == "sgd":
+        C = self._weight_of_losses(rows, setting)
+        if self._engine(rows) == "sgd":
             train_by_sgd(
                 rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
-                loss=self.loss, C=self.C, n_epochs=self.max_iter,
+                loss=self.loss, C=C, n_epochs=self._epochs(n_rows),
                 anchor_rate=usual_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
             return
@@ -262,8 +390,8 @@ default="kmeans"
         )
         train_by_adam(
             rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
-            loss=LOSSES[self.loss], C=self.C, n_epochs=self.max_iter, batch_size=batch,
-            learning_rate=self.learning_rate, jitter=self.jitter,
+            loss=LOSSES[self.loss], C=C, n_epochs=self._epochs(n_rows), batch_size=batch,
+            learning_rate=self.learning_rate, jitter=setting.jitter,
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
@@ -301,6 +429,17 @@ default="kmeans"
             f"epoch {progress.epoch:4d}  objective {progress.objective:.5f}"
             + ("" if held_out is None else f"  held-out accuracy {held_out:.4f}")
         )
+
+
+def _models(predictor, dtype, has_root):
+    """The local models of a predictor; their mean stands for the root that they had."""
+    gate = predictor.gate
+    weights, biases = predictor.weights.astype(dtype), predictor.biases.astype(dtype)
+    return LocalModels(
+        gate.anchors.astype(dtype), gate.sharpness, weights, biases,
+        None if gate.metric is None else gate.metric.astype(dtype),
+        (weights.mean(axis=0), biases.mean(axis=0)) if has_root else None,
+    )  # fmt: skip
 
 
 def _predictor(model, n_neighbors):

@@ -9,32 +9,37 @@ from .._compile import one_blas_thread
 from .._warn import warn_user
 from ..gates.tree import hard_paths
 from ..predictors.tree_forest import TreeForest
+from ..solvers.linear_root import solve_linear
 from ..solvers.solution import BestIterate
 from ..solvers.tree_adam import train_tree
 from ..solvers.tree_gradients import SoftPass
-from ..solvers.tree_model import project_rows
+from ..solvers.tree_model import project_rows, with_linear_root
 from ..solvers.tree_paths import path_scores
 from ..solvers.tree_phases import Annealing
 from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
+from .capacity import choose_setting
 from .tree_settings import TreeSettings
 
-_SOFT_SCORE_ROWS = 2000  # enough to see the gap between soft and hard splits
+_SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
+_ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
 
 
 class TreeLearner(TreeSettings):
     """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task(coordinates)``."""
 
     def _learn(self, rows):
-        shape = self._depth(rows), self._rank(rows)
-        self._check_memory(rows, *shape)
         rng = check_random_state(self.random_state)
+        setting, self.settings_tried_ = self._choose_setting(rows, rng)
+        shape = self._depth(rows, setting), self._rank(rows)
+        self._check_memory(rows, *shape)
         train, held_out = rows, None
         if self.early_stopping or self.polish or self.n_restarts > 1:
             train, held_out = rows.split(self.validation_fraction, rng)
-        coordinates, starts = self._previous(train, *shape)
+        n_trees = 1 if setting.depth is None else self._tree_count(rows.X.shape[0])
+        coordinates, starts = self._previous(train, *shape, n_trees)
         if coordinates is None:
             coordinates = self._coordinates(train)
         trees = []
@@ -44,7 +49,9 @@ class TreeLearner(TreeSettings):
                 trees.append(attempts)
                 for _ in range(self.n_restarts):
                     generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-                    self._attempt(train, held_out, coordinates, start, shape, generator, attempts)
+                    keeper, compare = self._record(train, held_out, coordinates)
+                    attempts.append(keeper)
+                    self._attempt(train, coordinates, start, setting, generator, keeper, compare)
         except KeyboardInterrupt:
             if all(keeper.model is None for keeper in trees[0]):
                 raise
@@ -53,13 +60,44 @@ class TreeLearner(TreeSettings):
         keepers = [keeper for keeper in keepers if keeper.model is not None]
         self.history_ = keepers[0].history
         self.n_iter_ = keepers[0].history[-1].epoch
+        self.setting_ = setting
         self._coordinates_found = coordinates
         found = tuple(coordinates.predictor(keeper.model) for keeper in keepers)
         self.predictor_ = found[0] if len(found) == 1 else TreeForest(found)
 
-    def _previous(self, rows, depth, n_components):
+    def _choose_setting(self, rows, rng):
+        """The linear model, and then the trees on top of it, judged on held-out rows."""
+        if self.warm_start and hasattr(self, "setting_") and self._finds_capacity():
+            return self.setting_, self.settings_tried_
+        if not self._finds_capacity():
+            return self._usual_setting(), []
+        if self.linear_root is False or not self._can_have_root():
+            settings, tried = [], []
+            root_C = None
+        else:
+            linear, tried = choose_setting(
+                rows, self._linear_settings(rows), self._held_out_losses, rng
+            )
+            settings, root_C = [linear], linear.root_C
+        settings += self._tree_settings(root_C, rows.X.shape[0])
+        setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
+        if self.verbose:
+            for verdict in tried + judged:
+                print(f"held-out loss {verdict.loss:.5f}  {verdict.setting}")
+        return setting, tried + judged
+
+    def _held_out_losses(self, train, held_out, setting, seed):
+        """Losses of held-out rows under one tree that is trained on the others."""
+        coordinates = self._coordinates(train)
+        keeper = BestIterate(None)
+        generator = np.random.default_rng(seed)
+        self._attempt(train, coordinates, None, setting, generator, keeper, None)
+        scores = _path_scores(keeper.model, coordinates.rows(held_out.X))
+        return self._task(coordinates).loss.value(scores, coordinates.targets(held_out))
+
+    def _previous(self, rows, depth, n_components, n_trees):
         """Coordinates and trees of the previous fit, or None where they do not fit any more."""
-        unknown = None, [None] * self.n_trees
+        unknown = None, [None] * n_trees
         previous = getattr(self, "predictor_", None) if self.warm_start else None
         if previous is None:
             return unknown
@@ -68,50 +106,51 @@ class TreeLearner(TreeSettings):
         rank = None if first.projection is None else len(first.projection)
         shape = (first.depth, rank, first.n_features, first.weights.shape[1])
         wanted = (depth, n_components, rows.X.shape[1], rows.targets.shape[1])
-        if (shape, first.feature, len(trees)) != (wanted, self._feature(), self.n_trees):
+        if (shape, first.feature, len(trees)) != (wanted, self._feature(), n_trees):
             return unknown
         coordinates = self._coordinates_found
         return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
 
-    def _attempt(self, train, held_out, coordinates, start, shape, rng, attempts):
-        """One training run; its record is put among ``attempts`` before it begins."""
-        task = self._task(coordinates)
+    def _attempt(self, train, coordinates, start, setting, rng, keeper, compare):
+        """One training run; ``compare`` gives the soft and the hard score of a tree, or is None."""
+        loss = self._task(coordinates).loss
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
-        keeper, compare = self._record(train, held_out, coordinates, task)
-        attempts.append(keeper)
         first, last = self._sharpness_range()
         is_new = start is None
         if is_new:
-            start = self._start(Z, targets.shape[1], *shape, rng)
+            start = self._start(Z, targets, train, setting, loss, rng)
         else:
             first = last  # the splits are good: blurring them again would lose them
+        if setting.depth is None:
+            keeper.offer(1, _mean_loss(start, Z, targets, train.weight, loss), start)
+            return
         common = dict(
-            loss=task.loss, n_epochs=self.max_iter, rng=rng, n_jobs=self.n_jobs,
+            loss=loss, n_epochs=self._epochs(Z.shape[0]), rng=rng, n_jobs=self.n_jobs,
             learning_rate=self._rate(), compare=compare,
         )  # fmt: skip
         if self.solver == "sgd":
             train_original(Z, targets, train.weight, start, keeper, is_new=is_new, **common)
         else:
             train_tree(
-                Z, targets, train.weight, start, keeper, C=self.C,
+                Z, targets, train.weight, start, keeper, C=setting.C,
                 direction_ridge=self.direction_penalty,
                 annealing=Annealing(first, last, self.hard_share),
-                batch_size=self._batch_rows(Z.shape[0]), jitter=self.jitter, **common,
+                batch_size=self._batch_rows(Z.shape[0]), jitter=setting.jitter, **common,
             )  # fmt: skip
-        if self.polish and held_out is not None and can_polish(task.loss):
+        if self.polish and keeper.score is not None and can_polish(loss):
             keeper.keeps_latest = False  # from here on the better one
             polished = polish_weights(
-                keeper.model, Z, targets, train.weight, loss=task.loss, C=self.C,
+                keeper.model, Z, targets, train.weight, loss=loss, C=setting.C,
                 rng=np.random.RandomState(rng.integers(2**31)), n_jobs=self.n_jobs,
             )  # fmt: skip
             keeper.offer(keeper.history[-1].epoch, keeper.history[-1].objective, polished)
 
-    def _record(self, train, held_out, coordinates, task):
+    def _record(self, train, held_out, coordinates):
         """What keeps the best tree by its hard paths, and what scores soft ones.
 
         Without held-out rows, soft and hard splits are compared on training rows.
         """
-        seen_by = held_out
+        task, seen_by = self._task(coordinates), held_out
         if held_out is None:
             seen_by = train.take(np.arange(min(_SOFT_SCORE_ROWS, train.X.shape[0])))
         Z, targets, weight = (
@@ -120,9 +159,7 @@ class TreeLearner(TreeSettings):
         few = slice(0, _SOFT_SCORE_ROWS)
 
         def score(model):
-            seen = model.rows(Z)
-            paths = hard_paths(seen, model.splits, model.depth)
-            return task.score(path_scores(model, seen, paths), targets, weight)
+            return task.score(_path_scores(model, Z), targets, weight)
 
         def score_soft(model, sharpness):
             scores = SoftPass(model, 256).scores(model, model.rows(Z[few]), sharpness)
@@ -136,15 +173,31 @@ class TreeLearner(TreeSettings):
         )
         return keeper, lambda model, sharpness: (score_soft(model, sharpness), score(model))
 
-    def _start(self, Z, n_outputs, depth, n_components, rng):
+    def _start(self, Z, targets, rows, setting, loss, rng):
+        depth, n_components = self._depth(rows, setting), self._rank(rows)
+        n_outputs, feature = targets.shape[1], self._feature()
         if self.solver == "sgd":
-            return start_original(Z, depth, n_outputs, self._feature(), rng)
+            return start_original(Z, depth, n_outputs, feature, rng)
+        some = slice(None)
+        if Z.shape[0] > _ROOT_ROWS:
+            some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
+
+        def linear_model(Z):
+            plain = Z[some][:, :-1]
+            plain = np.ascontiguousarray(plain) if isinstance(plain, np.ndarray) else plain.tocsr()
+            return solve_linear(
+                plain, targets[some], rows.weight[some], loss=loss, C=setting.root_C
+            )
+
         projection = None
         if n_components is not None:
-            projection = start_projection(Z, n_components, rng)
+            first = None if setting.root_C is None else linear_model(Z)[:, :-1]
+            projection = start_projection(Z, n_components, rng, first)
             Z = project_rows(Z, projection)
         from_data = self.splits == "top_down"
-        start = start_tree(Z, depth, n_outputs, self._feature(), rng, from_data=from_data)
+        start = start_tree(Z, depth, n_outputs, feature, rng, from_data=from_data)
+        if setting.root_C is not None:
+            start = with_linear_root(start, linear_model(Z))
         return replace(start, projection=projection)
 
     def _continue_stream(self, rows, rng):
@@ -154,11 +207,12 @@ class TreeLearner(TreeSettings):
             self._weight_seen = 0.0
         coordinates = self._coordinates_found
         self._weight_seen += rows.weight.sum()
+        setting = self._usual_setting()
         with one_blas_thread():
             self._trainer.train(
                 coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
-                loss=self._task(coordinates).loss, ridge=1.0 / (self.C * self._weight_seen),
-                direction_ridge=self.direction_penalty, jitter=self.jitter,
+                loss=self._task(coordinates).loss, ridge=1.0 / (setting.C * self._weight_seen),
+                direction_ridge=self.direction_penalty, jitter=setting.jitter,
                 batch_size=self._batch_rows(rows.X.shape[0]), n_jobs=self.n_jobs,
                 rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
             )  # fmt: skip
@@ -168,7 +222,7 @@ class TreeLearner(TreeSettings):
     def _start_stream(self, rows, rng):
         """From the fitted tree if there is one, else from the rows of the first call."""
         previous = getattr(self, "predictor_", None)
-        if self.n_trees > 1 or isinstance(previous, TreeForest):
+        if self.n_trees not in (1, "auto") or isinstance(previous, TreeForest):
             raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
         if self.solver != "adam":
             raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
@@ -176,12 +230,13 @@ class TreeLearner(TreeSettings):
         if previous is not None:
             start, first = self._coordinates_found.model(previous, rows.X.dtype), last
         else:
-            depth, n_components = self._depth(rows), self._rank(rows)
-            self._check_memory(rows, depth, n_components)
-            self._coordinates_found = self._coordinates(rows)
+            setting = self._usual_setting()
+            self._check_memory(rows, self._depth(rows, setting), self._rank(rows))
+            self._coordinates_found = coordinates = self._coordinates(rows)
             generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-            Z = self._coordinates_found.rows(rows.X)
-            start = self._start(Z, rows.targets.shape[1], depth, n_components, generator)
+            Z, targets = coordinates.rows(rows.X), coordinates.targets(rows)
+            loss = self._task(coordinates).loss
+            start = self._start(Z, targets, rows, setting, loss, generator)
         return TreeStream(start, self._rate(), Annealing(first, last, 0.0))
 
     def _report(self, progress):
@@ -199,6 +254,16 @@ class TreeLearner(TreeSettings):
         """Score with soft splits less that with hard ones, at the last soft epoch."""
         soft = [line for line in self.history_ if line.soft_score is not None]
         return soft[-1].soft_score - soft[-1].hard_score if soft else None
+
+
+def _path_scores(model, Z):
+    """Scores of scaled rows along their hard paths."""
+    seen = model.rows(Z)
+    return path_scores(model, seen, hard_paths(seen, model.splits, model.depth))
+
+
+def _mean_loss(model, Z, targets, weight, loss):
+    return float(np.average(loss.value(_path_scores(model, Z), targets), weights=weight))
 
 
 def _quality(keeper):

@@ -1,5 +1,6 @@
 """The parameters of tree estimators, and what "auto" stands for."""
 
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -14,6 +15,26 @@ from .constraints import SHARED, at_least, one_of, positive, share
 _WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
 _USUAL_COMPONENTS = 32
 _ADAM_RATE = 0.1
+_MOST_LEVELS = 9
+_FEW_ROWS = 20_000  # up to so many, three trees are averaged
+_ROW_VISITS, _EPOCHS = 1_000_000, (20, 40)
+_ROOT_C = (1.0, 0.1, 10.0, 0.01)  # the usual strength first
+_LARGE_ROOT_C = (1.0,)
+
+
+@dataclass(frozen=True)
+class TreeSetting:
+    """How much a tree may learn: its depth, its penalty, its noise, and the root below it.
+
+    ``depth`` None is the linear model alone; ``deeper`` is added to a depth that depends on the
+    rows. ``root_C`` is the linear root's weight of the losses, or None where there is no such root.
+    """
+
+    depth: int | str | None
+    C: float
+    jitter: float
+    root_C: float | None
+    deeper: int = 0
 
 
 class TreeSettings:
@@ -22,6 +43,8 @@ class TreeSettings:
     _parameter_constraints = {
         **SHARED,
         "depth": [at_least(0), one_of("auto")],
+        "C": [positive(), one_of("auto")],
+        "max_iter": [at_least(1), one_of("auto")],
         "n_components": [at_least(1), one_of("auto"), None],
         "feature": [one_of(*NODE_FEATURES)],
         "sigma": [positive()],
@@ -30,13 +53,14 @@ class TreeSettings:
         "batch_size": [at_least(1), one_of("auto")],
         "learning_rate": [positive(), one_of("auto")],
         "direction_penalty": [at_least(0, Real)],
-        "jitter": [at_least(0, Real)],
+        "jitter": [at_least(0, Real), one_of("auto")],
         "first_sharpness": [positive()],
         "last_sharpness": [positive()],
         "hard_share": [share()],
         "polish": ["boolean"],
         "n_restarts": [at_least(1)],
-        "n_trees": [at_least(1)],
+        "n_trees": [at_least(1), one_of("auto")],
+        "linear_root": ["boolean", one_of("auto")],
         "validation_fraction": [share()],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [at_least(1)],
@@ -68,12 +92,58 @@ class TreeSettings:
             scaling = RowScaling(scaling.center, scaling.scale * np.sqrt(n_features))
         return scaling
 
-    def _depth(self, rows):
+    def _usual_setting(self):
+        """For a depth that is given, and for streams, in which nothing is held out."""
+        usual_C, usual_jitter = self._usual
+        wants_root = self.linear_root is True and self._can_have_root()
+        return TreeSetting(
+            self.depth,
+            usual_C if self.C == "auto" else self.C,
+            usual_jitter if self.jitter == "auto" else self.jitter,
+            1.0 if wants_root else None,
+        )
+
+    def _linear_settings(self, rows):
+        is_large = rows.X.shape[0] > _FEW_ROWS
+        return [TreeSetting(None, C, 0.0, C) for C in (_LARGE_ROOT_C if is_large else _ROOT_C)]
+
+    def _tree_settings(self, root_C, n_rows):
+        """Simplest first; what the user has set is the same in all."""
+        settings = []
+        # many rows bear a full tree, unless there is nothing but a linear model in them
+        candidates = self._candidates if n_rows <= _FEW_ROWS else self._candidates_of_many_rows
+        for deeper, C, jitter in candidates:
+            C = C if self.C == "auto" else self.C
+            jitter = jitter if self.jitter == "auto" else self.jitter
+            settings.append(TreeSetting("auto", C, jitter, root_C, deeper))
+        return list(dict.fromkeys(settings))
+
+    def _finds_capacity(self):
+        return self.depth == "auto" and self.solver == "adam"
+
+    def _can_have_root(self):
+        return self.feature == "tanh" and self.solver == "adam"
+
+    def _epochs(self, n_rows):
+        """As asked, or fewer for more rows: each of them is then seen often enough."""
+        if self.max_iter != "auto":
+            return self.max_iter
+        return 100 if self.solver == "sgd" else int(np.clip(_ROW_VISITS // n_rows, *_EPOCHS))
+
+    def _tree_count(self, n_rows):
+        if self.n_trees != "auto":
+            return self.n_trees
+        return 3 if self._finds_capacity() and n_rows <= _FEW_ROWS else 1
+
+    def _depth(self, rows, setting):
         """As asked, or so deep that a leaf has rows enough for its model."""
         n_rows, n_features = rows.X.shape
-        if self.depth == "auto":
+        if setting.depth is None:
+            return 0
+        if setting.depth == "auto":
             width = self._rank(rows) or n_features
-            return int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, 9))
+            depth = int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, _MOST_LEVELS))
+            return min(depth + setting.deeper, _MOST_LEVELS)
         if 2**self.depth > rows.n_distinct:
             warn_user(
                 f"depth={self.depth} gives 2**{self.depth} leaves for {rows.n_distinct} distinct "

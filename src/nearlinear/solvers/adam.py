@@ -17,10 +17,13 @@ def one_cycle(step, n_steps):
 
 
 class Parameter:
-    """One parameter array with its Adam moments and its running average."""
+    """One parameter array with its Adam moments and its running average.
 
-    def __init__(self, start):
-        self._start = start
+    The ridge of a step pulls it towards ``center``, or towards zero.
+    """
+
+    def __init__(self, start, center=None):
+        self._start, self._center = start, center
         self.value = start.copy()
         self.average = start.copy()
         self._mean = np.zeros_like(start)
@@ -31,6 +34,8 @@ class Parameter:
         scale = np.sqrt(1.0 - _SCALE_MEMORY**count) / (1.0 - _MOMENTUM**count)
         keep = min(_AVERAGE, count / (count + 9.0))  # a short run must forget its start
         as_type = self.value.dtype.type
+        if self._center is not None and ridge:
+            gradient = gradient - as_type(ridge) * self._center
         _adam_pass(
             self.value.ravel(),
             np.ascontiguousarray(gradient).ravel(),

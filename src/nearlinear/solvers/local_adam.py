@@ -2,6 +2,7 @@
 
 Minimizes λ/2 (‖W‖² + ‖b‖²) + mean_i loss(y_i, f(x_i)), f(x) = Σ_j γ_j(x) (W_jᵀ x + b_j), over the
 local models, the anchors and, if asked, the sharpness and the metric of the soft assignment γ.
+Where the models have a linear root, the penalty is on their distance from it.
 """
 
 from dataclasses import dataclass
@@ -44,8 +45,11 @@ class _ModelInTraining:
         self._learn_sharpness, self._learn_metric = learn_sharpness, learn_metric
         self._steps, self._ridge = steps, ridge
         self._anchors = Parameter(start.anchors)
-        self._weights = Parameter(start.weights)
-        self._biases = Parameter(start.biases)
+        self._root = start.root
+        self._weights, self._biases = (
+            Parameter(array, None if start.root is None else start.root[number])
+            for number, array in enumerate((start.weights, start.biases))
+        )
         self._log_sharpness = Parameter(np.array([np.log(start.sharpness)]))
         self._log_metric = Parameter(np.log(metric.astype(np.float64)))
         self._plain_metric = start.metric is None and not learn_metric
@@ -87,6 +91,7 @@ class _ModelInTraining:
             of(self._weights),
             of(self._biases),
             None if self._plain_metric else metric,
+            self._root,
         )
 
 
@@ -131,6 +136,5 @@ def train_by_adam(
             current.step(gradients, one_cycle(count, n_steps))
             count += 1
         model = current.averaged()
-        norm = np.sum(model.weights**2, dtype=float) + np.sum(model.biases**2, dtype=float)
-        if keeper.offer(epoch, total + 0.5 * ridge * norm, model):
+        if keeper.offer(epoch, total + 0.5 * ridge * model.squared_norm, model):
             break

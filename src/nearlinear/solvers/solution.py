@@ -12,7 +12,8 @@ class LocalModels:
     """Local linear models under a soft assignment to anchors.
 
     ``weights`` has shape (n_anchors, n_features, n_outputs), or (n_anchors, 0, n_outputs) where
-    each local model is a constant; ``biases`` has shape (n_anchors, n_outputs).
+    each local model is a constant; ``biases`` has shape (n_anchors, n_outputs). ``root``, if there
+    is one, is the linear model (W, b) that the penalty pulls the local ones towards.
     """
 
     anchors: np.ndarray
@@ -20,6 +21,15 @@ class LocalModels:
     weights: np.ndarray
     biases: np.ndarray
     metric: np.ndarray | None = None
+    root: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def squared_norm(self):
+        """Σ_j ‖W_j − W‖² + ‖b_j − b‖², with the root or zero for (W, b)."""
+        weights, biases = self.weights, self.biases
+        if self.root is not None:
+            weights, biases = weights - self.root[0], biases - self.root[1]
+        return float(np.sum(weights**2, dtype=np.float64) + np.sum(biases**2, dtype=np.float64))
 
     def gate(self, n_neighbors):
         return SoftAssignment(self.anchors, n_neighbors, self.sharpness, self.metric)

@@ -1,6 +1,7 @@
 """Splits, slopes and weights of a tree learned together by mini-batch Adam.
 
-Minimizes λ/2 ‖W‖² + μ/2 (‖Θ‖² + ‖Θ'‖²) + mean_i loss(y_i, f(z_i)). The turns of the splits are
+Minimizes λ/2 ‖W − W̄‖² + μ/2 (‖Θ‖² + ‖Θ'‖²) + mean_i loss(y_i, f(z_i)), where W̄ is zero but for a
+linear root, which stays near the linear model that it starts from. The turns of the splits are
 soft and sharpen from epoch to epoch; in the last part the splits stay where they are and rows
 follow their hard path, which is what will be predicted.
 """
@@ -24,9 +25,10 @@ class TreeInTraining:
     """The parameters of a tree with their steps and averages."""
 
     def __init__(self, start, learning_rate, ridge, direction_ridge):
-        self._splits, self._slopes, self._weights = (
-            Parameter(start.splits), Parameter(start.slopes), Parameter(start.weights)
-        )  # fmt: skip
+        slopes, self._center = start.center
+        self._splits = Parameter(start.splits)
+        self._slopes = Parameter(start.slopes, slopes)
+        self._weights = Parameter(start.weights, self._center)
         self._projection = None if start.projection is None else Parameter(start.projection)
         self._feature = start.feature
         # a step of r / √(width) on all coordinates moves a projection of a scaled row by about r
@@ -59,6 +61,11 @@ class TreeInTraining:
     def averaged(self):
         """The running average of the tree, in arrays of its own."""
         return self._assemble("average")
+
+    def penalty(self, model):
+        """λ/2 ‖W − W̄‖² of a model of this tree, W̄ being its linear root or zero."""
+        weights = model.weights if self._center is None else model.weights - self._center
+        return 0.5 * self._ridge * float(np.sum(weights**2, dtype=np.float64))
 
     def settle(self):
         """Go on from the average."""
@@ -126,8 +133,7 @@ def train_tree(
                 factor = one_cycle(passed * batches.n_batches, n_epochs * batches.n_batches)
                 tree.step(gradients, factor, move_splits=phase.moves_splits)
             model = tree.averaged()
-            norm = float(np.sum(model.weights**2, dtype=np.float64))
-            objective = float(total + 0.5 * ridge * norm)
+            objective = float(total + tree.penalty(model))
             if keeper.offer(epoch, objective, model, **phase.notes(model)):
                 break
             if phase is soft and time + 1 in revivals:

@@ -8,6 +8,7 @@ from ..gates.node_features import CompositionalFeature, IndicatorFeature, TanhFe
 from ..gates.tree import depth_of
 
 _BLOCK_ROWS = 4096
+_SATURATED = 20.0  # tanh is 1 there to the last bit, its slope 0
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,38 @@ class TreeModel:
         return depth_of(len(self.weights))
 
     @property
+    def has_linear_root(self):
+        """Whether the root's feature is the same for all rows: its slope has a constant alone."""
+        return len(self.slopes) > 0 and not self.slopes[0, :-1].any()
+
+    @property
+    def center(self):
+        """Slopes and weights that the penalties pull towards: a linear root stays, others go to 0.
+
+        (None, None) where all go to 0.
+        """
+        if not self.has_linear_root:
+            return None, None
+        slopes, weights = np.zeros_like(self.slopes), np.zeros_like(self.weights)
+        slopes[0], weights[0] = self.slopes[0], self.weights[0]
+        return slopes, weights
+
+    @property
     def weight_rows(self):
         """W as a matrix with one row for each node and output."""
         n_nodes, n_outputs, width = self.weights.shape
         return self.weights.reshape(n_nodes * n_outputs, width)
+
+
+def with_linear_root(model, weights):
+    """The same tree with a plain linear model at its root, given as [W, b].
+
+    f(z) = W_0 z + Σ_{k>0} I_k c_k W_k z: the root's slope is a constant whose tanh is 1.
+    """
+    model.slopes[0] = 0.0
+    model.slopes[0, -1] = _SATURATED / model.feature.sigma
+    model.weights[0] = weights
+    return model
 
 
 def project_rows(Z, projection):

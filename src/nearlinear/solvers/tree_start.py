@@ -31,14 +31,28 @@ def start_tree(Z, depth, n_outputs, feature, rng, *, from_data=True):
     return TreeModel(splits, slopes, weights, feature)
 
 
-def start_projection(Z, n_components, rng):
-    """Principal directions of the rows, scaled so that projected columns have unit spread."""
+def start_projection(Z, n_components, rng, first=None):
+    """The ``first`` directions, then principal ones, scaled for projected columns of unit spread.
+
+    At most half of the components are first ones.
+    """
     rows = Z[np.sort(rng.choice(Z.shape[0], min(Z.shape[0], _PROJECTED_ROWS), replace=False))]
     rows = rows[:, :-1]
     seed = int(rng.integers(2**31))
-    _, _, directions = randomized_svd(rows, n_components, random_state=seed)
+    first = np.empty((0, rows.shape[1])) if first is None else first[: n_components // 2]
+    n_principal = n_components - len(first)
+    _, _, principal = randomized_svd(rows, n_principal, random_state=seed)
+    return np.concatenate([_unit_spread(first, rows), _unit_spread(principal, rows)]).astype(
+        Z.dtype
+    )
+
+
+def _unit_spread(directions, rows):
+    """Scaled together so that the rows' projections have a mean square of one."""
+    if not len(directions):
+        return directions
     spread = np.sqrt(np.mean(np.asarray(rows @ directions.T, dtype=np.float64) ** 2))
-    return (directions / max(spread, 1e-12)).astype(Z.dtype)
+    return directions / max(spread, 1e-12)
 
 
 def _split_in_halves(Z, depth, splits, rng):
