@@ -25,7 +25,7 @@ _SOFT_SCORE_ROWS = 2000  # enough to see the gap between soft and hard splits
 
 
 class TreeLearner(TreeSettings):
-    """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task(coordinates)``."""
+    """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task()``."""
 
     def _learn(self, rows):
         shape = self._depth(rows), self._rank(rows)
@@ -75,7 +75,7 @@ class TreeLearner(TreeSettings):
 
     def _attempt(self, train, held_out, coordinates, start, shape, rng, attempts):
         """One training run; its record is put among ``attempts`` before it begins."""
-        task = self._task(coordinates)
+        task = self._task()
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
         keeper, compare = self._record(train, held_out, coordinates, task)
         attempts.append(keeper)
@@ -157,7 +157,7 @@ class TreeLearner(TreeSettings):
         with one_blas_thread():
             self._trainer.train(
                 coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
-                loss=self._task(coordinates).loss, ridge=1.0 / (self.C * self._weight_seen),
+                loss=self._task().loss, ridge=1.0 / (self.C * self._weight_seen),
                 direction_ridge=self.direction_penalty, jitter=self.jitter,
                 batch_size=self._batch_rows(rows.X.shape[0]), n_jobs=self.n_jobs,
                 rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
