@@ -269,7 +269,7 @@ class LocalRegressor(RegressorMixin, LocalEstimator):
         return self._learn_from(merge_regression_rows(X, y, row_weights(X, sample_weight)))
 
     def _units_of(self, rows):
-        """The unit in which values are learned, for losses that are not of one piece."""
+        """The unit in which values are learned, if C and epsilon are to mean the same in any."""
         units = TargetUnits.of_values(rows.targets[:, 0], rows.weight)
         self.target_spread_ = units.spread
         return units

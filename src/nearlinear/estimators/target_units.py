@@ -10,6 +10,8 @@ import numpy as np
 
 # Values further than this many interquartile ranges beyond the quartiles are drawn in to there.
 _FENCE = 3.0
+# A mean of equal values may be off by this share of them.
+_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,7 @@ class TargetUnits:
         The interquartile range says what is far out. Where that is zero, all values count as they
         are; where all values are equal, the spread is 1.
         """
-        values = np.asarray(values)
-        resolution = float(np.finfo(np.result_type(values, np.float32)).eps)
-        values = values.astype(np.float64)
+        values = np.asarray(values, dtype=np.float64)
         weight = np.ones(len(values)) if weight is None else np.asarray(weight, dtype=np.float64)
         low, high = _quartiles(values, weight)
         if high > low:
@@ -38,7 +38,7 @@ class TargetUnits:
         scaled = values / unit  # squares of tiny and of huge numbers would be 0 and ∞
         center = float(np.average(scaled, weights=weight))
         spread = float(np.sqrt(np.average((scaled - center) ** 2, weights=weight)))
-        is_constant = spread <= 8 * resolution * abs(center)
+        is_constant = spread <= _ROUNDING * abs(center)
         return cls(center * unit, 1.0 if is_constant else spread * unit)
 
     def scaled(self, values):
