@@ -100,7 +100,7 @@ def waves(X):
 
 def contenders():
     """The gates that come with LMKL, with few and many components, and our own."""
-    settings = {"epsilon": 0.2, "gate_penalty": 0.01, "n_init": 5, "random_state": 0}
+    settings = {"gate_penalty": 0.01, "n_init": 5, "random_state": 0}
     for name in ("softmax", "sigmoid", "gaussian"):
         for n_copies in (2, 10):
             model = LMKLRegressor(n_copies=n_copies, gate=name, **settings)

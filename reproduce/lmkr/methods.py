@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.svm import SVR
 
 from nearlinear import LMKLRegressor
+from nearlinear.estimators.target_units import TargetUnits
 from reproduce.study import Study
 
 
@@ -41,9 +42,27 @@ def gaussian_machine(width, **parameters):
     return SVR(kernel="rbf", gamma=width**-2, **parameters)
 
 
+class LMKLInOwnUnit(LMKLRegressor):
+    """C and ε as the paper prints them: in the unit of the targets, not in that of their spread.
+
+    The penalty on the gate is in units of C times the targets' standard deviation.
+    """
+
+    def _units_of(self, rows):
+        return TargetUnits()
+
+    def fit(self, X, y):
+        given = self.gate_penalty
+        self.gate_penalty = given * np.std(y)
+        try:
+            return super().fit(X, y)
+        finally:
+            self.gate_penalty = given
+
+
 def local_machine(kernel, **parameters):
     """Copies of one kernel, as it is, behind a softmax gate."""
-    return LMKLRegressor(kernel, gate="softmax", normalisation=None, solver="smo", **parameters)
+    return LMKLInOwnUnit(kernel, gate="softmax", normalisation=None, solver="smo", **parameters)
 
 
 REGRESSORS = {

@@ -29,6 +29,12 @@ def model(rows):
 
 
 @pytest.fixture(scope="module")
+def height(rows):
+    """Half of the tube's, in the unit of the values."""
+    return 0.1 * rows[1].std()
+
+
+@pytest.fixture(scope="module")
 def display(model, rows):
     return draw(model, *rows)
 
@@ -50,11 +56,11 @@ def test_the_curve_is_the_prediction(model, display):
     assert len(x) == 60
 
 
-def test_the_tube_is_epsilon_above_and_below_the_curve(display):
+def test_the_tube_is_epsilon_spreads_above_and_below_the_curve(display, height):
     corners = display.tube_.get_paths()[0].vertices
     for x, middle in zip(display.x[1:-1], display.curve[1:-1]):
         heights = corners[corners[:, 0] == x, 1]
-        np.testing.assert_allclose(sorted(heights), [middle - 0.1, middle + 0.1])
+        np.testing.assert_allclose(sorted(heights), [middle - height, middle + height])
 
 
 def test_gates_are_dashed_on_an_axis_of_their_own(model, display):
@@ -111,10 +117,10 @@ def test_a_component_and_its_gate_have_one_colour_unlike_the_others(display):
         np.testing.assert_allclose(shades, np.tile(color, (len(shades), 1)))
 
 
-def test_rows_are_drawn_and_those_on_the_tube_or_outside_are_circled(model, display, rows):
+def test_rows_are_drawn_and_those_on_the_tube_or_outside_are_circled(model, display, rows, height):
     X, y = rows
     np.testing.assert_array_equal(display.rows_.get_offsets(), np.column_stack([X, y]))
-    held = np.abs(y - model.predict(X)) >= 0.0999
+    held = np.abs(y - model.predict(X)) >= 0.999 * height
     np.testing.assert_array_equal(
         display.support_.get_offsets(), np.column_stack([X[held], y[held]])
     )
@@ -130,9 +136,9 @@ def test_without_a_tube_every_row_holds_the_fit(rows):
     assert draw(model, *rows).is_support.all()
 
 
-def test_the_legend_counts_the_support_rows(display):
+def test_the_legend_counts_the_support_rows(display, height):
     assert legend(display) == [
-        "row", f"support rows: {display.is_support.sum()} of 80", "fit", "± 0.1",
+        "row", f"support rows: {display.is_support.sum()} of 80", "fit", f"± {height:.3g}",
         "local fit, as far as open", "its gate",
     ]  # fmt: skip
 

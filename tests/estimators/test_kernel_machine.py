@@ -52,7 +52,9 @@ def data():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((90, 3))
     values = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.standard_normal(90)
-    return X, {"Classifier": (values > 0.1).astype(int), "Regressor": values}
+    # a spread of one, in which C and epsilon are what they are in the formulas
+    scaled = (values - values.mean()) / values.std()
+    return X, {"Classifier": (values > 0.1).astype(int), "Regressor": scaled}
 
 
 # --- one kernel is a support vector machine ----------------------------------------------------
@@ -76,7 +78,8 @@ def test_one_kernel_gives_support_vector_regression(method, wave):
     model = make(
         method, "Regressor", Gaussian(0.7), normalisation=None, tol=1e-6, **settings
     ).fit(X, y)  # fmt: skip
-    svr = SVR(gamma=0.7, tol=1e-6, **settings).fit(X, y)
+    own = {name: value * y.std() for name, value in settings.items()}
+    svr = SVR(gamma=0.7, tol=1e-6, **own).fit(X, y)
     np.testing.assert_allclose(model.predict(X), svr.predict(X), atol=0.01)
 
 

@@ -557,7 +557,7 @@ def test_the_unit_of_the_targets_does_not_matter(wave, refinement):
         assert model.objective_ == pytest.approx(plain.objective_, rel=1e-4)
         assert model.score(X, factor * y + offset) == pytest.approx(plain.score(X, y), abs=0.01)
         np.testing.assert_allclose(
-            (model.predict(X) - offset) / factor, plain.predict(X), atol=0.05
+            (model.predict(X) - offset) / factor, plain.predict(X), atol=0.1
         )  # fmt: skip
 
 

@@ -219,3 +219,49 @@ def test_portions_may_come_in_either_precision(small, stream_regressor_name, wav
     second = np.float64 if first == np.float32 else np.float32
     model = small(stream_regressor_name).fit(X.astype(first), y)
     assert model.partial_fit(X.astype(second), y).predict(X).dtype == first
+
+
+# --- units -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("unit", "origin"), [(1e-6, 0.0), (1e6, 0.0), (1.0, 1e6)])
+def test_predictions_follow_the_unit_and_the_origin_of_the_values(
+    small, regressor_name, wave, unit, origin
+):
+    X, y = wave
+    plain = small(regressor_name).fit(X, y).predict(X)
+    moved = small(regressor_name).fit(X, unit * y + origin).predict(X)
+    # machines stop at their gap, and a last digit of y may lead them to another place there
+    np.testing.assert_allclose((moved - origin) / unit, plain, atol=0.02)
+
+
+def test_values_of_a_small_unit_are_explained_as_well_as_standardized_ones(
+    small, regressor_name, wave
+):
+    X, y = wave
+    dollars = 180_000.0 + 80_000.0 * y
+    standardized = small(regressor_name).fit(X, (y - y.mean()) / y.std())
+    expected = standardized.score(X, (y - y.mean()) / y.std())
+    assert small(regressor_name).fit(X, dollars).score(X, dollars) == pytest.approx(
+        expected, abs=0.01
+    )
+
+
+def test_one_value_far_out_does_not_widen_the_tube(small, regressor_name, wave):
+    if regressor_name == "LDKLRegressor":
+        return  # the squared error follows such values
+    X, y = wave
+    spoiled = np.where(np.arange(200) == 17, 300.0, y)
+    # the loss of that row is most of the objective, and the gap is a share of this
+    left = np.abs(small(regressor_name, tol=1e-4).fit(X, spoiled).predict(X) - y)
+    line = LinearRegression().fit(X, y)
+    assert np.median(left) < 0.7 * np.median(np.abs(line.predict(X) - y))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -7.0, 1e6 / 3.0])
+def test_a_constant_is_learned(small, regressor_name, wave, value):
+    X = wave[0]
+    weight = np.linspace(0.1, 3.0, 200)
+    model = small(regressor_name).fit(X, np.full(200, value), sample_weight=weight)
+    # trees shrink their weights towards zero and do not get there
+    np.testing.assert_allclose(model.predict(X), value, atol=0.1, rtol=1e-6)

@@ -5,6 +5,7 @@ from math import nan
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.svm import SVR
 
 from reproduce import datasets
 from reproduce.lmkr import choice, tables
@@ -63,6 +64,17 @@ def test_kernels_are_those_of_the_paper(halves, method, parameters, kernel):
     gram = kernel(part.X_test, part.X_train[model.support_])
     scores = gram @ model.dual_coef_[0] + model.intercept_
     assert_allclose(model.predict(part.X_test), scores, rtol=1e-9)
+
+
+def test_local_machines_have_C_and_epsilon_in_the_unit_of_the_targets(halves):
+    part = halves.testing(0)
+    settings = {"C": 0.1, "epsilon": 1.0, "tol": 1e-6}
+    one = STUDY.build("lmkl", settings | {"n_copies": 1}, 0, regression=True)
+    one.fit(part.X_train, part.y_train)
+    svr = SVR(kernel="linear", **settings).fit(part.X_train, part.y_train)
+    spread = np.std(part.y_train)
+    assert abs(spread - 1.0) > 0.5
+    assert_allclose(one.predict(part.X_test), svr.predict(part.X_test), atol=0.01 * spread)
 
 
 def test_support_vectors_of_local_machines_are_counted_by_kernel(halves):

@@ -109,9 +109,15 @@ class FittedGates:
             margins, is_open = (signs * scores)[:, None], gates[:, components] > 0.0
         return (margins <= 1.0 + _TOLERANCE) & is_open
 
+    @property
+    def epsilon(self):
+        """Half the height of a regressor's tube, in the unit of its values."""
+        # model files from before epsilon was relative have none, and an epsilon in that unit
+        return self.machine.epsilon * getattr(self.machine, "target_spread_", 1.0)
+
     def holds_tube(self, residuals):
         """Which rows lie on the ε-tube or outside."""
-        return np.abs(residuals) >= self.machine.epsilon * (1.0 - _TOLERANCE)
+        return np.abs(residuals) >= self.epsilon * (1.0 - _TOLERANCE)
 
     def label(self, component):
         """What to call a component; with its kernel where there are several."""

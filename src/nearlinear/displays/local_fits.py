@@ -119,7 +119,7 @@ class LocalFitsDisplay:
             curve=estimator.predict(rows),
             gates=gates,
             local=fitted.alone(rows, np.arange(gates.shape[1])),
-            epsilon=fitted.machine.epsilon,
+            epsilon=fitted.epsilon,
             points=points[:, 0],
             targets=y,
             is_support=fitted.holds_tube(y - answers),

@@ -15,6 +15,7 @@ from ..losses import LOSSES
 from .constraints import fit_context
 from .labels import class_row_weights, encode_labels, require_one_type, row_weights
 from .rows import merge_regression_rows, merge_rows
+from .target_units import TargetUnits
 
 
 def _has_probabilities(estimator):
@@ -222,6 +223,10 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
             )
         return classes
 
+    def _units_of(self, rows):
+        """Scores are margins."""
+        return TargetUnits()
+
     def decision_function(self, X):
         """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
         scores = self._scores(X)
@@ -262,6 +267,12 @@ class LocalRegressor(RegressorMixin, LocalEstimator):
         """
         X, y = self._check_training_rows(X, y, reset=True, y_numeric=True)
         return self._learn_from(merge_regression_rows(X, y, row_weights(X, sample_weight)))
+
+    def _units_of(self, rows):
+        """The unit in which values are learned, if C and epsilon are to mean the same in any."""
+        units = TargetUnits.of_values(rows.targets[:, 0], rows.weight)
+        self.target_spread_ = units.spread
+        return units
 
     def predict(self, X):
         """Values."""

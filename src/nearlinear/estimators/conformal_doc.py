@@ -1,5 +1,7 @@
 """Parameters and attributes of the multiple locally linear kernel machines, said once."""
 
+from .machine_doc import EPSILON, TARGET_SPREAD
+
 _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, default="gaussian"
         How a kernel fades with the distance r from its anchor: exp(−γr²), exp(−γr), (1 − γr)₊ or
         (1 − γr²)₊. The last two are exactly zero far away.
@@ -48,9 +50,6 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Seed of the sample of rows, of k-means and of the order of a stream's steps.
     verbose : int, default=0
         Print a line for every round."""
-_EPSILON = """
-    epsilon : float, default=0.1
-        Errors up to this size are free, in standard deviations of the targets."""
 _CLASS_WEIGHT = """
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class."""
@@ -83,10 +82,10 @@ def documents_conformal(C=10.0, normalisation=0.5, refinement="None"):
         is_classifier = cls.__name__.endswith("Classifier")
         parameters = _PARAMETERS.format(
             C=C, normalisation=normalisation, refinement=refinement,
-            epsilon="" if is_classifier else _EPSILON,
+            epsilon="" if is_classifier else EPSILON,
             class_weight=_CLASS_WEIGHT if is_classifier else "",
         )  # fmt: skip
-        attributes = (_CLASSES if is_classifier else "") + _ATTRIBUTES
+        attributes = (_CLASSES if is_classifier else TARGET_SPREAD) + _ATTRIBUTES
         cls.__doc__ = cls.__doc__.replace("%(parameters)s", parameters)
         cls.__doc__ = cls.__doc__.replace("%(attributes)s", attributes)
         return cls

@@ -82,8 +82,8 @@ class Solved:
 class ConformalMachine(ConformalStreaming, LocalEstimator):
     """Chooses conformal kernels for every output.
 
-    A task adds ``_problems(rows)``, one dual problem per output, ``_set_units(rows)`` and
-    ``_units()``, by which scores of the machines become the task's.
+    A task adds ``_problems(rows)``, one dual problem per output, of targets in
+    ``self._units``.
     """
 
     def _learn(self, rows):
@@ -92,7 +92,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
     def _solve(self, rows):
         """Machines for all outputs, and the predictor made of them."""
-        self._set_units(rows)
+        self._units = self._units_of(rows)
         self._check_memory(rows)
         scales = self._scales(rows.X, rows.weight)
         rng = check_random_state(self.random_state)
@@ -199,19 +199,18 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
     def _keep(self, outputs, weights, dtype):
         """The predictor: kernels that several outputs use are stored once."""
-        spread, centre = self._units()
         anchors, places = np.unique(
             np.concatenate(
                 [np.column_stack([one.gammas, one.anchors]) for one in outputs]
             ), axis=0, return_inverse=True,
         )  # fmt: skip
-        models = spread * np.concatenate([one.models for one in outputs])
+        models = self._units.spread * np.concatenate([one.models for one in outputs])
         owner = np.repeat(np.arange(len(outputs)), [len(one.gammas) for one in outputs])
         order = np.argsort(places, kind="stable")
         self.predictor_ = ConformalLinear(
             np.ascontiguousarray(anchors[:, 1:], dtype=dtype), anchors[:, 0].astype(dtype),
             models[order].astype(dtype), places[order].astype(np.int64), owner[order],
-            np.array([spread * one.bias + centre for one in outputs], dtype=dtype),
+            np.array([self._units.unscaled(one.bias) for one in outputs], dtype=dtype),
             self.profile, self.per_feature,
         )  # fmt: skip
         table = np.zeros((len(outputs), len(anchors)))

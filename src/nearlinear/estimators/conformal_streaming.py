@@ -67,7 +67,7 @@ class ConformalStreaming:
         if is_first:
             if len(y) == 0:
                 raise ValueError("The first rows of a stream must have positive weight.")
-            self._set_units(rows)
+            self._units = self._units_of(rows)
             scales = self._scales(X.astype(np.float64), weight)
             self._stream = self._empty_stream(scales, rows.targets.shape[1])
         stream = self._stream

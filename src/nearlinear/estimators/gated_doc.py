@@ -1,14 +1,13 @@
 """Parameters and attributes that all estimators on gated kernels share, said once."""
 
+from .machine_doc import EPSILON, TARGET_SPREAD
+
 _KERNELS = """kernels : str, kernel, function, Family or list of these, default="{kernels}"
         What is combined: names ("linear", "affine", "poly", "gaussian"; "gaussians" is ten widths
         on all features), objects of :mod:`nearlinear.kernels`, functions of two sets of rows that
         return their Gram block."""
 _C = """C : float, default={C}
         Weight of the losses."""
-_EPSILON = """
-    epsilon : float, default=0.1
-        Errors up to this size are free."""
 _NORMALISATION = """
     normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
         Kernels are divided by the variance of the rows' images, by their mean diagonal, to
@@ -20,7 +19,7 @@ _SOLVER = """
         with rows × kernels. "mwu" has the squared hinge, so that its C weighs squared slacks."""
 _STOP = """
     tol : float, default={tol}
-        Stop at this relative duality gap.
+        {tol_text}
     max_iter : int, default={max_iter}
         {max_iter_text}"""
 _CLASS_WEIGHT = """
@@ -69,14 +68,15 @@ def documents_gated(
         "tol": "1e-2",
         "max_iter": 500,
         "solver": True,
+        "tol_text": "Stop at this relative duality gap.",
     } | defaults
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")
-        shared = _C + ("" if is_classifier else _EPSILON) + _NORMALISATION
+        shared = _C + ("" if is_classifier else EPSILON) + _NORMALISATION
         shared += (_SOLVER if values["solver"] else "") + _STOP
         shared += (_CLASS_WEIGHT if is_classifier else "") + _LAST
-        attributes = (_CLASSES if is_classifier else "") + _ATTRIBUTES
+        attributes = (_CLASSES if is_classifier else TARGET_SPREAD) + _ATTRIBUTES
         for mark, text in (
             ("kernels", _KERNELS), ("shared", shared), ("attributes", attributes)
         ):  # fmt: skip

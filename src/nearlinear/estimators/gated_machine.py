@@ -15,6 +15,7 @@ from ..solvers.kernel_learning import KernelLearning
 from ..solvers.linear_svm import warn_if_loose
 from .constraints import SHARED, one_of
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelMachine
+from .target_units import TargetUnits
 
 LEARNINGS = {"smo": KernelLearning, "mwu": ExchangeLearning}
 
@@ -47,6 +48,7 @@ class Workplace:
     learning: type
     max_bytes: float
     n_jobs: int | None
+    units: TargetUnits
     shared: object = None  # what all outputs have in common
 
     def grams(self, kernels=None):
@@ -69,7 +71,7 @@ class GatedMachines(KernelMachine):
         rng = check_random_state(self.random_state)
         place = self._workplace(rows)
         place = replace(place, shared=self._share(place, rng))
-        found, problems = [], self._problems(rows)
+        found, problems = [], self._problems(rows, place.units)
         for problem in problems:
             found.append(self._learn_output(place, problem, rng))
             if found[-1].was_interrupted:
@@ -97,7 +99,7 @@ class GatedMachines(KernelMachine):
         kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalisation)
         budget = self._gram_bytes(rows, len(kernels))
         learning = LEARNINGS.get(self.solver, KernelLearning)
-        return Workplace(rows, kernels, learning, budget, self.n_jobs)
+        return Workplace(rows, kernels, learning, budget, self.n_jobs, self._units_of(rows))
 
     def _listed_kernels(self, X):
         if self._is_precomputed:

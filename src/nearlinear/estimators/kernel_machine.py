@@ -46,7 +46,7 @@ class KernelMachine(LocalEstimator):
     """Fits one machine per output on shared Gram matrices.
 
     A method adds ``_weigh(learning)``, which returns a ``Learned``. A task adds
-    ``_problems(rows)``, one dual problem per output.
+    ``_problems(rows, units)``, one dual problem per output.
     """
 
     def _learn(self, rows):
@@ -54,7 +54,8 @@ class KernelMachine(LocalEstimator):
         kernels, kept = fix_kernels(parsed, rows.X, self.normalisation, landmarks)
         budget = self._gram_bytes(rows, len(kernels))
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
-        found, problems = [], self._problems(rows)
+        units = self._units_of(rows)
+        found, problems = [], self._problems(rows, units)
         for problem in problems:
             learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget)
             try:
@@ -71,26 +72,26 @@ class KernelMachine(LocalEstimator):
         weights = np.zeros((len(found), len(parsed)))
         weights[:, kept] = [learned.weights for learned in found]
         self.kernels_ = parsed
-        self._keep_machines(rows, kernels, landmarks, found)
+        self._keep_machines(rows, units, kernels, landmarks, found)
         self.kernel_weights_ = weights[0] if len(found) == 1 else weights
         self.objective_ = float(sum(learned.objective for learned in found))
         self.duality_gap_ = float(sum(learned.gap for learned in found))
         self.n_iter_ = max(learned.n_iter for learned in found)
         warn_if_loose(found, self.tol, type(self).__name__)
 
-    def _keep_machines(self, rows, kernels, landmarks, found):
+    def _keep_machines(self, rows, units, kernels, landmarks, found):
         """The predictor: rows and kernels that some output uses."""
         dual = np.stack([learned.machine.dual_coef for learned in found], axis=1)
         weights = np.stack([learned.weights for learned in found])
         support = np.flatnonzero(np.any(dual != 0.0, axis=1))
         used = np.flatnonzero(np.any(weights > 0.0, axis=0))
-        coefficients = weights.T[used, None, :] * dual[support]
+        coefficients = units.spread * weights.T[used, None, :] * dual[support]
         dtype = rows.X.dtype
         self.predictor_ = KernelExpansion(
             tuple(kernels[m] for m in used),
             (rows.X if landmarks is None else landmarks)[support],
             np.ascontiguousarray(coefficients, dtype=dtype),
-            np.array([learned.machine.bias for learned in found], dtype=dtype),
+            np.array([units.unscaled(learned.machine.bias) for learned in found], dtype=dtype),
             self.n_features_in_,
         )
         self.n_support_ = len(support)
@@ -209,13 +210,13 @@ class KernelClassifier(LocalClassifier, KernelMachine):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _problems(self, rows):
+    def _problems(self, rows, units):
         C = self.C * rows.weight
         return [DualProblem.of_signs(signs, C) for signs in rows.targets.T]
 
 
 class KernelRegressor(LocalRegressor, KernelMachine):
-    """One machine with the ε-insensitive loss."""
+    """One machine with the ε-insensitive loss, on values of unit spread."""
 
     _parameter_constraints = {**MACHINE_CONSTRAINTS, "epsilon": [at_least(0.0, Real)]}
 
@@ -244,9 +245,9 @@ class KernelRegressor(LocalRegressor, KernelMachine):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _problems(self, rows):
-        C = self.C * rows.weight
-        return [DualProblem.of_values(rows.targets[:, 0], C, self.epsilon)]
+    def _problems(self, rows, units):
+        values = units.scaled(rows.targets[:, 0])
+        return [DualProblem.of_values(values, self.C * rows.weight, self.epsilon)]
 
 
 def _as_stack(X):

@@ -243,7 +243,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     def _coordinates(self, rows):
         return TreeCoordinates(self._scaling(rows))
 
-    def _task(self, coordinates):
+    def _task(self):
         return TreeTask(LOSSES[self.loss], accuracy)
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -290,12 +290,13 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     sigma : float, default=1.0
         Steepness of the tanh feature.
     C : float or "auto", default="auto"
-        Weight of the losses, of targets scaled to unit spread. "auto" is chosen together with
-        ``depth="auto"``, and is 0.1 for a given depth.
+        Weight of the losses, of targets in units of their standard deviation. "auto" is chosen
+        together with ``depth="auto"``, and is 0.1 for a given depth.
     loss : {"squared_error", "epsilon_insensitive"}, default="squared_error"
         Loss of the residuals.
     epsilon : float, default=0.1
-        Residuals below it cost nothing under the second loss; in units of y.
+        Residuals up to this size cost nothing under the second loss, in standard deviations of y:
+        for a width in y's own unit, give that width / np.std(y).
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam, or the original schedule.
     max_iter : int or "auto", default="auto"
@@ -472,10 +473,10 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         is_constant = spread <= np.finfo(rows.targets.dtype).eps * abs(center)
         return TreeCoordinates(self._scaling(rows), 1.0 if is_constant else spread, center)
 
-    def _task(self, coordinates):
+    def _task(self):
         losses = {
             "squared_error": SquaredError(),
-            "epsilon_insensitive": EpsilonInsensitive(self.epsilon / coordinates.scale),
+            "epsilon_insensitive": EpsilonInsensitive(self.epsilon),
         }
         return TreeTask(losses[self.loss], explained)
 

@@ -17,7 +17,7 @@ from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
 from .gating_rows import Checked, GatingRows
 from .kernel_machine import KernelClassifier, KernelRegressor
-from .lmkl_doc import LMKL_TEXTS, LMKR_TEXTS
+from .lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -50,7 +50,7 @@ class _LMKL(GatingRows, GatedMachines):
             return self._learn_primal(place, problem, gate, maps, rng)
         grams = place.grams()
         grams.keep(range(len(place.kernels)))
-        best, penalty = None, self.gate_penalty * self.C * self._target_scale(problem)[1]
+        best, penalty = None, self.gate_penalty * self.C
         for _ in range(self.n_init):
             objective = GateObjective(place.learn(grams, problem), owners, X, penalty)
             found = learn_gate(
@@ -66,18 +66,19 @@ class _LMKL(GatingRows, GatedMachines):
 
     def _dual_output(self, found, place, owners, maps):
         X, machine = place.rows.X, found.machine
-        coefs = (machine.dual_coef[:, None] * found.gates).T
+        coefs = (place.units.spread * machine.dual_coef[:, None] * found.gates).T
+        bias = place.units.unscaled(machine.bias)
         if all(affine is not None for affine in maps):
             scales = np.array([affine.scales for affine in maps])
             constants = np.array([affine.constant for affine in maps])
             weights = (scales * np.asarray(coefs @ X)).T
             biases = constants * coefs.sum(axis=1)
-            predictor = _linear(found.gate, weights, biases, machine.bias, X.dtype)
+            predictor = _linear(found.gate, weights, biases, bias, X.dtype)
         else:
             components = ComponentScores.of_machines(
                 place.kernels, owners, X, coefs, np.zeros(len(owners)), self.n_features_in_
             )
-            predictor = GatedExpansion(found.gate, components, machine.bias)
+            predictor = GatedExpansion(found.gate, components, bias)
         support = machine.dual_coef != 0.0
         details = {"gate_": found.gate, "objective_path_": np.array(found.path)}
         details |= _component_report(found.gates, support)
@@ -87,27 +88,25 @@ class _LMKL(GatingRows, GatedMachines):
         )  # fmt: skip
 
     def _learn_primal(self, place, problem, gate, maps, rng):
-        X = place.rows.X
-        centre, scale = self._target_scale(problem)
+        X, units = place.rows.X, place.units
         n_epochs = self.max_epochs or _default_epochs(X.shape[0], self.batch_size)
         found = learn_gated_models(
-            X, ((problem.targets - centre) / scale)[:, None].astype(X.dtype),
-            np.maximum(problem.upper, -problem.lower) / scale,
-            gate.start(X, len(maps), rng), maps, self._loss(scale),
-            penalty=self.gate_penalty * self.C / scale, max_epochs=n_epochs,
+            X, problem.targets[:, None].astype(X.dtype), np.maximum(problem.upper, -problem.lower),
+            gate.start(X, len(maps), rng), maps, self._loss(),
+            penalty=self.gate_penalty * self.C, max_epochs=n_epochs,
             batch_size=self.batch_size, learning_rate=self.learning_rate, rng=rng,
             on_step=self._gate_reporter(),
         )  # fmt: skip
         rounded = Rounded(found.gate, _SHUT)
         predictor = _linear(
             rounded,
-            scale * found.weights,
-            scale * found.biases,
-            scale * found.bias + centre,
+            units.spread * found.weights,
+            units.spread * found.biases,
+            units.unscaled(found.bias),
             X.dtype,
         )
-        residual = problem.targets - predictor(X, n_jobs=self.n_jobs)[:, 0].astype(np.float64)
-        objective = scale**2 * found.price + problem.loss(residual)
+        residual = problem.targets - units.scaled(predictor(X, n_jobs=self.n_jobs)[:, 0])
+        objective = found.price + problem.loss(residual)
         support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
             (residual <= -problem.epsilon) & (problem.lower < 0)
         )
@@ -161,7 +160,8 @@ def _component_report(gates, support):
 @documents_gated(
     "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
     "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", C=3.0, tol="1e-3", max_iter=50, solver=False, marks=LMKL_TEXTS,
+    kernels="affine", C=3.0, tol="1e-3", max_iter=50, solver=False, tol_text=TOL_TEXT,
+    marks=LMKL_TEXTS,
 )  # fmt: skip
 class LMKLClassifier(_LMKL, KernelClassifier):
     r"""LMKL: local machines on several kernels, and a learned gate that shares out the rows.
@@ -246,10 +246,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _target_scale(self, problem):
-        return 0.0, 1.0
-
-    def _loss(self, scale):
+    def _loss(self):
         return LOSSES["hinge"]
 
     def decision_function(self, X, gating=None):
@@ -260,7 +257,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
 @documents_gated(
     "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
     "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", tol="1e-3", max_iter=50, solver=False, marks=LMKR_TEXTS,
+    kernels="affine", tol="1e-3", max_iter=50, solver=False, tol_text=TOL_TEXT, marks=LMKR_TEXTS,
 )  # fmt: skip
 class LMKLRegressor(_LMKL, KernelRegressor):
     r"""LMKL for regression: local machines, and a learned gate that shares out the rows.
@@ -270,7 +267,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
     .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, \big|y_i - \sum_m
               \gamma_m(x_i) f_m(x_i) - b\big| - \epsilon\Big) + \frac{\mu}{2}\|V\|^2,
 
-    where :math:`V` are the parameters of the gate.
+    where :math:`V` are the parameters of the gate and :math:`y` is in units of its spread.
 
     Parameters
     ----------
@@ -344,9 +341,5 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _target_scale(self, problem):
-        spread = float(problem.targets.std())
-        return float(problem.targets.mean()), spread if spread > 0 else 1.0
-
-    def _loss(self, scale):
-        return EpsilonInsensitive(self.epsilon / scale)
+    def _loss(self):
+        return EpsilonInsensitive(self.epsilon)

@@ -12,8 +12,8 @@ _GATE = """n_copies : int, default=5
         What the gate sees of a row: some columns, by number or name, a function of the rows, or
         all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
     gate_penalty : float, default=3.0
-        Weight of half the squared parameters of the gate, in units of C (times the spread of
-        the values, in regression): it keeps the gate from following single rows."""
+        Weight of half the squared parameters of the gate, in units of C: it keeps the gate from
+        following single rows."""
 _ENGINE = """solver : {"auto", "smo", "mwu", "adam"}, default="auto"
         "smo" solves the machine for every gate by pair steps in the dual; "mwu" the same (with the
         squared hinge, whose C weighs squared slacks) from Gram columns alone, in memory that grows
@@ -48,6 +48,10 @@ _NOTES = """The gate is learned by L-BFGS on the machine's optimum as a
     its machine solved once more, so that what predicts is what was solved. Not a convex problem:
     ``duality_gap_`` certifies the machine for the learned gate ("adam": not a number).
     Linear and affine kernels collapse to one linear model per component: O(P d) a prediction."""
+
+TOL_TEXT = """Stop when a step of the gate (by L-BFGS) lowers the objective by less than this share
+        of its first value. This is no duality gap, since the problem is not convex: only the
+        machine of the last gate is solved to this relative gap. "adam" does not use it."""
 
 LMKL_TEXTS = {
     "gate": _GATE,

@@ -7,9 +7,17 @@ _KERNELS = """kernels : str, kernel, function, Family or list of these, default=
         "precomputed" takes X of shape (n_rows, n_training_rows, n_kernels).
     C : float, default={C}
         Weight of the losses."""
-_EPSILON = """
+EPSILON = """
     epsilon : float, default=0.1
-        Errors up to this size are free."""
+        Errors up to this size are free. C and epsilon are in units of the values' spread, since
+        the machine learns (y − center) / spread: they mean the same whether y is in dollars or in
+        millions. For a tube e and a weight c in y's own unit, as other machines take them, give
+        epsilon = e / np.std(y) and C = c / np.std(y); exact is to divide by ``target_spread_``."""
+TARGET_SPREAD = """target_spread_ : float
+        The spread of the training values: their standard deviation, where values more than three
+        interquartile ranges beyond the quartiles count as if they lay there. ``objective_`` and
+        ``duality_gap_`` are in units of its square.
+    """
 _MIDDLE = """
     normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
         Kernels are divided by the variance of the rows' images, so that wide and narrow ones
@@ -21,6 +29,8 @@ _MIDDLE = """
 _BIAS = """
     bias : {"free", "penalised", "none"}, default="free"
         Whether the machine has a constant, and whether it counts as a weight."""
+_CENTER = """ What it learns is
+        y less its center, which is added again in any case."""
 _CLASS_WEIGHT = """
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class."""
@@ -54,15 +64,16 @@ _ATTRIBUTES = """kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_
 def documents_machine(n_iter="Machines solved for the slowest class.", bias=True, **defaults):
     """Fill ``%(parameters)s`` and ``%(attributes)s`` of a class's docstring."""
     values = {"kernels": "gaussians", "C": 10.0, "tol": "1e-2", "max_iter": 500} | defaults
-    values["bias"] = _BIAS if bias else ""
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")
-        parameters = _KERNELS + ("" if is_classifier else _EPSILON) + _MIDDLE
+        values["bias"] = (_BIAS + ("" if is_classifier else _CENTER)) if bias else ""
+        parameters = _KERNELS + ("" if is_classifier else EPSILON) + _MIDDLE
         parameters = (parameters + (_CLASS_WEIGHT if is_classifier else "") + _LAST).format(
             **values
         )
-        attributes = (_CLASSES if is_classifier else "") + _ATTRIBUTES.format(n_iter=n_iter)
+        attributes = _CLASSES if is_classifier else TARGET_SPREAD
+        attributes += _ATTRIBUTES.format(n_iter=n_iter)
         cls.__doc__ = cls.__doc__.replace("%(parameters)s", parameters)
         cls.__doc__ = cls.__doc__.replace("%(attributes)s", attributes)
         return cls

@@ -140,19 +140,13 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
     def _stored_targets(self, rows):
         return rows.labels
 
-    def _set_units(self, rows):
-        """Scores are margins."""
-
-    def _units(self):
-        return 1.0, 0.0
-
 
 @documents_conformal()
 class MLLKMRegressor(LocalRegressor, ConformalMachine):
     r"""Multiple locally linear kernel machine for regression.
 
     Minimizes the objective of :class:`MLLKMClassifier` with the loss
-    :math:`\max(0,\, |y_i - f(x_i)| - \epsilon)`, the targets having mean 0 and variance 1.
+    :math:`\max(0,\, |y_i - f(x_i)| - \epsilon)`, the values in units of their spread.
 
     Parameters
     ----------
@@ -217,9 +211,8 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.verbose = verbose
 
     def _problems(self, rows):
-        spread, centre = self._units()
-        targets = (rows.targets[:, 0] - centre) / spread
-        return [DualProblem.of_values(targets, self.C * rows.weight, self.epsilon)]
+        values = self._units.scaled(rows.targets[:, 0])
+        return [DualProblem.of_values(values, self.C * rows.weight, self.epsilon)]
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None, sample_ids=None):
@@ -250,12 +243,3 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
 
     def _stored_targets(self, rows):
         return rows.targets[:, 0].astype(np.float64)
-
-    def _set_units(self, rows):
-        targets = rows.targets[:, 0].astype(np.float64)
-        self._centre = float(np.average(targets, weights=rows.weight))
-        variance = np.average((targets - self._centre) ** 2, weights=rows.weight)
-        self._spread = float(np.sqrt(variance)) or 1.0
-
-    def _units(self):
-        return self._spread, self._centre

@@ -16,11 +16,12 @@ _SMALLEST_C = 1e-9
 class MWUMKLClassifier(KernelClassifier):
     r"""MWUMKL: kernels and machine learned together from a few Gram columns at a time.
 
-    Minimizes, over functions :math:`f` of the mixture :math:`\sum_m \mu_m k_m`,
+    Minimizes, over mixtures :math:`\sum_m \mu_m k_m` with weights :math:`\mu \ge 0` that sum to one
+    and functions :math:`f` of the mixture,
 
-    .. math:: \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))^2,
+    .. math:: \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))^2.
 
-    and takes the worst mixture :math:`\mu` for it that is best: the saddle point of
+    The best mixture is the one under which the two classes lie furthest apart: the saddle point of
     :math:`\min_\alpha \max_m \alpha^\top (Y K_m Y + I/C)\, \alpha` over means of the two classes.
     No Gram matrix is formed: memory grows with rows × kernels.
 

@@ -105,7 +105,9 @@ class SimpleMKLRegressor(_Simple, KernelRegressor):
 
     .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
               + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big), \quad
-              \beta \ge 0,\ \sum_m \beta_m^p \le 1.
+              \beta \ge 0,\ \sum_m \beta_m^p \le 1,
+
+    where :math:`y` is in units of its spread.
 
     Parameters
     ----------

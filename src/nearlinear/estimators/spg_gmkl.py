@@ -91,7 +91,9 @@ class SPGGMKLRegressor(_Spectral, KernelRegressor):
 
     .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{d_m}
               + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big)
-              + \sigma \sum_m \frac{d_m^p}{p}.
+              + \sigma \sum_m \frac{d_m^p}{p},
+
+    where :math:`y` is in units of its spread.
 
     Parameters
     ----------

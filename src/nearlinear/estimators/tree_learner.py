@@ -28,7 +28,7 @@ _ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
 
 
 class TreeLearner(TreeSettings):
-    """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task(coordinates)``."""
+    """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task()``."""
 
     def _learn(self, rows):
         rng = check_random_state(self.random_state)
@@ -93,7 +93,7 @@ class TreeLearner(TreeSettings):
         generator = np.random.default_rng(seed)
         self._attempt(train, coordinates, None, setting, generator, keeper, None)
         scores = _path_scores(keeper.model, coordinates.rows(held_out.X))
-        return self._task(coordinates).loss.value(scores, coordinates.targets(held_out))
+        return self._task().loss.value(scores, coordinates.targets(held_out))
 
     def _previous(self, rows, depth, n_components, n_trees):
         """Coordinates and trees of the previous fit, or None where they do not fit any more."""
@@ -113,7 +113,7 @@ class TreeLearner(TreeSettings):
 
     def _attempt(self, train, coordinates, start, setting, rng, keeper, compare):
         """One training run; ``compare`` gives the soft and the hard score of a tree, or is None."""
-        loss = self._task(coordinates).loss
+        loss = self._task().loss
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
         first, last = self._sharpness_range()
         is_new = start is None
@@ -150,7 +150,7 @@ class TreeLearner(TreeSettings):
 
         Without held-out rows, soft and hard splits are compared on training rows.
         """
-        task, seen_by = self._task(coordinates), held_out
+        task, seen_by = self._task(), held_out
         if held_out is None:
             seen_by = train.take(np.arange(min(_SOFT_SCORE_ROWS, train.X.shape[0])))
         Z, targets, weight = (
@@ -211,7 +211,7 @@ class TreeLearner(TreeSettings):
         with one_blas_thread():
             self._trainer.train(
                 coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
-                loss=self._task(coordinates).loss, ridge=1.0 / (setting.C * self._weight_seen),
+                loss=self._task().loss, ridge=1.0 / (setting.C * self._weight_seen),
                 direction_ridge=self.direction_penalty, jitter=setting.jitter,
                 batch_size=self._batch_rows(rows.X.shape[0]), n_jobs=self.n_jobs,
                 rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
@@ -235,7 +235,7 @@ class TreeLearner(TreeSettings):
             self._coordinates_found = coordinates = self._coordinates(rows)
             generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
             Z, targets = coordinates.rows(rows.X), coordinates.targets(rows)
-            loss = self._task(coordinates).loss
+            loss = self._task().loss
             start = self._start(Z, targets, rows, setting, loss, generator)
         return TreeStream(start, self._rate(), Annealing(first, last, 0.0))
 

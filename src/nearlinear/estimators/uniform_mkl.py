@@ -49,7 +49,9 @@ class UniformMKLRegressor(_Uniform, KernelRegressor):
     Minimizes
 
     .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, |y_i - f(x_i) - b| - \epsilon), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big).
+              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big),
+
+    where :math:`y` is in units of its spread.
 
     Parameters
     ----------
