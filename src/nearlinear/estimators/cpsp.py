@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 
 from .._warn import warn_user
 from ..gates.clustering import fit_class_anchors, limit_to_distinct
-from ..kernels.pairs import RowScales
+from ..kernels.row_scales import RowScales
 from ..kernels.standard import Gaussian
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.learned_basis import learning_memory, solve_learned_basis

@@ -51,7 +51,7 @@ class KernelMachine(LocalEstimator):
 
     def _learn(self, rows):
         parsed, landmarks = self._parsed_kernels(rows.X)
-        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation, landmarks)
+        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation)
         budget = self._gram_bytes(rows, len(kernels))
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
         found, problems = [], self._problems(rows)

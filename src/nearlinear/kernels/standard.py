@@ -7,7 +7,8 @@ from numbers import Real
 import numpy as np
 
 from .base import evaluates_pairs
-from .pairs import RowScales, squared_norms
+from .pairs import squared_norms
+from .row_scales import RowScales
 
 
 @evaluates_pairs
