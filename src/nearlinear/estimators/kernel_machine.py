@@ -63,7 +63,7 @@ class KernelMachine(LocalEstimator):
                 if learning.last is None or problem is not problems[-1]:
                     raise
                 warn_user("Interrupted: the last weights are kept.")
-                last = learning.last_of_all()
+                last = learning.certified(learning.last_of_all(), tol=np.inf)
                 n_machines = learning.n_machines
                 found.append(
                     Learned(last.weights, last.machine, last.value, last.gap(), n_machines)
