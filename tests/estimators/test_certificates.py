@@ -82,7 +82,7 @@ def test_the_gap_over_priced_kernels_holds_in_double_precision(data, task, C):
 
 
 def test_the_gap_between_means_of_classes_is_that_in_double_precision(data):
-    (X, y, grams), C = data, 1e3
+    (X, y, grams), C = data, 10.0
     model = nearlinear.MWUMKLClassifier(KERNELS, C=C, normalisation=None, tol=0.1).fit(X, y)
     signs, a, weights = np.where(y == 1, 1.0, -1.0), coefficients(model, X), model.kernel_weights_
     alpha = np.abs(a) / np.abs(a).sum()

@@ -181,7 +181,8 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         n_candidates = n_anchors * len(checked_bandwidths(self.bandwidths))
         matrices = 5 * 8 * min(n_rows, _GRAM_ROWS) ** 2
         blocks = 1 << 24
-        size = n_rows * (120 + 4 * n_features) + n_candidates * (40 + 8 * n_features)
+        # rows in single precision, and in double for the certificate
+        size = n_rows * (120 + 12 * n_features) + n_candidates * (40 + 16 * n_features)
         require_memory(
             size + matrices + blocks, self.max_memory, "lower n_anchors, give fewer rows"
         )
