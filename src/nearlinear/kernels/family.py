@@ -44,8 +44,9 @@ def bank(widths=10, degrees=(1, 2, 3), columns="both"):
     Parameters
     ----------
     widths : int or sequence of float, default=10
-        Widths of the Gaussians, as multiples of the rows' median distance; a number stands for
-        that many between a tenth and ten.
+        Widths of the Gaussians, as multiples of the median distance between distinct rows (of
+        more than 500, about 500 stand for all); a number stands for that many between a tenth and
+        ten.
     degrees : sequence of int, default=(1, 2, 3)
         Degrees of the polynomials.
     columns : {"all", "each", "both"}, default="both"

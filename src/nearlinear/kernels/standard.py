@@ -67,7 +67,10 @@ class Polynomial:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Gaussian:
-    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance)."""
+    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance).
+
+    The median is over all pairs of distinct rows; of more than 500 rows, about 500 stand for all.
+    """
 
     gamma: float | None = None
     width: float = 1.0
