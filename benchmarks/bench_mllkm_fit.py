@@ -12,7 +12,7 @@ from benchmarks.mllkm_sets import mllkm_split, origin
 from benchmarks.quiet import best_of, disturbance, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear import MLLKMClassifier
-from nearlinear.kernels.pairs import RowScales
+from nearlinear.kernels.row_scales import RowScales
 from reproduce import datasets
 from reproduce.protocol import one_thread
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from nearlinear import MLLKMClassifier
-from nearlinear.kernels.pairs import RowScales
+from nearlinear.kernels.row_scales import RowScales
 
 
 class PublishedMLLKM(ClassifierMixin, BaseEstimator):

@@ -238,3 +238,15 @@ def test_quiet_fits_print_nothing(method, moons, capsys):
 def test_cost_counts_anchors_and_active_models(moons):
     cost = LLSVMClassifier(8, 3, random_state=0).fit(*moons).cost_
     assert cost.multiply_adds == 8 * 2 + 3 * (2 + 1)
+
+
+def test_the_sharpness_does_not_hang_on_the_last_digits_of_the_rows(rng):
+    X = np.exp(1.5 * rng.standard_normal((4000, 2)))
+    y = X[:, 0] > 1.0
+    found = [
+        LLSVMClassifier(anchors=X[:30], coding="soft", max_iter=5, tol=1.0)
+        .fit(rows, y)
+        .predictor_.gate.sharpness
+        for rows in (X, X * (1.0 + 1e-13 * rng.standard_normal(X.shape)))
+    ]
+    assert found[1] == pytest.approx(found[0], rel=1e-6)

@@ -16,7 +16,6 @@ from nearlinear.kernels import (
     Scaled,
     UnitDiagonal,
     bank,
-    pairs,
 )
 from nearlinear.kernels.family import fix_kernels, parse_kernels
 from nearlinear.kernels.standard import Precomputed
@@ -281,14 +280,6 @@ def test_precomputed_kernels_are_normalised_by_trace(rng):
 def test_precomputed_kernels_are_normalised_by_variance(rng):
     X = rng.standard_normal((12, 3)) * [1.0, 10.0, 0.1]
     stack = np.stack([np.outer(column, column) for column in X.T], axis=2)
-    kernels, numbers = [Precomputed(m) for m in range(3)], np.arange(12)[:, None]
-    fixed, _ = fix_kernels(kernels, stack, "variance", numbers)
+    kernels = [Precomputed(m) for m in range(3)]
+    fixed, _ = fix_kernels(kernels, stack, "variance")
     np.testing.assert_allclose([k.factor for k in fixed], 1.0 / X.var(axis=0, ddof=1))
-
-
-def test_a_sample_of_precomputed_rows_is_compared_with_itself(rng, monkeypatch):
-    monkeypatch.setattr(pairs, "_SAMPLE", 5)
-    x = rng.standard_normal(15)
-    stack, numbers = np.outer(x, x)[:, :, None], np.arange(15)[:, None]
-    [fixed], _ = fix_kernels([Precomputed(0)], stack, "variance", numbers)
-    assert fixed.factor == pytest.approx(1.0 / x[::3].var(ddof=1))

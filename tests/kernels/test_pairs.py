@@ -1,12 +1,12 @@
-"""Products, squared distances and typical sizes of rows."""
+"""Products and squared distances of rows."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, issparse
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist
 
 from nearlinear.kernels import Gaussian, Linear, Polynomial, pairs
-from nearlinear.kernels.pairs import Pairs, RowScales, squared_norms
+from nearlinear.kernels.pairs import Pairs, squared_norms
 
 FAR = 1e4
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -150,96 +150,6 @@ def test_squared_norms_keep_the_precision_of_the_rows(X, as_rows, dtype):
     np.testing.assert_allclose(norms, (X**2).sum(axis=1), rtol=20 * np.finfo(dtype).eps)
     assert norms.shape == (30,)
     assert norms.dtype == dtype
-
-
-@each_dtype
-@each_form
-def test_the_typical_squared_distance_is_the_median_of_all_pairs(X, as_rows, dtype):
-    scales = RowScales(as_rows(X.astype(dtype)))
-    exact = np.median(pdist(X.astype(dtype).astype(np.float64), "sqeuclidean"))
-    assert scales.squared_distance == pytest.approx(exact, rel=1e-12)
-    assert isinstance(scales.squared_distance, float)
-
-
-def test_the_typical_distance_of_rows_in_float32_does_not_suffer_far_away(rng):
-    X = (rng.standard_normal((40, 4)) + FAR).astype(np.float32)
-    exact = np.median(pdist(X.astype(np.float64), "sqeuclidean"))
-    for rows in (X, csr_matrix(X)):
-        assert RowScales(rows).squared_distance == pytest.approx(exact, rel=1e-5)
-
-
-@each_form
-def test_where_most_rows_are_equal_the_typical_distance_is_their_mean(as_rows):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        width = rng.integers(1, 40)
-        X = np.repeat(rng.standard_normal((1, width)), 40, axis=0)
-        X[:5] += rng.standard_normal((5, width))
-        found = RowScales(as_rows(X)).squared_distance
-        assert found == pytest.approx(pdist(X, "sqeuclidean").mean(), rel=1e-9)
-
-
-@each_form
-def test_where_all_rows_are_equal_the_typical_distance_is_one(as_rows):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        X = np.repeat(100.0 * rng.standard_normal((1, rng.integers(1, 40))), 30, axis=0)
-        assert RowScales(as_rows(X)).squared_distance == 1.0
-
-
-@each_form
-def test_one_row_has_a_typical_distance_of_one(X, as_rows):
-    assert RowScales(as_rows(X[:1])).squared_distance == 1.0
-
-
-def test_the_distance_of_two_rows_is_their_typical_one():
-    assert RowScales(np.array([[0.0, 0.0], [3.0, 4.0]])).squared_distance == pytest.approx(25.0)
-
-
-def test_of_many_rows_the_sample_reaches_to_the_last(monkeypatch):
-    monkeypatch.setattr(pairs, "_SAMPLE", 10)
-    near = 1e-3 * np.arange(10.0)[:, None]
-    X = np.vstack([near, np.ones((9, 1))])  # sorted, as rows often come: most pairs are far apart
-    assert RowScales(X).squared_distance == pytest.approx(1.0, rel=0.02)
-
-
-def test_a_sample_of_many_rows_has_about_their_typical_distance(rng, monkeypatch):
-    monkeypatch.setattr(pairs, "_SAMPLE", 40)
-    X = rng.standard_normal((100, 3))
-    exact = np.median(pdist(X, "sqeuclidean"))
-    assert RowScales(X).squared_distance == pytest.approx(exact, rel=0.3)
-
-
-@each_dtype
-@each_form
-def test_the_mean_squared_norm_is_that_of_the_rows(X, as_rows, dtype):
-    found = RowScales(as_rows(X.astype(dtype))).mean_squared_norm
-    assert found == pytest.approx((X**2).sum(axis=1).mean(), rel=1e-6)
-
-
-@each_form
-def test_rows_of_zeros_have_a_mean_squared_norm_of_one(as_rows):
-    assert RowScales(as_rows(np.zeros((5, 3)))).mean_squared_norm == 1.0
-
-
-@each_form
-def test_scales_on_columns_are_those_of_these_columns(X, as_rows):
-    scales = RowScales(as_rows(X)).on((1, 3))
-    seen = X[:, [1, 3]]
-    assert scales.squared_distance == pytest.approx(np.median(pdist(seen, "sqeuclidean")))
-    assert scales.mean_squared_norm == pytest.approx((seen**2).sum(axis=1).mean())
-
-
-@each_form
-def test_a_constant_column_has_a_typical_distance_of_one(X, as_rows):
-    X[:, 2] = 0.1
-    assert RowScales(as_rows(X)).on((2,)).squared_distance == 1.0
-
-
-def test_scales_are_taken_as_they_are(X):
-    scales = RowScales(X)
-    assert RowScales.of(scales) is scales
-    assert RowScales.of(X).X is X
 
 
 def test_sparse_rows_stay_sparse(X, Z):

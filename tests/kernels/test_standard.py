@@ -7,7 +7,8 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
 from nearlinear.kernels import Custom, Gaussian, Linear, OnColumns, Polynomial
-from nearlinear.kernels.pairs import Pairs, RowScales
+from nearlinear.kernels.pairs import Pairs
+from nearlinear.kernels.row_scales import RowScales
 from nearlinear.kernels.standard import Precomputed
 
 # Ours, and scikit-learn's.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nearlinear.kernels.pairs import RowScales
+from nearlinear.kernels.row_scales import RowScales
 from reproduce import datasets
 from reproduce.mllkm import significance, tables
 from reproduce.mllkm.methods import MAPS, STUDY, TITLES

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from nearlinear.solvers import batches
 from nearlinear.solvers.batches import Batches, RowNoise
 
 
@@ -63,6 +64,16 @@ def test_noise_has_the_size_of_each_column(rng):
     noise = RowNoise(like, 0.2, rng)(np.zeros((4000, 3)))
     # the deviation of 4000 draws is known to about 1 %
     np.testing.assert_allclose(noise.std(axis=0), 0.2 * like.std(axis=0), rtol=0.05)
+
+
+def test_the_size_of_noise_is_that_of_all_rows_as_they_are_seen(rng, monkeypatch):
+    monkeypatch.setattr(batches, "_BLOCK", 100)
+    like = np.vstack([rng.standard_normal((450, 3)), 1e6 + 50.0 * rng.standard_normal((30, 3))])
+    directions = rng.standard_normal((3, 2))
+    exact = (like @ directions).std(axis=0)
+    for rows in (like, csr_matrix(like)):
+        noise = RowNoise(rows, 0.2, rng, lambda rows: rows @ directions)(np.zeros((4000, 2)))
+        np.testing.assert_allclose(noise.std(axis=0), 0.2 * exact, rtol=0.05)
 
 
 def test_noise_is_added_anew_each_time(rng):

@@ -18,8 +18,6 @@ from .base import LocalClassifier, require_memory
 from .constraints import SHARED, at_least, one_of, positive
 from .rows import class_targets, merge_rows
 
-_SHARPNESS_ROWS = 2000
-
 
 class AnchorClassifier(LocalClassifier):
     """Local models around anchors."""
@@ -55,7 +53,7 @@ class AnchorClassifier(LocalClassifier):
             return InverseDistance(anchors, n_neighbors)
         if coding == "reconstruction":
             return ReconstructionCodes(anchors, n_neighbors)
-        scale = default_sharpness(anchors, n_neighbors, X[:_SHARPNESS_ROWS])
+        scale = default_sharpness(anchors, n_neighbors, X)
         return SoftAssignment(anchors, n_neighbors, float(self.sharpness * scale))
 
     def _check_memory(self, n_rows, n_features, n_outputs, itemsize, copies):

@@ -13,7 +13,8 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Kernels are divided by the power of this of their mean squared length. 0 keeps few and
         wide kernels, 1 gives narrow ones an equal chance and keeps more.
     bandwidths : array or None, default=None
-        γ of the candidates in units of one over the rows' median squared distance (its root for
+        γ of the candidates in units of one over the median squared distance between distinct
+        rows (of more than 500, about 500 stand for all; its root for
         "exponential" and "linear"); None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
     anchors : {{"rows", "kmeans"}} or array, default="rows"
         Where kernels may stand: on training rows, on the centres of k-means, or on these points.
@@ -62,7 +63,8 @@ _ATTRIBUTES = """anchors_, gammas_ : arrays of shape (n_kernels, n_features) and
         Their weights, before any refinement.
     objective_, duality_gap_ : float
         After ``fit`` or ``finish``: the training objective (summed over classes) before any
-        refinement, and how far from its optimum over the ``n_priced_`` candidates it is at most.
+        refinement, and how far from its optimum over the ``n_priced_`` candidates it is at most;
+        both in double precision.
     n_priced_ : int
         After ``fit`` or ``finish``: candidates that the certificate covers.
     n_support_ : int

@@ -12,7 +12,7 @@ from ..kernels.conformal_grams import ConformalGrams
 from ..kernels.conformal_scales import ConformalScales
 from ..kernels.profiles import PROFILES
 from ..predictors.conformal_linear import ConformalLinear
-from ..solvers.active_set import SequentialSolution, solve_sequential
+from ..solvers.active_set import SequentialSolution, certified, solve_sequential
 from ..solvers.bias_steps import FixedBias, FreeBias
 from ..solvers.conformal_refinement import refine
 from ..solvers.feature_rows import FeatureLearning
@@ -121,11 +121,13 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
             if learning.last is None or not is_last:
                 raise
             warn_user("Interrupted: the last weights are kept.")
-            last = learning.last_of_all()
+            last = learning.certified(learning.last_of_all(), tol=np.inf)
             gap, n_machines = last.gap(), learning.n_machines
             used = np.flatnonzero(last.weights)
             found = SequentialSolution(last.take(used), last.weights, gap, n_machines, [])
         now, chosen = keep_largest(learning, found, self.max_kernels, self.tol)
+        if now is not found.evaluation:
+            now = learning.certified(now, tol=0.5 * self.tol, which=chosen)
         bank = bank.take(chosen)
         kernels = _collapse(bank, rows.X, now)
         if self.refinement is not None:
@@ -154,8 +156,8 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
             some = np.arange(n_rows)[:: -(-n_rows // self.selection_rows)]
             grams = ConformalGrams(bank, rows.X[some], self.n_jobs)
             sample = self._learning(grams, learning.problem.take(some))
-            return solve_on_sample(learning, sample, **options)
-        found = solve_sequential(learning, **options)
+            return certified(learning, solve_on_sample(learning, sample, **options), tol=self.tol)
+        found = certified(learning, solve_sequential(learning, **options), tol=self.tol)
         warn_if_loose([found], self.tol, type(self).__name__)
         return found
 
@@ -179,7 +181,8 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         n_candidates = n_anchors * len(checked_bandwidths(self.bandwidths))
         matrices = 5 * 8 * min(n_rows, _GRAM_ROWS) ** 2
         blocks = 1 << 24
-        size = n_rows * (120 + 4 * n_features) + n_candidates * (40 + 8 * n_features)
+        # rows in single precision, and in double for the certificate
+        size = n_rows * (120 + 12 * n_features) + n_candidates * (40 + 16 * n_features)
         require_memory(
             size + matrices + blocks, self.max_memory, "lower n_anchors, give fewer rows"
         )

@@ -12,7 +12,7 @@ from ..kernels.pairs import Pairs
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
-from ..solvers.group_weights import solve_groups
+from ..solvers.group_weights import group_gap, solve_groups
 from ..solvers.kernel_kmeans import fit_kernel_clusters
 from .base import require_memory
 from .constraints import SHARED, at_least, positive
@@ -132,10 +132,13 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         grams.keep(range(n_kernels))
         owners = np.tile(np.arange(n_kernels), n_clusters)
         gated = GatedGrams(grams, owners, np.repeat(values, n_kernels, axis=1))
-        found, gap = solve_groups(
-            place.learn(gated, problem), n_clusters, p=self.p, tol=self.tol,
-            max_iter=self.max_iter, on_step=self._reporter(),
+        learning = place.learn(gated, problem)
+        found, _ = solve_groups(
+            learning, n_clusters, p=self.p, tol=self.tol, max_iter=self.max_iter,
+            on_step=self._reporter(),
         )  # fmt: skip
+        found = learning.certified(found, tol=0.5 * self.tol)
+        gap = group_gap(found, n_clusters, self.p)
         machine = found.machine
         components = ComponentScores.of_machines(
             place.kernels, owners, X,

@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 
 from .._warn import warn_user
 from ..gates.clustering import fit_class_anchors, limit_to_distinct
-from ..kernels.pairs import RowScales
+from ..kernels.row_scales import RowScales
 from ..kernels.standard import Gaussian
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.learned_basis import learning_memory, solve_learned_basis
@@ -37,8 +37,8 @@ class CPSPClassifier(LocalClassifier):
     C : float, default=1.0
         Weight of the losses; larger training sets may like 10.
     gamma : float, default=2.0
-        Sharpness of the Gaussian that training starts with, relative to the rows' median squared
-        distance.
+        Sharpness of the Gaussian that training starts with, relative to the median squared
+        distance between distinct rows (of more than 500, about 500 stand for all).
     width : {"learned", "fixed"}, default="learned"
         Whether gamma is learned, too.
     max_iter : int, default=50

@@ -42,7 +42,7 @@ _ATTRIBUTES = """kernels_ : list
         The kernels as they are used, with their scales.
     objective_, duality_gap_ : float
         The training objective (summed over classes), and how far from its optimum it is at most
-        {gap}.
+        {gap}; both in double precision.
     n_iter_ : int
         {n_iter}
     n_support_ : int

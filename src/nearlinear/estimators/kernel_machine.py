@@ -51,7 +51,7 @@ class KernelMachine(LocalEstimator):
 
     def _learn(self, rows):
         parsed, landmarks = self._parsed_kernels(rows.X)
-        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation, landmarks)
+        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation)
         budget = self._gram_bytes(rows, len(kernels))
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
         units = self._units_of(rows)
@@ -64,7 +64,7 @@ class KernelMachine(LocalEstimator):
                 if learning.last is None or problem is not problems[-1]:
                     raise
                 warn_user("Interrupted: the last weights are kept.")
-                last = learning.last_of_all()
+                last = learning.certified(learning.last_of_all(), tol=np.inf)
                 n_machines = learning.n_machines
                 found.append(
                     Learned(last.weights, last.machine, last.value, last.gap(), n_machines)

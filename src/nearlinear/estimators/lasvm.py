@@ -54,7 +54,7 @@ class LaSVMClassifier(LocalClassifier):
         Class labels.
     objective_, duality_gap_ : float
         After ``fit``: the training objective (summed over classes), and how far from its optimum
-        it is at most.
+        it is at most; both in double precision.
     n_iter_ : int
         Rounds of the slowest class.
     n_support_ : int

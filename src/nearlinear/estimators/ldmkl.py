@@ -152,5 +152,7 @@ def _retrained(single, machine, rows, problem):
     signs = problem.targets[rows]
     enough = max(2, _SMALLEST_SHARE * len(problem))
     if len(rows) == len(problem) or len(rows) < enough or abs(signs.sum()) == len(signs):
-        return np.arange(len(problem)), machine
-    return rows, single.solve(problem.take(rows), rows)
+        rows = np.arange(len(problem))
+    else:
+        machine = single.solve(problem.take(rows), rows)
+    return rows, single.certified(machine, problem.take(rows), rows)

@@ -21,7 +21,8 @@ TARGET_SPREAD = """target_spread_ : float
 _MIDDLE = """
     normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
         Kernels are divided by the variance of the rows' images, so that wide and narrow ones
-        compete on equal terms; by their mean diagonal; to k(x, x) = 1; or taken as they are.{bias}
+        compete on equal terms; by their mean diagonal; to k(x, x) = 1; or taken as they are. The
+        variance is that of distinct rows; of more than 500, about 500 stand for all.{bias}
     tol : float, default={tol}
         Stop at this relative duality gap, over all kernels.
     max_iter : int, default={max_iter}
@@ -50,7 +51,8 @@ _ATTRIBUTES = """kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_
     kernels_ : list
         The kernels that the weights belong to.
     objective_, duality_gap_ : float
-        The training objective (summed over classes), and how far from its optimum it is at most.
+        The training objective (summed over classes), and how far from its optimum it is at most;
+        both in double precision, whatever the machine was solved in.
     n_iter_ : int
         {n_iter}
     n_support_ : int

@@ -3,7 +3,12 @@
 import numpy as np
 
 from ..solvers.dual_problem import MachineSolution
-from ..solvers.multiplicative_weights import solve_by_averaging, solve_by_exchange
+from ..solvers.kernel_learning import mixed_scores
+from ..solvers.multiplicative_weights import (
+    certify_mixture,
+    solve_by_averaging,
+    solve_by_exchange,
+)
 from .constraints import SHARED, one_of, positive
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelClassifier, Learned
 from .machine_doc import documents_machine
@@ -96,6 +101,12 @@ class MWUMKLClassifier(KernelClassifier):
         else:
             eps = min(self.eps, 0.99)
             found = solve_by_averaging(*data, eps=eps, tol=self.tol, max_iter=self.max_iter)
+        exact = grams.in_double()
+        if exact is not grams:
+            scores, quadratics = mixed_scores(
+                exact, found.dual_coef, found.kernel_weights, learning.everyone
+            )
+            found = certify_mixture(found, scores, quadratics, problem.targets, ridge)
         gap = found.upper - found.lower
         if self.verbose:
             name = type(self).__name__

@@ -1,6 +1,6 @@
 """SequentialMKL: many candidate kernels, few in work."""
 
-from ..solvers.active_set import solve_sequential
+from ..solvers.active_set import certified, solve_sequential
 from .constraints import at_least
 from .kernel_machine import KernelClassifier, KernelRegressor, Learned
 from .machine_doc import documents_machine
@@ -16,6 +16,7 @@ class _Sequential:
             max_rounds=self.max_iter,
             on_round=report and (lambda _, evaluation, gap: report(evaluation, gap)),
         )  # fmt: skip
+        found = certified(learning, found, tol=self.tol)
         machine, value = found.evaluation.machine, found.evaluation.value
         return Learned(found.weights, machine, value, found.gap, found.n_rounds)
 

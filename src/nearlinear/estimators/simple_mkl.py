@@ -32,6 +32,10 @@ class _Simple:
         if self.p > 1.0:  # the others work on the simplex
             solve, options["p"] = solve_closed_form, self.p
         found = solve(learning, start_weights(learning.grams.n_kernels), **options)
+        found = learning.certified(found, tol=0.5 * self.tol)
+        if ball_gap(found, self.p) > self.tol * found.value and not learning.is_double:
+            learning = learning.in_double()  # weights found by rounded prices may be off, too
+            found = solve(learning, found.weights, **options)
         gap = ball_gap(found, self.p)
         return Learned(found.weights, found.machine, found.value, gap, learning.n_machines)
 

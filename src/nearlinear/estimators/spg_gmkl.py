@@ -16,10 +16,14 @@ class _Spectral:
         learning.grams.keep(learning.everyone)
         start = start_weights(learning.grams.n_kernels)
         penalty = Penalty(self.sigma * natural_sigma(learning, start), self.p)
-        found, gap = solve_spectral_gradient(
-            learning, start, penalty, tol=self.tol, max_iter=self.max_iter,
-            on_step=self._reporter(),
-        )  # fmt: skip
+        options = {"tol": self.tol, "max_iter": self.max_iter, "on_step": self._reporter()}
+        found, _ = solve_spectral_gradient(learning, start, penalty, **options)
+        found = learning.certified(found, tol=0.5 * self.tol)
+        gap = penalty.gap(found, learning.problem, learning.steps.shift)
+        value = found.value + penalty.value(found.weights)
+        if gap > self.tol * value and not learning.is_double:
+            learning = learning.in_double()  # weights found by rounded prices may be off, too
+            found, gap = solve_spectral_gradient(learning, found.weights, penalty, **options)
         value = found.value + penalty.value(found.weights)
         return Learned(found.weights, found.machine, value, gap, learning.n_machines)
 

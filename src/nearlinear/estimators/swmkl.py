@@ -115,7 +115,10 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         gate, owners = UnitLength(gate), np.arange(len(place.kernels))
         values = gate(place.rows.X)
         grams = GatedGrams(place.grams(), owners, values)
-        machine = place.learn(grams, problem).solve(np.ones(len(owners)), tol=self.tol)
+        learning, weights = place.learn(grams, problem), np.ones(len(owners))
+        machine = learning.certified_machine(
+            learning.solve(weights, tol=self.tol), weights, tol=self.tol
+        )
         components = ComponentScores.of_machines(
             place.kernels, owners, place.rows.X, (machine.dual_coef[:, None] * values).T,
             np.zeros(len(owners)), self.n_features_in_,
@@ -127,7 +130,10 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         kernel = PairwiseNormalizedSum(tuple(place.kernels), X.shape[1])
         rows = with_gates(X, gate(X))
         grams = Grams([kernel], rows, n_jobs=self.n_jobs)
-        machine = place.learn(grams, problem).solve(np.ones(1), tol=self.tol)
+        learning = place.learn(grams, problem)
+        machine = learning.certified_machine(
+            learning.solve(np.ones(1), tol=self.tol), np.ones(1), tol=self.tol
+        )
         support = np.flatnonzero(machine.dual_coef)
         expansion = KernelExpansion(
             (kernel,), rows[support],

@@ -9,6 +9,7 @@ class _Uniform:
     def _weigh(self, learning):
         weights = start_weights(learning.grams.n_kernels)
         machine = learning.solve(weights, tol=self.tol, max_iter=self.max_iter)
+        machine = learning.certified_machine(machine, weights, tol=self.tol)
         return Learned(weights, machine, machine.objective, machine.gap, machine.n_iter)
 
 

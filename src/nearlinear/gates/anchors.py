@@ -117,9 +117,16 @@ def default_sharpness(anchors, n_neighbors, X):
     Soft assignment does not change when all distances grow by the same amount, so the spread of
     the distances is the natural scale. 1.0 where there is no spread (one neighbour).
     """
-    _, halves = AnchorGeometry(anchors).nearest(X, n_neighbors)
-    spread = 2.0 * float(np.mean(halves.mean(axis=1) - halves[:, 0]))
-    return 1.0 / spread if spread > np.finfo(halves.dtype).tiny else 1.0
+    geometry = AnchorGeometry(anchors)
+    spreads = np.empty(X.shape[0])
+
+    def work(start, stop):
+        _, halves = geometry.nearest(X[start:stop], n_neighbors)
+        spreads[start:stop] = 2.0 * (halves.mean(axis=1) - halves[:, 0])
+
+    run_blocks(work, X.shape[0], BLOCK)
+    spread = float(spreads.mean())
+    return 1.0 / spread if spread > np.finfo(X.dtype).tiny else 1.0
 
 
 def _normalized(values):

@@ -49,9 +49,9 @@ class ConformalBank:
             self.divisors[which],
         )  # fmt: skip
 
-    def moved(self, origin):
-        """The same kernels seen from another origin."""
-        anchors = (self.anchors - origin).astype(self.anchors.dtype)
+    def moved(self, origin, dtype=None):
+        """The same kernels seen from another origin, in the precision of the anchors or another."""
+        anchors = (self.anchors - origin).astype(dtype or self.anchors.dtype)
         return ConformalBank(
             anchors, self.places, self.gammas, self.profile, self.per_feature, self.divisors
         )

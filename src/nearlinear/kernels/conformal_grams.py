@@ -13,13 +13,23 @@ class ConformalGrams:
     else costs a row's length per row.
     """
 
-    def __init__(self, bank, X, n_jobs=None):
+    def __init__(self, bank, X, n_jobs=None, dtype=None):
         self.origin, self.n_jobs = X.mean(axis=0, dtype=np.float64), n_jobs
-        self.bank = bank.moved(self.origin)
         self.n_kernels, self.n_rows = len(bank), len(X)
-        small = self.n_rows <= DOUBLE_ROWS and X.dtype == np.float64
-        self.dtype = np.dtype(np.float64 if small else np.float32)
+        if dtype is None:
+            small = self.n_rows <= DOUBLE_ROWS and X.dtype == np.float64
+            dtype = np.float64 if small else np.float32
+        self.dtype = np.dtype(dtype)
+        self._given = bank, X
+        wide = np.promote_types(bank.anchors.dtype, self.dtype)
+        self.bank = bank.moved(self.origin, wide)
         self.X = (X - self.origin).astype(self.dtype)
+
+    def in_double(self):
+        """The same kernels on the same rows in double precision."""
+        if self.dtype == np.float64:
+            return self
+        return ConformalGrams(*self._given, self.n_jobs, dtype=np.float64)
 
     def keep(self, which):
         """Nothing is kept: features are computed faster than matrices are read."""

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .conformal_bank import ConformalBank
-from .pairs import RowScales
 from .profiles import Profile
+from .row_order import RowOrder
+from .row_scales import RowScales
 
-# Lengths of kernels are averaged over at most this many rows.
+# Lengths of kernels are averaged over about this many rows.
 _SAMPLE = 2000
 # Median of a squared difference, in variances of a normal variable.
 _SQUARED_DIFFERENCE = 0.91
@@ -33,12 +34,10 @@ class ConformalScales:
         if per_feature:
             scale = _SQUARED_DIFFERENCE * float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
         gammas = profile.gamma(np.asarray(bandwidths, dtype=np.float64), scale)
-        step = -(-len(X) // _SAMPLE)
+        rows, weight = RowOrder.of(X).choose(_SAMPLE, weight)
         # in double precision, so that an anchor is at no distance from its row
-        sample = X[::step].astype(np.float64)
-        return cls(
-            profile, per_feature, gammas, exponent, typical, sample, weight[::step].copy()
-        )  # fmt: skip
+        sample = X[rows].astype(np.float64)
+        return cls(profile, per_feature, gammas, exponent, typical, sample, weight)
 
     def bank(self, anchors):
         """A kernel for every anchor and γ, divided by length^exponent typical^(1 − exponent)."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._warn import warn_user
 from .composite import Scaled, UnitDiagonal
-from .pairs import Pairs, RowScales, sample_rows
+from .pairs import Pairs, as_floats
+from .row_scales import RowScales
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 
 # A kernel whose mean diagonal is below this share of the largest one carries nothing.
@@ -43,8 +44,9 @@ def bank(widths=10, degrees=(1, 2, 3), columns="both"):
     Parameters
     ----------
     widths : int or sequence of float, default=10
-        Widths of the Gaussians, as multiples of the rows' median distance; a number stands for
-        that many between a tenth and ten.
+        Widths of the Gaussians, as multiples of the median distance between distinct rows (of
+        more than 500, about 500 stand for all); a number stands for that many between a tenth and
+        ten.
     degrees : sequence of int, default=(1, 2, 3)
         Degrees of the polynomials.
     columns : {"all", "each", "both"}, default="both"
@@ -100,18 +102,19 @@ def parse_kernels(kernels, n_features, parameter="kernels"):
     )
 
 
-def fix_kernels(kernels, X, normalisation, landmarks=None):
+def fix_kernels(kernels, X, normalisation):
     """Kernels with their scales taken from the training rows; those that vanish there are left out.
 
     ``normalisation`` is "variance" (the rows' images have variance one: mean diagonal minus mean
-    entry), "trace" (mean diagonal one), "diagonal" (unit diagonal) or None. ``landmarks`` are the
-    rows as kernels see them on their second argument, if that differs.
+    entry), "trace" (mean diagonal one), "diagonal" (unit diagonal) or None. Means are over distinct
+    rows; the mean entry of a kernel on more than 500 rows is taken from about 500 that stand for
+    all (``RowScales``).
     """
     scales = RowScales(X)
     fixed = [kernel.for_rows(scales) for kernel in kernels]
     if normalisation == "diagonal":
         fixed = [UnitDiagonal(kernel) for kernel in fixed]
-    means = np.array([float(kernel.diagonal(X).astype(np.float64).mean()) for kernel in fixed])
+    means = np.array([kernel.diagonal(scales.X).mean(dtype=np.float64) for kernel in fixed])
     if not np.all(np.isfinite(means)):
         raise ValueError("A kernel has a diagonal of NaN or infinity; scale the features.")
     # a kernel that will be rescaled may be as small as it likes
@@ -125,22 +128,30 @@ def fix_kernels(kernels, X, normalisation, landmarks=None):
             "are left out with weight zero (constant features are a usual cause)."
         )
     if normalisation == "variance":
-        sample = Pairs(sample_rows(X), None if landmarks is None else sample_rows(landmarks))
-        spread = _variances([fixed[m] for m in kept], sample, means[kept])
+        spread = _variances([fixed[m] for m in kept], scales, means[kept])
         return [Scaled(fixed[m], 1.0 / v) for m, v in zip(kept, spread, strict=True)], kept
     if normalisation == "trace":
         return [Scaled(fixed[m], 1.0 / means[m]) for m in kept], kept
     return [fixed[m] for m in kept], kept
 
 
-def _variances(kernels, pairs, means):
+def _variances(kernels, scales, means):
     """Mean squared distance of the images from their centre."""
-    n_rows = pairs.shape[0]
-    found = []
-    for kernel, mean in zip(kernels, means, strict=True):
-        gram = kernel.from_pairs(pairs).astype(np.float64)
-        inside = (gram.trace() - gram.mean() * n_rows) / max(1, n_rows - 1)
-        # constant on the sample but for rounding: it says nothing and is left small
-        rounding = 100.0 * np.finfo(pairs.dtype).eps
-        found.append(inside if inside > rounding * mean else mean)
-    return np.array(found)
+    X = scales.X
+    if X.ndim == 3:  # all entries are there already
+        entries = X.mean(axis=(0, 1), dtype=np.float64)[[kernel.layer for kernel in kernels]]
+        inside = (means - entries) * len(X) / max(1, len(X) - 1)
+    else:
+        inside, shared = np.empty(len(kernels)), {}
+        for m, kernel in enumerate(kernels):
+            columns = kernel.columns if isinstance(kernel, OnColumns) else None
+            if columns not in shared:
+                rows, weight = (scales if columns is None else scales.on(columns)).chosen
+                shared[columns] = Pairs(X[rows]), weight / weight.sum()
+            pairs, share = shared[columns]
+            gram = kernel.from_pairs(pairs).astype(np.float64)
+            inside[m] = share @ gram.diagonal() - share @ gram @ share
+            inside[m] /= max(1.0 - share @ share, 1e-300)
+    # constant but for rounding: it says nothing and is left small
+    rounding = 100.0 * np.finfo(as_floats(X[:1]).dtype).eps
+    return np.where(inside > rounding * means, inside, means)

@@ -38,9 +38,14 @@ class GatedGrams:
             tuple(self.grams.kernels), self.grams.X.shape[1], parts, tuple(map(float, weights))
         )
 
+    def in_double(self):
+        """The same matrices in double precision; the gates' values are what they are."""
+        exact = self.grams.in_double()
+        return self if exact is self.grams else GatedGrams(exact, self.owners, self.gates)
+
     @cached_property
     def X(self):
-        return with_gates(self.grams.X, self.gates)
+        return with_gates(self.grams.X.astype(self.dtype, copy=False), self.gates)
 
     @property
     def landmarks(self):

@@ -26,32 +26,53 @@ class Grams:
             small = self.n_rows <= DOUBLE_ROWS
             dtype = np.float64 if small and X.dtype == np.float64 else np.float32
         self.dtype = np.dtype(dtype)
-        self.X = X.astype(self.dtype, copy=False)
+        self._given = X, landmarks
+        # rows of less precision than the matrices are converted tile by tile
+        is_narrow = X.dtype.kind == "f" and X.dtype.itemsize <= self.dtype.itemsize
+        self.X = X if is_narrow else X.astype(self.dtype)
         self.landmarks = self.X if landmarks is None else landmarks
         self.n_jobs = n_jobs
         self._kept = {}
         self._room = max_bytes
         self._side = int(_TILE**0.5)
 
+    def in_double(self):
+        """The same matrices in double precision, of the rows as they were given; none is kept."""
+        if self.dtype == np.float64:
+            return self
+        X, landmarks = self._given
+        return Grams(self.kernels, X, n_jobs=self.n_jobs, landmarks=landmarks, dtype=np.float64)
+
     def pairs(self, rows, columns):
+        near = self._precise(self.X[rows])
         if rows is columns and self.landmarks is self.X:
-            return Pairs(self.X[rows])  # symmetric to the last bit
-        return Pairs(self.X[rows], self.landmarks[columns])
+            return Pairs(near)  # symmetric to the last bit
+        return Pairs(near, self._far(columns))
+
+    def _precise(self, X):
+        # similarities to other rows are what they are
+        return X if X.ndim == 3 else X.astype(self.dtype, copy=False)
+
+    def _far(self, rows):
+        """The rows as kernels see them on their second argument."""
+        Z = self.landmarks[rows]
+        return self._precise(Z) if self.landmarks is self.X else Z
 
     def diagonals(self):
         """k_m(x_i, x_i), shape (n_kernels, n_rows)."""
-        return np.array([kernel.diagonal(self.X) for kernel in self.kernels], dtype=np.float64)
+        X = self._precise(self.X)
+        return np.array([kernel.diagonal(X) for kernel in self.kernels], dtype=np.float64)
 
     def columns(self, rows):
         """Columns of all matrices, shape (n_kernels, n_rows, len(rows)); nothing is kept."""
         found = np.empty((self.n_kernels, self.n_rows, len(rows)), dtype=self.dtype)
-        Z = self.landmarks[rows]
+        Z = self._far(rows)
         for m, gram in self._kept.items():
             found[m] = gram[rows].T
         rest = [m for m in range(self.n_kernels) if m not in self._kept]
 
         def fill(start, stop):
-            pairs = Pairs(self.X[start:stop], Z)
+            pairs = Pairs(self._precise(self.X[start:stop]), Z)
             for m in rest:
                 found[m, start:stop] = self.kernels[m].from_pairs(pairs)
 

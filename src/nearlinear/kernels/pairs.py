@@ -5,9 +5,6 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 
-# Rows among which the typical distance is taken.
-_SAMPLE = 300
-
 
 class Pairs:
     """All pairs (x, z) of rows of ``X`` and ``Z``; ``Z`` None stands for ``X`` itself.
@@ -67,48 +64,6 @@ class Pairs:
             squares = 0.5 * (squares + squares.T)
             np.fill_diagonal(squares, 0.0)
         return squares.astype(self.dtype, copy=False)
-
-
-class RowScales:
-    """Typical sizes of the training rows, from which kernels take theirs; computed once."""
-
-    def __init__(self, X):
-        self.X = X
-        self._on = {}
-
-    @classmethod
-    def of(cls, X):
-        """``X`` as scales, if it is not such already."""
-        return X if isinstance(X, cls) else cls(X)
-
-    def on(self, columns):
-        """The same rows, seen on some columns only."""
-        if columns not in self._on:
-            self._on[columns] = RowScales(self.X[:, list(columns)])
-        return self._on[columns]
-
-    @cached_property
-    def mean_squared_norm(self):
-        return float(squared_norms(self.X).mean()) or 1.0
-
-    @cached_property
-    def squared_distance(self):
-        """Median squared distance of the rows; their mean where most rows are equal."""
-        sample = sample_rows(self.X).astype(np.float64)
-        if not issparse(sample):
-            sample = sample - sample.mean(axis=0)  # far from the origin all rows seem equal
-        distances = Pairs(sample).squared_distances
-        upper = distances[np.triu_indices(len(distances), 1)]
-        # equal rows are as far apart as rounding has them
-        upper[upper < 1e-13 * float(squared_norms(sample).max())] = 0.0
-        if len(upper) == 0:
-            return 1.0
-        return float(np.median(upper)) or float(upper.mean()) or 1.0
-
-
-def sample_rows(X):
-    """At most 300 of the rows, evenly spaced."""
-    return X[:: -(-X.shape[0] // _SAMPLE)]
 
 
 def as_floats(X):

@@ -7,7 +7,8 @@ from numbers import Real
 import numpy as np
 
 from .base import evaluates_pairs
-from .pairs import RowScales, squared_norms
+from .pairs import squared_norms
+from .row_scales import RowScales
 
 
 @evaluates_pairs
@@ -66,7 +67,10 @@ class Polynomial:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Gaussian:
-    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance)."""
+    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance).
+
+    The median is over all pairs of distinct rows; of more than 500 rows, about 500 stand for all.
+    """
 
     gamma: float | None = None
     width: float = 1.0

@@ -5,7 +5,7 @@ weight is zero. The certificate covers every kernel that has been priced with th
 vector; at the end these are all of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class SequentialSolution:
     gap: float
     n_rounds: int
     history: list
+    bounding: np.ndarray | None = None  # the dual vector of the best bound, if another one's
 
     @property
     def objective(self):
@@ -64,7 +65,8 @@ def solve_sequential(
     bank = _Prices(learning, chunk)
     active = bank.first(insertions)
     weights = np.full(len(active), 1.0 / len(active))
-    relative, precision, history, lower, lowest = np.inf, 0.5 * tol, [], -np.inf, None
+    relative, precision, history, lowest = np.inf, 0.5 * tol, [], None
+    lower, bounding = -np.inf, None
     for round_ in range(1, max_rounds + 1):
         learning.grams.keep(active)
         inner = float(np.clip(0.3 * relative, precision, 0.3))
@@ -77,7 +79,9 @@ def solve_sequential(
             lowest = now, active
         bound = learning.bound(now, best)
         if bank.is_complete:  # bounds of earlier rounds hold as well
-            lower = bound = max(lower, bound)
+            if bound > lower:
+                lower, bounding = bound, now.machine.dual_coef
+            bound = lower
         gap = now.value - bound
         relative = gap / max(now.value, 1e-300)
         history.append((relative, len(active)))
@@ -101,7 +105,19 @@ def solve_sequential(
     now = now.take(order)
     full = np.zeros(len(learning.everyone))
     full[active[order]] = now.weights
-    return SequentialSolution(now, full, now.value - lower, round_, history)
+    return SequentialSolution(now, full, now.value - lower, round_, history, bounding)
+
+
+def certified(learning, found, *, tol):
+    """A SequentialSolution with value and gap in double precision: only such may be reported."""
+    active = np.flatnonzero(found.weights)
+    now = learning.certified(found.evaluation, tol=0.5 * tol, which=active)
+    if now is found.evaluation:
+        return found
+    lower = learning.certified_bound(now.machine.dual_coef)
+    if now.value - lower > tol * now.value and found.bounding is not None:
+        lower = max(lower, learning.certified_bound(found.bounding))
+    return replace(found, evaluation=now, gap=now.value - lower)
 
 
 class _Prices:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+_BLOCK = 4096  # rows measured at once
+
 
 class Batches:
     """Yields rows, targets and each row's share of the batch's mean loss."""
@@ -21,15 +23,17 @@ class Batches:
 
 
 class RowNoise:
-    """Adds Gaussian noise to dense rows, in units of the spread of each column of ``like``.
+    """Adds Gaussian noise to dense rows, in units of the standard deviation of their columns.
 
-    Sparse rows stay as they are: noise would fill them.
+    The deviations are those of all rows ``like``, as ``view`` shows them. Rows that are sparse then
+    stay as they are: noise would fill them.
     """
 
-    def __init__(self, like, jitter, rng):
+    def __init__(self, like, jitter, rng, view=lambda rows: rows):
         self._rng, self._spread = rng, None
-        if jitter and isinstance(like, np.ndarray):
-            self._spread = (jitter * like.std(axis=0, dtype=np.float64)).astype(like.dtype)
+        first = view(like[:1])
+        if jitter and isinstance(first, np.ndarray):
+            self._spread = (jitter * _column_spread(like, view)).astype(first.dtype)
 
     def __call__(self, rows):
         if self._spread is None:
@@ -38,3 +42,16 @@ class RowNoise:
         noise *= self._spread
         noise += rows
         return noise
+
+
+def _column_spread(rows, view):
+    """Standard deviations of the columns of ``view(rows)``, a block at a time."""
+    origin = view(rows[:1])[0]
+    total, squares = np.zeros((2, len(origin)))
+    for start in range(0, rows.shape[0], _BLOCK):
+        # constant columns are zeros to the last bit, and rows far away lose no digits
+        moved = (view(rows[start : start + _BLOCK]) - origin).astype(np.float64, copy=False)
+        total += moved.sum(axis=0)
+        squares += np.einsum("id,id->d", moved, moved)
+    mean = total / rows.shape[0]
+    return np.sqrt(np.maximum(squares / rows.shape[0] - mean**2, 0.0))

@@ -108,6 +108,14 @@ class MachineSolution:
         return self.objective - self.gap
 
 
+def certificate(problem, steps, dual_coef, slack):
+    """Bias, primal objective and duality gap of a dual vector whose slack is y − (K + shift) a."""
+    bias = steps.bias(problem, dual_coef, slack)
+    quadratic = float(dual_coef @ (problem.targets - slack))
+    primal = 0.5 * quadratic + problem.loss(steps.residual(slack, bias))
+    return bias, primal, primal - problem.dual_value(dual_coef, quadratic)
+
+
 def feasible(start, problem, steps):
     """A dual vector inside the box, and with Σa = 0 where pair steps could not repair it."""
     coef = np.clip(start, problem.lower, problem.upper)

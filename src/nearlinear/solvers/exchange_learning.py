@@ -49,6 +49,15 @@ class ExchangeLearning(KernelLearning):
         slack = problem.targets - weights @ products
         return MachineSolution(coef, found.bias, primal, primal - dual, found.n_iter, slack)
 
+    def _certificate(self, coef, slack):
+        """The dual Σ|a| − ½ aᵀ(K + ridge) a is taken at the best multiple of a."""
+        bias, loss = self.fit_bias(slack)
+        quadratic = float(coef @ (self.problem.targets - slack))
+        primal = 0.5 * quadratic + loss
+        curvature = quadratic + float(self._ridge @ coef**2)
+        dual = 0.5 * float(self.problem.targets @ coef) ** 2 / max(curvature, 1e-300)
+        return bias, primal, primal - dual
+
     @property
     def _ridge(self):
         return 1.0 / np.maximum(self.problem.upper - self.problem.lower, _SMALLEST_C)

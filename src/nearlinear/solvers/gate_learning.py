@@ -49,6 +49,10 @@ class GateObjective:
         self.learning.use(GatedGrams(self.base, self.owners, gates))
         return self.learning.solve(np.ones(len(self.owners)), tol=tol)
 
+    def certified(self, machine, tol):
+        """The machine that was solved last with its gap in double precision."""
+        return self.learning.certified_machine(machine, np.ones(len(self.owners)), tol=tol)
+
     def __call__(self, gate, tol):
         """J, its gradient in the gate's parameters, and the machine."""
         gates = gate(self.X)
@@ -97,7 +101,7 @@ def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, o
             was_interrupted = True
     found = Rounded(best[1], margin)
     gates = found(objective.X)
-    machine = objective.solve(gates, tol)
+    machine = objective.certified(objective.solve(gates, tol), tol)
     penalty, n_machines = objective.price(best[1]), objective.learning.n_machines
     return GatedMachine(
         found, gates, machine, tuple(path), penalty, n_machines, was_interrupted

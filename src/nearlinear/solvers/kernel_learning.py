@@ -5,12 +5,12 @@
 is convex in β; its gradient is −½ S with S_m = aᵀK_m a at the solution (Danskin).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .dual_problem import MachineSolution
+from .dual_problem import MachineSolution, certificate
 from .kernel_rows import ComputedRows, GramRows
 from .kernel_svm import solve_kernel_machine
 
@@ -22,6 +22,7 @@ _FEWEST_GRADIENTS, _MOST_GRADIENTS = 8, 50
 # Images of all kernels are kept for the curvature while tiles and kernels are few.
 _MOST_IMAGE_WORK = 2 * 10**9
 _FEWEST_FREE = 500  # too few rows make a model that misleads
+_SCORED = 64  # kernels whose scores are held at once
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,74 @@ class KernelLearning:
         self.last = found, which
         return found
 
+    def in_double(self):
+        """The same problem with matrices in double precision, from the last solution on."""
+        # room for matrices twice as large
+        self._matrix = self._matrix_weights = None
+        self.grams.keep([])
+        learning = type(self)(
+            self.grams.in_double(), self.problem, self.steps, max_iter=self.max_iter,
+            max_bytes=self.max_bytes,
+        )  # fmt: skip
+        learning.latest, learning.n_machines = self.latest, self.n_machines
+        return learning
+
+    @property
+    def is_double(self):
+        return self.grams.dtype == np.float64
+
+    def certified(self, evaluation, *, tol, which=None):
+        """The same with value, gap and quadratics in double precision: only such may be reported.
+
+        Matrices of many rows, or of rows in float32, are in single precision, and what that rounds
+        away, times C, may be more than the gap that is left. A machine whose gap turns out to be
+        more than ``tol`` of its value is solved further, in double precision.
+        """
+        if self.is_double:
+            return evaluation
+        exact = self.grams.in_double()
+        which = self.everyone if which is None else which
+        weights, machine = evaluation.weights, evaluation.machine
+        machine, quadratics = self._measured(exact, machine, weights, which)
+        if machine.gap > tol * machine.objective:
+            self.latest = machine.dual_coef
+            further = self.in_double().solve(weights, tol=tol, which=which)
+            machine = replace(further, n_iter=machine.n_iter + further.n_iter)
+            machine, quadratics = self._measured(exact, machine, weights, which)
+        return Evaluation(weights, machine, quadratics)
+
+    def certified_machine(self, machine, weights, *, tol):
+        """The same of a machine alone."""
+        return self.certified(Evaluation(weights, machine, None), tol=tol).machine
+
+    def _measured(self, exact, machine, weights, which):
+        """A machine with the bias, value and gap that it has under ``exact``; aᵀK_m a there."""
+        coef = machine.dual_coef
+        scores, quadratics = mixed_scores(exact, coef, weights, which)
+        slack = self.problem.targets - scores - self.steps.shift * coef.sum()
+        bias, objective, gap = self._certificate(coef, slack)
+        return MachineSolution(coef, bias, objective, gap, machine.n_iter, slack), quadratics
+
+    def _certificate(self, coef, slack):
+        return certificate(self.problem, self.steps, coef, slack)
+
+    def certified_bound(self, dual_coef):
+        """``bound`` over all kernels, in double precision."""
+        exact = self.grams.in_double()
+        return self._bound(dual_coef, exact.quadratics(dual_coef, self.everyone).max())
+
     def bound(self, evaluation, best):
         """A lower bound of min J over kernels whose largest aᵀK_m a is ``best``.
 
         Any dual vector gives one; this takes the best multiple t a, 0 ≤ t ≤ 1, of the machine's.
         """
-        coef = evaluation.machine.dual_coef
+        return self._bound(
+            evaluation.machine.dual_coef, max(best, evaluation.quadratics.max())
+        )  # fmt: skip
+
+    def _bound(self, coef, largest):
         linear = self.problem.dual_value(coef, 0.0)
-        quadratic = max(best, evaluation.quadratics.max()) + self.steps.shift * coef.sum() ** 2
+        quadratic = largest + self.steps.shift * coef.sum() ** 2
         shrunk = min(1.0, max(linear, 0.0) / max(quadratic, 1e-300))
         return shrunk * linear - 0.5 * shrunk**2 * quadratic
 
@@ -143,7 +204,9 @@ class KernelLearning:
 
     def _rows_on_demand(self, weights, which):
         kernel = self.grams.mixture(weights, which)
-        return ComputedRows(kernel, self.grams.X, self.max_bytes, self.grams.landmarks)
+        return ComputedRows(
+            kernel, self.grams.X, self.max_bytes, self.grams.landmarks, dtype=self.grams.dtype
+        )
 
     def curvature(self, evaluation, which):
         """Second derivatives of J: U K_FF⁻¹ Uᵀ, U_m = (K_m a)_F on the free rows F."""
@@ -179,6 +242,22 @@ class KernelLearning:
         else:
             matrix = self._source(weights, which).block(free)
         return matrix + matrix.dtype.type(self.steps.shift)
+
+
+def mixed_scores(grams, dual_coef, weights, which):
+    """Σ_m weights_m K_m a at all rows, and aᵀK_m a for the kernels ``which``."""
+    scores, quadratics = np.zeros(grams.n_rows), np.zeros(len(which))
+    is_used = np.asarray(weights) > 0.0
+    used = np.flatnonzero(is_used)
+    # some kernels at a time: their scores may take as much memory as all of them have rows
+    for start in range(0, len(used), _SCORED):
+        part = used[start : start + _SCORED]
+        products = grams.products(dual_coef, which[part], np.arange(grams.n_rows))
+        scores += weights[part] @ products
+        quadratics[part] = products @ dual_coef
+    if not is_used.all():
+        quadratics[~is_used] = grams.quadratics(dual_coef, which[~is_used])
+    return scores, quadratics
 
 
 def _solve_symmetric(matrix, right):

@@ -43,22 +43,27 @@ class GramRows:
 class ComputedRows:
     """Rows of a kernel on demand, the latest kept within ``max_bytes``.
 
-    While a solver works on some columns only, rows are computed and kept on these alone. Values
-    are in single precision, so scores are certain to about 1e-7 Σ|a|.
+    While a solver works on some columns only, rows are computed and kept on these alone. In single
+    precision scores are certain to about 1e-7 Σ|a|.
     """
 
-    def __init__(self, kernel, X, max_bytes, landmarks=None, working_set=2048, whole_set=5000):
+    def __init__(
+        self, kernel, X, max_bytes, landmarks=None, working_set=2048, whole_set=5000,
+        dtype=np.float32,
+    ):  # fmt: skip
         self.kernel = kernel
-        self.X = X.astype(np.float32, copy=False)
-        self.landmarks = self.X if landmarks is None else landmarks
+        self.dtype = np.dtype(dtype)
+        is_own = landmarks is None or landmarks is X
+        self.X = X if X.ndim == 3 else X.astype(self.dtype, copy=False)
+        self.landmarks = self.X if is_own else landmarks
         self.n_rows = X.shape[0]
         self.max_bytes = max_bytes
         self.working_set = working_set
-        self.whole_set = min(whole_set, int((max_bytes / 4) ** 0.5))
+        self.whole_set = min(whole_set, int((max_bytes / self.dtype.itemsize) ** 0.5))
         self.n_computed = 0
         self._slot_of = np.full(self.n_rows, -1)
         self._used = np.empty(0, dtype=np.int64)
-        self._buffer = np.empty(int(max_bytes // 4), dtype=np.float32)
+        self._buffer = np.empty(int(max_bytes // self.dtype.itemsize), dtype=self.dtype)
         self.restrict(np.arange(self.n_rows))
 
     def block(self, rows):
@@ -67,7 +72,7 @@ class ComputedRows:
         if len(self._rows) == 0 and size <= len(self._buffer):
             gram = self._buffer[:size].reshape(len(rows), len(rows))
         else:
-            gram = np.empty((len(rows), len(rows)), dtype=np.float32)
+            gram = np.empty((len(rows), len(rows)), dtype=self.dtype)
         self._fill(rows, self.landmarks[rows], gram, np.arange(len(rows)))
         return gram
 
@@ -133,7 +138,7 @@ class ComputedRows:
         self.n_computed += len(rows)
         for start in range(0, len(rows), _STRIP):
             X = self.X[rows[start : start + _STRIP]]
-            weights = change[start : start + _STRIP].astype(np.float32)
+            weights = change[start : start + _STRIP].astype(self.dtype)
             for first in range(0, Z.shape[0], _TILE // _STRIP):
                 part = slice(first, first + _TILE // _STRIP)
                 slack[part] -= weights @ self.kernel.from_pairs(Pairs(X, Z[part]))

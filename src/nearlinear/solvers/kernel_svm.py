@@ -3,12 +3,12 @@
 The rows that violate optimality most are solved for exactly, by compiled steps on the small
 matrix among them; then all other rows hear of the change, and so on. Rows that sit at a bound and
 point outwards are left out until the rest is solved. The stop is a certificate: the duality gap
-over all rows.
+over all rows, as far as the precision of the matrix goes.
 """
 
 import numpy as np
 
-from .dual_problem import MachineSolution, feasible
+from .dual_problem import MachineSolution, certificate, feasible
 
 # Left out are rows at a bound once they are this share of the rows at work.
 _SHRINK_SHARE = 0.3
@@ -42,7 +42,7 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
     """
     state = _State(source, problem, steps, start)
     target = steps.violation(problem, state.dual_coef, state.slack)
-    certificate = state.certificate()
+    proof = state.certificate()
     n_iter = 0
     while n_iter < max_iter:
         n_iter += 1
@@ -50,8 +50,8 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
             if not state.is_whole:
                 state.unshrink()
                 continue
-            certificate = state.certificate()
-            if certificate[2] <= tol * certificate[1]:
+            proof = state.certificate()
+            if proof[2] <= tol * proof[1]:
                 break
             target = 0.3 * min(target, state.violation())
             if target <= _ROUNDING * np.abs(problem.targets - state.slack).max():
@@ -61,8 +61,8 @@ def solve_kernel_machine(source, problem, steps, *, tol=1e-3, max_iter=10_000, s
         state.shrink(_SHRINK_SHARE)
     else:
         state.unshrink()
-        certificate = state.certificate()
-    bias, objective, gap = certificate
+        proof = state.certificate()
+    bias, objective, gap = proof
     return MachineSolution(
         state.dual_coef, bias, objective, gap, n_iter, state.slack
     )  # fmt: skip
@@ -162,8 +162,4 @@ class _State:
 
     def certificate(self):
         """Bias, primal objective and duality gap."""
-        bias = self.steps.bias(self.problem, self.dual_coef, self.slack)
-        quadratic = float(self.dual_coef @ (self.problem.targets - self.slack))
-        residual = self.steps.residual(self.slack, bias)
-        primal = 0.5 * quadratic + self.problem.loss(residual)
-        return bias, primal, primal - self.problem.dual_value(self.dual_coef, quadratic)
+        return certificate(self.problem, self.steps, self.dual_coef, self.slack)

@@ -72,13 +72,14 @@ class OnlineSVM:
         return 0.5 * self.dual_coef @ (self.y + self.gradient)
 
     def scores(self, X):
-        """f(x), without the bias."""
+        """f(x), without the bias; in double precision, since certificates rest on it."""
         scores, support = np.zeros(X.shape[0]), np.flatnonzero(self.dual_coef)
         if len(support):
-            rows, dual_coef = self.X[support], self.dual_coef[support]
+            rows = self.X[support].astype(np.float64, copy=False)
+            dual_coef = self.dual_coef[support]
             for start in range(0, len(scores), _SCORE_BLOCK):
-                part = slice(start, start + _SCORE_BLOCK)
-                scores[part] = self.kernel(X[part], rows) @ dual_coef
+                part = X[start : start + _SCORE_BLOCK].astype(np.float64, copy=False)
+                scores[start : start + _SCORE_BLOCK] = self.kernel(part, rows) @ dual_coef
         return scores
 
     def decision(self, X):

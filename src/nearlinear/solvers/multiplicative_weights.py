@@ -13,7 +13,7 @@ any weights; ``lower`` is one over the objective of the returned f, which no α 
 The saddle value lies between, and neither α nor μ can gain more than ``upper − lower``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,6 +80,29 @@ def solve_by_exchange(columns, diagonals, y, ridge, *, tol, max_iter, block=8):
             break
         state.shift_prior()
     return state.solution(n_iter)
+
+
+def certify_mixture(found, scores, quadratics, y, ridge):
+    """A mixture with its bounds taken anew, and with the best scale and bias for them.
+
+    ``scores`` are Σ_j dual_coef_j k_μ(x_j, x_i) for all rows and ``quadratics`` aᵀK_m a for all
+    kernels, in more precision than the columns that ``found`` was learned from.
+    """
+    half = np.abs(found.dual_coef[y > 0]).sum()
+    if not half > 0.0:  # f is constant: no kernel has a part in it
+        return found
+    scale = 2.0 * half  # dual_coef = scale × α y
+    alpha, weights = np.abs(found.dual_coef) / scale, found.kernel_weights
+    features = np.column_stack([y * scores / scale, y])
+    norm = max(float(weights @ quadratics) / scale**2, 0.0)
+    machine, cost = fit_scale_and_bias(
+        features, norm, ridge, [np.zeros(2), np.array([scale, found.bias])]
+    )
+    upper = float(quadratics.max()) / scale**2 + float(ridge @ alpha**2)
+    return replace(
+        found, dual_coef=machine[0] * alpha * y, bias=float(machine[1]), upper=upper,
+        lower=1.0 / cost,
+    )  # fmt: skip
 
 
 class _State:

@@ -48,6 +48,13 @@ class SingleKernel:
         grams = Grams([self.kernel], self.X if rows is None else self.X[rows])
         return learning(grams, problem, self.steps, max_bytes=room).solve(np.ones(1), tol=self.tol)
 
+    def certified(self, machine, problem, rows):
+        """A machine that was solved on ``rows`` with its gap in double precision."""
+        learning = self.learning(
+            Grams([self.kernel], self.X[rows]), problem, self.steps, max_bytes=self.max_bytes
+        )
+        return learning.certified_machine(machine, np.ones(1), tol=self.tol)
+
     def scores(self, machine, rows, at):
         """Scores at the rows ``at`` of a machine that was solved on ``rows``."""
         coef = np.zeros(self.X.shape[0])

@@ -15,7 +15,6 @@ from .tree_model import TreeModel
 from .tree_phases import HardPhase, SoftPhase
 from .tree_start import revive_splits
 
-_SPREAD_ROWS = 20000
 _PROJECTION_RATE = 0.1  # step of the projection relative to that of the tree
 # Shares of the soft epochs after which splits that part nothing are put elsewhere.
 _REVIVALS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -115,7 +114,7 @@ def train_tree(
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
     tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
-    noise = RowNoise(start.rows(Z[:_SPREAD_ROWS]), jitter, rng)
+    noise = RowNoise(Z, jitter, rng, start.rows)
     soft = SoftPhase(SoftPass(start, batch_size), noise, loss, annealing, compare, n_jobs)
     n_soft = n_epochs - round(annealing.hard_share * n_epochs) if start.depth else 0
     revivals = {round(share * n_soft) for share in _REVIVALS}
