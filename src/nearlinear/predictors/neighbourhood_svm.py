@@ -278,9 +278,7 @@ def _score_queries(X, neighbours, rows, labels, upper, ridge, gamma, tol, scores
                 continue
             for a in range(n_neighbors):
                 signs[a] = 1.0 if near[a] == positive else -1.0
-            if not _solve_dual(
-                gram, signs, upper[around], ridge[around], tol, dual, local, factor
-            ):
+            if not _solve_dual(gram, signs, upper[around], ridge[around], tol, dual, local, factor):
                 n_unsolved += 1
             scores[i, c] = np.sum(dual * signs * similarity)
             least = min(least, scores[i, c])
