@@ -151,10 +151,10 @@ def test_the_default_is_not_worse_than_equal_weights_for_all_rows(kind):
 def test_objectives_of_all_rounds_are_told(data):
     X, y = data
     model = make(n_selected=2, max_rounds=5).fit(X, y)
-    assert model.round_objectives_[model.n_iter_ - 1] == model.objective_
-    assert model.objective_ == model.round_objectives_.min()
+    assert model.objective_path_[model.n_iter_ - 1] == model.objective_
+    assert model.objective_ == model.objective_path_.min()
     cut = make(n_selected=2, max_rounds=2).fit(X, y)
-    np.testing.assert_array_equal(cut.round_objectives_, model.round_objectives_[:2])
+    np.testing.assert_array_equal(cut.objective_path_, model.objective_path_[:2])
 
 
 @EACH_SELECTION

@@ -53,7 +53,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         Mean switch of each kernel over the training rows.
     n_selected_ : int, or a list of such
         Kernels that are switched on for a row and either class.
-    round_objectives_ : array of shape (n_rounds,), or a list of such
+    objective_path_ : array of shape (n_rounds,), or a list of such
         Objective of each round's model as it predicts. Rounds need not settle, and may be several
         times worse than the one that was kept, ``n_iter_``.
     gate_ : Switches
@@ -180,7 +180,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
             "kernel_weights_": weights,
             "switches_share_": found.gates.mean(axis=0),
             "n_selected_": n_selected,
-            "round_objectives_": np.array(found.path),
+            "objective_path_": np.array(found.path),
         }
         return Localized(
             SelectedSum(components, n_selected, found.bias), machine.dual_coef != 0.0,
