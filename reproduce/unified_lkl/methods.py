@@ -87,6 +87,7 @@ MAKERS = {
     **{f"{method}_cv": partial(mixture, maker) for method, maker in GLOBAL.items()},
     **{method: partial(mixture, maker) for method, maker in LOCAL.items()},
     **{f"{method}_fixed": partial(mixture, maker) for method, maker in LOCAL.items()},
+    "lmkl_published": partial(mixture, LMKLClassifier),
     "swmkl_pairwise": partial(mixture, SwMKLClassifier),
     "samkl": partial(mixture, SAMKLClassifier),
     **{f"{method}_mwu": partial(mixture, maker) for method, maker in LOCAL.items()},
@@ -101,6 +102,7 @@ TITLES = {
     "gmkl_cv": "SPG-GMKL, width by CV",
     "mwumkl": "MWUMKL",
     "mwumkl_cv": "MWUMKL, width by CV",
+    "lmkl_published": "LMKL, no gate penalty",
     "lmkl_fixed": "LMKL",
     "lmkl": "LMKL, by CV",
     "clmkl_fixed": "C-LMKL",
@@ -117,7 +119,7 @@ TITLES = {
     "ldmkl_mwu": "LD-MKL, MWU",
 }
 # Several of our rows may stand beside one printed number.
-_VARIANTS = ("_cv", "_fixed", "_pairwise", "_mwu")
+_VARIANTS = ("_cv", "_fixed", "_published", "_pairwise", "_mwu")
 MEASURED = (
     "accuracy",
     "fit_seconds",

@@ -8,10 +8,14 @@ from scipy.sparse import csr_matrix
 from sklearn.svm import SVC, SVR
 
 from nearlinear import LDMKLClassifier, SwMKLClassifier
+from nearlinear.estimators.ldmkl import _retrained
 from nearlinear.estimators.rows import canonical_order
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
-from nearlinear.solvers.success import stratified_folds
+from nearlinear.solvers.bias_steps import FreeBias
+from nearlinear.solvers.dual_problem import DualProblem
+from nearlinear.solvers.kernel_learning import KernelLearning
+from nearlinear.solvers.success import SingleKernel, stratified_folds
 
 KERNELS = [Gaussian(0.3), Gaussian(5.0), Linear()]
 METHODS = {"SwMKL": SwMKLClassifier, "LDMKL": LDMKLClassifier}
@@ -31,7 +35,7 @@ EACH_VARIANT = pytest.mark.parametrize(
     ids=["separable", "pairwise", "plain", "gated", "printed"],
 )
 C = 2.0
-REGRESSION = {"C": 0.5, "epsilon": 0.05}
+REGRESSION = {"C": 0.5, "epsilon": 0.01}
 
 
 def make(method, kernels=KERNELS, **settings):
@@ -115,7 +119,9 @@ def test_a_kernel_given_twice_is_that_kernel_in_ldmkl(moons, vote):
     once = make("LDMKL", Gaussian(0.7), vote=vote).fit(X, y)
     np.testing.assert_allclose(twice.gate_(X), 0.5)
     # every row has the gate 1/M for both, and nobody is left out
-    np.testing.assert_allclose(twice.decision_function(X), once.decision_function(X), atol=0.02)
+    share = 0.5 if vote == "printed" else 1.0  # the printed vote multiplies by the gate itself
+    expected = np.tanh(share * once.predictor_.components(X)[:, 0])
+    np.testing.assert_allclose(twice.decision_function(X), expected, atol=0.02)
 
 
 # --- success -----------------------------------------------------------------------------------
@@ -203,7 +209,7 @@ def test_gate_values_are_those_of_the_gate(data, blobs, method):
 
 def test_a_lower_temperature_sharpens_the_gate(data):
     X, y = data
-    tops = [make("LDMKL", temperature=t).fit(X, y).gate_(X).max(axis=1).mean() for t in (1, 0.1)]
+    tops = [make("LDMKL", temperature=t).fit(X, y).gate_(X).max(axis=1).mean() for t in (1, 0.01)]
     assert tops[1] > tops[0] + 0.05
 
 
@@ -259,6 +265,11 @@ def test_the_objective_of_swmkl_is_that_of_the_last_machine(data):
 # --- LD-MKL retraced ---------------------------------------------------------------------------
 
 
+def least_gate(temperature, n_kernels=3):
+    """1/M, but for expected successes that are alike: they differ by two free errors at most."""
+    return 0.999 * np.exp(-2.0 * REGRESSION["epsilon"] / temperature) / n_kernels
+
+
 def ldmkl_by_hand(expected_success, X, y, Z, vote, temperature=0.2):
     """Algorithm 3 with scikit-learn's machines; temperatures below one part the rows well."""
 
@@ -269,13 +280,13 @@ def ldmkl_by_hand(expected_success, X, y, Z, vote, temperature=0.2):
     gates, at_new = (softmax(expected_success(rows)) for rows in (X, Z))
     total = np.zeros(len(Z))
     for m, kernel in enumerate(KERNELS):
-        mine = np.flatnonzero(gates[:, m] >= 1 / 3)
+        mine = np.flatnonzero(gates[:, m] >= least_gate(temperature))
         if len(mine) < 8 or len(set(y[mine])) == 1:
             mine = np.arange(len(y))
         svc = machine(kernel, X[mine], y[mine])
         rows, coef, bias = mine[svc.support_], svc.dual_coef_[0], svc.intercept_[0]
         if vote != "plain":
-            coef, bias = 3 * gates[rows, m] * coef, 0.0
+            coef, bias = (3 if vote == "gated" else 1) * gates[rows, m] * coef, 0.0
         if vote == "gated":
             scores, signs = kernel(X[mine], X[rows]) @ coef, 2 * y[mine] - 1
             losses = [np.maximum(0, 1 - signs * (scores + b)).sum() for b in signs - scores]
@@ -291,7 +302,7 @@ def test_votes_retraced(data, expected_success, rng, vote):
     Z = rng.standard_normal((30, 3))
     model = make("LDMKL", vote=vote, temperature=0.2).fit(X, y)
     expected, gates = ldmkl_by_hand(expected_success, X, y, Z, vote)
-    counts = (gates >= 1 / 3).sum(axis=0)
+    counts = (gates >= least_gate(0.2)).sum(axis=0)
     assert counts.min() < 80  # some machine has seen some of the rows only
     np.testing.assert_allclose(model.decision_function(Z), expected, atol=0.03)
 
@@ -303,18 +314,37 @@ def test_a_vote_lies_between_minus_one_and_one(data, rng, vote):
     assert np.abs(model.decision_function(10.0 * rng.standard_normal((50, 3)))).max() <= 1.0
 
 
-def test_a_kernel_that_answers_for_few_rows_keeps_its_first_machine():
+@pytest.mark.parametrize(
+    ("rows", "is_solved_anew"),
+    [(np.arange(5), False), (np.arange(0, 60, 2), False), (np.arange(6), True)],
+    ids=["few rows", "one class", "enough"],
+)
+def test_a_kernel_that_answers_for_few_rows_keeps_its_first_machine(rows, is_solved_anew):
+    X, signs = np.random.default_rng(0).standard_normal((60, 2)), np.tile([1.0, -1.0], 30)
+    problem = DualProblem.of_signs(signs, np.full(60, C))
+    single = SingleKernel(Linear(), X, KernelLearning, FreeBias(), tol=1e-6, max_bytes=1e9)
+    first = single.solve(problem)
+    solved_on, found = _retrained(single, first, rows, problem)
+    assert (found is not first) == is_solved_anew
+    np.testing.assert_array_equal(solved_on, rows if is_solved_anew else np.arange(60))
+
+
+@pytest.fixture(scope="module")
+def noisy():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 2))
-    y = (np.sin(5.0 * X[:, 0]) > 0).astype(int)
-    model = make("LDMKL", [Gaussian(5.0), Linear()], temperature=1e-3).fit(X, y)
-    # the linear kernel is right on about half of the rows, but the other one is never worse
-    gates = model.gate_(X)
-    assert (gates[:, 1] >= 0.5).sum() < 6
-    linear = machine(Linear(), X, y)
-    np.testing.assert_allclose(
-        model.predictor_.components(X)[:, 1], linear.decision_function(X), atol=0.02
-    )
+    X, noise = rng.standard_normal((900, 4)), 0.5 * rng.standard_normal(900)
+    return X, (np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + noise > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("tol", "dtype"), [(1e-6, np.float64), (1e-2, np.float32)], ids=["tol", "precision"]
+)
+def test_labels_of_ldmkl_depend_on_neither_tolerance_nor_precision(noisy, tol, dtype):
+    X, y = noisy[0], noisy[1]
+    one = LDMKLClassifier().fit(X[:300], y[:300])
+    other = LDMKLClassifier(tol=tol).fit(X[:300].astype(dtype), y[:300])
+    differ = np.mean(one.predict(X[300:]) != other.predict(X[300:].astype(dtype)))
+    assert differ <= 0.01  # the machines themselves are solved to 1e-2
 
 
 def test_the_objective_of_ldmkl_is_the_sum_over_its_machines(data):

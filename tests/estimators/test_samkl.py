@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
 
-from nearlinear import SAMKLClassifier, SimpleMKLClassifier
+from nearlinear import SAMKLClassifier, SimpleMKLClassifier, UniformMKLClassifier
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 
 KERNELS = [Gaussian(0.2), Gaussian(2.0), Linear(), Polynomial(2, gamma=0.5)]
@@ -120,11 +120,41 @@ def test_weights_lie_on_the_simplex(data, n_selected):
     assert model.duality_gap_ >= 0.0
 
 
-def test_no_number_of_kernels_stands_for_all_but_one(data):
+def test_without_a_number_of_kernels_the_best_of_three_models_is_kept(data, capsys):
     X, y = data
-    default, three = (make(n_selected=n).fit(X, y) for n in (None, 3))
-    np.testing.assert_array_equal(default.decision_function(X), three.decision_function(X))
-    assert default.predictor_.n_selected == 3
+    model = make(verbose=1).fit(X, y)
+    line = capsys.readouterr().out.splitlines()[0]
+    errors = [float(part.rstrip(",")) for part in line.split() if part[0] == "0"]
+    best = int(np.argmin(errors))
+    three = [UniformMKLClassifier(KERNELS, C=C, normalisation=None, tol=1e-4), make(n_selected=4)]
+    expected = [*three, make(n_selected=3)][best].fit(X, y)
+    assert model.n_selected_ == [4, 4, 3][best]
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=0.01)
+
+
+@pytest.mark.parametrize("kind", ["noisy line", "symbols"])
+def test_the_default_is_not_worse_than_equal_weights_for_all_rows(kind):
+    rng = np.random.default_rng(0)
+    if kind == "noisy line":
+        X = rng.standard_normal((900, 6))
+        y = (X[:, 0] + X[:, 1] + 1.5 * rng.standard_normal(900) > 0).astype(int)
+    else:  # like a board game: pairs of equal symbols decide
+        board = rng.integers(3, size=(900, 6))
+        X, y = np.eye(3)[board].reshape(900, 18), (board[:, ::2] == board[:, 1::2]).sum(axis=1) > 1
+    scores = [
+        model.fit(X[:200], y[:200]).score(X[200:], y[200:])
+        for model in (SAMKLClassifier(), UniformMKLClassifier())
+    ]
+    assert scores[0] > scores[1] - 0.01
+
+
+def test_objectives_of_all_rounds_are_told(data):
+    X, y = data
+    model = make(n_selected=2, max_rounds=5).fit(X, y)
+    assert model.objective_path_[model.n_iter_ - 1] == model.objective_
+    assert model.objective_ == model.objective_path_.min()
+    cut = make(n_selected=2, max_rounds=2).fit(X, y)
+    np.testing.assert_array_equal(cut.objective_path_, model.objective_path_[:2])
 
 
 @EACH_SELECTION

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
@@ -64,6 +65,17 @@ def test_the_scale_of_the_features_does_not_matter(moons, scale):
     np.testing.assert_allclose(
         other.decision_function(scale * X), one.decision_function(X), atol=5e-3
     )
+
+
+def test_machines_that_are_not_solved_are_counted_in_one_warning(blobs):
+    X, y = blobs
+    X = X + 3.0 * np.random.default_rng(0).standard_normal(X.shape)
+    model = SVMKNNClassifier(60, C=100.0, tol=1e-300).fit(X, y)  # no sum of floats is that exact
+    with pytest.warns(ConvergenceWarning, match="local machines of 30 queries") as seen:
+        model.predict(X[:30])
+    assert len(seen) == 1
+    told = int(str(seen[0].message).split()[1])
+    assert 0 < told <= 3 * 30
 
 
 def test_sparse_rows_are_refused_in_a_sentence(moons):

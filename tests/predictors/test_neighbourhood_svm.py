@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from nearlinear.predictors.neighbourhood_svm import NeighbourhoodSVM, _local_kernel, _solve_dual
 from reference import neighbourhood as reference
@@ -59,13 +59,41 @@ def test_dual_is_solved_to_the_optimum(rng, loss):
     C = rng.uniform(0.5, 2.0, 12)
     upper, ridge = (C, np.zeros(12)) if loss == "hinge" else (np.full(12, np.inf), 0.5 / C)
     dual, scores = np.empty(12), np.empty(12)
-    _solve_dual(gram, signs, upper, ridge, TIGHT, dual, scores)
+    assert _solve_dual(gram, signs, upper, ridge, TIGHT, dual, scores, np.empty((12, 12)))
     expected, optimum = svm.solve_dual(gram, signs, upper, ridge)
     a = dual * signs
     assert dual.sum() - 0.5 * a @ gram @ a - 0.5 * ridge @ dual**2 == pytest.approx(optimum)
     np.testing.assert_allclose(scores, gram @ a, atol=1e-10)
     # both solvers stop at a slope of about 1e-8 of a problem that is flat in some directions
     np.testing.assert_allclose(scores, gram @ (expected * signs), atol=1e-5)
+
+
+def machine_without_bias(gram, signs, C):
+    """Coefficients of scikit-learn's machine on every row and its mirror image −φ(x) of label −y.
+
+    By symmetry its bias is zero, so that it is the machine of the kernel alone.
+    """
+    mirrored = np.block([[gram, -gram], [-gram, gram]])
+    svc = SVC(kernel="precomputed", C=0.5 * C, tol=1e-6).fit(mirrored, np.r_[signs, -signs])
+    coef = np.zeros(2 * len(signs))
+    coef[svc.support_] = svc.dual_coef_[0]
+    return coef[: len(signs)] - coef[len(signs) :]
+
+
+@kernels
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_scores_are_those_of_scikit_learn_where_classes_overlap(rng, gamma, C):
+    n_near = 50
+    predictor = make(
+        rng, n_rows=150, n_neighbors=n_near, gamma=gamma, upper=np.full(150, C), tol=1e-3
+    )
+    queries, found = rng.standard_normal((12, 3)), []
+    for x, near in zip(queries, predictor.nearest(queries)):
+        moved, scaled = reference.local_problem(x, predictor.rows[near])
+        signs = np.where(predictor.labels[near] == 1, 1.0, -1.0)
+        coef = machine_without_bias(reference.kernel(scaled, scaled, gamma), signs, C)
+        found.append(reference.kernel(moved[None], scaled, gamma)[0] @ coef)
+    np.testing.assert_allclose(predictor(queries)[:, 0], found, atol=5e-3)
 
 
 @kernels
@@ -106,6 +134,22 @@ def test_a_class_without_neighbours_scores_minus_one(rng):
     scores = predictor(np.array([[0.05]]))
     assert scores[0, 2] == -1.0
     assert -1.0 < scores[0, 0] != scores[0, 1]
+
+
+@kernels
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_class_without_neighbours_is_never_answered(rng, gamma, dtype):
+    rows, labels = rng.standard_normal((200, 2)).astype(dtype), rng.integers(12, size=200)
+    predictor = NeighbourhoodSVM(
+        rows, labels, np.full(200, 30.0), np.zeros(200), 12, 9, gamma, TIGHT
+    )
+    queries = (3.0 * rng.standard_normal((100, 2))).astype(dtype)
+    scores, near = predictor(queries), labels[predictor.nearest(queries)]
+    is_near = (near[:, :, None] == np.arange(12)).any(axis=1)
+    lowest = np.where(is_near, scores, np.inf).min(axis=1)
+    assert lowest.min() < -1.5  # far from its neighbours, a machine is sure that no class is right
+    assert np.all(np.where(is_near, -np.inf, scores).max(axis=1) < lowest)
+    assert np.isfinite(scores).all()
 
 
 def test_all_rows_as_neighbours_are_one_global_machine(rng):

@@ -1,5 +1,6 @@
 """Kernels switched on and off for every row: with all on, multiple kernel learning."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ from nearlinear.solvers.dual_problem import DualProblem
 from nearlinear.solvers.exchange_learning import ExchangeLearning
 from nearlinear.solvers.kernel_learning import KernelLearning
 from nearlinear.solvers.kernel_weights import solve_newton, start_weights
-from nearlinear.solvers.sample_selection import solve_switched
+from nearlinear.solvers.sample_selection import held_out_errors, solve_equal, solve_switched
 
 KERNELS = [Gaussian(0.3), Gaussian(3.0), Linear(), Polynomial(2, gamma=0.5)]
 N_ROWS, C = 40, 2.0
@@ -147,6 +148,38 @@ def test_a_round_has_the_switches_that_the_scores_before_it_set(
     monkeypatch.setattr(learning, "use", lambda grams: (seen.append(grams), use(grams)))
     solve_switched(learning, n_selected, max_rounds=2, **SETTINGS)
     np.testing.assert_array_equal(seen[1].gates, marks)
+
+
+# --- held-out rows ------------------------------------------------------------------------------
+
+
+def test_held_out_errors_are_those_of_machines_that_have_not_seen_the_rows(rows):
+    X, y = rows
+    problem = DualProblem.of_signs(y, np.linspace(1.0, 3.0, N_ROWS))
+    folds = np.array_split(np.arange(N_ROWS), 4)
+
+    def learn(part, kept):
+        return KernelLearning(Grams(KERNELS, X[kept]), part, FreeBias())
+
+    plans = [
+        partial(solve_equal, tol=1e-4),
+        partial(solve_switched, n_selected=1, max_rounds=2, **SETTINGS),
+    ]
+    found = held_out_errors(plans, learn, KERNELS, X, problem, folds)
+    wrong, weight = np.zeros(2), np.linspace(1.0, 3.0, N_ROWS)
+    for held in folds:
+        kept = np.setdiff1d(np.arange(N_ROWS), held)
+        for number, plan in enumerate(plans):
+            model = plan(learn(problem.take(kept), kept))
+            coef, weights = model.evaluation.machine.dual_coef, model.evaluation.weights
+            shares = [
+                weights[m] * kernel(X[held], X[kept]) @ (coef * model.gates[:, m])
+                for m, kernel in enumerate(KERNELS)
+            ]
+            scores = best_difference(np.column_stack(shares), [4, 1][number]) + model.bias
+            wrong[number] += weight[held][scores * y[held] <= 0.0].sum()
+    np.testing.assert_allclose(found, wrong / weight.sum())
+    assert found.max() > 0.0
 
 
 # --- rounds ------------------------------------------------------------------------------------

@@ -51,9 +51,10 @@ class Workplace:
     units: TargetUnits
     shared: object = None  # what all outputs have in common
 
-    def grams(self, kernels=None):
+    def grams(self, kernels=None, rows=None):
         kept = self.max_bytes if self.learning is KernelLearning else 0
-        return Grams(kernels or self.kernels, self.rows.X, max_bytes=kept, n_jobs=self.n_jobs)
+        X = self.rows.X if rows is None else self.rows.X[rows]
+        return Grams(kernels or self.kernels, X, max_bytes=kept, n_jobs=self.n_jobs)
 
     def learn(self, grams, problem):
         return self.learning(grams, problem, FreeBias(), max_bytes=self.max_bytes)

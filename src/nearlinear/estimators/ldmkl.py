@@ -15,6 +15,8 @@ from .kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachi
 
 # Fewer rows than this share, or one class alone, do not make a machine of their own.
 _SMALLEST_SHARE = 0.1
+# Gates this close to each other, relative to their size, are equal up to what solvers leave.
+_TIE = 1e-3
 
 
 @documents_gated(
@@ -26,7 +28,7 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
     r"""LD-MKL: every kernel votes where it expects to be right.
 
     Every kernel gets a machine and a regression :math:`r_m` of where that machine is right; then a
-    machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` minimizes
+    machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` (ties included) minimizes
     :math:`\frac12\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
 
     .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x) / T).
@@ -37,9 +39,9 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
     ----------
     %(kernels)s
     vote : {"plain", "gated", "printed"}, default="plain"
-        "plain" lets every machine vote as it was solved; "gated" multiplies its coefficients by
-        :math:`M g_m(x_i)` and fits its bias anew; "printed" is the published formula, the same
-        without a bias.
+        "plain" lets every machine vote as it was solved; "printed" is the published formula: it
+        multiplies a machine's coefficients by :math:`g_m(x_i)` and has no bias; "gated" multiplies
+        them by :math:`M g_m(x_i)`, which is one on average, and fits the bias anew.
     temperature : float, default=1.0
         T: smaller ones sharpen the gate.
     %(success)s
@@ -58,7 +60,11 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
     Follows [1]_, Algorithm 3. Differs in: machines keep their bias, without which the vote fails
     for Gaussian kernels; a kernel that answers for less than a tenth of the rows, or one class
     alone, keeps its first machine; regressions are ε-insensitive machines solved by pair steps
-    whatever ``solver`` says.
+    whatever ``solver`` says. Errors up to ε = ``success_epsilon`` are free in them, so that two
+    kernels that are both right may have regressions 2ε apart for no reason but the solver's steps.
+    Such kernels are tied: kernel m answers for a row where
+    :math:`M g_m(x) \ge 0.999\, e^{-2ε/T}`. The published rule, :math:`g_m(x) > 1/M`, leaves it
+    to rounding which of them are trained on the row.
 
     References
     ----------
@@ -116,9 +122,12 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         expected = np.array([success.expected for success in found]).T
         gates = softmax(expected / self.temperature)
         n_kernels, n_rows = len(found), len(problem)
+        # two regressions of one value differ by up to two free errors: solvers decide by how much
+        alike = np.exp(-2.0 * self.success_epsilon / self.temperature)
+        least = (1.0 - _TIE) * alike / n_kernels
 
         def retrain(m):
-            mine = np.flatnonzero(gates[:, m] >= (1.0 - 1e-9) / n_kernels)
+            mine = np.flatnonzero(gates[:, m] >= least)
             return _retrained(singles[m], found[m].machine, mine, problem)
 
         machines = self._side_by_side(retrain, n_kernels)
@@ -127,9 +136,10 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
             coefs[m, rows] = machine.dual_coef
             biases[m] = machine.bias
             if self.vote != "plain":
-                coefs[m] *= n_kernels * gates[:, m]
+                coefs[m] *= gates[:, m]
                 biases[m] = 0.0
                 if self.vote == "gated":
+                    coefs[m] *= n_kernels
                     grams, part = Grams([place.kernels[m]], place.rows.X), problem.take(rows)
                     slack = part.targets - grams.products(coefs[m], [0], rows)[0]
                     biases[m], _ = place.learn(grams, part).fit_bias(slack)

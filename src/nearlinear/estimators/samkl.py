@@ -1,15 +1,21 @@
 """SAMKL: kernels switched on and off for every row."""
 
+from functools import partial
+
 import numpy as np
 
 from ..gates.score_gates import Switches
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
-from ..solvers.sample_selection import solve_switched
+from ..solvers.sample_selection import held_out_errors, solve_equal, solve_switched
+from ..solvers.success import stratified_folds
 from .constraints import SHARED, at_least
 from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from .kernel_machine import KernelClassifier
+
+# A model is chosen on so many folds, or on as many of them as hold out so many rows.
+_FOLDS, _ENOUGH_ROWS = 3, 1000
 
 
 @documents_gated(
@@ -32,8 +38,9 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
     ----------
     %(kernels)s
     n_selected : int or None, default=None
-        Kernels that are switched on for a row and either class; None stands for all but one. With
-        all of them this is SimpleMKL.
+        Kernels that are switched on for a row and either class; with all of them this is SimpleMKL.
+        None stands for what does best on held-out training rows: all but one, all with learned
+        weights (SimpleMKL), or all with equal weights (uniform MKL).
     max_rounds : int, default=8
         Most turns of weights and switches; the round whose model fits best is kept.
     %(shared)s
@@ -44,6 +51,11 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         Weights, one array per class if there are more than two.
     switches_share_ : array of shape (n_kernels,), or a list of such
         Mean switch of each kernel over the training rows.
+    n_selected_ : int, or a list of such
+        Kernels that are switched on for a row and either class.
+    objective_path_ : array of shape (n_rounds,), or a list of such
+        Objective of each round's model as it predicts. Rounds need not settle, and may be several
+        times worse than the one that was kept, ``n_iter_``.
     gate_ : Switches
         The switches; ``gate_values(X)`` has shape (n_rows, n_kernels).
     %(attributes)s
@@ -58,6 +70,12 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
     positive class less half the best sum for the negative one; the integer programs are solved by
     sorting. Rounds are compared by the objective of the model as it predicts. They need not
     converge, and ``duality_gap_`` is that of the weights for the kept round's switches.
+
+    Switches are harmful where learned weights are sparse: the kernels with the largest and the
+    smallest share, which are switched off by half, are then those that matter, and they change
+    from row to row and round to round. So by default three models are compared by their errors on
+    three folds of the training rows (fewer of them if they hold out a thousand rows), and on equal
+    errors the simpler one is kept. Give ``n_selected`` for switches whatever they are worth.
 
     References
     ----------
@@ -110,20 +128,47 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         name = type(self).__name__
         return lambda number, objective: print(f"{name}: round {number}, objective {objective:.6g}")
 
+    def _plan(self, place, problem):
+        """How to learn: with the switches that were asked for, or as held-out rows say."""
+        n_kernels = len(place.kernels)
+        if self.n_selected is not None:
+            return self._switching(self.n_selected)
+        if n_kernels == 1:
+            return self._equal
+        plans = [self._equal, self._switching(n_kernels), self._switching(n_kernels - 1)]
+        # the same folds in every fit: a seed shall not change the model
+        folds = stratified_folds(problem.targets, _FOLDS, np.random.RandomState(0))
+        folds = folds[: max(1, -(-_ENOUGH_ROWS * _FOLDS // len(problem)))]
+        errors = held_out_errors(
+            plans, lambda part, rows: _learning(place, part, rows), place.kernels, place.rows.X,
+            problem, folds,
+        )  # fmt: skip
+        if self.verbose:
+            print(
+                f"{type(self).__name__}: on held-out rows equal weights are wrong on "
+                f"{errors[0]:.3f}, learned weights on {errors[1]:.3f}, switches on {errors[2]:.3f}"
+            )
+        return plans[int(np.argmin(errors))]
+
+    def _equal(self, learning, on_round=None):
+        return solve_equal(learning, tol=self.tol)
+
+    def _switching(self, n_selected):
+        return partial(
+            solve_switched, n_selected=n_selected, tol=self.tol, max_rounds=self.max_rounds,
+            max_iter=self.max_iter,
+        )  # fmt: skip
+
     def _learn_output(self, place, problem, rng):
         n_kernels = len(place.kernels)
-        n_selected = max(1, n_kernels - 1) if self.n_selected is None else self.n_selected
-        if n_selected > n_kernels:
+        if self.n_selected is not None and self.n_selected > n_kernels:
             raise ValueError(
-                f"{type(self).__name__}(n_selected={n_selected}) is more than the {n_kernels} "
-                "kernels there are."
+                f"{type(self).__name__}(n_selected={self.n_selected}) is more than the "
+                f"{n_kernels} kernels there are."
             )
-        grams = place.grams()
-        grams.keep(range(n_kernels))
-        found = solve_switched(
-            place.learn(grams, problem), n_selected, tol=self.tol, max_rounds=self.max_rounds,
-            max_iter=self.max_iter, on_round=self._round_reporter(),
-        )  # fmt: skip
+        plan = self._plan(place, problem)
+        found = plan(_learning(place, problem), on_round=self._round_reporter())
+        n_selected = found.n_selected
         weights, machine = found.evaluation.weights, found.evaluation.machine
         components = ComponentScores.of_machines(
             place.kernels, np.arange(n_kernels), place.rows.X,
@@ -134,8 +179,16 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
             "gate_": Switches(components, n_selected),
             "kernel_weights_": weights,
             "switches_share_": found.gates.mean(axis=0),
+            "n_selected_": n_selected,
+            "objective_path_": np.array(found.path),
         }
         return Localized(
             SelectedSum(components, n_selected, found.bias), machine.dual_coef != 0.0,
-            found.objective, found.evaluation.gap(), found.n_rounds, details,
+            found.objective, found.gap, found.n_rounds, details,
         )  # fmt: skip
+
+
+def _learning(place, problem, rows=None):
+    grams = place.grams(rows=rows)
+    grams.keep(range(len(place.kernels)))
+    return place.learn(grams, problem)

@@ -15,8 +15,11 @@ class SVMKNNClassifier(LocalClassifier):
     .. math:: \frac12 \|f\|^2 + C \sum_{i \in N(x)} \max(0,\, 1 - y_i f(x_i))
 
     over linear functions (or functions of a Gaussian kernel) with a regularised bias, and
-    answers f(x). Several classes are solved one-vs-rest. Nothing is learned beforehand: a
-    prediction costs a search and a small SVM.
+    answers f(x). Nothing is learned beforehand: a prediction costs a search and a small SVM.
+
+    With several classes, every class that a neighbour has gets a machine against all other
+    neighbours, and the highest score is answered. A class that no neighbour has is never
+    answered: it scores below the others.
 
     Parameters
     ----------
@@ -31,7 +34,8 @@ class SVMKNNClassifier(LocalClassifier):
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss of the local machines.
     tol : float, default=1e-3
-        A local machine is solved when no dual step changes a margin by more than this.
+        A local machine is solved when no dual step changes a margin by this much. Predictions
+        warn once (``ConvergenceWarning``) if some machines could not be solved.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
     n_jobs : int or None, default=None

@@ -7,12 +7,16 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._compile import compiled, run_blocks
+from .._warn import warn_user
 from .base import Cost, count_bytes
 
 # Beyond this many features a k-d tree visits nearly every leaf and a matrix product is faster.
 _TREE_FEATURES = 15
 _BLOCK = 256
-_MOST_EPOCHS = 1000
+# Newton steps come after so many sweeps, so many times; a few rounds are usual.
+_SWEEPS, _MOST_ROUNDS = 5, 200
+# Added to the curvature, relative to a row's own.
+_DAMPING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -34,19 +38,35 @@ class NeighbourhoodSVM:
     tol: float
 
     def __call__(self, X, n_jobs=None):
-        """Scores, shape (n_rows, 1 or n_classes); ±1 where all neighbours agree."""
+        """Scores, shape (n_rows, 1 or n_classes); ±1 where all neighbours agree.
+
+        A class that no neighbour has scores −1, or less where another class scores no more.
+        """
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
-        scores = np.empty((len(X), n_outputs), dtype=self.rows.dtype)
+        scores, unsolved = np.empty((len(X), n_outputs), dtype=self.rows.dtype), []
 
         def work(start, stop):
             neighbours = self.nearest(X[start:stop])
-            _score_queries(
+            count = _score_queries(
                 X[start:stop], neighbours, self.rows, self.labels, self.upper, self.ridge,
                 self.gamma, self.tol, scores[start:stop],
             )  # fmt: skip
+            unsolved.append(count)
 
         run_blocks(work, len(X), _BLOCK, n_jobs)
+        self._warn_of(sum(unsolved), len(X))
         return scores
+
+    def _warn_of(self, n_unsolved, n_queries):
+        if n_unsolved == 0:
+            return
+        from sklearn.exceptions import ConvergenceWarning
+
+        warn_user(
+            f"SVM-KNN: {n_unsolved} local machines of {n_queries} queries were not solved to "
+            f"tol={self.tol:g}; raise tol, or lower C.",
+            ConvergenceWarning,
+        )
 
     @cached_property
     def _tree(self):
@@ -126,47 +146,143 @@ def _local_kernel(query, neighbours, rows, gamma, points, gram, similarity):
 
 
 @compiled
-def _solve_dual(gram, signs, upper, ridge, tol, dual, scores):
-    """Coordinate ascent on Σα − ½ aᵀKa − ½ Σ r α² over 0 ≤ α ≤ u, a = α y, until no step moves."""
+def _sweep(gram, signs, upper, ridge, dual, scores):
+    """A step of every coordinate; the largest change of a row's own margin."""
+    largest = 0.0
+    for i in range(len(dual)):
+        gradient = 1.0 - signs[i] * scores[i] - ridge[i] * dual[i]
+        new = min(max(dual[i] + gradient / (gram[i, i] + ridge[i]), 0.0), upper[i])
+        change = new - dual[i]
+        if change != 0.0:
+            largest = max(largest, abs(change) * (gram[i, i] + ridge[i]))
+            dual[i] = new
+            for b in range(len(dual)):
+                scores[b] += change * signs[i] * gram[i, b]
+    return largest
+
+
+@compiled
+def _newton_direction(gram, signs, ridge, free, gradient, factor, direction):
+    """Solve the dual's Newton equations of the rows ``free`` by a Cholesky factor."""
+    n_free = len(free)
+    for a in range(n_free):
+        i = free[a]
+        for b in range(a + 1):
+            j = free[b]
+            total = signs[i] * signs[j] * gram[i, j]
+            if a == b:  # a linear kernel has fewer dimensions than there may be free rows
+                total += ridge[i] + _DAMPING * gram[i, i]
+            for c in range(b):
+                total -= factor[a, c] * factor[b, c]
+            if a == b:
+                factor[a, a] = np.sqrt(max(total, _DAMPING * gram[i, i]))
+            else:
+                factor[a, b] = total / factor[b, b]
+    for a in range(n_free):
+        total = gradient[free[a]]
+        for c in range(a):
+            total -= factor[a, c] * direction[c]
+        direction[a] = total / factor[a, a]
+    for a in range(n_free - 1, -1, -1):
+        total = direction[a]
+        for c in range(a + 1, n_free):
+            total -= factor[c, a] * direction[c]
+        direction[a] = total / factor[a, a]
+
+
+@compiled
+def _climb(gram, signs, upper, ridge, dual, scores, factor):
+    """Newton steps of the rows inside their box; a row that reaches its border stays there."""
+    n_rows = len(dual)
+    gradient, image, direction = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
+    free = np.flatnonzero((dual > 0.0) & (dual < upper))
+    while len(free) > 0:
+        for i in range(n_rows):
+            gradient[i] = 1.0 - signs[i] * scores[i] - ridge[i] * dual[i]
+        _newton_direction(gram, signs, ridge, free, gradient, factor, direction)
+        image[:] = 0.0
+        slope, bend = 0.0, 0.0
+        for a in range(len(free)):
+            i, move = free[a], direction[a]
+            slope += gradient[i] * move
+            bend += ridge[i] * move * move
+            for b in range(n_rows):
+                image[b] += move * signs[i] * gram[i, b]
+        room = np.inf
+        for a in range(len(free)):
+            i, move = free[a], direction[a]
+            bend += move * signs[i] * image[i]
+            if move != 0.0:
+                border = upper[i] if move > 0.0 else 0.0
+                room = min(room, (border - dual[i]) / move)
+        if not slope > 0.0:  # solved, up to rounding
+            return
+        best = slope / bend if bend > 0.0 else np.inf
+        step = min(best, room)
+        if step == np.inf:
+            return
+        inside = np.ones(len(free), dtype=np.bool_)
+        for a in range(len(free)):
+            i, move = free[a], direction[a]
+            border = upper[i] if move > 0.0 else 0.0
+            inside[a] = move == 0.0 or (border - dual[i]) / move > step
+            dual[i] = dual[i] + step * move if inside[a] else border
+        scores += step * image
+        if np.all(inside):
+            return
+        free = free[inside]
+
+
+@compiled
+def _solve_dual(gram, signs, upper, ridge, tol, dual, scores, factor):
+    """Ascent on Σα − ½ aᵀKa − ½ Σ r α² over 0 ≤ α ≤ u, a = α y; whether it was solved.
+
+    Sweeps over the coordinates find out which rows lie inside their box, Newton steps of these
+    find the optimum where sweeps alone would take thousands. It is solved when a sweep that
+    follows a Newton step changes no margin by ``tol``.
+    """
     dual[:] = 0.0
     scores[:] = 0.0
-    for _ in range(_MOST_EPOCHS):
-        largest = 0.0
-        for i in range(len(dual)):
-            gradient = 1.0 - signs[i] * scores[i] - ridge[i] * dual[i]
-            new = min(max(dual[i] + gradient / (gram[i, i] + ridge[i]), 0.0), upper[i])
-            change = new - dual[i]
-            if change != 0.0:
-                largest = max(largest, abs(change) * (gram[i, i] + ridge[i]))
-                dual[i] = new
-                for b in range(len(dual)):
-                    scores[b] += change * signs[i] * gram[i, b]
-        if largest < tol:
-            break
+    for _ in range(_MOST_ROUNDS):
+        for _ in range(_SWEEPS):
+            _sweep(gram, signs, upper, ridge, dual, scores)
+        _climb(gram, signs, upper, ridge, dual, scores, factor)
+        if _sweep(gram, signs, upper, ridge, dual, scores) < tol:
+            return True
+    return False
 
 
 @compiled
 def _score_queries(X, neighbours, rows, labels, upper, ridge, gamma, tol, scores):
+    """Fill ``scores``; the number of machines that were not solved."""
     n_neighbors, n_outputs = neighbours.shape[1], scores.shape[1]
     points = np.empty((n_neighbors, rows.shape[1]))
     gram, similarity = np.empty((n_neighbors, n_neighbors)), np.empty(n_neighbors)
     signs, dual, local = np.empty(n_neighbors), np.empty(n_neighbors), np.empty(n_neighbors)
+    factor, is_near = np.empty((n_neighbors, n_neighbors)), np.empty(n_outputs, dtype=np.bool_)
+    n_unsolved = 0
     for i in range(len(X)):
         around = neighbours[i]
         near = labels[around]
         first = near[0]
-        agreed = np.all(near == first)
-        if not agreed:
-            _local_kernel(X[i].astype(np.float64), around, rows, gamma, points, gram, similarity)
+        if np.all(near == first):
+            for c in range(n_outputs):
+                scores[i, c] = 1.0 if first == (1 if n_outputs == 1 else c) else -1.0
+            continue
+        _local_kernel(X[i].astype(np.float64), around, rows, gamma, points, gram, similarity)
+        least = 0.0
         for c in range(n_outputs):
             positive = 1 if n_outputs == 1 else c
-            if agreed or not np.any(near == positive):
-                scores[i, c] = 1.0 if first == positive else -1.0
+            is_near[c] = np.any(near == positive)
+            if not is_near[c]:
                 continue
             for a in range(n_neighbors):
                 signs[a] = 1.0 if near[a] == positive else -1.0
-            _solve_dual(gram, signs, upper[around], ridge[around], tol, dual, local)
-            total = 0.0
-            for a in range(n_neighbors):
-                total += dual[a] * signs[a] * similarity[a]
-            scores[i, c] = total
+            if not _solve_dual(gram, signs, upper[around], ridge[around], tol, dual, local, factor):
+                n_unsolved += 1
+            scores[i, c] = np.sum(dual * signs * similarity)
+            least = min(least, scores[i, c])
+        for c in range(n_outputs):
+            if not is_near[c]:  # below all others, in single precision, too
+                scores[i, c] = -1.0 if least > -1.0 else 2.0 * least
+    return n_unsolved
