@@ -84,7 +84,7 @@ def test_stored_rows_weigh_what_rows_of_the_stream_do(factor):
 
 
 def test_copies_do_not_make_a_sample_weigh_more_than_its_size():
-    ids, sides, weight = stream(n_rows=90)
+    ids, sides, _ = stream(n_rows=90)
     store = fill(Store(100), ids, sides, np.ones(90))
     for n_copies in (1.0, 1.1, 5.0, 50.0):
         store.sent = np.full(90, n_copies)

@@ -260,7 +260,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
 
 def _collapse(bank, X, evaluation):
-    """Explicit local models: no support rows are left."""
+    """Explicit local models, which need no support rows."""
     dual_coef = evaluation.machine.dual_coef
     used = np.flatnonzero(dual_coef)
     images = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))

@@ -73,7 +73,7 @@ class ConformalStream:
     def restart(self, scales, problems, dual_coef, machines):
         """Go on from a solution for the stored rows, in other units perhaps."""
         self.scales, self.problems = scales, problems
-        self._sent_problems = [one.scaled(self.sent / self.weight) for one in problems]
+        self._sent_problems = _scaled(problems, self.sent / self.weight)
         self._take_over(dual_coef, machines)
 
     def _take_over(self, dual_coef, machines):
@@ -96,50 +96,57 @@ class ConformalStream:
                 machine.set_bias(self.X, self.problems[o], self.dual_coef[:, o])
 
     def _process_block(self, X, y, weight, problems, ids, adds):
+        fresh, is_cut = self._store(X, y, weight, problems, ids, adds)
+        if len(self.X) == 0:
+            return
+        if len(self.machines[0].bank) == 0:
+            self._begin()
+        else:
+            self._ascend(fresh)
+        self._since += len(X)
+        # at first whenever the rows have doubled
+        if 2 * self._since >= min(2 * _PERIOD, len(self.X)):
+            self.reconsider()
+        if is_cut:
+            self._settle()
+        count = min(_BLOCK, len(self.X))
+        self._ascend(np.sort(self.rng.choice(len(self.X), count, replace=False)))
+
+    def _store(self, X, y, weight, problems, ids, adds):
+        """Store rows, all or those of the sample.
+
+        Returns the places of rows that are new or have changed, and whether any were dropped.
+        """
         sides = _sides(problems)
         if self.sample is not None:
             self.sample.count(sides, weight)
-        n_sent, sent = len(X), weight
-        if ids is not None:  # of one id the latest row
-            _, last, group = np.unique(ids[::-1], return_index=True, return_inverse=True)
-            rows = np.sort(len(ids) - 1 - last)
-            if adds:
-                weight = np.bincount(group, weight[::-1])[group][::-1]
-            X, y, weight, ids, sent = X[rows], y[rows], weight[rows], ids[rows], sent[rows]
-            problems, sides = _take(problems, rows), sides[rows]
+        if ids is not None:
+            rows, total = _one_of_each(ids, weight, adds)
+            problems = _scaled(_take(problems, rows), total / weight[rows])
+            X, y, weight, ids, sides = X[rows], y[rows], total, ids[rows], sides[rows]
         places = self._places(X, ids)
         known = places >= 0
+        own = places[known]
         if adds:
-            weight = weight + np.where(known, self.sent[places], 0.0) if len(self.X) else weight
-            problems = [one.scaled(weight / sent) for one in problems]
+            total = weight.copy()
+            total[known] += self.sent[own]
+            problems, weight = _scaled(problems, total / weight), total
         ids, has_id = self._numbered(len(X), ids)
         new = ~known
         if self.sample is not None:
             new &= self.sample.admits(ids, sides)
-        self._replace(X[known], y[known], weight[known], _take(problems, known), places[known])
-        n_before = len(self.X)
+        self._replace(X[known], y[known], weight[known], _take(problems, known), own)
         self._add(X[new], y[new], weight[new], _take(problems, new), ids[new], has_id[new])
-        if len(self.X) == 0:
-            return
-        fresh = np.zeros(len(self.X), dtype=bool)
-        fresh[places[known]] = fresh[n_before:] = True
+        # kernels are tried around stored rows alone: as many as there are rows in a long stream
+        # would fit a small sample too well
+        self._tried = np.concatenate([self._tried, X[new]])[-_MOST_TRIED:]
+        fresh = np.arange(len(self.X)) >= len(self.X) - np.count_nonzero(new)
+        fresh[own] = True
         kept = self._keep_to_budget()
-        is_begun = len(self.machines[0].bank) > 0
-        if self._weigh() or known.any() or len(kept) < len(fresh):
+        is_cut = len(kept) < len(fresh)
+        if self._weigh() or is_cut or len(own):
             self._balance()
-        if not is_begun:
-            self._begin()
-        else:
-            self._ascend(np.flatnonzero(fresh[kept]))
-        self._tried = np.concatenate([self._tried, X[~known]])[-_MOST_TRIED:]
-        self._since += n_sent
-        # at first whenever the rows have doubled
-        if 2 * self._since >= min(2 * _PERIOD, len(self.X)):
-            self.reconsider()
-        if len(kept) < len(fresh):
-            self._settle()
-        count = min(_BLOCK, len(self.X))
-        self._ascend(np.sort(self.rng.choice(len(self.X), count, replace=False)))
+        return np.flatnonzero(fresh[kept]), is_cut
 
     def _numbered(self, n_rows, ids):
         """Ids and who has one; in a sample every row has, drawn at random where none is given."""
@@ -184,12 +191,13 @@ class ConformalStream:
         self.X[places], self.y[places], self.sent[places] = X, y, weight
 
     def _weigh(self):
-        """The box of every row; coefficients stay where it has room, and True if some have moved."""
+        """Boxes of all rows; coefficients stay where these have room. True if some have moved."""
+        if len(self.X) == 0:
+            return False
         self.weight, self.problems = self.sent, self._sent_problems
         if self.sample is not None:
             self.weight = self.sample.weights(self.sent, _sides(self._sent_problems))
-            factors = self.weight / self.sent
-            self.problems = [one.scaled(factors) for one in self._sent_problems]
+            self.problems = _scaled(self._sent_problems, self.weight / self.sent)
         before = self.dual_coef.copy()
         for o, (machine, problem) in enumerate(zip(self.machines, self.problems, strict=True)):
             self.dual_coef[:, o] = np.clip(before[:, o], problem.lower, problem.upper)
@@ -255,6 +263,19 @@ class ConformalStream:
 def _take(problems, rows):
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows
     return [problem.take(rows) for problem in problems]
+
+
+def _scaled(problems, factors):
+    return [problem.scaled(factors) for problem in problems]
+
+
+def _one_of_each(ids, weight, adds):
+    """Of one id the latest row, and its weight: that of all its rows with ``adds``."""
+    _, last, group = np.unique(ids[::-1], return_index=True, return_inverse=True)
+    if adds:
+        weight = np.bincount(group, weight[::-1])[group][::-1]
+    rows = np.sort(len(ids) - 1 - last)
+    return rows, weight[rows]
 
 
 def _sides(problems):
