@@ -39,10 +39,10 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
     max_support : int or None, default=None
         Most rows that a stream stores: beyond, it keeps a random sample of all rows that came,
         with some of each class however rare it is. The model is then about that of a fit to as
-        many random rows, after any number of passes. The stored rows weigh together no more than
-        so many rows of the stream: a C for all of them would overfit the sample. ``fit`` itself
-        learns from all rows, and a stream after it goes on from a sample of them. None stores
-        all rows, and ``finish`` then gives what ``fit`` does.
+        many random rows, after any number of passes: the stored rows weigh together no more than
+        so many rows of the stream do. ``fit`` itself learns from all rows, and ``partial_fit``
+        after it goes on from a sample of them. None stores all rows, and ``finish`` then gives
+        what ``fit`` does.
     tol : float, default=1e-2
         Stop at this relative duality gap, over all candidates; at 0.05 where a sample chooses.
     max_iter : int, default=100
