@@ -5,8 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import recall_score
 from sklearn.svm import LinearSVC
 
 from nearlinear import MLLKMClassifier, MLLKMRegressor
@@ -220,13 +222,73 @@ def test_a_stream_on_a_budget_never_forgets_all(rows, C):
     assert model.finish().score(X, y) > line - 0.05
 
 
-def test_a_budget_drops_rows_that_support_nothing_first(moons):
+def noisy(n_rows, seed, rare=0.5):
+    """Two moons that overlap by a seventh; a share ``rare`` is of the second."""
+    n_rare = int(rare * n_rows)
+    X, y = make_moons((n_rows - n_rare, n_rare), noise=0.4, random_state=seed)
+    return X, y
+
+
+def noisy_wave(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3.0, 3.0, (n_rows, 1))
+    return X, np.sin(2.0 * X[:, 0]) + 0.5 * rng.standard_normal(n_rows)
+
+
+@pytest.mark.parametrize("source", [noisy, noisy_wave])
+@pytest.mark.parametrize("named", [False, True])
+def test_on_noisy_rows_a_budget_is_as_good_as_a_sample_of_its_size(source, named):
+    (X, y), (X_new, y_new) = source(1000, 0), source(2000, 1)
+    fits = [make(y, C=10.0).fit(X[i::10], y[i::10]).score(X_new, y_new) for i in range(3)]
+    model, scores = make(y, C=10.0, max_support=100), []
+    ids = np.arange(1000) if named else None
+    for _ in range(3):
+        feed(model, X, y, 100, ids, after=lambda: scores.append(model.score(X_new, y_new)))
+    scores.append(model.finish().score(X_new, y_new))
+    assert min(scores[5:]) > np.mean(fits) - 0.04
+    line = (LinearRegression() if y.dtype.kind == "f" else LinearSVC()).fit(X[::10], y[::10])
+    assert scores[-1] > line.score(X_new, y_new) - 0.01
+
+
+def test_a_rare_class_stays_on_a_budget():
+    X, y = noisy(2000, 0, rare=0.01)
+    X[y == 1] += 1.0
+    model = feed(classify(max_support=50, class_weight={1: 50.0}), X, y, 200)
+    assert np.count_nonzero(model._stream.y == 1) >= 3
+    assert recall_score(y, model.predict(X)) > 0.5
+
+
+def test_copies_within_a_budget_equal_weights(moons):
+    X, y = moons[0][:60], moons[1][:60]
+    model = feed(feed(classify(n_anchors=None, tol=1e-3, max_support=200), X, y), X, y).finish()
+    twice = classify(n_anchors=None, tol=1e-3).fit(X, y, sample_weight=np.full(60, 2.0))
+    assert len(model._stream.X) == 60
+    assert model.objective_ == pytest.approx(twice.objective_, rel=1e-3)
+
+
+def test_any_number_of_passes_leaves_what_is_stored(moons):
     X, y = moons
-    model = feed(classify(max_support=150, n_anchors=None), X, y)
-    assert len(model._stream.X) <= 150
-    fitted = classify(n_anchors=None).fit(X, y)
-    assert fitted.n_support_ < 100
-    assert np.mean(model.finish().predict(X) == fitted.predict(X)) > 0.95
+    model = feed(classify(max_support=50), X, y)
+    stored = {tuple(row) for row in model._stream.X}
+    for _ in range(5):
+        feed(model, X[::-1], y[::-1])
+    assert {tuple(row) for row in model._stream.X} == stored
+    np.testing.assert_allclose(model._stream.weight.sum(), 50.0)
+    assert {tuple(row) for row in model.finish()._stream.X} == stored
+    feed(model, X, y)
+    assert {tuple(row) for row in model._stream.X} == stored
+
+
+@EACH_TASK
+def test_on_a_budget_a_fitted_model_goes_on_with_a_sample(rows):
+    X, y = rows
+    model = make(y, max_support=60).fit(X[:120], y[:120])
+    plain = make(y).fit(X[:120], y[:120])
+    np.testing.assert_array_equal(score(model, X), score(plain, X))
+    assert len(model._stream.X) == 60
+    model.partial_fit(X[120:], y[120:])
+    assert len(model._stream.X) == 60
+    assert model.score(X, y) > make(y).fit(X[:60], y[:60]).score(X, y) - 0.15  # two samples
 
 
 @EACH_TASK

@@ -115,7 +115,7 @@ def test_the_dual_expansion_has_its_bias(moons, bias):
         assert coef.sum() == pytest.approx(0.0, abs=1e-9)
 
 
-def test_support_rows_are_counted_and_not_kept(moons):
+def test_support_rows_are_counted_and_prediction_needs_none(moons):
     X, y = moons
     model = classify().fit(X, y)
     assert 0 < model.n_support_ < 200

@@ -128,24 +128,6 @@ def test_scores_and_slack_are_those_of_the_machine(X, problem, task, steps, per_
 
 @EACH_TASK
 @EACH_BIAS
-def test_violators_are_the_rows_with_a_loss(X, problem, task, steps):
-    stored = Stored(X, problem(task), steps)
-    dual, machine = stored.problem, stored.machine
-    residual = dual.targets - machine.scores(X) - machine.bias
-    losses = [dual.take(np.array([i])).loss(residual[[i]]) for i in range(N_ROWS)]
-    found = machine.violators(X, dual)
-    np.testing.assert_array_equal(found, np.array(losses) > 0.0)
-    assert 0 < found.sum() < N_ROWS
-
-
-def test_rows_without_weight_are_no_violators(X, problem):
-    stored = Stored(X, problem(), FixedBias(1.0))
-    weightless = DualProblem(stored.problem.targets, np.zeros(N_ROWS), np.zeros(N_ROWS))
-    assert not stored.machine.violators(X, weightless).any()
-
-
-@EACH_TASK
-@EACH_BIAS
 @EACH_REACH
 def test_every_step_raises_the_dual_value(X, problem, rng, task, steps, per_feature):
     stored = Stored(X, problem(task), steps, per_feature=per_feature)

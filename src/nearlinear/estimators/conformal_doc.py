@@ -13,9 +13,11 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Kernels are divided by the power of this of their mean squared length. 0 keeps few and
         wide kernels, 1 gives narrow ones an equal chance and keeps more.
     bandwidths : array or None, default=None
-        γ of the candidates in units of one over the median squared distance between distinct
-        rows (of more than 500, about 500 stand for all; its root for
-        "exponential" and "linear"); None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+        γ of the candidates in units of 1/s, where s is the median squared distance between
+        distinct rows (of more than 500, about 500 stand for all), or 0.91 times the mean variance of a feature with ``per_feature`` (the median squared
+        difference of two values, if they are normal). "exponential" and "linear" take the root of
+        s, and "linear" and "square" half the γ, since they end where the others only fade. None
+        stands for 0.03, 0.1, 0.3, 1, 3 and 10.
     anchors : {{"rows", "kmeans"}} or array, default="rows"
         Where kernels may stand: on training rows, on the centres of k-means, or on these points.
     n_anchors : int or None, default=2000
@@ -37,7 +39,11 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Candidates arrive as a stream in chunks of this many, and those once refused are tried
         again when it has ended. None prices all of them.
     max_support : int or None, default=None
-        Most rows that ``partial_fit`` stores. None stores all of them, and ``finish`` then gives
+        Most rows that a stream stores: beyond, it keeps a random sample of all rows that came,
+        with some of each class however rare it is. The model is then about that of a fit to as
+        many random rows, after any number of passes: the stored rows weigh together no more than
+        so many rows of the stream do. ``fit`` itself learns from all rows, and ``partial_fit``
+        after it goes on from a sample of them. None stores all rows, and ``finish`` then gives
         what ``fit`` does.
     tol : float, default=1e-2
         Stop at this relative duality gap, over all candidates; at 0.05 where a sample chooses.
@@ -48,7 +54,8 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the sample of rows, of k-means and of the order of a stream's steps.
+        Seed of the sample of rows, of k-means, of the rows that a stream stores within
+        ``max_support`` and of the order of its steps.
     verbose : int, default=0
         Print a line for every round."""
 _CLASS_WEIGHT = """
@@ -68,7 +75,9 @@ _ATTRIBUTES = """anchors_, gammas_ : arrays of shape (n_kernels, n_features) and
     n_priced_ : int
         After ``fit`` or ``finish``: candidates that the certificate covers.
     n_support_ : int
-        Rows with a non-zero dual coefficient; the model does not keep them.
+        Rows with a non-zero dual coefficient. Prediction does not need them. The estimator keeps
+        them (with ``max_support``, a sample of all rows) so that ``partial_fit`` can go on; a
+        saved or exported model has none.
     n_iter_ : int
         After ``fit`` or ``finish``: rounds of the slowest class.
     predictor_ : ConformalLinear

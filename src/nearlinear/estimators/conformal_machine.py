@@ -75,6 +75,11 @@ class Solved:
         return np.stack([one.evaluation.machine.dual_coef for one in self.machines], axis=1)
 
     @property
+    def solutions(self):
+        """Bank and evaluation of every output."""
+        return [(one.bank, one.evaluation) for one in self.machines]
+
+    @property
     def is_support(self):
         return np.any(self.dual_coef != 0.0, axis=1)
 
@@ -88,7 +93,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
     def _learn(self, rows):
         found = self._solve(rows)
-        self._open_stream(found, np.flatnonzero(found.is_support))
+        self._open_stream(found)
 
     def _solve(self, rows):
         """Machines for all outputs, and the predictor made of them."""
@@ -257,7 +262,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
 
 def _collapse(bank, X, evaluation):
-    """Explicit local models: no support rows are left."""
+    """Explicit local models, which need no support rows."""
     dual_coef = evaluation.machine.dual_coef
     used = np.flatnonzero(dual_coef)
     images = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))

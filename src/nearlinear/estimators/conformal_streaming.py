@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compile import one_blas_thread
 from ..solvers.conformal_stream import ConformalStream
-from .rows import TrainingRows, canonical_order
+from .rows import TrainingRows, canonical_order, content_ids
 
 _OF_A_SOLUTION = ("objective_", "duality_gap_", "n_iter_", "n_priced_")
 
@@ -32,19 +32,32 @@ class ConformalStreaming:
         )  # fmt: skip
         with one_blas_thread():
             found = self._solve(rows)
-        self._open_stream(found, np.arange(len(order)), stream.ids[order], stream.has_id[order])
+        back = np.argsort(order)
+        stream.restart(
+            found.scales, [problem.take(back) for problem in found.problems],
+            found.dual_coef[back], found.solutions,
+        )  # fmt: skip
+        self.n_support_ = int(found.is_support.sum())
         return self
 
     def _training_rows(self, X, y, weight, n_distinct):
         return TrainingRows(X, y, self._targets(y), weight, n_distinct)
 
-    def _open_stream(self, found, kept, ids=None, has_id=None):
-        """A stream that goes on from a solution, with these of its rows stored."""
+    def _open_stream(self, found):
+        """A stream that goes on from a solution.
+
+        Its support rows are all that it needs; on a budget it needs a sample of all rows.
+        """
         rows, stream = found.rows, self._empty_stream(found.scales, len(found.problems))
+        if self.max_support is None:
+            kept, ids = np.flatnonzero(found.is_support), None
+        else:
+            kept = np.arange(len(rows.X))
+            ids = content_ids(rows.X, self._stored_targets(rows))
         stream.resume(
             rows.X[kept].astype(np.float64), self._stored_targets(rows)[kept], rows.weight[kept],
             [problem.take(kept) for problem in found.problems], found.dual_coef[kept],
-            [(one.bank, one.evaluation) for one in found.machines], ids, has_id,
+            found.solutions, ids,
         )  # fmt: skip
         self._stream = stream
         self.n_support_ = int(found.is_support.sum())
@@ -71,11 +84,13 @@ class ConformalStreaming:
             scales = self._scales(X.astype(np.float64), weight)
             self._stream = self._empty_stream(scales, rows.targets.shape[1])
         stream = self._stream
+        adds = ids is None and stream.sample is not None
+        if adds:  # equal rows are one row: a sample has no room for copies
+            ids = content_ids(X, y)
+        elif ids is not None:
+            ids = ids[positive]
         with one_blas_thread():
-            stream.process(
-                X.astype(np.float64), y, weight, self._problems(rows),
-                None if ids is None else ids[positive],
-            )  # fmt: skip
+            stream.process(X.astype(np.float64), y, weight, self._problems(rows), ids, adds)
         self._keep(
             [machine.local_kernels() for machine in stream.machines],
             [machine.weights for machine in stream.machines], dtype,

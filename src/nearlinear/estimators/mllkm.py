@@ -24,7 +24,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
 
     where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m`. Candidates are
     all pairs of an anchor and a bandwidth; most get no weight. The rest collapses to one linear
-    model per kernel, so that prediction costs two products per kernel and knows no support rows.
+    model per kernel, so that prediction costs two products per kernel and needs no support rows.
 
     Parameters
     ----------
@@ -125,7 +125,8 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
             Weights of the rows.
         sample_ids : array of whole numbers or None
             Identities of the rows: one that is stored already is replaced, not stored twice. None
-            stands for rows never seen before.
+            stands for rows never seen before; on a budget ``max_support`` the weight of a row
+            that equals a stored one is added to it.
 
         Returns
         -------
@@ -228,7 +229,8 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
             Weights of the rows.
         sample_ids : array of whole numbers or None
             Identities of the rows: one that is stored already is replaced, not stored twice. None
-            stands for rows never seen before.
+            stands for rows never seen before; on a budget ``max_support`` the weight of a row
+            that equals a stored one is added to it.
 
         Returns
         -------

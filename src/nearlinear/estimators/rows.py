@@ -80,6 +80,11 @@ def canonical_order(X, labels):
     return np.lexsort((labels, row_hash)), row_hash
 
 
+def content_ids(X, y):
+    """Whole numbers that are the same for rows of the same content and target."""
+    return _hash_rows(np.column_stack([X, y]).astype(np.float64)).view(np.int64)
+
+
 def class_targets(labels, n_classes, dtype):
     """±1 targets: one column for two classes, else one column per class."""
     if n_classes == 2:

@@ -43,12 +43,6 @@ class OnlineMachine:
         """y − f, as far as the machine's steps count the bias in."""
         return problem.targets - self.scores(X) - self.steps.shift * self.total
 
-    def violators(self, X, problem):
-        """Rows with a loss."""
-        residual = problem.targets - self.scores(X) - self.bias
-        above, below = residual - problem.epsilon, -residual - problem.epsilon
-        return (problem.upper * above > 0.0) | (-problem.lower * below > 0.0)
-
     def begin(self, X, problem, candidates, max_kernels=None):
         """Choose the first kernels for the first rows; returns their coefficients."""
         learning = FeatureLearning(ConformalGrams(candidates, X), problem, self.steps)

@@ -8,7 +8,7 @@ both, ``slack`` stands for y − Ka: it is the gradient of the dual but for ε, 
 the primal but for the bias.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,10 @@ class DualProblem:
         return DualProblem(
             self.targets[rows], self.lower[rows], self.upper[rows], self.epsilon
         )  # fmt: skip
+
+    def scaled(self, factors):
+        """The same with the weight of every row times its factor."""
+        return replace(self, lower=self.lower * factors, upper=self.upper * factors)
 
     def joined(self, other):
         """The rows of both."""
