@@ -114,7 +114,7 @@ def _write(figure, axes, labels, points):
     frame = axes.get_window_extent()
     for point, text, color, is_ours in labels:
         label = axes.annotate(
-            text, (point.nanoseconds, point.accuracy), textcoords="offset points",
+            text, (point.nanoseconds, point.accuracy), xytext=(0, 0), textcoords="offset points",
             fontsize=9.5 if is_ours else 8, fontweight="bold" if is_ours else "normal",
             color=color, path_effects=[withStroke(linewidth=2.5, foreground="white")], zorder=5,
         )  # fmt: skip
