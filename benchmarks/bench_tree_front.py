@@ -12,7 +12,7 @@ import warnings
 from dataclasses import dataclass
 
 from benchmarks import onedal_peers
-from benchmarks.quiet import best_of, disturbance, say_load, timed
+from benchmarks.quiet import best_of, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.tree_front_peers import (
     KERNEL,
@@ -42,7 +42,6 @@ class Point:
     accuracy: float
     nanoseconds: float
     fit_seconds: float | None
-    remark: str = ""
 
     @property
     def title(self):
@@ -50,7 +49,7 @@ class Point:
 
 
 def measure(name, smoke):
-    """The points of one set, and whether its rows are real."""
+    """The points of one set, and a remark: what others did meanwhile, whether rows are drawn."""
     split, is_real = tree_split_of(name, smoke)
     models, fit_seconds = {}, {}
     for family, size, model in candidates(name, smoke):
@@ -63,7 +62,8 @@ def measure(name, smoke):
         model.predict(split.X_test[:100])
     calls = {key: lambda model=model: model.predict(split.X_test) for key, model in models.items()}
     repeats = 2 if smoke else REPEATS
-    taken = best_of(calls, repeats=repeats, long=2.0, key="cpu_seconds")
+    turns = timed(lambda: best_of(calls, repeats=repeats, long=2.0, key="cpu_seconds"))
+    taken = turns.value
     n_rows = len(split.y_test)
     points = [
         Point(
@@ -71,7 +71,6 @@ def measure(name, smoke):
             accuracy=100 * float((taken[key].value == split.y_test).mean()),
             nanoseconds=1e9 * taken[key].cpu_seconds / n_rows,
             fit_seconds=fit_seconds[key],
-            remark=disturbance(taken[key].others),
         )
         for key in models
     ]
@@ -84,7 +83,8 @@ def measure(name, smoke):
         nanoseconds = 1e9 * row["seconds"] / n_rows
         title = f"{family} (oneDAL)"
         points.append(Point(title, size, row["accuracy"], nanoseconds, row["fit_seconds"]))
-    return points, is_real
+    drawn = "" if is_real else "; drawn rows of this shape"
+    return points, f"{drawn}{turns.remark}".removeprefix("; ")
 
 
 def best_accuracy(family):
@@ -123,7 +123,6 @@ def fastest_rivals(name, ours, rivals, note):
 def results_of(name, points, note):
     for point in points:
         took = "" if point.fit_seconds is None else f"fit in {point.fit_seconds:.1f} s"
-        took = f"{took}{point.remark}".removeprefix("; ")
         yield Result(name, f"{point.title}, time of a row", point.nanoseconds, "ns", note=took)
         yield Result(name, f"{point.title}, accuracy", point.accuracy, "%", note=note)
     families = {}
@@ -150,8 +149,8 @@ def run(smoke=False, folder=FOLDER, names=tuple(SHAPES)):
     results = []
     with one_thread():
         for name in names:
-            points, is_real = measure(name, smoke)
-            results += results_of(name, points, "" if is_real else "drawn rows of this shape")
+            points, note = measure(name, smoke)
+            results += results_of(name, points, note)
             draw_front(name, points, folder / f"tree_front_{name}.png")
     show_losses(results)
     return results

@@ -143,7 +143,7 @@ def _dress(axes, title, points):
     times = [point.nanoseconds for point in points]
     low, high = (extreme(point.accuracy for point in points) for extreme in (min, max))
     axes.set_xscale("log")
-    axes.set_xlim(min(times) / 2, max(times) * 5)
+    axes.set_xlim(min(times) / 4, max(times) * 6)  # room for labels
     # half the errors are one step up, whether of 10 % or of 1 %
     axes.set_yscale("function", functions=(_steps_up, _steps_down))
     axes.set_ylim(_steps_down(_steps_up(low) - 0.3), _steps_down(_steps_up(high) + 0.3))
