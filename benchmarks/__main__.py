@@ -2,7 +2,8 @@
 
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the three of the trees,
 ``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
-the three of the localized kernel machines, ``serving`` for single rows and the first prediction.
+the three of the localized kernel machines, ``serving`` for single rows and the first prediction;
+``python -m benchmarks defaults --only SVC --tables german`` measures a part of the small tables.
 """
 
 import argparse
@@ -21,13 +22,18 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-SMALL = ("explain", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
+SMALL = ("explain", "defaults", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
 parser.add_argument("names", nargs="*", choices=(*NAMES, *GROUPS), help="default: all")
 parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
+)
+parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults: these models")
+parser.add_argument("--tables", nargs="+", metavar="TABLE", help="defaults: these tables")
+parser.add_argument(
+    "--again", action="store_true", help="defaults: also the rows that are there already"
 )
 options = parser.parse_args()
 # No default for argparse: before Python 3.12 it would look for the whole tuple among the choices.
@@ -40,6 +46,8 @@ results = []
 for name in dict.fromkeys(names):
     print(f"running {name} ...", flush=True)
     settings = {"smoke": options.smoke, "folder": folder} if name in SMALL else {}
+    if name == "defaults":
+        settings |= {"only": options.only, "tables": options.tables, "again": options.again}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)
     save(name, found, folder)
     results += found
