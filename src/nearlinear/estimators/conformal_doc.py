@@ -14,10 +14,11 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         wide kernels, 1 gives narrow ones an equal chance and keeps more.
     bandwidths : array or None, default=None
         γ of the candidates in units of 1/s, where s is the median squared distance between
-        distinct rows (of more than 500, about 500 stand for all), or 0.91 times the mean variance of a feature with ``per_feature`` (the median squared
-        difference of two values, if they are normal). "exponential" and "linear" take the root of
-        s, and "linear" and "square" half the γ, since they end where the others only fade. None
-        stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+        distinct rows (of more than 500, about 500 stand for all). With ``per_feature``, s is 0.91
+        times the mean variance of a feature: the median squared difference of two values, if they
+        are normal. "exponential" and "linear" take the root of s, and "linear" and "square" half
+        the γ, since they end where the others only fade. None stands for 0.03, 0.1, 0.3, 1, 3 and
+        10.
     anchors : {{"rows", "kmeans"}} or array, default="rows"
         Where kernels may stand: on training rows, on the centres of k-means, or on these points.
     n_anchors : int or None, default=2000
