@@ -38,7 +38,7 @@ class TreeLearner(TreeSettings):
         train, held_out = rows, None
         if self.early_stopping or self.polish or self.n_restarts > 1:
             train, held_out = rows.split(self.validation_fraction, rng)
-        n_trees = 1 if setting.depth is None else self._tree_count(rows.X.shape[0])
+        n_trees = self._tree_count(rows.X.shape[0], setting)
         coordinates, starts = self._previous(train, *shape, n_trees)
         if coordinates is None:
             coordinates = self._coordinates(train)
@@ -87,12 +87,14 @@ class TreeLearner(TreeSettings):
         return setting, tried + judged
 
     def _held_out_losses(self, train, held_out, setting, seed):
-        """Losses of held-out rows under one tree that is trained on the others."""
+        """Losses of held-out rows under as many trees as there will be, trained on the others."""
         coordinates = self._coordinates(train)
-        keeper = BestIterate(None)
-        generator = np.random.default_rng(seed)
-        self._attempt(train, coordinates, None, setting, generator, keeper, None)
-        scores = _path_scores(keeper.model, coordinates.rows(held_out.X))
+        Z, generator = coordinates.rows(held_out.X), np.random.default_rng(seed)
+        n_trees, scores = self._tree_count(train.X.shape[0], setting), 0.0
+        for _ in range(n_trees):
+            keeper = BestIterate(None)
+            self._attempt(train, coordinates, None, setting, generator, keeper, None)
+            scores = scores + _path_scores(keeper.model, Z) / n_trees
         return self._task().loss.value(scores, coordinates.targets(held_out))
 
     def _previous(self, rows, depth, n_components, n_trees):

@@ -130,7 +130,9 @@ class TreeSettings:
             return self.max_iter
         return 100 if self.solver == "sgd" else int(np.clip(_ROW_VISITS // n_rows, *_EPOCHS))
 
-    def _tree_count(self, n_rows):
+    def _tree_count(self, n_rows, setting):
+        if setting.depth is None:
+            return 1
         if self.n_trees != "auto":
             return self.n_trees
         return 3 if self._finds_capacity() and n_rows <= _FEW_ROWS else 1
