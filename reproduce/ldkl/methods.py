@@ -21,7 +21,7 @@ MAKERS = {
     "kernel": SVC,
     "ldkl": ldkl_classifier,
     "ldkl_forest": ldkl_classifier,
-    "ldkl_original": partial(ldkl_classifier, solver="sgd"),
+    "ldkl_original": partial(ldkl_classifier, solver="sgd", loss="hinge"),
     "rff": random_features_svc,
     "nystroem": NystroemSVC,
     "cpsp": CPSPClassifier,
