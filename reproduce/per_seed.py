@@ -9,7 +9,7 @@ are fitted and tested by the same code, and stand side by side in results/per_se
 import argparse
 import sys
 from collections import Counter
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 
 from reproduce.comparison import compare_rows, formatted, markdown_table, mean_and_spread
@@ -92,7 +92,7 @@ def lines_of(study, folder):
 
 
 def _line(before, after, printed_):
-    column = "mse" if "mse" in after[0] and after[0]["mse"] == after[0]["mse"] else "accuracy"
+    column = "mse" if isnan(after[0].get("accuracy", nan)) else "accuracy"
     test = compare_rows(after, before, column)
     line = {"measure": column, "seeds": len(after)}
     for name, rows in (("once", before), ("measured", after)):
@@ -122,6 +122,7 @@ def overview(study, lines):
         [
             line["dataset"],
             study.titles[line["method"]],
+            line["seeds"],
             formatted(line.get("paper", nan), line.get("paper_spread", nan)),
             _cell(line, "once", "once_verdict"),
             _cell(line, "measured", "verdict"),
@@ -129,7 +130,7 @@ def overview(study, lines):
         ]
         for line in lines
     ]
-    header = ["set", "method", "paper", "tuned on seed 0", "tuned per seed", "difference"]
+    header = ["set", "method", "seeds", "paper", "tuned on seed 0", "tuned per seed", "difference"]
     return markdown_table(header, body)
 
 
