@@ -10,10 +10,10 @@ from sklearn.svm import SVC
 
 from benchmarks.report import Result, publish
 from benchmarks.shapes import split_of
-from nearlinear import LLCSAPLClassifier
 from reproduce import datasets
 from reproduce.llc_sapl.methods import parameters_for
 from reproduce.protocol import one_thread
+from reproduce.written_out import llc_sapl_classifier
 
 GIGABYTE = 1e9
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -28,10 +28,10 @@ def fit_seconds(model, X, y):
 def against_kernel_svm():
     """Ours and the kernel SVM, both at their chosen parameters, one thread, one after the other."""
     split, is_real = split_of("ijcnn1")
-    ours = LLCSAPLClassifier(**parameters_for("llc_sapl", "ijcnn1"), random_state=0)
+    ours = llc_sapl_classifier(**parameters_for("llc_sapl", "ijcnn1"), random_state=0)
     kernel = SVC(**parameters_for("kernel", "ijcnn1"))
     with one_thread():
-        LLCSAPLClassifier(n_anchors=10, max_iter=2).fit(split.X_train[:500], split.y_train[:500])
+        llc_sapl_classifier(n_anchors=10, max_iter=2).fit(split.X_train[:500], split.y_train[:500])
         ours_seconds = fit_seconds(ours, split.X_train, split.y_train)
         kernel_seconds = fit_seconds(kernel, split.X_train, split.y_train)
     note = f"{ours_seconds:.1f} s and {kernel_seconds:.1f} s"

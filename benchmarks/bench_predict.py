@@ -15,10 +15,10 @@ from sklearn.svm import SVC, LinearSVC
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import SHAPES, split_of
 from benchmarks.tree_sets import tree_parameters
-from nearlinear import LDKLClassifier, LLCSAPLClassifier
 from nearlinear.displays.cost_front import CostFrontDisplay, ModelPoint
 from reproduce.llc_sapl.methods import parameters_for
 from reproduce.protocol import best_seconds, one_thread
+from reproduce.written_out import ldkl_classifier, llc_sapl_classifier
 
 MOST_TIMES_LINEAR = 10
 LEAST_TIMES_FASTER_THAN_KERNEL = {"ijcnn1": 300, "letter": 300}
@@ -42,14 +42,14 @@ def alternatives(name):
 
 
 def fit_all(name, split):
-    models = {OURS: LLCSAPLClassifier(**parameters_for("llc_sapl", name), random_state=0)}
-    models[TREE] = LDKLClassifier(**tree_parameters(name), random_state=0)
+    models = {OURS: llc_sapl_classifier(**parameters_for("llc_sapl", name), random_state=0)}
+    models[TREE] = ldkl_classifier(**tree_parameters(name), random_state=0)
     if name in FEW_ROWS:
         models[OURS].set_params(max_iter=3)
         models[TREE].set_params(max_iter=3)
     else:
         constant = parameters_for("llc_sapl_lcc", name)
-        models[OURS_CONSTANT] = LLCSAPLClassifier(
+        models[OURS_CONSTANT] = llc_sapl_classifier(
             local_model="constant", random_state=0, **constant
         )
     models |= alternatives(name)
@@ -63,7 +63,7 @@ def fit_all(name, split):
 
 def refit_in_double(model, split):
     """The same model in float64; a short fit, only its speed is asked for."""
-    twin = LLCSAPLClassifier(**model.get_params()).set_params(max_iter=2)
+    twin = llc_sapl_classifier(**model.get_params()).set_params(max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return twin.fit(split.X_train[:5000].astype(np.float64), split.y_train[:5000])

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import drawn
-from nearlinear import LLCSAPLClassifier
 from reproduce.protocol import best_seconds, one_thread
+from reproduce.written_out import llc_sapl_classifier
 
 BASE = {"rows": 8000, "anchors": 64, "features": 32}
 SIZES = {
@@ -21,7 +21,7 @@ EPOCHS = 3
 def seconds_at(rows, anchors, features):
     """Seconds of a short fit and of a prediction of as many rows."""
     X, y = drawn(rows, features, n_classes=2)
-    model = LLCSAPLClassifier(
+    model = llc_sapl_classifier(
         n_anchors=anchors, n_neighbors=8, max_iter=EPOCHS, validation_fraction=0.0, random_state=0
     )
     with one_thread(), warnings.catch_warnings():

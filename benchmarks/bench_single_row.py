@@ -17,10 +17,10 @@ from sklearn.svm import SVC, LinearSVC
 from benchmarks.quiet import disturbance, timed
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import split_of
-from nearlinear import LDKLClassifier, LLCSAPLClassifier
 from reproduce.ldkl.methods import STUDY
 from reproduce.llc_sapl.methods import parameters_for
 from reproduce.protocol import one_thread
+from reproduce.written_out import ldkl_classifier, llc_sapl_classifier
 
 SETS = ("letter", "ijcnn1")
 MOST_MICROSECONDS = 5.0
@@ -45,8 +45,8 @@ def our_calls(name, split):
     """{title: function of a row} of our models, checked and compiled."""
     found = {}
     models = {
-        "LLC-SAPL": LLCSAPLClassifier(**parameters_for("llc_sapl", name), random_state=0),
-        "LDKL": LDKLClassifier(**STUDY.parameters_for("ldkl", name), random_state=0),
+        "LLC-SAPL": llc_sapl_classifier(**parameters_for("llc_sapl", name), random_state=0),
+        "LDKL": ldkl_classifier(**STUDY.parameters_for("ldkl", name), random_state=0),
     }
     scaler = StandardScaler().fit(split.X_train)
     for title, model in models.items():

@@ -18,9 +18,10 @@ from pathlib import Path
 from benchmarks.quiet import disturbance, timed
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import drawn
-from nearlinear import LDKLClassifier, LLCSAPLClassifier, save
+from nearlinear import save
+from reproduce.written_out import ldkl_classifier, llc_sapl_classifier
 
-MODELS = {"LLC-SAPL": LLCSAPLClassifier, "LDKL": LDKLClassifier}
+MODELS = {"LLC-SAPL": llc_sapl_classifier, "LDKL": ldkl_classifier}
 N_ROWS, N_FEATURES = 2000, 22
 MOST_SECONDS = {"warm": 1.5, "cold": 10.0}
 REPEATS = {"warm": 9, "cold": 3}

@@ -9,7 +9,7 @@ import json
 from benchmarks.fit_child import measured_fit
 from benchmarks.shapes import drawn
 from benchmarks.tree_sets import tree_parameters, tree_split_of
-from nearlinear import LDKLClassifier
+from reproduce.written_out import ldkl_classifier
 
 
 def main(arguments=None):
@@ -26,10 +26,10 @@ def main(arguments=None):
     if options.smoke:
         parameters |= {"depth": 2, "max_iter": 2}
     # Compiled passes are loaded before the clock and the memory are read.
-    warm = LDKLClassifier(**parameters | {"depth": 2, "max_iter": 2})
+    warm = ldkl_classifier(**parameters | {"depth": 2, "max_iter": 2})
     small = drawn(600, 4, n_classes=2)
     warm.fit(*small).predict(small[0])
-    model = LDKLClassifier(**parameters, random_state=0)
+    model = ldkl_classifier(**parameters, random_state=0)
     parts = split.X_train, split.y_train, split.X_test, split.y_test
     measured = measured_fit(model, *parts)
     print(json.dumps(measured | {"depth": model.predictor_.depth, "epochs": model.n_iter_}))

@@ -189,7 +189,8 @@ def _written(value):
 
 def _parsed(row):
     texts = {"dataset": str, "method": str, "version": str, "parameters": json.loads}
-    counts = dict.fromkeys(("seed", "n_train", "n_test", "model_bytes", "n_support"), int)
+    whole = ("seed", "tuned_on", "n_train", "n_test", "model_bytes", "n_support")
+    counts = dict.fromkeys(whole, int)
     return {name: (texts | counts).get(name, _number)(text) for name, text in row.items()}
 
 

@@ -10,7 +10,8 @@ from sklearn.model_selection import train_test_split
 class Split:
     """The two parts of a data set; features are float32 and scaled by the training part.
 
-    So are the targets of a regression; ``target_scale`` leads back to their own unit.
+    So are the targets of a regression; ``target_scale`` leads back to their own unit. ``seed`` drew
+    the parts, where they are drawn.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Split:
     X_test: np.ndarray
     y_test: np.ndarray
     target_scale: float = 1.0
+    seed: int = 0
 
     @property
     def is_regression(self):
@@ -28,7 +30,7 @@ class Split:
         """The same split with at most so many rows in each part, classes in proportion."""
         X_train, y_train = _sample(self.X_train, self.y_train, train_rows, seed)
         X_test, y_test = _sample(self.X_test, self.y_test, test_rows, seed)
-        return Split(self.name, X_train, y_train, X_test, y_test, self.target_scale)
+        return replace(self, X_train=X_train, y_train=y_train, X_test=X_test, y_test=y_test)
 
     def cast(self, dtype):
         """The same numbers in another precision."""
@@ -42,7 +44,7 @@ class Split:
         """
         part = self.limited(train_rows=max_rows, seed=seed)
         X_fit, X_test, y_fit, y_test = divide(part.X_train, part.y_train, seed, test_size=0.2)
-        return Split(self.name, X_fit, y_fit, X_test, y_test, self.target_scale)
+        return replace(self, X_train=X_fit, y_train=y_fit, X_test=X_test, y_test=y_test)
 
 
 def is_regression(y):

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -107,6 +107,18 @@ class Study:
         entry = self.config["methods"][method]
         return entry["grid"] | entry.get("grid_for", {}).get(dataset, {})
 
+    def seed_grid_for(self, method, dataset):
+        """The grid of a search that every seed makes anew: a thinner one where it would be long."""
+        entry = self.config["methods"][method].get("seed_grid", {})
+        return entry.get(dataset) or self.grid_for(method, dataset)
+
+    def is_tuned(self, method, dataset):
+        """Whether values were chosen for this set, by this method or by the one it is like."""
+        entry = self.config["methods"][method]
+        if "like" in entry:
+            return self.is_tuned(entry["like"], dataset)
+        return dataset in entry.get("chosen", {})
+
     def reason_to_skip(self, method, dataset):
         """Why this method is not run on this set, or None."""
         return self.config["methods"][method].get("skip", {}).get(dataset)
@@ -120,7 +132,7 @@ class Study:
         """The data set split and scaled as the configuration says."""
         entry = self.config["datasets"][dataset]
         split = datasets.load(dataset, seed, entry["scaling"], entry.get("train_rows"))
-        return split.limited(test_rows=entry.get("test_rows"))
+        return replace(split.limited(test_rows=entry.get("test_rows")), seed=seed)
 
     def limited(self, split, method):
         """The part of a split that a slow method is fitted to and tried on, in its precision."""

@@ -1,7 +1,9 @@
 """Choose parameters on a held-out fifth of the training part; the test part is never used.
 
-Every candidate becomes a row of results/tuning.csv, so a run that was stopped goes on where it was.
-At the end it prints the lines for the ``chosen`` tables of config.toml.
+The training part is that of seed 0. Where the seed draws the split, other seeds test on rows of it;
+``reproduce.per_seed`` chooses anew for every seed. Every candidate becomes a row of
+results/tuning.csv, so a run that was stopped goes on where it was. At the end it prints the lines
+for the ``chosen`` tables of config.toml.
 """
 
 import argparse
@@ -42,17 +44,25 @@ def try_candidate(study, method, parameters, part, seed):
     }
 
 
-def tune(study, split, method, grid, store, repeats=1, max_rows=None):
-    """Try every candidate; the best one, earlier of equals, and its mean score."""
+def tune(study, split, method, grid, store, repeats=1, max_rows=None, finalists=None):
+    """Try every candidate; the best one, earlier of equals, and its mean score.
+
+    ``finalists``: all candidates are tried on the first held-out part, and only so many, the best
+    ones there, on the others.
+    """
     scores = defaultdict(list)
-    score = "mse" if split.is_regression else "accuracy"
+    score, sign = ("mse", 1) if split.is_regression else ("accuracy", -1)
+    tried = numbered = list(enumerate(candidates(grid)))
     for repeat in range(repeats):
         part = split.held_out(repeat, max_rows)
-        for number, values in enumerate(candidates(grid)):
+        if repeat == 1 and finalists is not None:
+            ranked = sorted(numbered, key=lambda entry: sign * scores[entry[0]][0])
+            tried = sorted(ranked[:finalists], key=lambda entry: entry[0])
+        for number, values in tried:
             parameters = study.base_for(method, split.name) | values
             parameters = study.complete(method, parameters, split.name)
             key = dict(dataset=split.name, method=method, seed=repeat, parameters=parameters)
-            key["n_train"] = len(part.y_train)
+            key |= {"n_train": len(part.y_train), "tuned_on": split.seed}
             row, is_new = store.get_or_add(
                 key, partial(try_candidate, study, method, parameters, part, repeat)
             )
@@ -60,15 +70,37 @@ def tune(study, split, method, grid, store, repeats=1, max_rows=None):
             scores[number].append(float(f"{row[score]:.6g}"))
             if is_new:
                 print(f"{split.name} {method} {json.dumps(values)} {row[score]:.4g}", flush=True)
-    means = np.array([np.mean(scores[number]) for number in range(len(scores))])
-    best = int(np.argmin(means if split.is_regression else -means))
-    return candidates(grid)[best], float(means[best])
+    means = [np.mean(scores[number]) for number, _ in tried]
+    best = int(np.argmin(sign * np.array(means)))
+    return tried[best][1], float(means[best])
 
 
-def tuning_store(study, path):
+def chosen_parameters(study, split, method, store):
+    """All parameters of a method, those of its grid chosen on this split's own training rows.
+
+    Where a set has several held-out parts, the better third of the candidates see all of them.
+    """
+    entry = study.config["methods"][method]
+    base = study.base_for(method, split.name)
+    if "like" in entry:
+        return chosen_parameters(study, split, entry["like"], store) | base
+    if grid := study.seed_grid_for(method, split.name):
+        repeats = study.config["datasets"][split.name].get("tune_repeats", 1)
+        max_rows = study.tuning_rows(split.name, method)
+        third = -(-len(candidates(grid)) // 3)
+        base |= tune(study, split, method, grid, store, repeats, max_rows, finalists=third)[0]
+    return study.complete(method, base, split.name)
+
+
+def tuning_store(study, path, key=(*KEY, "n_train")):
     """Where candidates are kept; the number of rows that they were fitted to is part of the key."""
     columns = [name for name in COLUMNS if name in study.measured]
-    return RowStore(path, columns, key=(*KEY, "n_train"))
+    return RowStore(path, columns, key=key)
+
+
+def per_seed_store(study, path):
+    """The same for several splits: ``tuned_on`` is the seed whose training part was divided."""
+    return tuning_store(study, path, key=(*KEY, "n_train", "tuned_on"))
 
 
 def main(study, arguments=None):

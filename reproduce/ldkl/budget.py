@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from nearlinear import LDKLClassifier, LDKLRegressor
+from reproduce.written_out import ldkl_classifier, ldkl_regressor
 
 # The value that stands in config.toml for "as large as the budget allows".
 BUDGET = "budget"
@@ -29,7 +29,7 @@ def _multiply_adds(parameters, n_features, n_outputs, regression):
     n_classes = n_outputs if n_outputs > 1 else 2
     X = np.random.default_rng(0).standard_normal((200, n_features)).astype(np.float32)
     y = X[:, 0] if regression else np.arange(len(X)) % n_classes
-    maker = LDKLRegressor if regression else LDKLClassifier
+    maker = ldkl_regressor if regression else ldkl_classifier
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a tree with more leaves than rows
         model = maker(**json.loads(parameters) | {"max_iter": 1, "random_state": 0})

@@ -7,10 +7,11 @@ from sklearn.linear_model import Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import SVC, SVR, LinearSVC
 
-from nearlinear import CPSPClassifier, LDKLClassifier, LDKLRegressor, LLSVMClassifier
+from nearlinear import CPSPClassifier, LLSVMClassifier
 from reproduce.ldkl.baselines import NystroemSVC, boosted_trees, random_features_svc
 from reproduce.ldkl.budget import fill_budget, tree_multiply_adds
 from reproduce.study import Study
+from reproduce.written_out import ldkl_classifier, ldkl_regressor
 
 # Sizes of the table "basis".
 BASIS_SIZES = (10, 50, 200)
@@ -18,9 +19,9 @@ _BOOSTED, _BOOSTED_REGRESSORS = boosted_trees()
 MAKERS = {
     "linear": LinearSVC,
     "kernel": SVC,
-    "ldkl": LDKLClassifier,
-    "ldkl_forest": LDKLClassifier,
-    "ldkl_original": partial(LDKLClassifier, solver="sgd"),
+    "ldkl": ldkl_classifier,
+    "ldkl_forest": ldkl_classifier,
+    "ldkl_original": partial(ldkl_classifier, solver="sgd", loss="hinge"),
     "rff": random_features_svc,
     "nystroem": NystroemSVC,
     "cpsp": CPSPClassifier,
@@ -33,8 +34,8 @@ MAKERS = {
 REGRESSORS = {
     "ridge": Ridge,
     "svr": SVR,
-    "ldkl": LDKLRegressor,
-    "ldkl_forest": LDKLRegressor,
+    "ldkl": ldkl_regressor,
+    "ldkl_forest": ldkl_regressor,
     "mlp": MLPRegressor,
     **_BOOSTED_REGRESSORS,
 }

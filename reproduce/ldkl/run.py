@@ -6,8 +6,9 @@ python -m reproduce.ldkl.run --smoke       a few hundred rows, in a temporary fo
 """
 
 import sys
+from dataclasses import replace
 
-from reproduce import datasets, running
+from reproduce import datasets, per_seed, running
 from reproduce.ldkl import figures, tables
 from reproduce.ldkl.methods import STUDY
 
@@ -16,8 +17,16 @@ def smoke_splits():
     return datasets.digits(300, 200, halves=True), datasets.digits(), datasets.friedman()
 
 
+def smoke_rest(folder):
+    def split(seed):
+        return replace(datasets.digits(300, 200, seed, halves=True), seed=seed)
+
+    figures.smoke(folder)
+    per_seed.smoke(STUDY, "ldkl", {"jitter": [0.1, 0.2]}, split, folder)
+
+
 def main(arguments=None):
-    return running.main(STUDY, tables.write, smoke_splits, figures.smoke, arguments)
+    return running.main(STUDY, tables.write, smoke_splits, smoke_rest, arguments)
 
 
 if __name__ == "__main__":

@@ -8,19 +8,19 @@ from sklearn.svm import SVC, LinearSVC
 from nearlinear import (
     ClusteredSVMClassifier,
     LCCSVMClassifier,
-    LLCSAPLClassifier,
     LLSVMClassifier,
     SVMKNNClassifier,
 )
 from reproduce.study import Study
+from reproduce.written_out import llc_sapl_classifier
 
 MAKERS = {
     "linear": LinearSVC,
     "kernel": SVC,
     "llsvm": LLSVMClassifier,
-    "llc_sapl": LLCSAPLClassifier,
+    "llc_sapl": llc_sapl_classifier,
     "lcc_svm": LCCSVMClassifier,
-    "llc_sapl_lcc": partial(LLCSAPLClassifier, local_model="constant"),
+    "llc_sapl_lcc": partial(llc_sapl_classifier, local_model="constant"),
     "svm_knn": SVMKNNClassifier,
     "csvm": ClusteredSVMClassifier,
 }

@@ -6,8 +6,9 @@ python -m reproduce.llc_sapl.run --smoke       a few hundred rows, in a temporar
 """
 
 import sys
+from dataclasses import replace
 
-from reproduce import datasets, running
+from reproduce import datasets, per_seed, running
 from reproduce.llc_sapl import figures, tables
 from reproduce.llc_sapl.methods import STUDY
 
@@ -16,8 +17,16 @@ def smoke_splits():
     return datasets.sines(100, 50), datasets.digits(200, 100)
 
 
+def smoke_rest(folder):
+    def split(seed):
+        return replace(datasets.sines(100, 50, seed), seed=seed)
+
+    figures.smoke(folder)
+    per_seed.smoke(STUDY, "llc_sapl", {"jitter": [0.0, 0.1]}, split, folder)
+
+
 def main(arguments=None):
-    return running.main(STUDY, tables.write, smoke_splits, figures.smoke, arguments)
+    return running.main(STUDY, tables.write, smoke_splits, smoke_rest, arguments)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ python -m reproduce.mllkm.large             everything that is not there yet
 python -m reproduce.mllkm.large --dataset magic04 --method mllkm lightgbm
 python -m reproduce.mllkm.large --smoke     a few hundred rows, in a temporary folder
 
-Parameters are chosen on a held-out fifth of the first training part, where the configuration has a
-grid; candidates go to results/large_tuning.csv. Every fit has a process of its own, so that its
-memory can be told from everything else's. Rows go to results/large_rows.csv; of several for one
-method, set and seed the last counts.
+Parameters are chosen on a held-out fifth of every seed's own training part, where the configuration
+has a grid; candidates go to results/large_tuning.csv (``tuned_on`` is the seed). Every fit has a
+process of its own, so that its memory can be told from everything else's. Rows go to
+results/large_rows.csv; of several for one method, set and seed the last counts.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from reproduce.mllkm import large_table
 from reproduce.mllkm.large_methods import STUDY
 from reproduce.protocol import RowStore, measure
 from reproduce.running import refuse_weak, run_method, run_smoke
-from reproduce.tuning import tune, tuning_store
+from reproduce.tuning import chosen_parameters, per_seed_store, tune
 
 ROWS, TUNING = large_table.ROWS, "large_tuning.csv"
 
@@ -33,23 +33,13 @@ def in_fresh_process(model, split, yardstick=None):
         return pool.submit(measure, model, split, yardstick).result()
 
 
-def chosen_parameters(split, method, store):
-    """All parameters of a method, those of its grid chosen on a part of the training rows."""
-    parameters = STUDY.base_for(method, split.name)
-    if grid := STUDY.grid_for(method, split.name):
-        max_rows = STUDY.tuning_rows(split.name, method)
-        parameters |= tune(STUDY, split, method, grid, store, max_rows=max_rows)[0]
-    return STUDY.complete(method, parameters, split.name)
-
-
 def run_dataset(folder, dataset, methods, n_seeds):
     store = RowStore(folder / ROWS, STUDY.measured)
-    tuning = tuning_store(STUDY, folder / TUNING)
-    first = STUDY.load_split(dataset, seed=0)
+    tuning = per_seed_store(STUDY, folder / TUNING)
     for method in methods:
-        parameters = chosen_parameters(first, method, tuning)
         for seed in STUDY.seeds_for(method, dataset, n_seeds):
-            split = first if seed == 0 else STUDY.load_split(dataset, seed)
+            split = STUDY.load_split(dataset, seed)
+            parameters = chosen_parameters(STUDY, split, method, tuning)
             part = STUDY.limited(split, method)
             run_method(STUDY, store, method, parameters, part, seed, measure=in_fresh_process)
 
@@ -61,7 +51,7 @@ def smoke(folder):
     store = RowStore(folder / ROWS, STUDY.measured)
     small = STUDY.config["smoke"]["mllkm"]
     grid = {"C": [3.0, 10.0]}
-    values, _ = tune(STUDY, split, "mllkm", grid, tuning_store(STUDY, folder / TUNING))
+    values, _ = tune(STUDY, split, "mllkm", grid, per_seed_store(STUDY, folder / TUNING))
     run_method(STUDY, store, "mllkm", small | values, split, seed=2, measure=in_fresh_process)
     large_table.write(folder)
     refuse_weak(weak)

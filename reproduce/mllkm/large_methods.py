@@ -5,16 +5,17 @@ from pathlib import Path
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear import LDKLClassifier, LLCSAPLClassifier, MLLKMClassifier
+from nearlinear import MLLKMClassifier
 from reproduce.ldkl import methods as ldkl
 from reproduce.ldkl.baselines import boosted_trees
 from reproduce.study import Study
+from reproduce.written_out import ldkl_classifier, llc_sapl_classifier
 
 BORROWED_FROM = {"ldkl": ldkl.STUDY}
 MAKERS = {
     "mllkm": MLLKMClassifier,
-    "ldkl": LDKLClassifier,
-    "llc_sapl": LLCSAPLClassifier,
+    "ldkl": ldkl_classifier,
+    "llc_sapl": llc_sapl_classifier,
     "linear": LinearSVC,
     "kernel": SVC,
     "mlp": MLPClassifier,

@@ -8,7 +8,7 @@ from reproduce.ldkl.methods import STUDY as LDKL
 from reproduce.mllkm import large, large_table
 from reproduce.mllkm.large_methods import STUDY, TITLES, borrow
 from reproduce.protocol import RowStore, measure
-from reproduce.tuning import tuning_store
+from reproduce.tuning import chosen_parameters, per_seed_store
 
 MEASURED = {
     "fit_seconds": 2.0,
@@ -61,11 +61,11 @@ def test_parameters_are_chosen_where_there_is_a_grid(tmp_path, monkeypatch):
     monkeypatch.setitem(STUDY.config["datasets"], "sines", {"scaling": "standard"})
     entry = {"common": {"n_anchors": 30}, "grid": {"C": [1e-4, 10.0]}}
     monkeypatch.setitem(STUDY.config["methods"], "mllkm", entry)
-    store = tuning_store(STUDY, tmp_path / "tuning.csv")
-    assert large.chosen_parameters(split, "mllkm", store) == {"n_anchors": 30, "C": 10.0}
+    store = per_seed_store(STUDY, tmp_path / "tuning.csv")
+    assert chosen_parameters(STUDY, split, "mllkm", store) == {"n_anchors": 30, "C": 10.0}
     assert len(store.rows()) == 2
     entry["grid"] = {}
-    assert large.chosen_parameters(split, "mllkm", store) == {"n_anchors": 30}
+    assert chosen_parameters(STUDY, split, "mllkm", store) == {"n_anchors": 30}
 
 
 def test_a_fresh_process_measures_the_same():

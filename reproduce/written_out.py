@@ -1,0 +1,55 @@
+"""Our estimators with every setting written out that shapes a fit.
+
+Records were made with these values. They stay as they are when the library's defaults change; a
+configuration overrules them.
+"""
+
+from functools import partial
+
+from nearlinear import LDKLClassifier, LDKLRegressor, LLCSAPLClassifier
+
+_TREE = {
+    "depth": "auto",
+    "n_components": None,
+    "feature": "tanh",
+    "sigma": 1.0,
+    "solver": "adam",
+    "max_iter": 100,
+    "batch_size": "auto",
+    "learning_rate": "auto",
+    "direction_penalty": 0.0,
+    "first_sharpness": 2.0,
+    "last_sharpness": 20.0,
+    "splits": "top_down",
+    "hard_share": 0.3,
+    "polish": False,
+    "n_restarts": 1,
+    "n_trees": 1,
+    "validation_fraction": 0.1,
+    "early_stopping": False,
+    "n_iter_no_change": 20,
+}
+ldkl_classifier = partial(LDKLClassifier, **_TREE, C=10.0, loss="log_loss", jitter=0.2)
+ldkl_regressor = partial(
+    LDKLRegressor, **_TREE, C=0.1, loss="squared_error", epsilon=0.1, jitter=0.1
+)
+llc_sapl_classifier = partial(
+    LLCSAPLClassifier,
+    n_anchors=100,
+    n_neighbors=8,
+    local_model="affine",
+    anchors="kmeans",
+    sharpness=1.0,
+    learn_sharpness=True,
+    learn_metric=True,
+    C=1.0,
+    loss="squared_hinge",
+    solver="auto",
+    max_iter=100,
+    batch_size="auto",
+    learning_rate=0.2,
+    jitter=0.1,
+    validation_fraction=0.1,
+    early_stopping=False,
+    n_iter_no_change=20,
+)
