@@ -25,6 +25,7 @@ _TREE = {
     "polish": False,
     "n_restarts": 1,
     "n_trees": 1,
+    "linear_root": False,
     "validation_fraction": 0.1,
     "early_stopping": False,
     "n_iter_no_change": 20,
@@ -49,7 +50,8 @@ llc_sapl_classifier = partial(
     batch_size="auto",
     learning_rate=0.2,
     jitter=0.1,
+    # of all epochs the best on held-out rows is kept
     validation_fraction=0.1,
-    early_stopping=False,
-    n_iter_no_change=20,
+    early_stopping=True,
+    n_iter_no_change=1_000_000,
 )

@@ -92,7 +92,8 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     linear_root : bool or "auto", default="auto"
         Whether the root holds a linear model that the rest of the tree adds to. Only for the tanh
         feature and Adam. "auto" says yes for ``depth="auto"`` and no for a given depth, as in the
-        paper.
+        paper. Without a linear root nothing is chosen on held-out rows, and ``depth="auto"`` grows
+        with the logarithm of the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
         Share of the rows held out where polish, restarts or early stopping have to choose;
         otherwise all rows train.

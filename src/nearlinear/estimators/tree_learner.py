@@ -71,15 +71,10 @@ class TreeLearner(TreeSettings):
             return self.setting_, self.settings_tried_
         if not self._finds_capacity():
             return self._usual_setting(), []
-        if self.linear_root is False or not self._can_have_root():
-            settings, tried = [], []
-            root_C = None
-        else:
-            linear, tried = choose_setting(
-                rows, self._linear_settings(rows), self._held_out_losses, rng
-            )
-            settings, root_C = [linear], linear.root_C
-        settings += self._tree_settings(root_C, rows.X.shape[0])
+        linear, tried = choose_setting(
+            rows, self._linear_settings(rows), self._held_out_losses, rng
+        )
+        settings = [linear, *self._tree_settings(linear.root_C, rows.X.shape[0])]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
             for verdict in tried + judged:

@@ -119,7 +119,7 @@ class TreeSettings:
         return list(dict.fromkeys(settings))
 
     def _finds_capacity(self):
-        return self.depth == "auto" and self.solver == "adam"
+        return self.depth == "auto" and self.linear_root is not False and self._can_have_root()
 
     def _can_have_root(self):
         return self.feature == "tanh" and self.solver == "adam"
