@@ -39,6 +39,10 @@ $(VENV)/.package: $(VENV)/.made pyproject.toml
 	@$(PIP) $(PACKAGE)[all] $(PINS)
 	@touch $@
 
+$(VENV)/.demo: $(VENV)/.package
+	@$(PIP) --group demo $(PINS)
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.package
 	@$(PIP) --group bench $(PINS)
 	@touch $@
@@ -52,7 +56,7 @@ $(VENV)/.lint: $(VENV)/.made pyproject.toml
 	@touch $@
 
 # LightGBM comes along: it is one of the alternatives that our figures stand beside.
-demo: $(VENV)/.bench
+demo: $(VENV)/.demo
 	@$(RUN) -m nearlinear demo
 
 test-jit-off: $(VENV)/.test
