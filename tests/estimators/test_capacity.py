@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
 from nearlinear import LDKLClassifier, LDKLRegressor, LLCSAPLClassifier
-from nearlinear.estimators.capacity import choose_setting
+from nearlinear.estimators.capacity import are_many, choose_setting
 from nearlinear.estimators.rows import merge_rows
 from nearlinear.solvers.adam import Parameter
 
@@ -63,13 +63,13 @@ def test_a_setting_that_diverges_is_not_taken():
     assert choose(rows_of(300), losses)[0] == "sound"
 
 
-@pytest.mark.parametrize(("n_rows", "n_parts"), [(300, 3), (3000, 2), (30_000, 1)])
-def test_parts_are_disjoint_proportional_and_of_a_bounded_sample(n_rows, n_parts):
+@pytest.mark.parametrize(("n_rows", "n_parts"), [(300, 3), (3000, 2), (7000, 1)])
+def test_parts_are_disjoint_and_have_every_class_in_its_proportion(n_rows, n_parts):
     seen = []
 
     def losses(train, held_out, setting, seed):
         both = np.vstack([train.X, held_out.X])
-        assert len(np.unique(both, axis=0)) == len(both) <= 5000
+        assert len(np.unique(both, axis=0)) == len(both) == n_rows
         assert np.mean(held_out.labels) == pytest.approx(0.5, abs=0.03)
         seen.append(held_out.X)
         return np.zeros(len(held_out.X))
@@ -94,6 +94,14 @@ def test_rows_count_by_their_weight():
 
 def test_with_too_few_rows_to_hold_some_out_the_simplest_is_taken():
     assert choose(rows_of(3, n_classes=3), {"simple": None, "rich": None}) == ("simple", [])
+
+
+@pytest.mark.parametrize(
+    ("shape", "many"),
+    [((10_000, 5), False), ((10_001, 5), True), ((4000, 500), False), ((4001, 500), True)],
+)
+def test_many_rows_or_many_numbers_are_not_searched(shape, many):
+    assert are_many(rows_of(*shape)) == many
 
 
 def test_one_setting_is_taken_as_it_is_and_draws_nothing():

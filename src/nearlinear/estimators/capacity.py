@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _PARTS = 5  # a fifth of the rows is held out at a time
-_MOST_ROWS, _MOST_NUMBERS = 5_000, 2_000_000  # a sample of this size is enough to choose on
+_MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
 _TOLERANCE, _HOPELESS = 0.5, 3.0
 
@@ -18,22 +18,25 @@ class Verdict:
     loss: float
 
 
+def are_many(rows):
+    """Whether there are rows enough for a full model without a search, which would take long."""
+    n_rows, n_features = rows.X.shape
+    return n_rows > _MOST_ROWS or n_rows * n_features > _MOST_NUMBERS
+
+
 def choose_setting(rows, settings, losses, rng):
     """The simplest setting whose held-out loss is about the lowest, and the list of verdicts.
 
     ``settings`` come simplest first. ``losses(train, held_out, setting, seed)`` trains on the first
     rows and gives the loss of each of the others. "About" is within half a standard error of the
-    difference. Sets of up to 2,000 rows are judged on three parts of a fifth each, larger ones on
-    two, and sets beyond 5,000 rows or two million numbers on one part of a sample of that size.
-    Without a part that leaves rows of every class to train on, the simplest setting is taken.
+    difference. Up to 2,000 rows are judged on three parts of a fifth each, up to 5,000 on two, more
+    on one. Without a part that leaves rows of every class to train on, the simplest setting is
+    taken.
     """
     if len(settings) == 1:
         return settings[0], []
-    n_rows, n_features = rows.X.shape
-    most = min(_MOST_ROWS, max(500, _MOST_NUMBERS // max(1, n_features)))
-    if n_rows > most:
-        rows = rows.take(np.sort(rng.permutation(n_rows)[:most]))
-    parts = _parts(rows, 1 if n_rows > most else 2 if n_rows > 2000 else 3, rng)
+    n_rows = rows.X.shape[0]
+    parts = _parts(rows, 3 if n_rows <= 2000 else 2 if n_rows <= 5000 else 1, rng)
     if not parts:
         return settings[0], []
     found = {setting: np.empty(0) for setting in settings}

@@ -37,7 +37,8 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     depth : int or "auto", default="auto"
         Levels of splits; a row passes depth + 1 nodes. "auto" finds out on held-out training rows
         how much the data bear: a linear model alone, or trees on top of it with more or less
-        depth, C and jitter (see Notes).
+        depth, C and jitter (see Notes). Depths grow with the logarithm of the rows, shrink with
+        that of the features, and are at most 9.
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
@@ -147,9 +148,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
 
     ``depth="auto"`` tries settings from the simplest on: linear models of four strengths, then
     trees on top of the best of these. Each is trained without a fifth of the rows and judged by
-    its loss on that fifth, three times for small sets, on a sample of at most 5,000 rows. The
-    simplest setting whose loss is within half a standard error of the lowest is trained on all
-    rows. From 20,000 rows on there are two settings: the linear model and a full tree.
+    its loss on that fifth, three times for small sets. The simplest setting whose loss is within
+    half a standard error of the lowest is trained on all rows. Beyond 10,000 rows or two million
+    numbers nothing is tried: so many rows bear a full tree.
 
     References
     ----------
@@ -239,7 +240,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     _usual = 10.0, 0.2  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.1, 0.2), (2, 0.1, 0.2), (2, 10.0, 0.2)
-    _candidates_of_many_rows = ((0, 0.1, 0.1),)
+    _for_many_rows = ((0, 0.1, 0.1),)
 
     def _coordinates(self, rows):
         return TreeCoordinates(self._scaling(rows))
@@ -282,7 +283,8 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     depth : int or "auto", default="auto"
         Levels of splits; a row passes depth + 1 nodes. "auto" finds out on held-out training rows
         how much the data bear: a linear model alone, or trees on top of it with more or less
-        depth, C and jitter (see Notes).
+        depth, C and jitter (see Notes). Depths grow with the logarithm of the rows, shrink with
+        that of the features, and are at most 9.
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
@@ -464,7 +466,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     _usual = 0.1, 0.1  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.03, 0.2), (2, 0.03, 0.1), (2, 0.3, 0.1)
-    _candidates_of_many_rows = ((0, 0.03, 0.1),)
+    _for_many_rows = ((0, 0.03, 0.1),)
 
     def _coordinates(self, rows):
         """Standardised targets, so that C and the steps mean the same in any unit."""

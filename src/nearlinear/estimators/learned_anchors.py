@@ -17,14 +17,13 @@ from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
 from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
-from .capacity import choose_setting
+from .capacity import are_many, choose_setting
 from .constraints import at_least, fit_context, one_of, positive, share
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
 # Local models on fixed anchors are final.
 _FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
-_FEW_ROWS = 20_000
 _ROW_VISITS, _EPOCHS = 1_000_000, (20, 40)
 
 
@@ -46,8 +45,7 @@ class AnchorSetting:
 _LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
 _FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
 _LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]
-# Many rows bear all the anchors, unless there is nothing but a linear model in them.
-_ON_MANY_ROWS = [AnchorSetting(1, 1.0, 0.0, learns=False), AnchorSetting(100, 1.0, 0.1)]
+_FOR_MANY_ROWS = [AnchorSetting(100, 1.0, 0.1)]
 
 
 class LLCSAPLClassifier(AnchorClassifier):
@@ -159,9 +157,9 @@ default="kmeans"
     ``n_anchors="auto"`` tries settings from the simplest on: linear models of four strengths, 16
     and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
     shrinkage and noise. Each is trained without a fifth of the rows and judged by its loss on that
-    fifth, three times for small sets, on a sample of at most 5,000 rows. The simplest setting whose
-    loss is within half a standard error of the lowest is trained on all rows. From 20,000 rows on
-    there are two settings: the linear model and 100 anchors that learn.
+    fifth, three times for small sets. The simplest setting whose loss is within half a standard
+    error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers nothing is
+    tried: so many rows bear 100 anchors that learn.
 
     References
     ----------
@@ -298,9 +296,10 @@ default="kmeans"
             C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
             return [AnchorSetting(self.n_anchors, C, jitter, has_root=False)]
         if self.local_model == "constant":
-            settings = [replace(setting, has_root=False) for setting in _LEARNED]
-        elif rows.X.shape[0] > _FEW_ROWS:
-            settings = _ON_MANY_ROWS
+            learned = _FOR_MANY_ROWS if are_many(rows) else _LEARNED
+            settings = [replace(setting, has_root=False) for setting in learned]
+        elif are_many(rows):
+            settings = _FOR_MANY_ROWS
         else:
             settings = [*_LINEAR, *_FIXED, *_LEARNED]
         given = {}

@@ -20,10 +20,11 @@ from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
-from .capacity import choose_setting
-from .tree_settings import TreeSettings
+from .capacity import are_many, choose_setting
+from .tree_settings import TreeSetting, TreeSettings
 
 _SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
+_ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
 
 
@@ -71,10 +72,11 @@ class TreeLearner(TreeSettings):
             return self.setting_, self.settings_tried_
         if not self._finds_capacity():
             return self._usual_setting(), []
-        linear, tried = choose_setting(
-            rows, self._linear_settings(rows), self._held_out_losses, rng
-        )
-        settings = [linear, *self._tree_settings(linear.root_C, rows.X.shape[0])]
+        if are_many(rows):
+            return self._tree_settings(1.0, self._for_many_rows)[0], []
+        linear = [TreeSetting(None, C, 0.0, C) for C in _ROOT_C]
+        root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
+        settings = [root, *self._tree_settings(root.root_C, self._candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
             for verdict in tried + judged:

@@ -18,8 +18,6 @@ _ADAM_RATE = 0.1
 _MOST_LEVELS = 9
 _FEW_ROWS = 20_000  # up to so many, three trees are averaged
 _ROW_VISITS, _EPOCHS = 1_000_000, (20, 40)
-_ROOT_C = (1.0, 0.1, 10.0, 0.01)  # the usual strength first
-_LARGE_ROOT_C = (1.0,)
 
 
 @dataclass(frozen=True)
@@ -103,15 +101,9 @@ class TreeSettings:
             1.0 if wants_root else None,
         )
 
-    def _linear_settings(self, rows):
-        is_large = rows.X.shape[0] > _FEW_ROWS
-        return [TreeSetting(None, C, 0.0, C) for C in (_LARGE_ROOT_C if is_large else _ROOT_C)]
-
-    def _tree_settings(self, root_C, n_rows):
+    def _tree_settings(self, root_C, candidates):
         """Simplest first; what the user has set is the same in all."""
         settings = []
-        # many rows bear a full tree, unless there is nothing but a linear model in them
-        candidates = self._candidates if n_rows <= _FEW_ROWS else self._candidates_of_many_rows
         for deeper, C, jitter in candidates:
             C = C if self.C == "auto" else self.C
             jitter = jitter if self.jitter == "auto" else self.jitter
