@@ -373,6 +373,7 @@ WRONG = {
     "n_restarts": [0],
     "n_selected": [0, 1.5],
     "n_trees": [0, 1.5],
+    "linear_root": ["maybe", None],
     "normalisation": ["l2", True],
     "p": [0.5],
     "per_feature": ["yes"],

@@ -63,7 +63,7 @@ def test_a_setting_that_diverges_is_not_taken():
     assert choose(rows_of(300), losses)[0] == "sound"
 
 
-@pytest.mark.parametrize(("n_rows", "n_parts"), [(300, 3), (3000, 2), (7000, 1)])
+@pytest.mark.parametrize(("n_rows", "n_parts"), [(300, 3), (3000, 2), (7000, 1), (20_000, 1)])
 def test_parts_are_disjoint_and_have_every_class_in_its_proportion(n_rows, n_parts):
     seen = []
 

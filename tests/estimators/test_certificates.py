@@ -33,6 +33,7 @@ def fit(method, task, data, **settings):
     X, y, _ = data
     if task == "Regressor":
         settings["epsilon"], y = EPSILON, np.sin(3.0 * X[:, 0]) + y
+        y = (y - y.mean()) / y.std()  # the unit in which C, epsilon and the gap are
     model = getattr(nearlinear, method + task)(KERNELS, normalisation=None, **settings)
     return model.fit(X, y), (np.where(y == 1, 1.0, -1.0) if task == "Classifier" else y)
 

@@ -106,7 +106,6 @@ def _csv(source, target, n_rows, n_features):
     first = 1
     try:
         options = {"sep": separator, "low_memory": False, "skipinitialspace": True}
-        options["float_precision"] = "round_trip"  # pandas 2 loses the last bit otherwise
         options["skip_blank_lines"] = False  # or later answers would belong to other rows
         options["chunksize"] = n_rows or 1 << 62  # in pieces always: they close the file
         with pandas.read_csv(stream, **options) as frames:

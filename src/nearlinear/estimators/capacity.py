@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_PARTS = 5  # a fifth of the rows is held out at a time
 _MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
+_MOST_HELD_OUT = 5_000  # of many rows
+_ROW_VISITS, _EPOCHS, _TRIAL_EPOCHS = 1_000_000, (20, 40), 5
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
 _TOLERANCE, _HOPELESS = 0.5, 3.0
 
@@ -19,9 +20,16 @@ class Verdict:
 
 
 def are_many(rows):
-    """Whether there are rows enough for a full model without a search, which would take long."""
+    """Whether there are rows enough for a full model, and too many for a search among others."""
     n_rows, n_features = rows.X.shape
     return n_rows > _MOST_ROWS or n_rows * n_features > _MOST_NUMBERS
+
+
+def usual_epochs(rows, is_trial=False):
+    """Fewer for more rows, so that each is seen often enough; a trial of many rows is short."""
+    if is_trial and are_many(rows):
+        return _TRIAL_EPOCHS
+    return int(np.clip(_ROW_VISITS // rows.X.shape[0], *_EPOCHS))
 
 
 def choose_setting(rows, settings, losses, rng):
@@ -30,13 +38,12 @@ def choose_setting(rows, settings, losses, rng):
     ``settings`` come simplest first. ``losses(train, held_out, setting, seed)`` trains on the first
     rows and gives the loss of each of the others. "About" is within half a standard error of the
     difference. Up to 2,000 rows are judged on three parts of a fifth each, up to 5,000 on two, more
-    on one. Without a part that leaves rows of every class to train on, the simplest setting is
-    taken.
+    on one, many on one of a tenth. Without a part that leaves rows of every class to train on, the
+    simplest setting is taken.
     """
     if len(settings) == 1:
         return settings[0], []
-    n_rows = rows.X.shape[0]
-    parts = _parts(rows, 3 if n_rows <= 2000 else 2 if n_rows <= 5000 else 1, rng)
+    parts = _parts(rows, rng)
     if not parts:
         return settings[0], []
     found = {setting: np.empty(0) for setting in settings}
@@ -63,11 +70,15 @@ def choose_setting(rows, settings, losses, rng):
     return chosen, tried
 
 
-def _parts(rows, n_parts, rng):
-    """Disjoint fifths with each class in its proportion, whose complements have every class."""
-    order = rng.permutation(rows.X.shape[0])
+def _parts(rows, rng):
+    """Disjoint parts with each class in its proportion, whose complements have every class."""
+    n_rows = rows.X.shape[0]
+    order = rng.permutation(n_rows)
     order = order[np.argsort(rows.labels[order], kind="stable")]
-    parts = [np.sort(order[number::_PARTS]) for number in range(n_parts)]
+    n_parts, every = 3 if n_rows <= 2000 else 2 if n_rows <= 5000 else 1, 5
+    if are_many(rows):
+        n_parts, every = 1, max(10, n_rows // _MOST_HELD_OUT)
+    parts = [np.sort(order[number::every]) for number in range(n_parts)]
     n_classes = len(np.unique(rows.labels))
     return [
         part for part in parts

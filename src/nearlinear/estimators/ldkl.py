@@ -150,7 +150,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     trees on top of the best of these. Each is trained without a fifth of the rows and judged by
     its loss on that fifth, three times for small sets. The simplest setting whose loss is within
     half a standard error of the lowest is trained on all rows. Beyond 10,000 rows or two million
-    numbers nothing is tried: so many rows bear a full tree.
+    numbers there are two settings, the linear model and a full tree, for five epochs in the trial.
 
     References
     ----------
@@ -164,7 +164,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     >>> from sklearn.datasets import make_moons
     >>> from nearlinear import LDKLClassifier
     >>> X, y = make_moons(400, noise=0.1, random_state=0)
-    >>> bool(LDKLClassifier(depth=2, random_state=0).fit(X, y).score(X, y) > 0.98)
+    >>> bool(LDKLClassifier(random_state=0).fit(X, y).score(X, y) > 0.98)
     True
     """
 
@@ -387,7 +387,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     >>> import numpy as np
     >>> from nearlinear import LDKLRegressor
     >>> x = np.linspace(-3, 3, 400)[:, None]
-    >>> bool(LDKLRegressor(depth=3, random_state=0).fit(x, np.sin(x[:, 0])).score(
+    >>> bool(LDKLRegressor(random_state=0).fit(x, np.sin(x[:, 0])).score(
     ...     x, np.sin(x[:, 0])) > 0.98)
     True
     """

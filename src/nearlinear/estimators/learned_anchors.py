@@ -17,14 +17,13 @@ from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
 from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
-from .capacity import are_many, choose_setting
+from .capacity import are_many, choose_setting, usual_epochs
 from .constraints import at_least, fit_context, one_of, positive, share
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
 # Local models on fixed anchors are final.
 _FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
-_ROW_VISITS, _EPOCHS = 1_000_000, (20, 40)
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,7 @@ class AnchorSetting:
 
 _LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
 _FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
-_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]
-_FOR_MANY_ROWS = [AnchorSetting(100, 1.0, 0.1)]
+_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 10.0, 0.1)]  # the last is the fullest
 
 
 class LLCSAPLClassifier(AnchorClassifier):
@@ -158,8 +156,8 @@ default="kmeans"
     and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
     shrinkage and noise. Each is trained without a fifth of the rows and judged by its loss on that
     fifth, three times for small sets. The simplest setting whose loss is within half a standard
-    error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers nothing is
-    tried: so many rows bear 100 anchors that learn.
+    error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers there are
+    two settings, the linear model and 100 anchors that learn, for five epochs in the trial.
 
     References
     ----------
@@ -296,10 +294,10 @@ default="kmeans"
             C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
             return [AnchorSetting(self.n_anchors, C, jitter, has_root=False)]
         if self.local_model == "constant":
-            learned = _FOR_MANY_ROWS if are_many(rows) else _LEARNED
+            learned = _LEARNED[-1:] if are_many(rows) else _LEARNED
             settings = [replace(setting, has_root=False) for setting in learned]
         elif are_many(rows):
-            settings = _FOR_MANY_ROWS
+            settings = [_LINEAR[0], _LEARNED[-1]]
         else:
             settings = [*_LINEAR, *_FIXED, *_LEARNED]
         given = {}
@@ -326,7 +324,7 @@ default="kmeans"
             BestIterate(None, model=start),
             min(self.n_neighbors, len(start.anchors)),
         )
-        self._improve(train, start, setting, keeper, n_neighbors, rng)
+        self._improve(train, start, setting, keeper, n_neighbors, rng, is_trial=True)
         scores = _predictor(keeper.model, n_neighbors)(held_out.X, self.n_jobs)
         return LOSSES[self.loss].value(scores, held_out.targets)
 
@@ -366,21 +364,16 @@ default="kmeans"
     def _engine(self, rows):
         return ("sgd" if issparse(rows.X) else "adam") if self.solver == "auto" else self.solver
 
-    def _epochs(self, n_rows):
-        """As asked, or fewer for more rows: each of them is then seen often enough."""
-        if self.max_iter != "auto":
-            return self.max_iter
-        return int(np.clip(_ROW_VISITS // n_rows, *_EPOCHS))
-
-    def _improve(self, rows, start, setting, keeper, n_neighbors, rng):
+    def _improve(self, rows, start, setting, keeper, n_neighbors, rng, is_trial=False):
         if not setting.learns:
             return
         n_rows = rows.X.shape[0]
+        n_epochs = usual_epochs(rows, is_trial) if self.max_iter == "auto" else self.max_iter
         C = self._weight_of_losses(rows, setting)
         if self._engine(rows) == "sgd":
             train_by_sgd(
                 rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
-                loss=self.loss, C=C, n_epochs=self._epochs(n_rows),
+                loss=self.loss, C=C, n_epochs=n_epochs,
                 anchor_rate=usual_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
             return
@@ -389,7 +382,7 @@ default="kmeans"
         )
         train_by_adam(
             rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
-            loss=LOSSES[self.loss], C=C, n_epochs=self._epochs(n_rows), batch_size=batch,
+            loss=LOSSES[self.loss], C=C, n_epochs=n_epochs, batch_size=batch,
             learning_rate=self.learning_rate, jitter=setting.jitter,
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),

@@ -72,11 +72,11 @@ class TreeLearner(TreeSettings):
             return self.setting_, self.settings_tried_
         if not self._finds_capacity():
             return self._usual_setting(), []
-        if are_many(rows):
-            return self._tree_settings(1.0, self._for_many_rows)[0], []
-        linear = [TreeSetting(None, C, 0.0, C) for C in _ROOT_C]
+        many = are_many(rows)
+        linear = [TreeSetting(None, C, 0.0, C) for C in (_ROOT_C[:1] if many else _ROOT_C)]
         root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
-        settings = [root, *self._tree_settings(root.root_C, self._candidates)]
+        candidates = self._for_many_rows if many else self._candidates
+        settings = [root, *self._tree_settings(root.root_C, candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
             for verdict in tried + judged:
@@ -90,7 +90,7 @@ class TreeLearner(TreeSettings):
         n_trees, scores = self._tree_count(train.X.shape[0], setting), 0.0
         for _ in range(n_trees):
             keeper = BestIterate(None)
-            self._attempt(train, coordinates, None, setting, generator, keeper, None)
+            self._attempt(train, coordinates, None, setting, generator, keeper, is_trial=True)
             scores = scores + _path_scores(keeper.model, Z) / n_trees
         return self._task().loss.value(scores, coordinates.targets(held_out))
 
@@ -110,7 +110,9 @@ class TreeLearner(TreeSettings):
         coordinates = self._coordinates_found
         return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
 
-    def _attempt(self, train, coordinates, start, setting, rng, keeper, compare):
+    def _attempt(
+        self, train, coordinates, start, setting, rng, keeper, compare=None, is_trial=False
+    ):
         """One training run; ``compare`` gives the soft and the hard score of a tree, or is None."""
         loss = self._task().loss
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
@@ -124,7 +126,7 @@ class TreeLearner(TreeSettings):
             keeper.offer(1, _mean_loss(start, Z, targets, train.weight, loss), start)
             return
         common = dict(
-            loss=loss, n_epochs=self._epochs(Z.shape[0]), rng=rng, n_jobs=self.n_jobs,
+            loss=loss, n_epochs=self._epochs(train, is_trial), rng=rng, n_jobs=self.n_jobs,
             learning_rate=self._rate(), compare=compare,
         )  # fmt: skip
         if self.solver == "sgd":

@@ -10,6 +10,7 @@ from ..gates.node_features import NODE_FEATURES, TanhFeature
 from ..gates.tree import count_nodes
 from ..solvers.tree_model import RowScaling
 from .base import require_memory
+from .capacity import usual_epochs
 from .constraints import SHARED, at_least, one_of, positive, share
 
 _WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
@@ -17,7 +18,6 @@ _USUAL_COMPONENTS = 32
 _ADAM_RATE = 0.1
 _MOST_LEVELS = 9
 _FEW_ROWS = 20_000  # up to so many, three trees are averaged
-_ROW_VISITS, _EPOCHS = 1_000_000, (20, 40)
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ class TreeSettings:
     def _can_have_root(self):
         return self.feature == "tanh" and self.solver == "adam"
 
-    def _epochs(self, n_rows):
-        """As asked, or fewer for more rows: each of them is then seen often enough."""
+    def _epochs(self, rows, is_trial=False):
+        """As asked, or what is usual: of many rows a short trial tells enough."""
         if self.max_iter != "auto":
             return self.max_iter
-        return 100 if self.solver == "sgd" else int(np.clip(_ROW_VISITS // n_rows, *_EPOCHS))
+        return 100 if self.solver == "sgd" else usual_epochs(rows, is_trial)
 
     def _tree_count(self, n_rows, setting):
         if setting.depth is None:
