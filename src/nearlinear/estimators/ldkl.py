@@ -240,7 +240,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     _usual = 10.0, 0.2  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.1, 0.2), (2, 0.1, 0.2), (2, 10.0, 0.2)
-    _for_many_rows = ((0, 0.1, 0.1),)
+    _for_many_rows, _for_wide_rows = ((0, 1.0, 0.1),), ((0, 1.0, 0.2),)
 
     def _coordinates(self, rows):
         return TreeCoordinates(self._scaling(rows))
@@ -466,7 +466,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     _usual = 0.1, 0.1  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.03, 0.2), (2, 0.03, 0.1), (2, 0.3, 0.1)
-    _for_many_rows = ((0, 0.03, 0.1),)
+    _for_many_rows, _for_wide_rows = ((0, 0.1, 0.1),), ((0, 0.1, 0.1),)
 
     def _coordinates(self, rows):
         """Standardised targets, so that C and the steps mean the same in any unit."""

@@ -319,7 +319,7 @@ default="kmeans"
     def _held_out_losses(self, train, held_out, setting, seed):
         """Losses of held-out rows under a model that is trained on the others."""
         rng = np.random.RandomState(seed)
-        start = self._start(train, setting, None, rng)
+        start = self._start(train, setting, None, rng, is_trial=True)
         keeper, n_neighbors = (
             BestIterate(None, model=start),
             min(self.n_neighbors, len(start.anchors)),
@@ -328,7 +328,7 @@ default="kmeans"
         scores = _predictor(keeper.model, n_neighbors)(held_out.X, self.n_jobs)
         return LOSSES[self.loss].value(scores, held_out.targets)
 
-    def _start(self, rows, setting, previous, rng):
+    def _start(self, rows, setting, previous, rng, is_trial=False):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
         if previous is not None and (
             previous.gate.anchors.shape[1] == rows.X.shape[1]
@@ -337,11 +337,12 @@ default="kmeans"
             return _models(previous, rows.X.dtype, setting.has_root)
         gate = self._make_gate(self._make_anchors(rows, rng, setting.n_anchors), rows.X, "soft")
         C = self._weight_of_losses(rows, setting)
-        tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
-        if setting.learns:
-            tol, max_iter = _START_TOL, _START_EPOCHS
-            if rows.X.shape[0] > _START_ROWS:
-                rows = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
+        is_final = not (setting.learns or is_trial)
+        if rows.X.shape[0] > _START_ROWS and not is_final:
+            rows = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
+        tol, max_iter = (
+            (_START_TOL, _START_EPOCHS) if setting.learns else (_FIXED_TOL, _FIXED_EPOCHS)
+        )
         indices, codes = gate.codes(rows.X, self.n_jobs)
         n_anchors = len(gate.anchors)
         if setting.has_root:

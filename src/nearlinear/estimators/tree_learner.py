@@ -25,6 +25,7 @@ from .tree_settings import TreeSetting, TreeSettings
 
 _SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
+_FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
 _ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
 
 
@@ -75,7 +76,9 @@ class TreeLearner(TreeSettings):
         many = are_many(rows)
         linear = [TreeSetting(None, C, 0.0, C) for C in (_ROOT_C[:1] if many else _ROOT_C)]
         root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
-        candidates = self._for_many_rows if many else self._candidates
+        candidates = self._candidates
+        if many:
+            candidates = self._for_many_rows if self._rank(rows) is None else self._for_wide_rows
         settings = [root, *self._tree_settings(root.root_C, candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
@@ -119,7 +122,7 @@ class TreeLearner(TreeSettings):
         first, last = self._sharpness_range()
         is_new = start is None
         if is_new:
-            start = self._start(Z, targets, train, setting, loss, rng)
+            start = self._start(Z, targets, train, setting, loss, rng, is_trial)
         else:
             first = last  # the splits are good: blurring them again would lose them
         if setting.depth is None:
@@ -174,13 +177,13 @@ class TreeLearner(TreeSettings):
         )
         return keeper, lambda model, sharpness: (score_soft(model, sharpness), score(model))
 
-    def _start(self, Z, targets, rows, setting, loss, rng):
+    def _start(self, Z, targets, rows, setting, loss, rng, is_trial=False):
         depth, n_components = self._depth(rows, setting), self._rank(rows)
         n_outputs, feature = targets.shape[1], self._feature()
         if self.solver == "sgd":
             return start_original(Z, depth, n_outputs, feature, rng)
-        some = slice(None)
-        if Z.shape[0] > _ROOT_ROWS:
+        some, is_final = slice(None), setting.depth is None and not is_trial
+        if Z.shape[0] > _ROOT_ROWS and not is_final:
             some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
 
         def linear_model(Z):
@@ -192,7 +195,10 @@ class TreeLearner(TreeSettings):
 
         projection = None
         if n_components is not None:
-            first = None if setting.root_C is None else linear_model(Z)[:, :-1]
+            # the linear model's own directions, where they leave room for others
+            first = None
+            if setting.root_C is not None and _FEW_SHARE * n_outputs <= n_components:
+                first = linear_model(Z)[:, :-1]
             projection = start_projection(Z, n_components, rng, first)
             Z = project_rows(Z, projection)
         from_data = self.splits == "top_down"

@@ -32,14 +32,11 @@ def start_tree(Z, depth, n_outputs, feature, rng, *, from_data=True):
 
 
 def start_projection(Z, n_components, rng, first=None):
-    """The ``first`` directions, then principal ones, scaled for projected columns of unit spread.
-
-    At most half of the components are first ones.
-    """
+    """The ``first`` directions, then principal ones, so that projected rows have unit spread."""
     rows = Z[np.sort(rng.choice(Z.shape[0], min(Z.shape[0], _PROJECTED_ROWS), replace=False))]
     rows = rows[:, :-1]
     seed = int(rng.integers(2**31))
-    first = np.empty((0, rows.shape[1])) if first is None else first[: n_components // 2]
+    first = np.empty((0, rows.shape[1])) if first is None else first
     n_principal = n_components - len(first)
     _, _, principal = randomized_svd(rows, n_principal, random_state=seed)
     return np.concatenate([_unit_spread(first, rows), _unit_spread(principal, rows)]).astype(
