@@ -43,7 +43,7 @@ class AnchorSetting:
 
 _LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
 _FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
-_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 10.0, 0.1)]  # the last is the fullest
+_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]  # the last is the fullest
 
 
 class LLCSAPLClassifier(AnchorClassifier):
@@ -83,7 +83,7 @@ default="kmeans"
     C : float or "auto", default="auto"
         Weight of the losses. "auto" is chosen together with ``n_anchors="auto"``, relative to the
         spread of the features, and is 1 for a given number of anchors.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="log_loss"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="squared_hinge"
         With several classes, the first two are summed one-vs-rest and the log loss is softmax.
     solver : {"auto", "adam", "sgd"}, default="auto"
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
@@ -146,7 +146,7 @@ default="kmeans"
     Notes
     -----
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
-    Differs in: the log loss is the default (the paper has the hinge); Adam with a
+    Differs in: the squared hinge is the default loss (the paper has the hinge); Adam with a
     one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
     bandwidth comes from the data and, like the metric, may be learned; biases are regularised;
     in the row-by-row solver the steps fade and anchors move by a bounded share of their
@@ -201,7 +201,7 @@ default="kmeans"
         learn_sharpness=True,
         learn_metric=True,
         C="auto",
-        loss="log_loss",
+        loss="squared_hinge",
         solver="auto",
         max_iter="auto",
         batch_size="auto",
