@@ -6,7 +6,7 @@ import numpy as np
 
 _MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
 _MOST_HELD_OUT = 5_000  # of many rows
-_ROW_VISITS, _EPOCHS, _TRIAL_EPOCHS = 1_000_000, (20, 40), 5
+_ROW_VISITS, _EPOCHS, _TRIAL_EPOCHS = 1_000_000, (15, 40), 5
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
 _TOLERANCE, _HOPELESS = 0.5, 3.0
 

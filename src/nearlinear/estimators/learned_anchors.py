@@ -90,7 +90,7 @@ default="kmeans"
         steps row by row (any rows). "auto" is Adam for dense rows.
     max_iter : int or "auto", default="auto"
         Epochs. The step size falls to zero at the last one. "auto" is 40, and fewer for many rows:
-        20 from 50,000 rows on.
+        20 for 50,000, and 15 from 67,000 on.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step. "auto" is a 32nd of the rows, between 16 and 512.
     learning_rate : float, default=0.2
@@ -247,7 +247,7 @@ default="kmeans"
             raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
         rng = check_random_state(self.random_state)
         previous = getattr(self, "predictor_", None) if self.warm_start else None
-        setting, self.settings_tried_ = self._choose_setting(rows, rng)
+        setting, tried = self._choose_setting(rows, rng)
         train, held_out = rows, None
         if self.early_stopping:
             train, held_out = rows.split(self.validation_fraction, rng)
@@ -274,13 +274,16 @@ default="kmeans"
             warn_user("Interrupted: the best model so far is kept.")
         self.history_ = keeper.history
         self.n_iter_ = max(1, keeper.history[-1].epoch)
-        self.setting_ = setting
+        self.setting_, self.settings_tried_ = setting, tried
         self.predictor_ = _predictor(keeper.model, n_neighbors)
 
     def _choose_setting(self, rows, rng):
         """What the user has set, or what held-out rows find best."""
-        if self.warm_start and hasattr(self, "setting_"):
-            return self.setting_, self.settings_tried_
+        if self._is_given():
+            C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
+            return AnchorSetting(self.n_anchors, C, jitter, has_root=False), []
+        if self.warm_start and getattr(self, "setting_", None) is not None:
+            return replace(self.setting_, **self._given()), self.settings_tried_
         settings = self._settings(rows)
         setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
@@ -290,9 +293,6 @@ default="kmeans"
 
     def _settings(self, rows):
         """Simplest first; what the user has set is the same in all."""
-        if self.n_anchors != "auto" or not isinstance(self.anchors, str):
-            C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
-            return [AnchorSetting(self.n_anchors, C, jitter, has_root=False)]
         if self.local_model == "constant":
             learned = _LEARNED[-1:] if are_many(rows) else _LEARNED
             settings = [replace(setting, has_root=False) for setting in learned]
@@ -300,12 +300,15 @@ default="kmeans"
             settings = [_LINEAR[0], _LEARNED[-1]]
         else:
             settings = [*_LINEAR, *_FIXED, *_LEARNED]
-        given = {}
-        if self.C != "auto":
-            given["C"] = self.C
-        if self.jitter != "auto":
-            given["jitter"] = self.jitter
-        return list(dict.fromkeys(replace(setting, **given) for setting in settings))
+        return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
+
+    def _is_given(self):
+        """Whether the user says how many anchors there are, or where."""
+        return self.n_anchors != "auto" or not isinstance(self.anchors, str)
+
+    def _given(self):
+        given = {"C": self.C, "jitter": self.jitter}
+        return {name: value for name, value in given.items() if value != "auto"}
 
     def _stream_C(self):
         return 1.0 if self.C == "auto" else self.C
@@ -330,19 +333,22 @@ default="kmeans"
 
     def _start(self, rows, setting, previous, rng, is_trial=False):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
-        if previous is not None and (
-            previous.gate.anchors.shape[1] == rows.X.shape[1]
-            and previous.biases.shape[1] == rows.targets.shape[1]
+        if (
+            setting.learns
+            and previous is not None
+            and (
+                previous.gate.anchors.shape[1] == rows.X.shape[1]
+                and previous.biases.shape[1] == rows.targets.shape[1]
+            )
         ):
             return _models(previous, rows.X.dtype, setting.has_root)
         gate = self._make_gate(self._make_anchors(rows, rng, setting.n_anchors), rows.X, "soft")
         C = self._weight_of_losses(rows, setting)
-        is_final = not (setting.learns or is_trial)
-        if rows.X.shape[0] > _START_ROWS and not is_final:
-            rows = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
-        tol, max_iter = (
-            (_START_TOL, _START_EPOCHS) if setting.learns else (_FIXED_TOL, _FIXED_EPOCHS)
-        )
+        tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
+        if setting.learns or (is_trial and are_many(rows)):
+            tol, max_iter = _START_TOL, _START_EPOCHS
+            if rows.X.shape[0] > _START_ROWS:
+                rows = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
         indices, codes = gate.codes(rows.X, self.n_jobs)
         n_anchors = len(gate.anchors)
         if setting.has_root:

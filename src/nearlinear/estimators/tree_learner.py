@@ -33,10 +33,10 @@ class TreeLearner(TreeSettings):
     """Training of trees. A kind of task adds ``_coordinates(rows)`` and ``_task()``."""
 
     def _learn(self, rows):
+        self._check_memory(rows)
         rng = check_random_state(self.random_state)
-        setting, self.settings_tried_ = self._choose_setting(rows, rng)
+        setting, tried = self._choose_setting(rows, rng)
         shape = self._depth(rows, setting), self._rank(rows)
-        self._check_memory(rows, *shape)
         train, held_out = rows, None
         if self.early_stopping or self.polish or self.n_restarts > 1:
             train, held_out = rows.split(self.validation_fraction, rng)
@@ -62,17 +62,17 @@ class TreeLearner(TreeSettings):
         keepers = [keeper for keeper in keepers if keeper.model is not None]
         self.history_ = keepers[0].history
         self.n_iter_ = keepers[0].history[-1].epoch
-        self.setting_ = setting
+        self.setting_, self.settings_tried_ = setting, tried
         self._coordinates_found = coordinates
         found = tuple(coordinates.predictor(keeper.model) for keeper in keepers)
         self.predictor_ = found[0] if len(found) == 1 else TreeForest(found)
 
     def _choose_setting(self, rows, rng):
         """The linear model, and then the trees on top of it, judged on held-out rows."""
-        if self.warm_start and hasattr(self, "setting_") and self._finds_capacity():
-            return self.setting_, self.settings_tried_
         if not self._finds_capacity():
             return self._usual_setting(), []
+        if self.warm_start and getattr(self, "setting_", None) is not None:
+            return replace(self.setting_, **self._given()), self.settings_tried_
         many = are_many(rows)
         linear = [TreeSetting(None, C, 0.0, C) for C in (_ROOT_C[:1] if many else _ROOT_C)]
         root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
@@ -120,7 +120,7 @@ class TreeLearner(TreeSettings):
         loss = self._task().loss
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
         first, last = self._sharpness_range()
-        is_new = start is None
+        is_new = start is None or setting.depth is None
         if is_new:
             start = self._start(Z, targets, train, setting, loss, rng, is_trial)
         else:
@@ -238,7 +238,7 @@ class TreeLearner(TreeSettings):
             start, first = self._coordinates_found.model(previous, rows.X.dtype), last
         else:
             setting = self._usual_setting()
-            self._check_memory(rows, self._depth(rows, setting), self._rank(rows))
+            self._check_memory(rows)
             self._coordinates_found = coordinates = self._coordinates(rows)
             generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
             Z, targets = coordinates.rows(rows.X), coordinates.targets(rows)

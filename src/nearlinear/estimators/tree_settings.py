@@ -1,6 +1,6 @@
 """The parameters of tree estimators, and what "auto" stands for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -92,23 +92,20 @@ class TreeSettings:
 
     def _usual_setting(self):
         """For a depth that is given, and for streams, in which nothing is held out."""
-        usual_C, usual_jitter = self._usual
         wants_root = self.linear_root is True and self._can_have_root()
-        return TreeSetting(
-            self.depth,
-            usual_C if self.C == "auto" else self.C,
-            usual_jitter if self.jitter == "auto" else self.jitter,
-            1.0 if wants_root else None,
-        )
+        usual = TreeSetting(self.depth, *self._usual, 1.0 if wants_root else None)
+        return replace(usual, **self._given())
 
     def _tree_settings(self, root_C, candidates):
         """Simplest first; what the user has set is the same in all."""
-        settings = []
-        for deeper, C, jitter in candidates:
-            C = C if self.C == "auto" else self.C
-            jitter = jitter if self.jitter == "auto" else self.jitter
-            settings.append(TreeSetting("auto", C, jitter, root_C, deeper))
-        return list(dict.fromkeys(settings))
+        settings = (
+            TreeSetting("auto", C, jitter, root_C, deeper) for deeper, C, jitter in candidates
+        )
+        return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
+
+    def _given(self):
+        given = {"C": self.C, "jitter": self.jitter}
+        return {name: value for name, value in given.items() if value != "auto"}
 
     def _finds_capacity(self):
         return self.depth == "auto" and self.linear_root is not False and self._can_have_root()
@@ -162,8 +159,13 @@ class TreeSettings:
             return int(np.clip(n_rows // 64, 32, 1024))
         return min(self.batch_size, n_rows)
 
-    def _check_memory(self, rows, depth, n_components):
+    def _check_memory(self, rows):
+        """Before anything is trained: for the deepest tree that may be tried."""
+        deepest = TreeSetting("auto", 1.0, 0.0, 1.0, deeper=2)
+        finds = self._finds_capacity()
+        depth = self._depth(rows, deepest if finds else self._usual_setting())
         n_rows, n_features = rows.X.shape
+        n_components = self._rank(rows)
         n_outputs, itemsize = rows.targets.shape[1], rows.X.dtype.itemsize
         width = 1 + (n_features if n_components is None else n_components)
         n_nodes = count_nodes(depth)
@@ -171,5 +173,6 @@ class TreeSettings:
         chunks = self._batch_rows(n_rows) * n_nodes * (6 + n_outputs)
         is_dense = isinstance(rows.X, np.ndarray)
         data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
-        need = (12 * model + chunks) * itemsize + 2 * data
+        # a search holds some rows out, which copies them all
+        need = (12 * model + chunks) * itemsize + (3 if finds else 2) * data
         require_memory(need, self.max_memory, "lower depth or batch_size")
