@@ -60,8 +60,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         schedule, in which C, jitter and the options of those phases play no part. Together with
         ``loss="hinge"`` it is the method of the paper; the paper has no other loss.
     max_iter : int or "auto", default="auto"
-        Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. The
-        original schedule has 100.
+        Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. It
+        is 100 beyond 200,000 rows, which bear splits that take long to find, and in the original
+        schedule.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024. The original
         schedule always takes the square root of the number of rows.
@@ -303,8 +304,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam, or the original schedule.
     max_iter : int or "auto", default="auto"
-        Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. The
-        original schedule has 100.
+        Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. It
+        is 100 beyond 200,000 rows, which bear splits that take long to find, and in the original
+        schedule.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024.
     learning_rate : float or "auto", default="auto"

@@ -18,6 +18,7 @@ _USUAL_COMPONENTS = 32
 _ADAM_RATE = 0.1
 _MOST_LEVELS = 9
 _FEW_ROWS = 20_000  # up to so many, three trees are averaged
+_HUGE = 200_000  # rows with structure enough for splits that take long to find (covertype)
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,9 @@ class TreeSettings:
         """As asked, or what is usual: of many rows a short trial tells enough."""
         if self.max_iter != "auto":
             return self.max_iter
-        return 100 if self.solver == "sgd" else usual_epochs(rows, is_trial)
+        if self.solver == "sgd" or (rows.X.shape[0] > _HUGE and not is_trial):
+            return 100
+        return usual_epochs(rows, is_trial)
 
     def _tree_count(self, n_rows, setting):
         if setting.depth is None:
