@@ -85,7 +85,13 @@ class AnchorClassifier(LocalClassifier):
         ridge = 1.0 / (self._stream_C() * self._weight_seen)
         with one_blas_thread():
             self._trainer.train(
-                X, targets, weight, self.predictor_.gate, loss=self.loss, ridge=ridge, rng=rng
+                X,
+                targets,
+                weight,
+                self.predictor_.gate,
+                loss=self._stream_loss(),
+                ridge=ridge,
+                rng=rng,
             )
         model = self._trainer.model(self._score_dtype)
         gate = self.predictor_.gate
@@ -96,6 +102,9 @@ class AnchorClassifier(LocalClassifier):
 
     def _stream_C(self):
         return self.C
+
+    def _stream_loss(self):
+        return self.loss
 
     def _start_stream(self, X, labels, weight, coding, width, rng):
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -39,6 +39,7 @@ class AnchorSetting:
     jitter: float
     learns: bool = True
     has_root: bool = True
+    loss: str = "squared_hinge"
 
 
 _LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
@@ -83,8 +84,10 @@ default="kmeans"
     C : float or "auto", default="auto"
         Weight of the losses. "auto" is chosen together with ``n_anchors="auto"``, relative to the
         spread of the features, and is 1 for a given number of anchors.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="squared_hinge"
-        With several classes, the first two are summed one-vs-rest and the log loss is softmax.
+    loss : {"auto", "hinge", "squared_hinge", "log_loss"}, default="auto"
+        With several classes, the hinges are summed one-vs-rest and the log loss is softmax, which
+        gives ``predict_proba``. "auto" is the log loss where the number of anchors is found by a
+        search, and the squared hinge for a given number and for many rows.
     solver : {"auto", "adam", "sgd"}, default="auto"
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
         steps row by row (any rows). "auto" is Adam for dense rows.
@@ -146,7 +149,7 @@ default="kmeans"
     Notes
     -----
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
-    Differs in: the squared hinge is the default loss (the paper has the hinge); Adam with a
+    Differs in: squared hinge and log loss are the default (the paper has the hinge); Adam with a
     one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
     bandwidth comes from the data and, like the metric, may be learned; biases are regularised;
     in the row-by-row solver the steps fade and anchors move by a bounded share of their
@@ -179,6 +182,7 @@ default="kmeans"
         "learn_sharpness": ["boolean"],
         "learn_metric": ["boolean"],
         "C": [positive(), one_of("auto")],
+        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "max_iter": [at_least(1), one_of("auto")],
         "solver": [one_of("auto", "adam", "sgd")],
         "batch_size": [at_least(1), one_of("auto")],
@@ -201,7 +205,7 @@ default="kmeans"
         learn_sharpness=True,
         learn_metric=True,
         C="auto",
-        loss="squared_hinge",
+        loss="auto",
         solver="auto",
         max_iter="auto",
         batch_size="auto",
@@ -264,7 +268,7 @@ default="kmeans"
             on_progress=self._report if self.verbose else None,
         )
         objective = training_objective(
-            train.X, train.targets, train.weight, start, n_neighbors, self.loss,
+            train.X, train.targets, train.weight, start, n_neighbors, setting.loss,
             self._weight_of_losses(train, setting),
         )  # fmt: skip
         keeper.offer(0, objective, start)
@@ -281,7 +285,8 @@ default="kmeans"
         """What the user has set, or what held-out rows find best."""
         if self._is_given():
             C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
-            return AnchorSetting(self.n_anchors, C, jitter, has_root=False), []
+            setting = AnchorSetting(self.n_anchors, C, jitter, has_root=False)
+            return replace(setting, **self._given()), []
         if self.warm_start and getattr(self, "setting_", None) is not None:
             return replace(self.setting_, **self._given()), self.settings_tried_
         settings = self._settings(rows)
@@ -300,6 +305,7 @@ default="kmeans"
             settings = [_LINEAR[0], _LEARNED[-1]]
         else:
             settings = [*_LINEAR, *_FIXED, *_LEARNED]
+            settings = [replace(setting, loss="log_loss") for setting in settings]
         return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
 
     def _is_given(self):
@@ -307,11 +313,14 @@ default="kmeans"
         return self.n_anchors != "auto" or not isinstance(self.anchors, str)
 
     def _given(self):
-        given = {"C": self.C, "jitter": self.jitter}
+        given = {"C": self.C, "jitter": self.jitter, "loss": self.loss}
         return {name: value for name, value in given.items() if value != "auto"}
 
     def _stream_C(self):
         return 1.0 if self.C == "auto" else self.C
+
+    def _stream_loss(self):
+        return "squared_hinge" if self.loss == "auto" else self.loss
 
     def _weight_of_losses(self, rows, setting):
         """C in the units of the rows: what is chosen is relative to their spread."""
@@ -329,7 +338,7 @@ default="kmeans"
         )
         self._improve(train, start, setting, keeper, n_neighbors, rng, is_trial=True)
         scores = _predictor(keeper.model, n_neighbors)(held_out.X, self.n_jobs)
-        return LOSSES[self.loss].value(scores, held_out.targets)
+        return LOSSES[setting.loss].value(scores, held_out.targets)
 
     def _start(self, rows, setting, previous, rng, is_trial=False):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
@@ -357,7 +366,7 @@ default="kmeans"
             indices = np.hstack([indices, np.full(shape, n_anchors, dtype=indices.dtype)])
             codes = np.hstack([codes, np.ones(shape, dtype=codes.dtype)])
         solution, _ = solve_local_models(
-            self._local_features(rows.X), indices, codes, rows.targets, loss=self.loss,
+            self._local_features(rows.X), indices, codes, rows.targets, loss=setting.loss,
             C=C * rows.weight, n_components=n_anchors + setting.has_root, tol=tol,
             max_iter=max_iter, rng=rng, n_jobs=self.n_jobs,
         )  # fmt: skip
@@ -380,7 +389,7 @@ default="kmeans"
         if self._engine(rows) == "sgd":
             train_by_sgd(
                 rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
-                loss=self.loss, C=C, n_epochs=n_epochs,
+                loss=setting.loss, C=C, n_epochs=n_epochs,
                 anchor_rate=usual_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
             return
@@ -389,7 +398,7 @@ default="kmeans"
         )
         train_by_adam(
             rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
-            loss=LOSSES[self.loss], C=C, n_epochs=n_epochs, batch_size=batch,
+            loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs, batch_size=batch,
             learning_rate=self.learning_rate, jitter=setting.jitter,
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
