@@ -61,8 +61,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         ``loss="hinge"`` it is the method of the paper; the paper has no other loss.
     max_iter : int or "auto", default="auto"
         Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. It
-        is 100 beyond 200,000 rows, which bear splits that take long to find, and in the original
-        schedule.
+        is 60 for projected rows, and 100 beyond 200,000 rows and in the original schedule.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024. The original
         schedule always takes the square root of the number of rows.
@@ -241,7 +240,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     _usual = 10.0, 0.2  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.1, 0.2), (2, 0.1, 0.2), (2, 10.0, 0.2)
-    _for_many_rows, _for_wide_rows = ((0, 1.0, 0.1),), ((0, 1.0, 0.2),)
+    _for_many_rows, _for_wide_rows = ((0, 1.0, 0.1),), ((-3, 1.0, 0.2),)
 
     def _coordinates(self, rows):
         return TreeCoordinates(self._scaling(rows))
@@ -305,8 +304,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Mini-batch Adam, or the original schedule.
     max_iter : int or "auto", default="auto"
         Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. It
-        is 100 beyond 200,000 rows, which bear splits that take long to find, and in the original
-        schedule.
+        is 60 for projected rows, and 100 beyond 200,000 rows and in the original schedule.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024.
     learning_rate : float or "auto", default="auto"
@@ -468,7 +466,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     _usual = 0.1, 0.1  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.03, 0.2), (2, 0.03, 0.1), (2, 0.3, 0.1)
-    _for_many_rows, _for_wide_rows = ((0, 0.1, 0.1),), ((0, 0.1, 0.1),)
+    _for_many_rows, _for_wide_rows = ((0, 0.1, 0.1),), ((-3, 0.1, 0.1),)
 
     def _coordinates(self, rows):
         """Standardised targets, so that C and the steps mean the same in any unit."""

@@ -18,6 +18,7 @@ _USUAL_COMPONENTS = 32
 _ADAM_RATE = 0.1
 _MOST_LEVELS = 9
 _FEW_ROWS = 20_000  # up to so many, three trees are averaged
+_WIDE_EPOCHS = 60  # a projection takes longer to learn
 _HUGE = 200_000  # rows with structure enough for splits that take long to find (covertype)
 
 
@@ -120,6 +121,8 @@ class TreeSettings:
             return self.max_iter
         if self.solver == "sgd" or (rows.X.shape[0] > _HUGE and not is_trial):
             return 100
+        if self._rank(rows) is not None and not is_trial:
+            return _WIDE_EPOCHS
         return usual_epochs(rows, is_trial)
 
     def _tree_count(self, n_rows, setting):
@@ -137,7 +140,7 @@ class TreeSettings:
         if setting.depth == "auto":
             width = self._rank(rows) or n_features
             depth = int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, _MOST_LEVELS))
-            return min(depth + setting.deeper, _MOST_LEVELS)
+            return int(np.clip(depth + setting.deeper, 1, _MOST_LEVELS))
         if 2**self.depth > rows.n_distinct:
             warn_user(
                 f"depth={self.depth} gives 2**{self.depth} leaves for {rows.n_distinct} distinct "
