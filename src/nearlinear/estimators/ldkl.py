@@ -240,7 +240,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     _usual = 10.0, 0.2  # C and jitter where neither is chosen on held-out rows
     # Further levels, C and jitter of the trees that "auto" tries.
     _candidates = (0, 0.1, 0.2), (2, 0.1, 0.2), (2, 10.0, 0.2)
-    _for_many_rows, _for_wide_rows = ((0, 1.0, 0.1),), ((-3, 1.0, 0.2),)
+    _for_many_rows, _for_wide_rows = ((0, 1.0, 0.1),), ((-3, 1.0, 0.3),)
 
     def _coordinates(self, rows):
         return TreeCoordinates(self._scaling(rows))
