@@ -31,9 +31,9 @@ class RowNoise:
 
     def __init__(self, like, jitter, rng, view=lambda rows: rows):
         self._rng, self._spread = rng, None
-        first = view(like[:1])
-        if jitter and isinstance(first, np.ndarray):
-            self._spread = (jitter * _column_spread(like, view)).astype(first.dtype)
+        spread = _column_spread(like, view) if jitter else None
+        if spread is not None:
+            self._spread = (jitter * spread).astype(like.dtype)
 
     def __call__(self, rows):
         if self._spread is None:
@@ -45,12 +45,17 @@ class RowNoise:
 
 
 def _column_spread(rows, view):
-    """Standard deviations of the columns of ``view(rows)``, a block at a time."""
-    origin = view(rows[:1])[0]
-    total, squares = np.zeros((2, len(origin)))
+    """Standard deviations of the columns of ``view(rows)``, a block at a time; None if sparse."""
+    origin = None
     for start in range(0, rows.shape[0], _BLOCK):
+        seen = view(rows[start : start + _BLOCK])
+        if not isinstance(seen, np.ndarray):
+            return None
+        if origin is None:
+            origin = seen[0]
+            total, squares = np.zeros((2, len(origin)))
         # constant columns are zeros to the last bit, and rows far away lose no digits
-        moved = (view(rows[start : start + _BLOCK]) - origin).astype(np.float64, copy=False)
+        moved = (seen - origin).astype(np.float64, copy=False)
         total += moved.sum(axis=0)
         squares += np.einsum("id,id->d", moved, moved)
     mean = total / rows.shape[0]
