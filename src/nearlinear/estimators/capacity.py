@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
-_MOST_HELD_OUT = 5_000  # of many rows
-_ROW_VISITS, _EPOCHS, _TRIAL_EPOCHS = 1_000_000, (15, 40), 5
+_ROW_VISITS, _EPOCHS = 900_000, (15, 40)
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
 _TOLERANCE, _HOPELESS = 0.5, 3.0
 
@@ -25,10 +24,8 @@ def are_many(rows):
     return n_rows > _MOST_ROWS or n_rows * n_features > _MOST_NUMBERS
 
 
-def usual_epochs(rows, is_trial=False):
-    """Fewer for more rows, so that each is seen often enough; a trial of many rows is short."""
-    if is_trial and are_many(rows):
-        return _TRIAL_EPOCHS
+def usual_epochs(rows):
+    """Fewer for more rows, so that each is seen often enough."""
     return int(np.clip(_ROW_VISITS // rows.X.shape[0], *_EPOCHS))
 
 
@@ -38,8 +35,8 @@ def choose_setting(rows, settings, losses, rng):
     ``settings`` come simplest first. ``losses(train, held_out, setting, seed)`` trains on the first
     rows and gives the loss of each of the others. "About" is within half a standard error of the
     difference. Up to 2,000 rows are judged on three parts of a fifth each, up to 5,000 on two, more
-    on one, many on one of a tenth. Without a part that leaves rows of every class to train on, the
-    simplest setting is taken.
+    on one. Without a part that leaves rows of every class to train on, the simplest setting is
+    taken.
     """
     if len(settings) == 1:
         return settings[0], []
@@ -75,10 +72,8 @@ def _parts(rows, rng):
     n_rows = rows.X.shape[0]
     order = rng.permutation(n_rows)
     order = order[np.argsort(rows.labels[order], kind="stable")]
-    n_parts, every = 3 if n_rows <= 2000 else 2 if n_rows <= 5000 else 1, 5
-    if are_many(rows):
-        n_parts, every = 1, max(10, n_rows // _MOST_HELD_OUT)
-    parts = [np.sort(order[number::every]) for number in range(n_parts)]
+    n_parts = 3 if n_rows <= 2000 else 2 if n_rows <= 5000 else 1
+    parts = [np.sort(order[number::5]) for number in range(n_parts)]
     n_classes = len(np.unique(rows.labels))
     return [
         part for part in parts

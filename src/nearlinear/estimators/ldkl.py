@@ -60,7 +60,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         schedule, in which C, jitter and the options of those phases play no part. Together with
         ``loss="hinge"`` it is the method of the paper; the paper has no other loss.
     max_iter : int or "auto", default="auto"
-        Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. It
+        Epochs. "auto" is 40, and fewer for many rows: 18 for 50,000, and 15 from 60,000 on. It
         is 60 for projected rows, and 100 beyond 200,000 rows and in the original schedule.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024. The original
@@ -96,8 +96,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         paper. Without a linear root nothing is chosen on held-out rows, and ``depth="auto"`` grows
         with the logarithm of the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
-        Share of the rows held out where polish, restarts or early stopping have to choose;
-        otherwise all rows train.
+        Share of the rows held out where polish, restarts or early stopping have to choose, and for
+        the comparison with a linear model where many rows are not searched; otherwise all rows
+        train.
     early_stopping : bool, default=False
         End the soft phase, and then the training, when ``n_iter_no_change`` epochs brought no
         better held-out accuracy of the hard path.
@@ -150,7 +151,8 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     trees on top of the best of these. Each is trained without a fifth of the rows and judged by
     its loss on that fifth, three times for small sets. The simplest setting whose loss is within
     half a standard error of the lowest is trained on all rows. Beyond 10,000 rows or two million
-    numbers there are two settings, the linear model and a full tree, for five epochs in the trial.
+    numbers nothing is searched: a full tree learns without ``validation_fraction`` of the rows, and
+    if a linear model is as good on these, it is taken.
 
     References
     ----------
@@ -303,7 +305,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     solver : {"adam", "sgd"}, default="adam"
         Mini-batch Adam, or the original schedule.
     max_iter : int or "auto", default="auto"
-        Epochs. "auto" is 40, and fewer for many rows: 20 for 50,000, and 15 from 67,000 on. It
+        Epochs. "auto" is 40, and fewer for many rows: 18 for 50,000, and 15 from 60,000 on. It
         is 60 for projected rows, and 100 beyond 200,000 rows and in the original schedule.
     batch_size : int or "auto", default="auto"
         Rows in an Adam step; "auto" is a 64th of the rows, between 32 and 1024.
@@ -334,8 +336,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Whether the root holds a linear model that the rest of the tree adds to; see
         :class:`LDKLClassifier`.
     validation_fraction : float, default=0.1
-        Share of the rows held out where polish, restarts or early stopping have to choose;
-        otherwise all rows train.
+        Share of the rows held out where polish, restarts or early stopping have to choose, and for
+        the comparison with a linear model where many rows are not searched; otherwise all rows
+        train.
     early_stopping : bool, default=False
         End the soft phase, and then the training, when ``n_iter_no_change`` epochs brought no
         better held-out score of the hard path.

@@ -20,7 +20,7 @@ from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
-from .capacity import are_many, choose_setting
+from .capacity import Verdict, are_many, choose_setting
 from .tree_settings import TreeSetting, TreeSettings
 
 _SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
@@ -38,7 +38,9 @@ class TreeLearner(TreeSettings):
         setting, tried = self._choose_setting(rows, rng)
         shape = self._depth(rows, setting), self._rank(rows)
         train, held_out = rows, None
-        if self.early_stopping or self.polish or self.n_restarts > 1:
+        is_checked = self._finds_capacity() and are_many(rows)
+        chooses = self.early_stopping or self.polish or self.n_restarts > 1
+        if chooses or is_checked:
             train, held_out = rows.split(self.validation_fraction, rng)
         n_trees = self._tree_count(rows.X.shape[0], setting)
         coordinates, starts = self._previous(train, *shape, n_trees)
@@ -51,7 +53,8 @@ class TreeLearner(TreeSettings):
                 trees.append(attempts)
                 for _ in range(self.n_restarts):
                     generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-                    keeper, compare = self._record(train, held_out, coordinates)
+                    seen = held_out if chooses else None
+                    keeper, compare = self._record(train, seen, coordinates)
                     attempts.append(keeper)
                     self._attempt(train, coordinates, start, setting, generator, keeper, compare)
         except KeyboardInterrupt:
@@ -60,6 +63,12 @@ class TreeLearner(TreeSettings):
             warn_user("Interrupted: the best model so far is kept.")
         keepers = [max(attempts, key=_quality) for attempts in trees if attempts]
         keepers = [keeper for keeper in keepers if keeper.model is not None]
+        if is_checked and held_out is not None:
+            models = [keeper.model for keeper in keepers]
+            tried = self._compare_with_linear(setting, models, coordinates, train, held_out, rng)
+            if tried[0].loss <= tried[1].loss:
+                setting, coordinates = tried[0].setting, self._coordinates(rows)
+                keepers = [self._linear(rows, coordinates, setting, rng)]
         self.history_ = keepers[0].history
         self.n_iter_ = keepers[0].history[-1].epoch
         self.setting_, self.settings_tried_ = setting, tried
@@ -67,19 +76,37 @@ class TreeLearner(TreeSettings):
         found = tuple(coordinates.predictor(keeper.model) for keeper in keepers)
         self.predictor_ = found[0] if len(found) == 1 else TreeForest(found)
 
+    def _compare_with_linear(self, setting, models, coordinates, train, held_out, rng):
+        """Held-out losses of the linear model and of trees of many rows."""
+        Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
+        linear = TreeSetting(None, 1.0, 0.0, 1.0)
+        line = self._linear(train, coordinates, linear, rng).model
+
+        def loss(models):
+            scores = sum(_path_scores(model, Z) for model in models) / len(models)
+            losses = self._task().loss.value(scores, targets)
+            return float(np.average(losses, weights=held_out.weight))
+
+        return [Verdict(linear, loss([line])), Verdict(setting, loss(models))]
+
+    def _linear(self, rows, coordinates, setting, rng):
+        keeper = BestIterate(None)
+        generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
+        self._attempt(rows, coordinates, None, setting, generator, keeper)
+        return keeper
+
     def _choose_setting(self, rows, rng):
         """The linear model, and then the trees on top of it, judged on held-out rows."""
         if not self._finds_capacity():
             return self._usual_setting(), []
         if self.warm_start and getattr(self, "setting_", None) is not None:
             return replace(self.setting_, **self._given()), self.settings_tried_
-        many = are_many(rows)
-        linear = [TreeSetting(None, C, 0.0, C) for C in (_ROOT_C[:1] if many else _ROOT_C)]
-        root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
-        candidates = self._candidates
-        if many:
+        if are_many(rows):
             candidates = self._for_many_rows if self._rank(rows) is None else self._for_wide_rows
-        settings = [root, *self._tree_settings(root.root_C, candidates)]
+            return self._tree_settings(_ROOT_C[0], candidates)[0], []
+        linear = [TreeSetting(None, C, 0.0, C) for C in _ROOT_C]
+        root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
+        settings = [root, *self._tree_settings(root.root_C, self._candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
             for verdict in tried + judged:
@@ -93,7 +120,7 @@ class TreeLearner(TreeSettings):
         n_trees, scores = self._tree_count(train.X.shape[0], setting), 0.0
         for _ in range(n_trees):
             keeper = BestIterate(None)
-            self._attempt(train, coordinates, None, setting, generator, keeper, is_trial=True)
+            self._attempt(train, coordinates, None, setting, generator, keeper)
             scores = scores + _path_scores(keeper.model, Z) / n_trees
         return self._task().loss.value(scores, coordinates.targets(held_out))
 
@@ -113,23 +140,21 @@ class TreeLearner(TreeSettings):
         coordinates = self._coordinates_found
         return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
 
-    def _attempt(
-        self, train, coordinates, start, setting, rng, keeper, compare=None, is_trial=False
-    ):
+    def _attempt(self, train, coordinates, start, setting, rng, keeper, compare=None):
         """One training run; ``compare`` gives the soft and the hard score of a tree, or is None."""
         loss = self._task().loss
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
         first, last = self._sharpness_range()
         is_new = start is None or setting.depth is None
         if is_new:
-            start = self._start(Z, targets, train, setting, loss, rng, is_trial)
+            start = self._start(Z, targets, train, setting, loss, rng)
         else:
             first = last  # the splits are good: blurring them again would lose them
         if setting.depth is None:
             keeper.offer(1, _mean_loss(start, Z, targets, train.weight, loss), start)
             return
         common = dict(
-            loss=loss, n_epochs=self._epochs(train, is_trial), rng=rng, n_jobs=self.n_jobs,
+            loss=loss, n_epochs=self._epochs(train), rng=rng, n_jobs=self.n_jobs,
             learning_rate=self._rate(), compare=compare,
         )  # fmt: skip
         if self.solver == "sgd":
@@ -177,13 +202,13 @@ class TreeLearner(TreeSettings):
         )
         return keeper, lambda model, sharpness: (score_soft(model, sharpness), score(model))
 
-    def _start(self, Z, targets, rows, setting, loss, rng, is_trial=False):
+    def _start(self, Z, targets, rows, setting, loss, rng):
         depth, n_components = self._depth(rows, setting), self._rank(rows)
         n_outputs, feature = targets.shape[1], self._feature()
         if self.solver == "sgd":
             return start_original(Z, depth, n_outputs, feature, rng)
-        some, is_final = slice(None), setting.depth is None and not is_trial
-        if Z.shape[0] > _ROOT_ROWS and not is_final:
+        some = slice(None)
+        if Z.shape[0] > _ROOT_ROWS and setting.depth is not None:
             some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
 
         def linear_model(Z):

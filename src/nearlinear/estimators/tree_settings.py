@@ -115,15 +115,13 @@ class TreeSettings:
     def _can_have_root(self):
         return self.feature == "tanh" and self.solver == "adam"
 
-    def _epochs(self, rows, is_trial=False):
-        """As asked, or what is usual: of many rows a short trial tells enough."""
+    def _epochs(self, rows):
+        """As asked, or what is usual."""
         if self.max_iter != "auto":
             return self.max_iter
-        if self.solver == "sgd" or (rows.X.shape[0] > _HUGE and not is_trial):
+        if self.solver == "sgd" or rows.X.shape[0] > _HUGE:
             return 100
-        if self._rank(rows) is not None and not is_trial:
-            return _WIDE_EPOCHS
-        return usual_epochs(rows, is_trial)
+        return usual_epochs(rows) if self._rank(rows) is None else _WIDE_EPOCHS
 
     def _tree_count(self, n_rows, setting):
         if setting.depth is None:
