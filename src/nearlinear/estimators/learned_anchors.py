@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from .._warn import warn_user
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
+from ..solvers.linear_root import solve_linear
 from ..solvers.local_adam import train_by_adam
 from ..solvers.local_machine import solve_local_models
 from ..solvers.local_sgd import train_by_sgd, usual_anchor_rate
@@ -292,16 +293,28 @@ default="kmeans"
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
         """A model of many rows, or the linear one where that is as good on held-out rows."""
         linear = replace(_LINEAR[0], loss=setting.loss)
-        line = _predictor(self._start(train, linear, None, rng, is_trial=True), 1)
-        tried = [
-            Verdict(
-                one, float(np.average(self._losses(model, held_out, one), weights=held_out.weight))
-            )
-            for one, model in ((linear, line), (setting, predictor))
-        ]
+        line = self._line(self._some(train, rng), linear)
+        tried = []
+        for one, model in ((linear, line), (setting, predictor)):
+            losses = self._losses(model, held_out, one)
+            tried.append(Verdict(one, float(np.average(losses, weights=held_out.weight))))
         if tried[1].loss < tried[0].loss:
             return setting, predictor, tried
-        return linear, _predictor(self._start(rows, linear, None, rng), 1), tried
+        return linear, self._line(rows, linear), tried
+
+    def _line(self, rows, setting):
+        """The linear model, as one local model."""
+        C = self._weight_of_losses(rows, setting)
+        found = solve_linear(rows.X, rows.targets, rows.weight, loss=LOSSES[setting.loss], C=C)
+        weights = np.ascontiguousarray(found[None, :, :-1].swapaxes(1, 2))
+        center = np.asarray(rows.X.mean(axis=0)).reshape(1, -1).astype(rows.X.dtype)
+        return _predictor(LocalModels(center, 1.0, weights, found[None, :, -1].copy()), 1)
+
+    def _some(self, rows, rng):
+        """Rows enough for what need not be exact."""
+        if rows.X.shape[0] <= _START_ROWS:
+            return rows
+        return rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
 
     def _losses(self, predictor, rows, setting):
         return LOSSES[setting.loss].value(predictor(rows.X, self.n_jobs), rows.targets)
@@ -364,7 +377,7 @@ default="kmeans"
         self._improve(train, start, setting, keeper, n_neighbors, rng)
         return self._losses(_predictor(keeper.model, n_neighbors), held_out, setting)
 
-    def _start(self, rows, setting, previous, rng, is_trial=False):
+    def _start(self, rows, setting, previous, rng):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
         if (
             setting.learns
@@ -377,11 +390,9 @@ default="kmeans"
             return _models(previous, rows.X.dtype, setting.has_root)
         gate = self._make_gate(self._make_anchors(rows, rng, setting.n_anchors), rows.X, "soft")
         C = self._weight_of_losses(rows, setting)
-        if rows.X.shape[0] > _START_ROWS and (setting.learns or is_trial):
-            rows = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
         tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
         if setting.learns:
-            tol, max_iter = _START_TOL, _START_EPOCHS
+            tol, max_iter, rows = _START_TOL, _START_EPOCHS, self._some(rows, rng)
         indices, codes = gate.codes(rows.X, self.n_jobs)
         n_anchors = len(gate.anchors)
         if setting.has_root:
