@@ -26,7 +26,7 @@ SMALL_SETS = ((20, 4, 15), (100, 6, 31), (400, 8, 127))
 BOOSTED = {"covertype": ((20, 6, 31), (100, 8, 127), (400, 10, 511))}
 # A few deep trees cost a prediction little: rounds, leaves.
 FEW_DEEP = tuple((rounds, leaves) for leaves in (255, 4095) for rounds in (2, 5, 10, 20))
-# So few trees must take long steps; chosen on held-out training rows of three sets.
+# So few trees must take long steps.
 LONG_STEP = 0.5
 # CatBoost's trees of depth 10 on half a million rows would take half an hour.
 CATBOOST_MAX_DEPTH = 8

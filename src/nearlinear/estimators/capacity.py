@@ -29,6 +29,22 @@ def usual_epochs(rows):
     return int(np.clip(_ROW_VISITS // rows.X.shape[0], *_EPOCHS))
 
 
+def given(estimator, *names):
+    """Parameters that the user has set; "auto" leaves one to be found."""
+    values = {name: getattr(estimator, name) for name in names}
+    return {name: value for name, value in values.items() if value != "auto"}
+
+
+def judge(found, weight):
+    """A verdict on each setting; ``found`` has pairs of a setting and losses of held-out rows."""
+    return [Verdict(one, float(np.average(losses, weights=weight))) for one, losses in found]
+
+
+def print_verdicts(verdicts):
+    for verdict in verdicts:
+        print(f"held-out loss {verdict.loss:.5f}  {verdict.setting}")
+
+
 def choose_setting(rows, settings, losses, rng):
     """The simplest setting whose held-out loss is about the lowest, and the list of verdicts.
 

@@ -18,7 +18,7 @@ from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
 from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
-from .capacity import Verdict, are_many, choose_setting, usual_epochs
+from .capacity import are_many, choose_setting, given, judge, print_verdicts, usual_epochs
 from .constraints import at_least, fit_context, one_of, positive, share
 
 # The start need not be exact: training goes on from it at once.
@@ -294,10 +294,9 @@ default="kmeans"
         """A model of many rows, or the linear one where that is as good on held-out rows."""
         linear = replace(_LINEAR[0], loss=setting.loss)
         line = self._line(self._some(train, rng), linear)
-        tried = []
-        for one, model in ((linear, line), (setting, predictor)):
-            losses = self._losses(model, held_out, one)
-            tried.append(Verdict(one, float(np.average(losses, weights=held_out.weight))))
+        models = (linear, line), (setting, predictor)
+        found = [(one, self._losses(model, held_out, one)) for one, model in models]
+        tried = judge(found, held_out.weight)
         if tried[1].loss < tried[0].loss:
             return setting, predictor, tried
         return linear, self._line(rows, linear), tried
@@ -330,8 +329,7 @@ default="kmeans"
         settings = self._settings(rows)
         setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
-            for verdict in tried:
-                print(f"held-out loss {verdict.loss:.5f}  {verdict.setting}")
+            print_verdicts(tried)
         return setting, tried
 
     def _settings(self, rows):
@@ -351,8 +349,7 @@ default="kmeans"
         return self.n_anchors != "auto" or not isinstance(self.anchors, str)
 
     def _given(self):
-        given = {"C": self.C, "jitter": self.jitter, "loss": self.loss}
-        return {name: value for name, value in given.items() if value != "auto"}
+        return given(self, "C", "jitter", "loss")
 
     def _stream_C(self):
         return 1.0 if self.C == "auto" else self.C

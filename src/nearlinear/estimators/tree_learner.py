@@ -20,7 +20,7 @@ from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
-from .capacity import Verdict, are_many, choose_setting
+from .capacity import are_many, choose_setting, judge, print_verdicts
 from .tree_settings import TreeSetting, TreeSettings
 
 _SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
@@ -82,12 +82,11 @@ class TreeLearner(TreeSettings):
         linear = TreeSetting(None, 1.0, 0.0, 1.0)
         line = self._linear(train, coordinates, linear, rng).model
 
-        def loss(models):
+        def losses(models):
             scores = sum(_path_scores(model, Z) for model in models) / len(models)
-            losses = self._task().loss.value(scores, targets)
-            return float(np.average(losses, weights=held_out.weight))
+            return self._task().loss.value(scores, targets)
 
-        return [Verdict(linear, loss([line])), Verdict(setting, loss(models))]
+        return judge([(linear, losses([line])), (setting, losses(models))], held_out.weight)
 
     def _linear(self, rows, coordinates, setting, rng):
         keeper = BestIterate(None)
@@ -109,8 +108,7 @@ class TreeLearner(TreeSettings):
         settings = [root, *self._tree_settings(root.root_C, self._candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
         if self.verbose:
-            for verdict in tried + judged:
-                print(f"held-out loss {verdict.loss:.5f}  {verdict.setting}")
+            print_verdicts(tried + judged)
         return setting, tried + judged
 
     def _held_out_losses(self, train, held_out, setting, seed):

@@ -10,7 +10,7 @@ from ..gates.node_features import NODE_FEATURES, TanhFeature
 from ..gates.tree import count_nodes
 from ..solvers.tree_model import RowScaling
 from .base import require_memory
-from .capacity import usual_epochs
+from .capacity import given, usual_epochs
 from .constraints import SHARED, at_least, one_of, positive, share
 
 _WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
@@ -106,8 +106,7 @@ class TreeSettings:
         return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
 
     def _given(self):
-        given = {"C": self.C, "jitter": self.jitter}
-        return {name: value for name, value in given.items() if value != "auto"}
+        return given(self, "C", "jitter")
 
     def _finds_capacity(self):
         return self.depth == "auto" and self.linear_root is not False and self._can_have_root()
