@@ -1,13 +1,17 @@
 """Threads that share a model or fit at once, and Ctrl-C in the midst of a fit."""
 
+import importlib
 import pickle
+import signal
 import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import nearlinear
@@ -224,6 +228,7 @@ each_search = pytest.mark.parametrize("kind", STEPS)
 @pytest.fixture
 def ctrl_c(monkeypatch):
     """Ctrl-C at a progress line of a fit; gives the lines until then."""
+    importlib.import_module("numba")  # which looks at print when it is loaded
 
     def arrange(at_line):
         lines = []
@@ -240,11 +245,11 @@ def ctrl_c(monkeypatch):
 
 
 @each_search
-def test_ctrl_c_leaves_a_fitted_model(kind, moons, ctrl_c):
+def test_ctrl_c_keeps_the_best_model_and_is_passed_on(kind, moons, ctrl_c):
     X, y = moons
     lines = ctrl_c(at_line=3)
     model = make(kind, verbose=1, **STEPS[kind])
-    with pytest.warns(UserWarning, match="Interrupted: the .* kept"):
+    with pytest.raises(KeyboardInterrupt, match=r"the .* kept"):
         model.fit(X, y)
     assert len(lines) == 3
     assert model.score(X, y) > 0.8  # a line has 0.87
@@ -259,7 +264,8 @@ def test_a_model_that_ctrl_c_left_can_be_fitted_again(kind, moons, ctrl_c, monke
     model = make(kind, verbose=1, **STEPS[kind])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
         monkeypatch.undo()
         model.set_params(verbose=0).fit(X, y)
         whole = make(kind, **STEPS[kind]).fit(X, y)
@@ -270,10 +276,81 @@ def test_a_model_that_ctrl_c_left_can_be_fitted_again(kind, moons, ctrl_c, monke
 @pytest.mark.usefixtures("two_blas_threads")
 def test_ctrl_c_gives_the_threads_of_matrix_products_back(kind, moons, ctrl_c):
     ctrl_c(at_line=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.raises(KeyboardInterrupt):
         make(kind, verbose=1, **STEPS[kind]).fit(*moons)
     assert blas_threads() == {2}
+
+
+def test_ctrl_c_ends_a_search(moons, ctrl_c):
+    lines = ctrl_c(at_line=3)
+    with pytest.raises(KeyboardInterrupt):
+        cross_val_score(make("tree", verbose=1, **STEPS["tree"]), *moons)
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@each_kind
+def test_a_fit_that_fails_leaves_the_model_as_it_was(kind, error, moons, blobs, monkeypatch):
+    X, y = moons
+    model = make(kind)
+    if "warm_start" in model.get_params():
+        model.set_params(warm_start=True)
+    model.fit(X, y)
+    before, scores = dict(vars(model)), model.decision_function(X)
+    learn = type(model)._learn
+
+    def fails_at_the_end(self, rows):
+        learn(self, rows)
+        raise error
+
+    monkeypatch.setattr(type(model), "_learn", fails_at_the_end)
+    # rows like those before, which a warm start takes up; then others, of more columns and classes
+    for rows, labels in ((X[::2], y[::2]), (blobs[0], blobs[1] + 5)):
+        with pytest.raises(error):
+            model.fit(rows, labels)
+        assert vars(model).keys() == before.keys()
+        assert all(vars(model)[name] is value for name, value in before.items())
+        np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+@pytest.mark.parametrize("kind", ["tree", "local kernels", "soft anchors", "row by row"])
+def test_a_refit_on_one_class_is_refused_and_changes_nothing(kind, moons, rng):
+    X, y = moons
+    model = make(kind).fit(X, y)
+    wide = rng.standard_normal((50, 60))
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(wide, np.zeros(50))
+    with pytest.raises(ValueError, match="60 features"):
+        model.predict(wide)
+    assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("kind", ["tree", "local kernels", "soft anchors", "row by row"])
+@pytest.mark.parametrize("at", range(1, 60, 7))
+def test_ctrl_c_leaves_a_stream_that_goes_on(kind, at, moons):
+    """Ctrl-C at a random line of Python below ``partial_fit``."""
+    X, y = moons
+    model = make(kind, n_anchors=8) if kind == "soft anchors" else make(kind)
+    model.partial_fit(X[:60], y[:60], classes=[0, 1])
+    lines = 0
+
+    def trace(frame, event, argument):
+        nonlocal lines
+        lines += "solvers" in frame.f_code.co_filename and event == "line"
+        if lines == at * 10:
+            lines += 1
+            signal.raise_signal(signal.SIGINT)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with suppress(KeyboardInterrupt):
+            model.partial_fit(X[60:], y[60:])
+    finally:
+        sys.settrace(None)
+    for _ in range(5):
+        model.partial_fit(X, y)
+    assert model.score(X, y) > 0.8  # a line has 0.87
 
 
 @pytest.mark.parametrize("kind", ["reconstruction", "clusters", "row by row", "learned basis"])

@@ -678,7 +678,7 @@ def test_a_search_that_is_interrupted_leaves_its_last_weights(moons, monkeypatch
 
     monkeypatch.setattr(KernelLearning, "evaluate", impatient)
     model = nearlinear.SimpleMKLClassifier()
-    with pytest.warns(UserWarning, match="Interrupted"):
+    with pytest.raises(KeyboardInterrupt, match="Interrupted"):
         model.fit(X, y)
     assert model.kernel_weights_.sum() == pytest.approx(1.0)
     assert model.duality_gap_ > 0

@@ -266,7 +266,7 @@ def test_an_interrupt_leaves_the_best_tree_so_far(moons, monkeypatch):
     X, y = moons
     interrupt_after(monkeypatch, 3 * 10 + 1)  # ten steps an epoch
     model = LDKLClassifier(2, batch_size=16, random_state=3, **GUARDED)
-    with pytest.warns(UserWarning, match="Interrupted: the best model so far is kept"):
+    with pytest.raises(KeyboardInterrupt, match="Interrupted: the best model so far is kept"):
         model.fit(X, y)
     assert model.n_iter_ == 3
     held_out = held_out_part(X, y, 3)
@@ -290,8 +290,9 @@ def test_an_interrupt_in_a_later_restart_leaves_the_earlier_ones(moons, monkeypa
     }  # fmt: skip
     alone = LDKLClassifier(2, **settings).fit(*moons)
     interrupt_after(monkeypatch, 3 * STEPS + 2)
-    with pytest.warns(UserWarning, match="Interrupted"):
-        model = LDKLClassifier(2, n_restarts=2, **settings).fit(*moons)
+    model = LDKLClassifier(2, n_restarts=2, **settings)
+    with pytest.raises(KeyboardInterrupt, match="Interrupted"):
+        model.fit(*moons)
     np.testing.assert_array_equal(
         model.decision_function(moons[0]), alone.decision_function(moons[0])
     )
@@ -647,8 +648,9 @@ def test_an_interrupt_leaves_the_trees_that_are_done(moons, monkeypatch):
     settings = {"batch_size": 16, "hard_share": 0.0, "max_iter": 3, "random_state": 0}
     alone = LDKLClassifier(2, **settings).fit(*moons)
     interrupt_after(monkeypatch, 3 * STEPS + 2)
-    with pytest.warns(UserWarning, match="Interrupted"):
-        model = LDKLClassifier(2, n_trees=3, **settings).fit(*moons)
+    model = LDKLClassifier(2, n_trees=3, **settings)
+    with pytest.raises(KeyboardInterrupt, match="Interrupted"):
+        model.fit(*moons)
     np.testing.assert_array_equal(
         model.decision_function(moons[0]), alone.decision_function(moons[0])
     )

@@ -148,7 +148,7 @@ def test_an_interrupt_leaves_the_best_model_so_far(moons, monkeypatch):
     monkeypatch.setattr(local_adam, "batch_gradients", interrupted)
     X, y = moons
     model = LLCSAPLClassifier(4, 3, batch_size=16, max_iter=50, random_state=3, **GUARDED)
-    with pytest.warns(UserWarning, match="Interrupted: the best model so far is kept"):
+    with pytest.raises(KeyboardInterrupt, match="Interrupted: the best model so far is kept"):
         model.fit(X, y)
     scores = [progress.validation_score for progress in model.history_]
     assert model.n_iter_ == 3

@@ -666,7 +666,7 @@ def test_an_interrupted_fit_keeps_what_it_has(rows, max_kernels, monkeypatch):
     tight = make(y, tol=1e-4).fit(X, y)
     interrupt(monkeypatch, last_round=1)
     model = make(y, tol=1e-4, insertions=2, max_kernels=max_kernels)
-    with pytest.warns(UserWarning, match="Interrupted: the last weights are kept"):
+    with pytest.raises(KeyboardInterrupt, match="Interrupted: the last weights are kept"):
         model.fit(X, y)
     assert model.objective_ >= tight.objective_ * (1 - 1e-4)
     assert model.objective_ - model.duality_gap_ <= tight.objective_

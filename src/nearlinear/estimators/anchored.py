@@ -17,6 +17,7 @@ from ..solvers.solution import LocalModels
 from .base import LocalClassifier, require_memory
 from .constraints import SHARED, at_least, one_of, positive
 from .rows import class_targets, merge_rows
+from .whole_fit import keeping
 
 
 class AnchorClassifier(LocalClassifier):
@@ -83,7 +84,7 @@ class AnchorClassifier(LocalClassifier):
             self._weight_seen = 0.0
         self._weight_seen += weight.sum()
         ridge = 1.0 / (self._stream_C() * self._weight_seen)
-        with one_blas_thread():
+        with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):
             self._trainer.train(
                 X,
                 targets,

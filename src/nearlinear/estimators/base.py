@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
 from ..losses import LOSSES
-from .constraints import fit_context
 from .labels import class_row_weights, encode_labels, require_one_type, row_weights
 from .rows import merge_regression_rows, merge_rows
 from .target_units import TargetUnits
+from .whole_fit import whole_fit
 
 
 def _has_probabilities(estimator):
@@ -159,7 +159,7 @@ class LocalEstimator(BaseEstimator):
 class LocalClassifier(ClassifierMixin, LocalEstimator):
     """Labels to targets, scores to labels."""
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X, y, sample_weight=None):
         """Learn from labelled rows.
 
@@ -248,7 +248,7 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
 class LocalRegressor(RegressorMixin, LocalEstimator):
     """Numbers in, numbers out."""
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X, y, sample_weight=None):
         """Learn from rows and their values.
 

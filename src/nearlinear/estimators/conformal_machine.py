@@ -6,7 +6,6 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._warn import warn_user
 from ..kernels.conformal_bank import ConformalBank
 from ..kernels.conformal_grams import ConformalGrams
 from ..kernels.conformal_scales import ConformalScales
@@ -26,6 +25,7 @@ from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
 from .rows import TrainingRows
+from .whole_fit import keep
 
 # Up to this many rows a machine's Gram matrix is built; beyond, features are computed on the fly.
 _GRAM_ROWS = 500
@@ -125,7 +125,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         except KeyboardInterrupt:
             if learning.last is None or not is_last:
                 raise
-            warn_user("Interrupted: the last weights are kept.")
+            keep(self, "the last weights are")
             last = learning.certified(learning.last_of_all(), tol=np.inf)
             gap, n_machines = last.gap(), learning.n_machines
             used = np.flatnonzero(last.weights)

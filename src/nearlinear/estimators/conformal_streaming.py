@@ -4,8 +4,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._compile import one_blas_thread
+from .._interrupt import uninterrupted
 from ..solvers.conformal_stream import ConformalStream
 from .rows import TrainingRows, canonical_order, content_ids
+from .whole_fit import keeping, whole_fit
 
 _OF_A_SOLUTION = ("objective_", "duality_gap_", "n_iter_", "n_priced_")
 
@@ -16,6 +18,7 @@ class ConformalStreaming:
     A task adds ``_targets(y)``, one column per output for labels or values as they are stored.
     """
 
+    @whole_fit
     def finish(self):
         """Solve for the stored rows as ``fit`` would; to be called when a stream has ended.
 
@@ -33,10 +36,11 @@ class ConformalStreaming:
         with one_blas_thread():
             found = self._solve(rows)
         back = np.argsort(order)
-        stream.restart(
-            found.scales, [problem.take(back) for problem in found.problems],
-            found.dual_coef[back], found.solutions,
-        )  # fmt: skip
+        with uninterrupted():
+            stream.restart(
+                found.scales, [problem.take(back) for problem in found.problems],
+                found.dual_coef[back], found.solutions,
+            )  # fmt: skip
         self.n_support_ = int(found.is_support.sum())
         return self
 
@@ -89,7 +93,7 @@ class ConformalStreaming:
             ids = content_ids(X, y)
         elif ids is not None:
             ids = ids[positive]
-        with one_blas_thread():
+        with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):
             stream.process(X.astype(np.float64), y, weight, self._problems(rows), ids, adds)
         self._keep(
             [machine.local_kernels() for machine in stream.machines],

@@ -6,7 +6,8 @@ from ..predictors.locally_linear import LocallyLinear
 from ..solvers.linear_svm import warn_if_loose
 from ..solvers.local_machine import solve_local_models
 from .anchored import AnchorClassifier
-from .constraints import fit_context, one_of
+from .constraints import one_of
+from .whole_fit import whole_fit
 
 
 class _FixedAnchorClassifier(AnchorClassifier):
@@ -82,7 +83,7 @@ class _FixedAnchorClassifier(AnchorClassifier):
                 f"gap {solution.gap:.2g}, {solution.n_iter} epochs"
             )
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One stochastic step for each row; anchors are placed on the rows of the first call.
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._warn import warn_user
 from ..kernels.family import fix_kernels, parse_kernels
 from ..kernels.grams import Grams
 from ..predictors.gated import Stacked
@@ -16,6 +15,7 @@ from ..solvers.linear_svm import warn_if_loose
 from .constraints import SHARED, one_of
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelMachine
 from .target_units import TargetUnits
+from .whole_fit import keep
 
 LEARNINGS = {"smo": KernelLearning, "mwu": ExchangeLearning}
 
@@ -78,7 +78,7 @@ class GatedMachines(KernelMachine):
             if found[-1].was_interrupted:
                 if len(found) < len(problems):  # nothing is known of the other classes
                     raise KeyboardInterrupt
-                warn_user("Interrupted: the best gate so far is kept.")
+                keep(self, "the best gate so far is")
         self._keep(found, place)
 
     def _share(self, place, rng):

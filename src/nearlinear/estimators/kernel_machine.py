@@ -6,7 +6,6 @@ from numbers import Real
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._warn import warn_user
 from ..kernels.family import fix_kernels, parse_kernels
 from ..kernels.grams import DOUBLE_ROWS, Grams
 from ..kernels.standard import Precomputed
@@ -17,6 +16,7 @@ from ..solvers.kernel_learning import KernelLearning
 from ..solvers.linear_svm import warn_if_loose
 from .base import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
 from .constraints import SHARED, at_least, one_of
+from .whole_fit import keep
 
 # Without max_memory: what Gram matrices may take, together and each.
 _GRAM_BYTES = 1 << 29
@@ -63,7 +63,7 @@ class KernelMachine(LocalEstimator):
             except KeyboardInterrupt:
                 if learning.last is None or problem is not problems[-1]:
                     raise
-                warn_user("Interrupted: the last weights are kept.")
+                keep(self, "the last weights are")
                 last = learning.certified(learning.last_of_all(), tol=np.inf)
                 n_machines = learning.n_machines
                 found.append(

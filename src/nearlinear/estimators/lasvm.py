@@ -4,14 +4,18 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
+from .._interrupt import uninterrupted
 from ..kernels.composite import WeightedSum
 from ..kernels.family import parse_kernels
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.lasvm import OnlineSVM, fit_lasvm
 from ..solvers.linear_svm import warn_if_loose
 from .base import LocalClassifier, require_memory
-from .constraints import SHARED, at_least, fit_context
+from .constraints import SHARED, at_least
 from .rows import class_targets
+from .whole_fit import keeping, whole_fit
+
+_BLOCK = 256  # rows that all machines have learned before Ctrl-C may come
 
 
 class LaSVMClassifier(LocalClassifier):
@@ -131,7 +135,7 @@ class LaSVMClassifier(LocalClassifier):
         self.n_iter_ = max(solution.n_iter for solution in found)
         self._machines, self._upper = None, upper[support]
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One pass over some rows; those that may support the machine are stored.
 
@@ -156,11 +160,14 @@ class LaSVMClassifier(LocalClassifier):
             self._start_stream(X, targets.shape[1])
         largest = max(machine.n_stored for machine in self._machines)
         self._check_memory(largest + min(64, len(labels)), X)
-        ids = self._n_seen + np.arange(len(labels))
-        self._n_seen += len(labels)
-        with one_blas_thread():
-            for machine, signs in zip(self._machines, targets.T, strict=True):
-                machine.process(X, signs, self.C * weight, ids)
+        ids, upper = self._n_seen + np.arange(len(labels)), self.C * weight
+        with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):
+            for start in range(0, len(labels), _BLOCK):
+                part = slice(start, start + _BLOCK)
+                with uninterrupted():
+                    for machine, signs in zip(self._machines, targets.T, strict=True):
+                        machine.process(X[part], signs[part], upper[part], ids[part])
+                    self._n_seen += len(ids[part])
         self._keep_machines()
         return self
 
@@ -180,10 +187,12 @@ class LaSVMClassifier(LocalClassifier):
                 OnlineSVM.resume(self.predictor_.kernels[0], rows[used], box, column[used], used)
             )
 
+    @whole_fit
     def finish(self):
         """Solve for the stored rows exactly; to be called when a stream has ended."""
         for machine in getattr(self, "_machines", None) or ():
-            machine.finish(max_steps=100 * machine.n_stored + 10_000)
+            with uninterrupted():
+                machine.finish(max_steps=100 * machine.n_stored + 10_000)
         if getattr(self, "_machines", None):
             self._keep_machines()
         return self

@@ -6,12 +6,13 @@ import numpy as np
 
 from ..losses import LOSSES, EpsilonInsensitive, SquaredError
 from .base import LocalClassifier, LocalRegressor
-from .constraints import at_least, fit_context, one_of
+from .constraints import at_least, one_of
 from .labels import row_weights
 from .rows import merge_regression_rows, merge_rows
 from .tree_coordinates import TreeCoordinates
 from .tree_learner import TreeLearner
 from .tree_task import TreeTask, accuracy, explained
+from .whole_fit import whole_fit
 
 
 class LDKLClassifier(TreeLearner, LocalClassifier):
@@ -250,7 +251,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     def _task(self):
         return TreeTask(LOSSES[self.loss], accuracy)
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Two Adam steps for each mini-batch of the rows.
 
@@ -486,7 +487,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         }
         return TreeTask(losses[self.loss], explained)
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, sample_weight=None):
         """Two Adam steps for each mini-batch of the rows.
 

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
-from .._warn import warn_user
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.linear_root import solve_linear
@@ -19,7 +18,8 @@ from ..solvers.solution import BestIterate, LocalModels
 from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
 from .capacity import are_many, choose_setting, given, judge, print_verdicts, usual_epochs
-from .constraints import at_least, fit_context, one_of, positive, share
+from .constraints import at_least, one_of, positive, share
+from .whole_fit import keeping, whole_fit
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
@@ -276,10 +276,8 @@ default="kmeans"
             self._weight_of_losses(train, setting),
         )  # fmt: skip
         keeper.offer(0, objective, start)
-        try:
+        with keeping(self, "the best model so far is"):
             self._improve(train, start, setting, keeper, n_neighbors, rng)
-        except KeyboardInterrupt:
-            warn_user("Interrupted: the best model so far is kept.")
         predictor = _predictor(keeper.model, n_neighbors)
         if is_checked and held_out is not None:
             setting, predictor, tried = self._or_linear(
@@ -436,7 +434,7 @@ default="kmeans"
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One stochastic step for each row, on models and anchors.
 

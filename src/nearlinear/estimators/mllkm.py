@@ -8,9 +8,10 @@ from ..solvers.dual_problem import DualProblem
 from .base import LocalClassifier, LocalRegressor
 from .conformal_doc import documents_conformal
 from .conformal_machine import CONFORMAL_CONSTRAINTS, ConformalMachine
-from .constraints import SHARED, at_least, fit_context
+from .constraints import SHARED, at_least
 from .labels import row_weights
 from .rows import class_targets
+from .whole_fit import whole_fit
 
 
 @documents_conformal()
@@ -109,7 +110,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         C = self.C * rows.weight
         return [DualProblem.of_signs(signs, C) for signs in rows.targets.T]
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None, sample_ids=None):
         """Learn from some rows of a stream; kernels around them may enter.
 
@@ -215,7 +216,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         values = self._units.scaled(rows.targets[:, 0])
         return [DualProblem.of_values(values, self.C * rows.weight, self.epsilon)]
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def partial_fit(self, X, y, sample_weight=None, sample_ids=None):
         """Learn from some rows of a stream; kernels around them may enter.
 

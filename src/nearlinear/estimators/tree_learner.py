@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
-from .._warn import warn_user
 from ..gates.tree import hard_paths
 from ..predictors.tree_forest import TreeForest
 from ..solvers.linear_root import solve_linear
@@ -22,6 +21,7 @@ from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
 from .capacity import are_many, choose_setting, judge, print_verdicts
 from .tree_settings import TreeSetting, TreeSettings
+from .whole_fit import keep, keeping
 
 _SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
@@ -60,7 +60,7 @@ class TreeLearner(TreeSettings):
         except KeyboardInterrupt:
             if all(keeper.model is None for keeper in trees[0]):
                 raise
-            warn_user("Interrupted: the best model so far is kept.")
+            keep(self, "the best model so far is")
         keepers = [max(attempts, key=_quality) for attempts in trees if attempts]
         keepers = [keeper for keeper in keepers if keeper.model is not None]
         if is_checked and held_out is not None:
@@ -238,7 +238,7 @@ class TreeLearner(TreeSettings):
         coordinates = self._coordinates_found
         self._weight_seen += rows.weight.sum()
         setting = self._usual_setting()
-        with one_blas_thread():
+        with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):
             self._trainer.train(
                 coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
                 loss=self._task().loss, ridge=1.0 / (setting.C * self._weight_seen),

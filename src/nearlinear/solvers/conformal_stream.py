@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._interrupt import uninterrupted
 from .conformal_online import OnlineMachine
 from .stream_sample import StreamSample
 
@@ -87,10 +88,17 @@ class ConformalStream:
         A row whose id is stored already replaces the stored one; with ``adds`` both are copies
         of one row, and their weights are added.
         """
-        for start in range(0, len(X), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(X)))
-            own = None if ids is None else ids[rows]
-            self._process_block(X[rows], y[rows], weight[rows], _take(problems, rows), own, adds)
+        try:
+            for start in range(0, len(X), _BLOCK):
+                rows = np.arange(start, min(start + _BLOCK, len(X)))
+                own, of = None if ids is None else ids[rows], _take(problems, rows)
+                with uninterrupted():
+                    self._process_block(X[rows], y[rows], weight[rows], of, own, adds)
+        finally:
+            with uninterrupted():
+                self._set_biases()
+
+    def _set_biases(self):
         if len(self.X):
             for o, machine in enumerate(self.machines):
                 machine.set_bias(self.X, self.problems[o], self.dual_coef[:, o])

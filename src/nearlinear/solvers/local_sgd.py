@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
+from .._interrupt import uninterrupted
 from .objective import training_objective
 from .row_steps import RowState, margin_pass, softmax_pass
 from .solution import LocalModels
@@ -77,13 +78,14 @@ class RowTrainer:
             times = self.n_steps + np.arange(len(rows))
             steps = self.first_step / (1.0 + self.first_step * ridge * times)
             steps *= np.maximum(0.0, 1.0 - times / n_total)
-            run(
-                part.indptr, part.indices, part.data, width, targets[rows].astype(np.float64),
-                row_weight[rows].astype(np.float64), indices, codes.astype(np.float64),
-                self.n_steps, steps, ridge, straight, curved, self.anchor_rate, self.sharpness,
-                self.state,
-            )  # fmt: skip
-            self.n_steps += len(rows)
+            with uninterrupted():
+                run(
+                    part.indptr, part.indices, part.data, width, targets[rows].astype(np.float64),
+                    row_weight[rows].astype(np.float64), indices, codes.astype(np.float64),
+                    self.n_steps, steps, ridge, straight, curved, self.anchor_rate, self.sharpness,
+                    self.state,
+                )  # fmt: skip
+                self.n_steps += len(rows)
 
     def model(self, dtype):
         state = self.state

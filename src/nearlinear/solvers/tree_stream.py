@@ -1,5 +1,6 @@
 """A tree that learns from a stream: Adam steps on each portion of rows, one after the other."""
 
+from .._interrupt import uninterrupted
 from ..gates.tree import hard_paths
 from .batches import Batches, RowNoise
 from .tree_adam import TreeInTraining
@@ -31,20 +32,25 @@ class TreeStream:
         noise = RowNoise(tree.now().rows(Z), jitter, rng)
         soft = SoftPass(tree.now(), batches.largest)
         for rows, targets_of, share in batches:
-            model = tree.now()
-            seen = noise(model.rows(rows))
-            progress = min(1.0, self._count / _STEPS)
-            if model.depth:
-                unit = max(soft.mean_distance(model, seen), 1e-12)
-                sharpness = self._annealing.sharpness(progress) / unit
-                _, gradients = soft_gradients(
-                    soft, model, rows, seen, targets_of, share, sharpness, loss, n_jobs
-                )
-                tree.step(gradients, self._step_size(), move_splits=True)
-            paths = hard_paths(seen, model.splits, model.depth)
-            _, gradients = path_gradients(model, seen, paths, targets_of, share, loss)
-            tree.step(gradients, self._step_size(), move_splits=False)
-            self._count += 1
+            with uninterrupted():
+                self._step(rows, targets_of, share, soft, noise, loss, n_jobs)
+
+    def _step(self, rows, targets, share, soft, noise, loss, n_jobs):
+        tree = self._tree
+        model = tree.now()
+        seen = noise(model.rows(rows))
+        progress = min(1.0, self._count / _STEPS)
+        if model.depth:
+            unit = max(soft.mean_distance(model, seen), 1e-12)
+            sharpness = self._annealing.sharpness(progress) / unit
+            _, gradients = soft_gradients(
+                soft, model, rows, seen, targets, share, sharpness, loss, n_jobs
+            )
+            tree.step(gradients, self._step_size(), move_splits=True)
+        paths = hard_paths(seen, model.splits, model.depth)
+        _, gradients = path_gradients(model, seen, paths, targets, share, loss)
+        tree.step(gradients, self._step_size(), move_splits=False)
+        self._count += 1
 
     def _step_size(self):
         """Long steps while the splits are soft, then ever shorter ones."""
