@@ -394,3 +394,32 @@ def test_threads_have_memory_of_their_own(X):
 def test_a_thread_takes_no_new_memory_for_its_next_row(X):
     _, scorer = make("soft")
     assert scorer._scores(X[0]) is scorer._scores(X[1])
+
+
+@each_kind
+@pytest.mark.parametrize("scaler", [None, (np.ones(N_FEATURES), np.ones(N_FEATURES))])
+def test_what_is_no_row_is_refused(kind, scaler):
+    _, scorer = make(kind, scaler=scaler, classes=np.array(["a", "b", "c"]))
+    for length in (0, 1, N_FEATURES - 1, N_FEATURES + 1, 1000):
+        with pytest.raises(ValueError, match=f"{length} numbers, not {N_FEATURES}"):
+            scorer.predict(np.zeros(length))
+    with pytest.raises(ValueError, match="one row"):
+        scorer(np.zeros((1, N_FEATURES)))
+    for strange in (np.nan, np.inf, -np.inf):
+        x = np.zeros(N_FEATURES)
+        x[2] = strange
+        with pytest.raises(ValueError, match=r"Feature 2 .* finite"):
+            scorer.predict(x)
+
+
+@pytest.mark.parametrize("kind", ["soft", "tanh tree", "projected tanh tree", "gaussian", "forest"])
+def test_blocks_of_rows_have_the_model_s_width(kind):
+    predictor, _ = make(kind)
+    for width in (1, N_FEATURES - 1, N_FEATURES + 1, 60):
+        with pytest.raises(ValueError, match=f"X has {width} features"):
+            predictor(np.zeros((5, width)))
+
+
+def test_a_list_is_a_row(X):
+    predictor, scorer = make("soft", n_outputs=1)
+    assert scorer(X[0].tolist()) == pytest.approx(predictor(X)[0, 0])

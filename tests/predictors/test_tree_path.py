@@ -86,25 +86,6 @@ def test_narrow_and_wide_rows_have_the_plain_scores(kind, n_outputs, n_features)
 
 
 @each_kind
-@each_depth
-@each_size
-@each_type
-def test_a_single_row_has_the_scores_of_a_block(kind, depth, n_outputs, dtype):
-    predictor, X = make(kind, depth, n_outputs, dtype), rows(20, dtype)
-    scores = np.array([predictor.score_row(x) for x in X])
-    np.testing.assert_allclose(scores, predictor(X), atol=200 * np.finfo(dtype).eps)
-    assert scores.dtype == dtype
-
-
-@each_kind
-def test_a_single_row_is_projected_too(kind):
-    predictor = replace(make(kind), projection=np.arange(24.0).reshape(3, 8) / 10.0 - 1.0)
-    X = rows(20, n_features=7)
-    scores = np.array([predictor.score_row(x) for x in X])
-    np.testing.assert_allclose(scores, predictor(X), atol=1e-11)
-
-
-@each_kind
 @pytest.mark.parametrize("n_rows", range(1, 10))
 def test_any_number_of_rows_is_scored(kind, n_rows):
     predictor, X = make(kind), rows(9)

@@ -104,7 +104,7 @@ class LocalEstimator(BaseEstimator):
         return self.predictor_.weights.dtype
 
     def compile(self, scaler=None):
-        """A scorer for single rows: microseconds a row, since nothing is checked.
+        """A scorer for single rows, in microseconds.
 
         Parameters
         ----------
@@ -115,6 +115,7 @@ class LocalEstimator(BaseEstimator):
         -------
         RowScorer
             ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label.
+            A row of another length, or with numbers that are not finite, is refused.
         """
         from ..predictors.row_scorer import RowScorer
 

@@ -36,5 +36,11 @@ class Predictor(Protocol):
     def cost(self) -> Cost: ...
 
 
+def check_width(X, n_features):
+    """Compiled passes trust the number of columns, so it is checked wherever rows come in."""
+    if X.shape[1] != n_features:
+        raise ValueError(f"X has {X.shape[1]} features, but the model has {n_features} features.")
+
+
 def count_bytes(arrays):
     return int(sum(array.nbytes for array in arrays.values()))

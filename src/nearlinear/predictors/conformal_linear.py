@@ -7,7 +7,7 @@ import numpy as np
 
 from .._compile import run_blocks
 from ..kernels.profiles import PROFILES
-from .base import Cost, count_bytes
+from .base import Cost, check_width, count_bytes
 from .conformal_lanes import LaneBlock, pack
 
 _BLOCK_ROWS = 4096
@@ -34,6 +34,7 @@ class ConformalLinear:
 
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); dense rows."""
+        check_width(X, self.anchors.shape[1])
         scores = np.empty((len(X), len(self.biases)), dtype=self.weights.dtype)
 
         def work(block, start, stop):
@@ -47,6 +48,7 @@ class ConformalLinear:
 
         With a bounded profile it is zero where no kernel reaches: all scores there are biases.
         """
+        check_width(X, self.anchors.shape[1])
         support = np.empty(len(X), dtype=self.weights.dtype)
         anchors, gammas = self._packed[:2]
 

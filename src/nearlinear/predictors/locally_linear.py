@@ -7,7 +7,7 @@ import numpy as np
 from .._compile import run_blocks
 from ..gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from ..gates.local_models import local_scores, rows_per_block
-from .base import Cost, count_bytes
+from .base import Cost, check_width, count_bytes
 
 _GATES = {gate.__name__: gate for gate in (SoftAssignment, InverseDistance, ReconstructionCodes)}
 _GATE_NUMBERS = {"SoftAssignment": "sharpness", "ReconstructionCodes": "ridge"}
@@ -27,6 +27,7 @@ class LocallyLinear:
 
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); rows dense or CSR, handled in cache-sized blocks."""
+        check_width(X, self.gate.anchors.shape[1])
         scores = np.empty((X.shape[0], self.biases.shape[1]), dtype=self.biases.dtype)
 
         def work(start, stop):

@@ -1,4 +1,8 @@
-"""Compiled passes from one row to its scores."""
+"""Compiled passes from one row to its scores.
+
+Each takes a row as its caller has it. It returns whether that is a row of the model, finite numbers
+and as many as there are features, and reads no further if it is not.
+"""
 
 import numpy as np
 
@@ -6,18 +10,34 @@ from .._compile import compiled_fast_sums
 
 
 @compiled_fast_sums
+def _is_row(x, n_features):
+    if len(x) != n_features:
+        return False
+    n_strange = 0
+    for d in range(n_features):
+        n_strange += not np.isfinite(x[d])
+    return n_strange == 0
+
+
+@compiled_fast_sums
 def scale(x, shift, factor, out):
+    if not _is_row(x, len(shift)):
+        return False
     for d in range(len(x)):
         out[d] = (x[d] - shift[d]) * factor[d]
+    return True
 
 
 @compiled_fast_sums
 def project(x, projection, out):
+    if not _is_row(x, projection.shape[1] - 1):
+        return False
     for j in range(len(out)):
         total = projection[j, len(x)]
         for d in range(len(x)):
             total += projection[j, d] * x[d]
         out[j] = total
+    return True
 
 
 @compiled_fast_sums
@@ -66,16 +86,21 @@ def _blend(x, near, codes, weights, biases, scores):
 
 @compiled_fast_sums
 def soft_row(x, places, sharpness, near, halves, weights, biases, scores):
+    if not _is_row(x, places[0].shape[1]):
+        return False
     directions, offsets, _, _ = places
     _nearest(x, directions, offsets, near, halves)
     least = halves[0]
     for p in range(len(near)):
         halves[p] = np.exp(-2 * sharpness * (halves[p] - least))
     _blend(x, near, halves, weights, biases, scores)
+    return True
 
 
 @compiled_fast_sums
 def inverse_row(x, places, floor, near, halves, weights, biases, scores):
+    if not _is_row(x, places[0].shape[1]):
+        return False
     directions, offsets, mean, _ = places
     _nearest(x, directions, offsets, near, halves)
     shift = x[0] - x[0]
@@ -84,11 +109,14 @@ def inverse_row(x, places, floor, near, halves, weights, biases, scores):
     for p in range(len(near)):
         halves[p] = 1.0 / np.sqrt(max(2 * halves[p] + shift, floor))
     _blend(x, near, halves, weights, biases, scores)
+    return True
 
 
 @compiled_fast_sums
 def rebuilt_row(x, places, ridge, near, halves, weights, biases, scores):
     """Codes that rebuild the row best: a small system, solved in double precision."""
+    if not _is_row(x, places[0].shape[1]):
+        return False
     directions, offsets, _, anchors = places
     _nearest(x, directions, offsets, near, halves)
     n_near = len(near)
@@ -115,6 +143,7 @@ def rebuilt_row(x, places, ridge, near, halves, weights, biases, scores):
             codes[p] -= gram[p, q] * codes[q]
         codes[p] /= gram[p, p]
     _blend(x, near, codes, weights, biases, scores)
+    return True
 
 
 @compiled_fast_sums
@@ -129,17 +158,22 @@ def _product(direction, x):
 @compiled_fast_sums
 def leaf_row(x, splits, weights, intercept, scores):
     """The one model of the leaf that a row falls into."""
+    if not _is_row(x, weights.shape[2] - 1):
+        return False
     node = 0
     n_splits = len(weights) - 1
     while node < n_splits:
         node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
     for c in range(len(scores)):
         scores[c] = intercept[c] + _product(weights[node - n_splits, c], x)
+    return True
 
 
 @compiled_fast_sums
 def path_row(x, splits, own, weights, intercept, sigma, composes, scores):
     """``own`` are the directions of the nodes' features; a composed one scales the next."""
+    if not _is_row(x, weights.shape[2] - 1):
+        return False
     node, factor = 0, sigma
     for c in range(len(scores)):
         scores[c] = intercept[c]
@@ -152,6 +186,7 @@ def path_row(x, splits, own, weights, intercept, sigma, composes, scores):
         if 2 * node + 1 >= len(weights):
             break
         node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
+    return True
 
 
 @compiled_fast_sums
@@ -166,6 +201,8 @@ def _faded(square, gamma, of_root, is_bounded):
 def conformal_row(
     x, anchors, gammas, weights, starts, outputs, biases, of_root, is_bounded, scores
 ):
+    if not _is_row(x, anchors.shape[1]):
+        return False
     for c in range(len(scores)):
         scores[c] = biases[c]
     for k in range(len(anchors)):
@@ -180,11 +217,14 @@ def conformal_row(
                 for d in range(len(x)):
                     total += weights[p, d] * (x[d] - anchors[k, d])
                 scores[outputs[p]] += share * total
+    return True
 
 
 @compiled_fast_sums
 def feature_row(x, anchors, gammas, weights, starts, outputs, biases, of_root, is_bounded, scores):
     """The same where every feature fades on its own."""
+    if not _is_row(x, anchors.shape[1]):
+        return False
     for c in range(len(scores)):
         scores[c] = biases[c]
     for k in range(len(anchors)):
@@ -193,11 +233,14 @@ def feature_row(x, anchors, gammas, weights, starts, outputs, biases, of_root, i
             share = _faded(away * away, gammas[k], of_root, is_bounded) * away
             for p in range(starts[k], starts[k + 1]):
                 scores[outputs[p]] += share * weights[p, d]
+    return True
 
 
 @compiled_fast_sums
 def gated_row(x, directions, offsets, weights, biases, bias, margin, gates, scores):
     """Σ_q γ_q (⟨w_q, x⟩ + b_q) + bias with a rounded softmax gate."""
+    if not _is_row(x, directions.shape[1]):
+        return False
     top = -np.inf
     for q in range(len(gates)):
         total = offsets[q]
@@ -218,3 +261,4 @@ def gated_row(x, directions, offsets, weights, biases, bias, margin, gates, scor
             for d in range(len(x)):
                 local += weights[q, d] * x[d]
             scores[0] += gate * local
+    return True

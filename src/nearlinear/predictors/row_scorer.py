@@ -1,4 +1,4 @@
-"""Scores of single rows in microseconds: no checks, no threads, no work memory per call.
+"""Scores of single rows in microseconds: no threads, no work memory per call.
 
 A batch predictor sets up blocks, which takes longer than one row does. Here every kind of model
 has one compiled pass that takes a row to its scores, and scratch memory that a thread keeps.
@@ -22,15 +22,16 @@ class RowScorer:
     ``scorer(x)`` takes a one-dimensional contiguous array of ``n_features`` numbers of type
     ``dtype`` and gives its score, or an array of scores if there are several outputs.
     ``scorer.predict(x)`` gives the label (or value), ``scorer.batch(X)`` the scores of a few rows.
-    Nothing is checked: a wrong length or type gives wrong numbers or an error, and a row of another
-    type, or one that may not be written to, makes the first call compile anew. Several threads
-    may use one scorer; it can be pickled.
+    A row of another length, or with a number that is not finite, is refused; the check is part of
+    the compiled pass and takes some nanoseconds. Lists are converted. An array of another type, or
+    one that may not be written to, makes its first call compile anew. Several threads may use one
+    scorer; it can be pickled.
     """
 
     def __init__(self, predictor, n_features, dtype, classes=None, scaler=None):
         self.predictor, self.n_features, self.dtype = predictor, n_features, np.dtype(dtype)
         self.classes, self.scaler = classes, scaler
-        self._row = _pass_for(predictor)
+        self._row = _pass_for(predictor, n_features)
         self._scratch = threading.local()
         if scaler is not None:
             self._shift, self._factor = (
@@ -63,11 +64,36 @@ class RowScorer:
             memory = scratch.memory
         except AttributeError:
             memory = scratch.memory = _Scratch()
+        if type(x) is not np.ndarray or x.ndim != 1:
+            x = self._as_row(x)
+        row = x
         if self.scaler is not None:
             row = memory.get("row", self.n_features, self.dtype)
-            row_passes.scale(x, self._shift, self._factor, row)
-            x = row
-        return self._row(x, memory)
+            if not row_passes.scale(x, self._shift, self._factor, row):
+                raise self._refusal(x)
+        scores = self._row(row, memory)
+        if scores is None:
+            raise self._refusal(x)
+        return scores
+
+    def _as_row(self, x):
+        row = np.asarray(x, dtype=self.dtype)
+        if row.ndim != 1:
+            raise ValueError(
+                f"A scorer takes one row of {self.n_features} numbers, not an array of shape "
+                f"{row.shape}; batch takes several rows."
+            )
+        return row
+
+    def _refusal(self, x):
+        """What is wrong with a row that a pass has refused."""
+        if len(x) != self.n_features:
+            return ValueError(f"The row has {len(x)} numbers, not {self.n_features}.")
+        strange = np.flatnonzero(~np.isfinite(x))
+        if len(strange):
+            place = int(strange[0])
+            return ValueError(f"Feature {place} of the row is {x[place]}: give finite numbers.")
+        return ValueError("The row's numbers are too large for the scaler or the projection.")
 
     def __getstate__(self):
         return self.predictor, self.n_features, self.dtype, self.classes, self.scaler
@@ -96,13 +122,24 @@ class _Scratch:
         return found
 
 
-def _pass_for(predictor):
+def _pass_for(predictor, n_features):
     """A function (row, scratch) → scores in the scratch's memory."""
+    if isinstance(predictor, Stacked):
+        return _stacked(predictor, n_features)
     maker = _MAKERS.get(type(predictor))
     if maker is None or not _is_compiled(predictor):
-        # machines that keep support rows: their blocks are quick for one row, too
-        return lambda x, scratch: predictor(x[None])[0]
+        return _by_block(predictor, n_features)
     return maker(predictor)
+
+
+def _by_block(predictor, n_features):
+    """Machines that keep support rows: their blocks are quick for one row, too."""
+
+    def score(x, scratch):
+        known = len(x) == n_features and np.isfinite(x).all()
+        return predictor(x[None])[0] if known else None
+
+    return score
 
 
 def _is_compiled(predictor):
@@ -132,8 +169,8 @@ def _anchors(predictor):
         near = scratch.get("near", k, np.int64)
         halves = scratch.get("halves", k, dtype)
         scores = scratch.get("scores", n_outputs, dtype)
-        code(x, places, number, near, halves, weights, biases, scores)
-        return scores
+        known = code(x, places, number, near, halves, weights, biases, scores)
+        return scores if known else None
 
     return score
 
@@ -168,10 +205,10 @@ def _tree(predictor):
         scores = scratch.get("scores", n_outputs, dtype)
         if projection is not None:
             seen = scratch.get("seen", width, dtype)
-            row_passes.project(x, projection, seen)
+            if not row_passes.project(x, projection, seen):
+                return None
             x = seen
-        run(x, *tables, scores)
-        return scores
+        return scores if run(x, *tables, scores) else None
 
     return score
 
@@ -184,7 +221,10 @@ def _forest(predictor):
         total = scratch.get("total", predictor.weights.shape[1], predictor.weights.dtype)
         total[:] = 0.0
         for number, tree in enumerate(trees):
-            total += tree(x, scratch.part(number))
+            found = tree(x, scratch.part(number))
+            if found is None:
+                return None
+            total += found
         total /= share
         return total
 
@@ -208,8 +248,7 @@ def _conformal(predictor):
 
     def score(x, scratch):
         scores = scratch.get("scores", len(predictor.biases), dtype)
-        run(x, *tables, of_root, is_bounded, scores)
-        return scores
+        return scores if run(x, *tables, of_root, is_bounded, scores) else None
 
     return score
 
@@ -230,19 +269,21 @@ def _gated_linear(predictor):
     def score(x, scratch):
         gates = scratch.get("gates", len(tables[1]), dtype)
         scores = scratch.get("scores", 1, dtype)
-        run(x, *tables, margin, gates, scores)
-        return scores
+        return scores if run(x, *tables, margin, gates, scores) else None
 
     return score
 
 
-def _stacked(predictor):
-    outputs = [_pass_for(output) for output in predictor.outputs]
+def _stacked(predictor, n_features):
+    outputs = [_pass_for(output, n_features) for output in predictor.outputs]
 
     def score(x, scratch):
         scores = scratch.get("stack", len(outputs), predictor.dtype)
         for number, output in enumerate(outputs):
-            scores[number] = output(x, scratch.part(number))[0]
+            found = output(x, scratch.part(number))
+            if found is None:
+                return None
+            scores[number] = found[0]
         return scores
 
     return score
@@ -254,5 +295,4 @@ _MAKERS = {
     TreeForest: _forest,
     ConformalLinear: _conformal,
     GatedLinear: _gated_linear,
-    Stacked: _stacked,
 }

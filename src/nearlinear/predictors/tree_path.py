@@ -16,7 +16,7 @@ from ..gates.node_features import (
 )
 from ..gates.path_products import pad
 from ..gates.tree import answers_along_paths, depth_of, hard_paths
-from .base import Cost, count_bytes
+from .base import Cost, check_width, count_bytes
 
 _BLOCK_BYTES = 1 << 20
 
@@ -63,6 +63,7 @@ class TreePath:
 
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); rows dense or CSR."""
+        check_width(X, self.n_features)
         if issparse(X):
             if self.projection is None:
                 return self._sparse_scores(X)
@@ -141,19 +142,6 @@ class TreePath:
         Z = np.ones((len(X), X.shape[1] + 1), dtype=self.splits.dtype)
         Z[:, :-1] = X
         return hard_paths(Z, self.splits, self.depth)
-
-    def score_row(self, x):
-        """Scores of a single dense row, shape (n_outputs,), without the set-up of a block."""
-        if self.projection is not None:
-            x = self.projection[:, :-1] @ x + self.projection[:, -1]
-        scores = self.intercept.copy()
-        if self.feature.name == "indicator":
-            _score_leaf(x, self.splits, self.weights, scores)
-            return scores
-        composes = self.feature.name == "compositional"
-        own, sigma = (self.splits, 1.0) if composes else (self.slopes, self.feature.sigma)
-        _score_path(x, self.splits, own, self.weights, sigma, composes, scores)
-        return scores
 
     def __getstate__(self):
         """Fields only: a pickle has no use for what can be packed again."""
@@ -246,36 +234,3 @@ def _add_levels(features, answers, leaf_answers, intercept, scores):
             feature, answer = features[level], answers[level, c]
             for i in range(n_rows):
                 score[i] += feature[i] * answer[i]
-
-
-@compiled_fast_sums
-def _product(direction, x):
-    """⟨direction, [x, 1]⟩."""
-    total = direction[len(x)]
-    for d in range(len(x)):
-        total += direction[d] * x[d]
-    return total
-
-
-@compiled_fast_sums
-def _score_leaf(x, splits, weights, scores):
-    node = 0
-    while node < len(splits):
-        node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
-    for c in range(len(scores)):
-        scores[c] += _product(weights[node - len(splits), c], x)
-
-
-@compiled_fast_sums
-def _score_path(x, splits, own, weights, sigma, composes, scores):
-    """``own`` are the directions of the nodes' features; a composed one scales the next."""
-    node, scale = 0, sigma
-    while node < len(weights):
-        feature = np.tanh(scale * _product(own[node], x))
-        for c in range(len(scores)):
-            scores[c] += feature * _product(weights[node, c], x)
-        if composes:
-            scale = feature
-        if 2 * node + 1 >= len(weights):
-            break
-        node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
