@@ -57,13 +57,13 @@ def copied(tmp_path_factory):
     return root
 
 
-def start(task, name, **environment):
+def start(task, name, source=PREDICT, **environment):
     """A new process that predicts; numbers go to a file of the name."""
     folder, _ = task
     words = folder / "model.nlm", folder / "rows.npy", folder / f"{name}.npy"
     clean = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
     return subprocess.Popen(
-        [sys.executable, "-c", PREDICT, *map(str, words)],
+        [sys.executable, "-c", source, *map(str, words)],
         env={**clean, **{key: str(value) for key, value in environment.items()}},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -108,3 +108,70 @@ def test_processes_that_start_at_once_share_a_cold_cache(task, tmp_path):
     # what they have left is good for the next one, which compiles nothing
     finish(start(task, "next", NUMBA_CACHE_DIR=cache), task, "next")
     assert {path.name: path.read_bytes() for path in cache.rglob("*.nbc")} == compiled
+
+
+DAMAGES = {
+    "cut": lambda data: data[: len(data) // 2],
+    "other bytes": lambda data: bytes(255 - byte for byte in data),
+}
+
+
+def test_damaged_caches_are_noticed_and_made_anew(task, tmp_path):
+    cache = tmp_path / "cache"
+    finish(start(task, "whole", NUMBA_CACHE_DIR=cache), task, "whole")
+    for kind, damage in DAMAGES.items():
+        for number, path in enumerate(sorted(cache.rglob("*.nb[ic]"))):
+            if number % 2:  # indices here, code there
+                path.write_bytes(damage(path.read_bytes()))
+        _, told = finish(start(task, kind, NUMBA_CACHE_DIR=cache), task, kind)
+        assert told.count("is damaged") == 1
+        _, told = finish(start(task, "again", NUMBA_CACHE_DIR=cache), task, "again")
+        assert told == ""
+
+
+def test_a_full_disk_costs_the_cache_only(task, tmp_path):
+    source = PREDICT.replace("import sys\n", "import sys, resource\n")
+    full = "resource.setrlimit(resource.RLIMIT_FSIZE, (0, -1))\n"
+    free = "resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))\n"
+    source = source.replace("X = np", full + "X = np").replace("np.save", free + "np.save")
+    _, told = finish(start(task, "full", source, NUMBA_CACHE_DIR=tmp_path), task, "full")
+    assert told.count("cannot be stored") == 1
+
+
+FORK = """
+import os, signal, threading
+import numpy as np
+import nearlinear
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((300, 3))
+y = (X[:, 0] * X[:, 1] > 0).astype(int)
+model = nearlinear.LLSVMClassifier(4, 2, random_state=0).fit(X, y)
+expected, stop = model.decision_function(X), threading.Event()
+
+def fit():
+    while not stop.is_set():
+        nearlinear.LLSVMClassifier(4, 2, random_state=0).fit(X, y).predict(X)
+
+threads = [threading.Thread(target=fit) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(40):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        again = nearlinear.LLSVMClassifier(4, 2, random_state=0).fit(X, y)
+        os._exit(0 if np.array_equal(again.decision_function(X), expected) else 1)
+    status = os.waitpid(child, 0)[1]
+    if status:
+        print("child ended with", status, flush=True)
+        break
+stop.set()
+"""
+
+
+def test_children_of_a_fork_beside_fits_are_free():
+    answer = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, timeout=120
+    )
+    assert (answer.returncode, answer.stdout) == (0, ""), answer.stderr

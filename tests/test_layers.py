@@ -8,7 +8,7 @@ import pytest
 import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
-FOUNDATION = {"_warn", "_compile", "_arrays", "_interrupt", "_version"}
+FOUNDATION = {"_warn", "_compile", "_arrays", "_cached", "_interrupt", "_version"}
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"solvers", "predictors", "estimators"}
 
@@ -16,6 +16,7 @@ MODELS = MATHEMATICS | {"solvers", "predictors", "estimators"}
 ALLOWED = {
     "_compile": set(),
     "_arrays": set(),
+    "_cached": set(),
     "_interrupt": set(),
     "_version": set(),
     "_warn": set(),

@@ -8,7 +8,10 @@ file by its plain name.
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
+
+from ._warn import warn_user
 
 # An unordered sum is what lets a dot product use the vector unit. ``nnan`` and ``ninf`` are never
 # given: they would let the compiler drop the guards against overflow.
@@ -40,13 +43,49 @@ class _Pass:
                         scope[name] = scope[name].dispatcher()
                 options = {"nogil": True, "error_model": "numpy", "fastmath": self.fastmath}
                 try:
-                    self._dispatcher = njit(cache=True, **options)(self.function)
+                    dispatcher = njit(cache=True, **options)(self.function)
+                    dispatcher._cache = _CarefulCache(dispatcher._cache)
                 except RuntimeError:  # a read-only place, and no folder for a cache
-                    self._dispatcher = njit(**options)(self.function)
+                    dispatcher = njit(**options)(self.function)
+                self._dispatcher = dispatcher
         return self._dispatcher
 
     def __call__(self, *args):
         return (self._dispatcher or self.dispatcher())(*args)
+
+
+class _CarefulCache:
+    """numba's cache of one pass; what fails in it costs the time to compile, and no more."""
+
+    _told = set()
+
+    def __init__(self, cache):
+        self._cache = cache
+
+    def __getattr__(self, name):
+        return getattr(self._cache, name)
+
+    def load_overload(self, *args):
+        try:
+            return self._cache.load_overload(*args)
+        except Exception:  # damaged bytes unpickle to anything
+            self._tell("is damaged: the pass is compiled anew")
+            with suppress(OSError):
+                self._cache.flush()
+            return None
+
+    def save_overload(self, *args):
+        try:
+            self._cache.save_overload(*args)
+        except OSError as error:
+            self._tell(f"cannot be stored ({error.strerror}): this process goes on without")
+
+    def _tell(self, what):
+        """Once for all passes."""
+        kind = what.split(":")[0]
+        if kind not in self._told:
+            self._told.add(kind)
+            warn_user(f"A file of compiled code in {self._cache.cache_path} {what}.")
 
 
 def compiled(function):
@@ -111,6 +150,17 @@ class _OneBlasThread:
                 limit, cls._limit = cls._limit, None
                 limit.restore_original_limits()
                 _let_go()
+
+
+def _start_anew():
+    """A child of a fork has none of the threads that may have held the lock or a limit."""
+    global _lock
+    _lock = threading.RLock()
+    _OneBlasThread._inside, _OneBlasThread._limit = 0, None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 def _let_go():

@@ -5,10 +5,10 @@ a dense matrix. Values of a row sum to one in all three codings.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from .._cached import cached_property
 from .._compile import run_blocks
 from .nearest import AnchorGeometry
 

@@ -7,11 +7,11 @@ difference of each feature; it goes into what rows are multiplied with, so it co
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
 
+from .._cached import cached_property
 from .selection import smallest_in_columns, smallest_of_rows
 
 

@@ -1,11 +1,11 @@
 """Gram matrices of gated kernels γ_q(x) γ_q(z) k(x, z), many gates to a kernel."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, issparse
 
+from .._cached import cached_property
 from .base import evaluates_pairs
 
 

@@ -1,9 +1,9 @@
 """Products and squared distances between two sets of rows, computed once for many kernels."""
 
-from functools import cached_property
-
 import numpy as np
 from scipy.sparse import issparse
+
+from .._cached import cached_property
 
 
 class Pairs:

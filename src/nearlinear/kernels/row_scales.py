@@ -1,10 +1,9 @@
 """Typical sizes of the training rows: what kernels take as their default scales."""
 
-from functools import cached_property
-
 import numpy as np
 from scipy.sparse import issparse
 
+from .._cached import cached_property
 from .pairs import Pairs, squared_norms
 from .row_order import RowOrder
 

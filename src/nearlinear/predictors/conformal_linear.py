@@ -1,10 +1,10 @@
 """f_o(x) = b_o + Σ_p h_k(x) ⟨w_p, x − c_k⟩ over the terms p of output o; k is the term's kernel."""
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
 
+from .._cached import cached_property
 from .._compile import run_blocks
 from ..kernels.profiles import PROFILES
 from .base import Cost, check_width, count_bytes

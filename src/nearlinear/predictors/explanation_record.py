@@ -1,9 +1,10 @@
 """What the score of a row is made of: the records."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 import numpy as np
+
+from .._cached import cached_property
 
 
 @dataclass(frozen=True, eq=False)

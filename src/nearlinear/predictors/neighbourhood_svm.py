@@ -1,11 +1,11 @@
 """A small SVM for each query, trained on its nearest neighbours when it is asked."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from .._cached import cached_property
 from .._compile import compiled, run_blocks
 from .._warn import warn_user
 from .base import Cost, count_bytes

@@ -1,11 +1,11 @@
 """f(x) = b + Σ c_k(x) W_k [x; 1] over the nodes k on the path of x down a tree."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
 
+from .._cached import cached_property
 from .._compile import compiled_fast_sums, run_blocks
 from ..gates import tree_lockstep, tree_walk
 from ..gates.node_features import (
