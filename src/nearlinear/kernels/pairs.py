@@ -5,6 +5,8 @@ from scipy.sparse import issparse
 
 from .._cached import cached_property
 
+_DENSE_NUMBERS = 1 << 22  # what sparse rows may hold, zeros and all, to be filled in for a product
+
 
 class Pairs:
     """All pairs (x, z) of rows of ``X`` and ``Z``; ``Z`` None stands for ``X`` itself.
@@ -82,5 +84,7 @@ def squared_norms(X):
 def _products(X, Z):
     if not issparse(X):
         return X @ Z.T
-    # the caller sends blocks of rows: dense, one block is small and the product is quick
+    if issparse(Z) and Z.shape[0] * Z.shape[1] > _DENSE_NUMBERS:
+        return (X @ Z.T).toarray()
+    # dense, a block of rows that are not too wide is small, and the product is quick
     return np.asarray(X @ (Z.toarray() if issparse(Z) else Z).T)
