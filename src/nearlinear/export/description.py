@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from ..runtime.container import ModelFileError
-from ..runtime.parts import KEPT_AS, as_kept, check_csr
+from ..runtime.parts import KEPT_AS, as_kept, check_csr, check_strings
 
 # Everything that a model is made of, and where it lives.
 KINDS = {
@@ -157,7 +157,7 @@ def restore(value, arrays, depth=0):
         if mark == "number":
             return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
         if mark == "strings":
-            return np.array([str(item) for item in value["items"]])
+            return np.array(check_strings(value["items"]), dtype=str)
         if mark == "objects":
             items = np.empty(len(value["items"]), dtype=object)
             items[:] = [inner(item) for item in value["items"]]

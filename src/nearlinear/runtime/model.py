@@ -46,10 +46,15 @@ class FileModel:
     def predict(self, X):
         """Labels, or the values of a regression."""
         scores = self.decision_function(X)
-        if self.classes is None:
-            return scores
+        return scores if self.classes is None else self.labels(scores)
+
+    def labels(self, scores):
+        """The classes of scores."""
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.array(self.classes)[places]
+        labels = np.array(self.classes)
+        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
+            labels = np.array(self.classes, dtype=object)
+        return labels[places]
 
     def _rows(self, X):
         X = np.asarray(X)

@@ -28,6 +28,13 @@ def as_kept(array, kind):
     return array.astype(np.dtype(kind).newbyteorder("="))
 
 
+def check_strings(items):
+    """Refuse what an array of strings cannot hold: NumPy cuts zeros off their end."""
+    if not all(isinstance(item, str) and not item.endswith("\0") for item in items):
+        raise ModelFileError("The model has strings that are none, or that end in a zero.")
+    return items
+
+
 def check_csr(shape, data, indices, indptr):
     """Hold the arrays of sparse rows against each other: compiled code trusts them.
 
@@ -72,7 +79,9 @@ def parse(value, arrays, depth=0):
             return {inner(key): inner(item) for key, item in value["items"]}
         if mark == "number":
             return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
-        if mark in ("strings", "objects"):
+        if mark == "strings":
+            return check_strings(value["items"])
+        if mark == "objects":
             return [inner(item) for item in value["items"]]
         if mark == "csr":
             parts = {name: inner(value[name]) for name in ("shape", "data", "indices", "indptr")}
