@@ -350,7 +350,7 @@ def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
     def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nearlinear.cli.predict.open", full, raising=False)
+    monkeypatch.setattr("os.fdopen", full)
     line = refused(models()[1], data, "--out", tmp_path / "out.csv")
     assert "out.csv: cannot be written (No space left on device)" in line
 
