@@ -14,7 +14,7 @@ resource.setrlimit(resource.RLIMIT_AS, (now + {more}, now + {more}))
 
 
 def limit_memory(more):
-    """Source text: from here on a process may take ``more`` bytes; nothing where that is unknown."""
+    """Source text: from here on a process may take ``more`` bytes; empty beside Linux."""
     return _LIMIT.format(more=more) if sys.platform.startswith("linux") else ""
 
 

@@ -8,9 +8,9 @@ from runtime.crafted import GATES, KERNELS, METHODS
 _KINDS = [*METHODS, *KERNELS, *GATES, "ComponentScores", "SoftAssignment", "TanhFeature"]
 _MARKS = ["array", "csr", "tuple", "dict", "number", "strings", "objects", "object", "code"]
 _VALUES = [
-    None, True, False, 0, 1, 2, 3, -1, 7, 2**20, 2**31, 10**9, 2**53, 10**400, 0.0, 0.5, -1.5, 1e-300, 1e300, "",
-    "x", "a", "auto", "log_loss", "precomputed", [], [1], {}, {"$": "array", "number": 0},
-    {"$": "array", "number": 1}, {"$": "number", "value": "nan"}, {"$": "number", "value": "inf"},
+    None, True, False, 0, 1, 2, 3, -1, 7, 2**20, 2**31, 10**9, 2**53, 10**400, 0.0, 0.5, -1.5,
+    1e-300, 1e300, "", "x", "a", "auto", "log_loss", "precomputed", [], [1], {},
+    {"$": "array", "number": 0}, {"$": "array", "number": 1}, {"$": "number", "value": "nan"}, {"$": "number", "value": "inf"},
     {"$": "array", "number": 0, "as": "<f2"}, {"$": "array", "number": 1, "as": "<i2"},
     {"$": "tuple", "items": []}, {"$": "tuple", "items": [0, 1]}, {"$": "dict", "items": []},
     {"$": "object", "kind": "Linear", "fields": {}},
@@ -61,6 +61,11 @@ def _damaged_array(array, rng):
     if kind >= 6 and array.dtype.kind == "f":
         with np.errstate(all="ignore"):
             return array * array.dtype.type(_FACTORS[rng.integers(len(_FACTORS))])
+    if kind >= 6 and array.dtype.kind == "i" and array.ndim == 1 and len(array) >= 4:
+        span, start = np.iinfo(array.dtype), int(rng.integers(1, len(array) - 2))
+        array = array.copy()
+        array[start : start + 3] = span.max, span.min, -1  # their differences wrap
+        return array
     if kind == 0:
         types = ["f4", "f8", "i4", "i8", "i1", "u1", "?"]
         with np.errstate(invalid="ignore", over="ignore"):

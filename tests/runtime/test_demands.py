@@ -113,9 +113,8 @@ def read_one_column_often(header, arrays):
 
 
 def repeat_gates(header, arrays):
-    put("gate", crafted.part("Repeated", gate=header["predictor"]["fields"]["gate"], count=1 << 18))(
-        header, arrays
-    )
+    gate = at(header["predictor"], "gate")
+    put("gate", crafted.part("Repeated", gate=gate, count=1 << 18))(header, arrays)
     kernels = crafted.items(crafted.part("Linear"))
     put("expansion", "kernels", kernels)(header, arrays)
     put_array("expansion", "support", np.zeros((0, 3 + (4 << 18))))(header, arrays)

@@ -4,7 +4,9 @@ import re
 
 # Control characters, which steer a terminal; marks that turn the direction of text around; and
 # halves of characters, which no encoding can write.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)  # fmt: skip
 
 
 def shown(text, keep=""):

@@ -60,7 +60,7 @@ def _opened(path, mode, options):
     if old is not None and stat.S_ISDIR(old.st_mode):
         raise IsADirectoryError(f"{path} is a folder")
     if old is not None and not stat.S_ISREG(old.st_mode):
-        return _Direct(open(path, mode, **options))  # noqa: SIM115  (closed by finish)
+        return _Direct(open(path, mode, **options))
     target = Path(os.path.realpath(path))
     _remove_strays(target.parent)
     return _Replacement(target, old, mode, options)

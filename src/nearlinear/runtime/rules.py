@@ -237,7 +237,9 @@ def _conformal(part, n_features):
         good = isinstance(index, np.ndarray) and index.dtype in _WHOLE
         good = good and index.shape == (n_terms,) and np.all((index >= 0) & (index < most))
         _require(good, "ConformalLinear", f"{name} point nowhere")
-    _require(np.all(part.kernels[1:] >= part.kernels[:-1]), "ConformalLinear", "kernels are out of order")
+    _require(
+        np.all(part.kernels[1:] >= part.kernels[:-1]), "ConformalLinear", "kernels are out of order"
+    )
     return n_outputs
 
 
@@ -348,8 +350,9 @@ _PREDICTORS = {
     "Stacked": (("outputs",), _stacked),
 }
 _STACKABLE = {
-    name: _PREDICTORS[name]
-    for name in ("GatedExpansion", "GatedVote", "SelectedSum", "ExpansionOfGatedRows", "GatedLinear")
+    kind: rule
+    for kind, rule in _PREDICTORS.items()
+    if kind.startswith("Gated") or kind in ("SelectedSum", "ExpansionOfGatedRows")
 }
 
 # --- gates of components ------------------------------------------------------------------------
