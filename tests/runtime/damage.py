@@ -10,7 +10,8 @@ _MARKS = ["array", "csr", "tuple", "dict", "number", "strings", "objects", "obje
 _VALUES = [
     None, True, False, 0, 1, 2, 3, -1, 7, 2**20, 2**31, 10**9, 2**53, 10**400, 0.0, 0.5, -1.5,
     1e-300, 1e300, "", "x", "a", "auto", "log_loss", "precomputed", [], [1], {},
-    {"$": "array", "number": 0}, {"$": "array", "number": 1}, {"$": "number", "value": "nan"}, {"$": "number", "value": "inf"},
+    {"$": "array", "number": 0}, {"$": "array", "number": 1},
+    {"$": "number", "value": "nan"}, {"$": "number", "value": "inf"},
     {"$": "array", "number": 0, "as": "<f2"}, {"$": "array", "number": 1, "as": "<i2"},
     {"$": "tuple", "items": []}, {"$": "tuple", "items": [0, 1]}, {"$": "dict", "items": []},
     {"$": "object", "kind": "Linear", "fields": {}},
@@ -117,7 +118,7 @@ def _moved(value, rng):
     """A number near by, or of another size."""
     if isinstance(value, int):
         return value + int(rng.integers(-2, 3))
-    return value * _FACTORS[rng.integers(len(_FACTORS))]
+    return float(np.clip(value * _FACTORS[rng.integers(len(_FACTORS))], -1e308, 1e308))
 
 
 def _places(value):
