@@ -94,8 +94,15 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path):
 
 @posix
 def test_a_device_is_written_to_and_stays_one():
-    write(os.devnull)
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    """A terminal of our own: a fault must not cost the machine its /dev/null."""
+    ours, theirs = os.openpty()
+    try:
+        write(os.ttyname(theirs))
+        assert os.read(ours, 10) == b"new"
+        assert stat.S_ISCHR(os.stat(os.ttyname(theirs)).st_mode)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 @posix

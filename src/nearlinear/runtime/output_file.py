@@ -134,7 +134,8 @@ def _keep_mode(handle, old):
     if (mine.st_uid, mine.st_gid) != (old.st_uid, old.st_gid):
         with suppress(OSError):  # only some may give files away
             os.fchown(handle, old.st_uid, old.st_gid)
-    os.fchmod(handle, stat.S_IMODE(old.st_mode))
+    with suppress(OSError):  # a disk without modes
+        os.fchmod(handle, stat.S_IMODE(old.st_mode))
 
 
 def _remove_strays(folder):
