@@ -345,14 +345,14 @@ def test_a_folder_that_must_not_be_written_is_refused(models, tmp_path, refused,
 
 
 def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
-    data = table(tmp_path)
+    data, model = table(tmp_path), models()[1]
 
     def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nearlinear.cli.predict.open", full, raising=False)
-    line = refused(models()[1], data, "--out", tmp_path / "out.csv")
-    assert "out.csv: cannot be written (No space left on device)" in line
+    monkeypatch.setattr("nearlinear.runtime.output_file.os.fsync", full)
+    line = refused(model, data, "--out", tmp_path / "out.csv")
+    assert "cannot be written (No space left on device)" in line
 
 
 def test_a_piece_has_at_least_one_row(models, tmp_path, refused):

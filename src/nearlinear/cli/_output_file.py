@@ -1,9 +1,10 @@
 """Output files appear whole or not at all."""
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from ..runtime import output_file
 from ._failure import CommandError
 
 
@@ -20,12 +21,11 @@ def check_writable(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path):
-    """Give a temporary name beside ``path``; rename it to ``path`` if the block succeeds."""
-    # The suffix stays last: matplotlib and others choose the format by it.
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def replacing(path: Path, mode="wb", **options):
+    """An open file that takes the place of ``path`` if the block succeeds."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(output_file.replacing(path, mode, **options))
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written ({error.strerror or error})") from error
+        yield file

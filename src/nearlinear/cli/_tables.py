@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from ..runtime.demands import allowance
 from ._failure import CommandError
 
 _KINDS = {
@@ -237,6 +238,11 @@ def _svmlight(source, target, n_rows, n_features):
         X, y = load_svmlight_file(str(source), n_features=n_features)
     except (ValueError, OSError) as error:
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
+    if 8 * X.shape[1] > allowance(os.path.getsize(source)):
+        raise CommandError(
+            f"{source}: it names feature {X.shape[1]:,}, more than a file of its size can be "
+            "about; number the features from 1 without large gaps"
+        )
     if np.array_equal(y, y.astype(np.int64)):
         y = y.astype(np.int64)  # as they are written in most files
     step = n_rows or max(1, X.shape[0])

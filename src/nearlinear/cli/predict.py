@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ._failure import CommandError
+from ._foreign_text import shown
 from ._models import load_scorer
 from ._output_file import check_writable, replacing
 from ._tables import STDIN, numbers, pieces
@@ -45,7 +46,8 @@ def run(arguments: argparse.Namespace) -> None:
             labels, scores = _answers(model, X, piece, arguments.data)
             rows = _rows(labels, scores if arguments.scores else None)
             if total == 0:
-                rows.insert(0, model.header(scores) if arguments.scores else ["prediction"])
+                names = model.header(scores) if arguments.scores else ["prediction"]
+                rows.insert(0, [_cell(name) for name in names])
             _write(writer, rows, file, arguments.out)
             total += len(labels)
             _progress(total)
@@ -89,9 +91,14 @@ def _columns(piece, model, source):
 
 def _rows(labels, scores):
     if scores is None:
-        return [[label] for label in labels.tolist()]
+        return [[_cell(label)] for label in labels.tolist()]
     scores = scores.reshape(len(labels), -1)
-    return [[label, *row] for label, row in zip(labels.tolist(), scores.tolist(), strict=True)]
+    rows = zip(labels.tolist(), scores.tolist(), strict=True)
+    return [[_cell(label), *row] for label, row in rows]
+
+
+def _cell(label):
+    return shown(label, keep="\t\r\n") if isinstance(label, str) else label
 
 
 @contextmanager
@@ -100,15 +107,8 @@ def _output(name):
     if name == STDIN:
         yield sys.stdout
         return
-    with replacing(Path(name)) as part, _opened(part, name) as file:
+    with replacing(Path(name), "w", newline="", encoding="utf-8") as file:
         yield file
-
-
-def _opened(part, name):
-    try:
-        return open(part, "w", newline="", encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{name}: cannot be written ({error.strerror or error})") from error
 
 
 def _progress(total, done=False):
