@@ -12,7 +12,8 @@ from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
 from nearlinear.cli._failure import CommandError
-from nearlinear.cli._tables import STDIN, kind_of, numbers, pieces, whole
+from nearlinear.cli._cells import numbers
+from nearlinear.cli._tables import STDIN, kind_of, pieces, whole
 
 NAMES = ["width", "height", "weight"]
 N_ROWS = 11
