@@ -8,6 +8,8 @@ import numpy as np
 from ._csv_tables import name_of
 from ._failure import CommandError
 
+_DECIMAL = "if the comma is a decimal sign, give --decimal ','"
+
 
 def numbers(frame, names, source, first, *, can_drop=False):
     """A frame's columns as one array of numbers, or an error that names the first bad cell.
@@ -34,7 +36,7 @@ def numbers(frame, names, source, first, *, can_drop=False):
     if bad:
         name = min(bad, key=lambda name: bad[name][0])
         row, reason, advice = bad[name]
-        way_out = _leaving_out(bad) if can_drop else ""
+        way_out = _leaving_out(bad) if can_drop and advice != _DECIMAL else ""
         raise CommandError(
             f"{name_of(source)}, row {first + row}, column {name!r}: {reason}; {advice}{way_out}"
         )
@@ -54,7 +56,7 @@ def check_finite(values, source, first):
 
 def _coding(cell):
     if re.fullmatch(r"[+-]?\d+,\d+", cell.strip()):
-        return "if the comma is a decimal sign, give --decimal ,"
+        return _DECIMAL
     return "code it as one"
 
 

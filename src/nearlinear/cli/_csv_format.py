@@ -1,13 +1,13 @@
 """How a CSV file is written: what separates its values, its encoding, its decimal sign."""
 
-import codecs
 import csv
+import io
 from dataclasses import dataclass
 
 from ._failure import CommandError
 
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
-_USUAL = (",", ";", "\t", "|")
+_SIGNS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,9 @@ class CsvFormat:
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str = "."
+
+
+USUAL = CsvFormat()
 
 
 def add_csv_arguments(parser):
@@ -50,7 +53,7 @@ def csv_format(arguments):
         raise CommandError(f"--delimiter and --decimal are both {decimal!r}; they must differ")
     try:
         if arguments.encoding is not None:
-            b"".decode(codecs.lookup(arguments.encoding).name)
+            io.TextIOWrapper(io.BytesIO(), arguments.encoding)
     except (LookupError, ValueError) as error:
         raise CommandError(
             f"--encoding {arguments.encoding}: unknown; such as utf-8, latin-1 or cp1252"
@@ -60,7 +63,7 @@ def csv_format(arguments):
 
 def guessed_delimiter(lines, decimal):
     """The sign that cuts all lines into equally many values, and into most of them."""
-    counts = {sign: _counts(lines, sign) for sign in _USUAL if sign != decimal}
+    counts = {sign: _counts(lines, sign) for sign in _SIGNS if sign != decimal}
     even = [sign for sign, found in counts.items() if len(set(found)) == 1 and found[0] > 1]
     return max(even or counts, key=lambda sign: counts[sign][0])
 

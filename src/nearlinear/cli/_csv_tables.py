@@ -5,7 +5,7 @@ import io
 import re
 import sys
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from ._csv_format import guessed_delimiter
@@ -88,21 +88,21 @@ class _Text(io.TextIOBase):
 
 @contextmanager
 def _opened(source, encoding):
+    with _bytes_of(source) as binary:
+        # utf-8-sig: some programs put a mark of the encoding before the first name
+        text = io.TextIOWrapper(binary, encoding or "utf-8-sig", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+def _bytes_of(source):
     if source == STDIN:
         if sys.stdin is None:
             raise CommandError("standard input is closed: name a file, or pipe a table in")
-        binary = sys.stdin.buffer
-    else:
-        binary = gzip.open(source) if Path(source).suffix.lower() == ".gz" else open(source, "rb")
-    # utf-8-sig: some programs put a mark of the encoding before the first name
-    text = io.TextIOWrapper(binary, encoding or "utf-8-sig", newline="")
-    try:
-        yield text
-    finally:
-        if source == STDIN:
-            text.detach()
-        else:
-            text.close()
+        return nullcontext(sys.stdin.buffer)
+    return (gzip.open if Path(source).suffix.lower() == ".gz" else open)(source, "rb")
 
 
 def _delimiter(source, head, decimal):

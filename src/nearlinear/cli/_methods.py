@@ -22,7 +22,7 @@ def short_names():
     found = {}
     for name in method_names():
         found.setdefault(_plain(re.sub("Classifier$|Regressor$", "", name)), []).append(name)
-    return found
+    return dict(sorted(found.items()))
 
 
 def find_methods(text):

@@ -50,8 +50,9 @@ def _check_no_input(found, name, inputs):
     for source in inputs:
         other = _status(source)
         if other is not None and os.path.samestat(found, other):
+            read = "standard input" if str(source) == STANDARD else source
             raise CommandError(
-                f"{name} is the input {source}, which is never overwritten; name another file"
+                f"{name} is the input {read}, which is never overwritten; name another file"
             )
 
 

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ._cells import check_finite
-from ._csv_format import CsvFormat
+from ._csv_format import USUAL
 from ._csv_tables import STDIN, csv_frames, name_of, pandas_or_error
 from ._failure import CommandError
 
@@ -54,7 +54,7 @@ def kind_of(source):
 
 
 def pieces(
-    source, *, target=None, n_rows=None, n_features=None, form=CsvFormat(), as_text=()
+    source, *, target=None, n_rows=None, n_features=None, form=USUAL, as_text=()
 ) -> Iterator[Piece]:
     """Pieces of at most ``n_rows`` rows (None: all at once), with the ``target`` column apart.
 
@@ -99,7 +99,7 @@ def check_readable(source):
         raise CommandError(f"{source}: no permission to read it")
 
 
-def whole(source, target, form=CsvFormat()):
+def whole(source, target, form=USUAL):
     """All rows at once, with their target."""
     (piece,) = pieces(source, target=target, form=form)
     if piece.target is None:
@@ -209,7 +209,5 @@ def places(wanted, names, source):
     for name in wanted:
         if name not in names:
             there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-            raise CommandError(
-                f"{name_of(source)}: there is no column {name!r}; there are {there}"
-            )
+            raise CommandError(f"{name_of(source)}: there is no column {name!r}; there are {there}")
     return [names.index(name) for name in wanted]

@@ -104,7 +104,7 @@ def _check(arguments):
     """What can be said before the table is read."""
     if arguments.out == STANDARD:
         if sys.stdout.isatty():
-            raise CommandError("--out -: a model is no text for a terminal; name a file, or pipe it")
+            raise CommandError("--out -: a model is no text for a terminal; name a file or a pipe")
         check_standard_output(inputs=[arguments.data])
     else:
         check_writable(Path(arguments.out), inputs=[arguments.data], force=arguments.force)

@@ -40,9 +40,8 @@ def _list(groups):
 
     width = max(map(len, groups))
     for short, names in groups.items():
-        also = ", also for regression" if len(names) > 1 else ""
-        print(f"{short:{width}}  {_told(getattr(nearlinear, names[0]))['summary']}")
-        print(f"{'':{width}}  {names[0]}{also}")
+        also = " (classes and values)" if len(names) > 1 else ""
+        print(f"{short:{width}}  {_told(getattr(nearlinear, names[0]))['summary']}{also}")
     print("\nnearlinear methods NAME shows the parameters of one")
 
 

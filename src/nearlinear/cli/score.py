@@ -84,7 +84,7 @@ def _tell(found):
     if "classes" not in found:
         print(f"rows   {found['rows']:,}")
         print(f"R2     {'-' if found['R2'] is None else format(found['R2'], '.4f')}")
-        print(f"MAE    {found['MAE']:.6g}   (by the mean of the target: {found['baseline_MAE']:.6g})")
+        print(f"MAE    {found['MAE']:.6g}   (by the mean: {found['baseline_MAE']:.6g})")
         print(f"RMSE   {found['RMSE']:.6g}   (by the mean: {found['baseline_RMSE']:.6g})")
         return
     print(f"rows               {found['rows']:,}")
