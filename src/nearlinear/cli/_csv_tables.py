@@ -27,11 +27,14 @@ def csv_frames(source, n_rows, form, as_text=()):
             options |= {"decimal": form.decimal, "skipinitialspace": True, "low_memory": False}
             options["skip_blank_lines"] = False  # or later answers would belong to other rows
             options["chunksize"] = n_rows or 1 << 62  # in pieces always: they close the file
-            options["converters"] = dict.fromkeys(as_text, str)
+            # a sign before them: pandas would take texts such as NA for gaps
+            options["converters"] = dict.fromkeys(as_text, "=".__add__)
             with pandas.read_csv(_Text("".join(head), file), **options) as frames:
                 for frame in frames:
                     if n_before == 0:
                         _check_header(frame, source)
+                    for name in frame.columns.intersection(list(as_text)):
+                        frame[name] = frame[name].str[1:]
                     yield frame
                     n_before += len(frame)
     except pandas.errors.EmptyDataError as error:
@@ -89,8 +92,7 @@ class _Text(io.TextIOBase):
 @contextmanager
 def _opened(source, encoding):
     with _bytes_of(source) as binary:
-        # utf-8-sig: some programs put a mark of the encoding before the first name
-        text = io.TextIOWrapper(binary, encoding or "utf-8-sig", newline="")
+        text = io.TextIOWrapper(binary, encoding or "utf-8", newline="")
         try:
             yield text
         finally:
