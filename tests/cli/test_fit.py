@@ -290,6 +290,7 @@ def test_ctrl_c_ends_the_command_even_if_a_fit_goes_on(tmp_path, capsys, monkeyp
 def test_a_model_goes_to_standard_output(tmp_path):
     program = f"{sys.executable} -m nearlinear"
     words = " ".join(settings(**SMALL))
+    words += " --set verbose=1"  # what a fit tells goes elsewhere
     line = f"{program} fit {table(tmp_path)} --target kind {words} --out - > m.nlm"
     shown = subprocess.run(["bash", "-c", line], capture_output=True, cwd=tmp_path, timeout=120)
     assert (shown.returncode, shown.stdout) == (0, b"")

@@ -399,6 +399,11 @@ def test_svmlight_rows_that_are_wider_are_refused(tmp_path):
     assert str(path) in refusal(path, n_features=4)
 
 
+def test_svmlight_rows_wider_than_any_memory_are_refused(tmp_path):
+    (tmp_path / "table.svmlight").write_text("0 1:1\n1 2000000000:1\n")
+    assert "2,000,000,000" in refusal(tmp_path / "table.svmlight")
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     assert "no such file" in refusal(tmp_path / "table.csv")
 

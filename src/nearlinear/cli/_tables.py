@@ -29,6 +29,7 @@ _KINDS = {
     ".npz": "npz",
 }
 _ZIPPED = ("csv", "svmlight")
+_MOST_FEATURES = 1 << 24  # of svmlight: four bytes can ask for more than memory holds
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,13 @@ def _svmlight(source, target, n_rows, n_features):
         raise CommandError(f"{source}: the target of an svmlight file is its first number")
     try:
         X, y = load_svmlight_file(str(source), n_features=n_features)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, zlib.error) as error:
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
+    if X.shape[1] > _MOST_FEATURES:
+        raise CommandError(
+            f"{source}: it has a feature of number {X.indices.max() + 1:,}, and a model takes at most "
+            f"{_MOST_FEATURES:,}; number them without gaps"
+        )
     if np.array_equal(y, y.astype(np.int64)):
         y = y.astype(np.int64)  # as they are written in most files
     step = n_rows or max(1, X.shape[0])

@@ -10,6 +10,7 @@ import json
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from ._tables import whole
 from ._target import RULE, holds_values
 
 _CHOSEN = ["LLCSAPLClassifier", "LDKLRegressor"]  # of which the target chooses one
+_MOST_BYTES = 1 << 32  # of sparse rows that are filled in
 _EXAMPLES = f"""\
 classes or values:
   {RULE.replace(chr(10), chr(10) + "  ")}
@@ -88,9 +90,11 @@ def run(arguments: argparse.Namespace) -> None:
         model = models.get(name) or _model(name, arguments)
         X = _suited(model, X)
         try:
-            figures = _held_out(model, X, y, arguments, begin)
-            begin(f"fitting {name} to all {X.shape[0]:,} rows")
-            model.fit(X, y)
+            # standard output is for the model or the result, not for what verbose=1 tells
+            with redirect_stdout(sys.stderr):
+                figures = _held_out(model, X, y, arguments, begin)
+                begin(f"fitting {name} to all {X.shape[0]:,} rows")
+                model.fit(X, y)
         except (ValueError, MemoryError) as error:
             raise CommandError(f"{arguments.data}: {error}") from error
     if figures is not None:
@@ -173,6 +177,12 @@ def _suited(model, X):
     if not issparse(X):
         return X
     if not get_tags(model[-1]).input_tags.sparse:
+        n_bytes = 8 * X.shape[0] * X.shape[1]
+        if n_bytes > _MOST_BYTES:
+            raise CommandError(
+                f"{type(model[-1]).__name__} takes no sparse rows, and filled in these are "
+                f"{n_bytes / 1e9:,.1f} GB; choose another, such as --method LLSVMClassifier"
+            )
         return X.toarray()
     if model[0] != "passthrough":
         model[0].set_params(with_mean=False)
