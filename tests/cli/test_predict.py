@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -20,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 import nearlinear
 from nearlinear.cli import main
+from nearlinear.cli._models import Scorer
 
 NAMES = ["width", "height", "weight"]
 SMALL = {"n_anchors": 6, "n_neighbors": 3, "random_state": 0}
@@ -326,6 +328,25 @@ def test_a_folder_that_must_not_be_written_is_refused(models, tmp_path, refused,
     assert "permission" in refused(models()[1], data, "--out", tmp_path / "out.csv")
 
 
+def test_ctrl_c_leaves_the_earlier_answers(models, tmp_path, capsys, monkeypatch):
+    answers, calls = Scorer.answers, []
+
+    def interrupted(self, X):
+        calls.append(X)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return answers(self, X)
+
+    monkeypatch.setattr(Scorer, "answers", interrupted)
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    words = [models()[1], table(tmp_path), "--out", str(out), "--force", "--rows", "7"]
+    assert main(["predict", *words]) == 130
+    assert capsys.readouterr().err.splitlines() == ["nearlinear predict: interrupted"]
+    assert out.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"new.csv", "out.csv"}
+
+
 def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
     data = table(tmp_path)
 
@@ -441,6 +462,7 @@ def test_an_error_in_a_shell_is_one_line_and_code_2(models, tmp_path):
 PEAK = """
 import resource, sys
 from nearlinear.cli import main
+from nearlinear.cli._models import Scorer
 code = main(sys.argv[1:])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 sys.exit(code)

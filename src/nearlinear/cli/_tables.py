@@ -174,8 +174,8 @@ def _svmlight(source, target, n_rows, n_features):
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
     if X.shape[1] > _MOST_FEATURES:
         raise CommandError(
-            f"{source}: it has a feature of number {X.indices.max() + 1:,}, and a model takes at most "
-            f"{_MOST_FEATURES:,}; number them without gaps"
+            f"{source}: it has a feature of number {X.indices.max() + 1:,}, and at most "
+            f"{_MOST_FEATURES:,} are taken; number them without gaps"
         )
     if np.array_equal(y, y.astype(np.int64)):
         y = y.astype(np.int64)  # as they are written in most files
