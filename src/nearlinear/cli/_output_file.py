@@ -65,6 +65,10 @@ def _status(path):
 @contextmanager
 def replacing(path: Path):
     """Give a temporary name beside ``path``; rename it to ``path`` if the block succeeds."""
+    found = _status(path)
+    if found is not None and not stat.S_ISREG(found.st_mode):  # a rename would put a file there
+        raise CommandError(f"{path} is no regular file; name another")
+    path = path.resolve()  # a link keeps leading to its file
     # The suffix stays last: matplotlib and others choose the format by it.
     part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
