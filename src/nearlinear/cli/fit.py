@@ -18,6 +18,7 @@ import numpy as np
 from ._cells import numbers
 from ._columns import add_column_arguments, with_columns
 from ._csv_format import add_csv_arguments, csv_format
+from ._csv_tables import name_of
 from ._failure import CommandError
 from ._figures import class_figures, in_short, never_found, value_figures
 from ._methods import find_methods, is_regressor, offered
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     models = _models(names, arguments)
     start = time.perf_counter()
     with progress(3 if arguments.hold_out else 2, plain=not arguments.json) as begin:
-        begin(f"reading {arguments.data}")
+        begin(f"reading {name_of(arguments.data)}")
         piece = with_columns(whole(arguments.data, arguments.target, form), arguments)
         X = numbers(piece.values, piece.names, arguments.data, piece.first, can_drop=True)
         y = piece.target
