@@ -15,11 +15,12 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-jit-off lint bench reproduce-smoke clean distclean
+.PHONY: help demo test test-all test-jit-off lint bench reproduce-smoke clean distclean
 
 help:
 	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
 	@echo "make test             all tests, the compiled passes again as plain Python, the reproductions' smoke runs"
+	@echo "make test-all         the same, and 20,000 changed model files, each refused or scored"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make lint             ruff: rules and format"
 	@echo "make bench            speed and memory"
@@ -75,6 +76,10 @@ test: test-jit-off
 	done && \
 	echo "all tests" && \
 	$(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadgroup
+
+test-all: test
+	@echo "changed model files"
+	@$(ONE_THREAD) NEARLINEAR_FUZZ_CASES=20000 $(RUN) -m pytest -q --no-header tests/runtime/test_damage.py
 
 lint: $(VENV)/.lint
 	@$(RUN) -m ruff check --quiet .

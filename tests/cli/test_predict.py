@@ -348,14 +348,14 @@ def test_ctrl_c_leaves_the_earlier_answers(models, tmp_path, capsys, monkeypatch
 
 
 def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
-    data = table(tmp_path)
+    data, model = table(tmp_path), models()[1]
 
     def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nearlinear.cli.predict.open", full, raising=False)
-    line = refused(models()[1], data, "--out", tmp_path / "out.csv")
-    assert "out.csv: cannot be written (No space left on device)" in line
+    monkeypatch.setattr("nearlinear.runtime.output_file.os.fsync", full)
+    line = refused(model, data, "--out", tmp_path / "out.csv")
+    assert "cannot be written (No space left on device)" in line
 
 
 @pytest.mark.parametrize("n_rows", ["0", "-3", "99999999999999999999"])

@@ -24,7 +24,7 @@ from sklearn.svm import LinearSVC
 
 import nearlinear
 from nearlinear import kernels, load, runtime, save
-from nearlinear.runtime import ModelFileError, container
+from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
 
 # Quicker still: here it matters what a fit leaves, not how good it is.
@@ -560,7 +560,7 @@ def test_a_save_that_fails_leaves_the_older_file(name, error, model, rows, path,
     def fail(*args):
         raise error
 
-    monkeypatch.setattr(container.os, name, fail)
+    monkeypatch.setattr(os, name, fail)
     expected = KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else ModelFileError
     with pytest.raises(expected):
         save(newer, path)

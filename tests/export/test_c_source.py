@@ -450,12 +450,15 @@ def test_rows_that_are_anchors_get_their_own_model(moons, tmp_path):
 
 
 LABELS = ['say "no"', "a\\b", "größer ≥ 日本", "what??/", "tab\tand\nline"]
+# what our own templates call their gaps
+MARKS = ["user@example.com", "@@_N_CLASSES $ <N_OUTPUTS>", "<LABELS> <CALLS> row[d]"]
 
 
 @needs_gcc
-def test_labels_of_any_text_come_back(blobs, tmp_path):
+@pytest.mark.parametrize("labels", [LABELS, MARKS], ids=["text", "marks"])
+def test_labels_of_any_text_come_back(labels, blobs, tmp_path):
     X, group = blobs
-    y = np.array(LABELS)[group]
+    y = np.array(labels)[group]
     model = nearlinear.LDKLClassifier(depth=1, max_iter=3, random_state=0).fit(X, y)
     record = to_c(model, tmp_path, sample=X, sample_labels=y)
     library = compiled([record], tmp_path)

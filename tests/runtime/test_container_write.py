@@ -1,6 +1,5 @@
 """Writing a model file: it appears whole or not at all, whatever happens on the way."""
 
-import builtins
 import errno
 import os
 import stat
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nearlinear.runtime import container
+from nearlinear.runtime import output_file
 from nearlinear.runtime.container import ModelFileError, read, to_bytes, write
 
 OLD, NEW = {"age": "old"}, {"age": "new"}
@@ -74,11 +73,10 @@ class FullDisk:
 
 
 def fill_disk(monkeypatch, error, at_write):
-    def open_full(file, mode="r", *args, **options):
-        found = builtins.open(file, mode, *args, **options)  # noqa: SIM115  (closed later)
-        return FullDisk(found, error, at_write) if "w" in mode or "x" in mode else found
+    def open_full(handle, *args, fdopen=os.fdopen, **options):
+        return FullDisk(fdopen(handle, *args, **options), error, at_write)
 
-    monkeypatch.setattr(container, "open", open_full, raising=False)
+    monkeypatch.setattr(output_file.os, "fdopen", open_full)
 
 
 def test_what_is_written_is_what_to_bytes_gives(tmp_path):
@@ -125,7 +123,7 @@ def test_an_interruption_leaves_what_was_there(path, monkeypatch, at_write):
 @pytest.mark.parametrize("name", ["fsync", "replace"])
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])
 def test_a_failure_before_the_new_name_leaves_what_was_there(path, monkeypatch, name, error):
-    raise_in(container.os, name, error, monkeypatch)
+    raise_in(output_file.os, name, error, monkeypatch)
     expected = KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else ModelFileError
     with pytest.raises(expected):
         write(path, NEW, ARRAYS)
@@ -137,7 +135,7 @@ def test_contents_are_on_the_disk_before_the_name(path, monkeypatch):
     for name in ("fsync", "replace"):
         function = getattr(os, name)
         monkeypatch.setattr(
-            container.os, name,
+            output_file.os, name,
             lambda *args, name=name, function=function: (order.append(name), function(*args)),
         )  # fmt: skip
     write(path, NEW, ARRAYS)
@@ -146,7 +144,7 @@ def test_contents_are_on_the_disk_before_the_name(path, monkeypatch):
 
 def test_a_folder_that_cannot_be_synced_is_no_failure(path, monkeypatch):
     calls = raise_in(
-        container.os, "fsync", OSError(errno.EINVAL, "Invalid"), monkeypatch, at_call=2
+        output_file.os, "fsync", OSError(errno.EINVAL, "Invalid"), monkeypatch, at_call=2
     )
     write(path, NEW, ARRAYS)
     assert len(calls) == 2
@@ -160,7 +158,7 @@ def test_what_cannot_be_written_leaves_what_was_there(path):
 
 
 def test_the_error_says_that_the_older_file_is_unharmed(path, monkeypatch):
-    raise_in(container.os, "replace", OSError(errno.EACCES, "Permission denied"), monkeypatch)
+    raise_in(output_file.os, "replace", OSError(errno.EACCES, "Permission denied"), monkeypatch)
     with pytest.raises(ModelFileError, match="an earlier file of the name is as it was") as found:
         write(path, NEW, ARRAYS)
     assert str(path) in str(found.value)
@@ -195,12 +193,12 @@ def test_every_name_that_the_folder_takes_can_be_written(tmp_path, length):
 
 
 def test_a_file_that_cannot_be_made_leaves_what_was_there(path, monkeypatch):
-    def refuse(file, mode="r", *args, **options):
-        if "w" in mode or "x" in mode:
+    def refuse(path, flags, *args, open=os.open, **options):
+        if flags & os.O_CREAT:
             raise PermissionError(errno.EACCES, "Permission denied")
-        return builtins.open(file, mode, *args, **options)
+        return open(path, flags, *args, **options)
 
-    monkeypatch.setattr(container, "open", refuse, raising=False)
+    monkeypatch.setattr(output_file.os, "open", refuse)
     with pytest.raises(ModelFileError, match=r"cannot be written \(Permission denied\)"):
         write(path, NEW, ARRAYS)
     assert_as_before(path)

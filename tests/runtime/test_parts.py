@@ -64,10 +64,12 @@ def test_objects_are_parts_of_a_kind():
 
 
 def test_sparse_rows_are_a_part_of_their_own():
-    arrays = {name: {"$": "array", "number": 0} for name in ("data", "indices", "indptr")}
-    found = parse({"$": "csr", "shape": [1, 2], **arrays}, ARRAYS)
+    arrays = [np.array([0.5]), np.array([1]), np.array([0, 1])]
+    numbers = {name: k for k, name in enumerate(("data", "indices", "indptr"))}
+    fields = {name: {"$": "array", "number": k} for name, k in numbers.items()}
+    found = parse({"$": "csr", "shape": [1, 2], **fields}, arrays)
     assert (found.kind, found.shape) == ("csr", [1, 2])
-    assert found.indices is ARRAYS[0]
+    assert found.indices is arrays[1]
 
 
 WRONG = [

@@ -67,8 +67,7 @@ class Scorer:
         scores = np.concatenate(parts)
         if self.file.classes is None:
             return scores, scores
-        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.array(self.file.classes)[places], scores
+        return self.file.labels(scores), scores
 
     def _scores(self, X):
         return self.file.decision_function(X.toarray() if hasattr(X, "toarray") else X)

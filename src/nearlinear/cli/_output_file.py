@@ -3,10 +3,11 @@
 import os
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from ..runtime import output_file
 from ._failure import CommandError
 
 STANDARD = "-"
@@ -63,16 +64,11 @@ def _status(path):
 
 
 @contextmanager
-def replacing(path: Path):
-    """Give a temporary name beside ``path``; rename it to ``path`` if the block succeeds."""
-    found = _status(path)
-    if found is not None and not stat.S_ISREG(found.st_mode):  # a rename would put a file there
-        raise CommandError(f"{path} is no regular file; name another")
-    path = path.resolve()  # a link keeps leading to its file
-    # The suffix stays last: matplotlib and others choose the format by it.
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def replacing(path: Path, mode="wb", **options):
+    """An open file that takes the place of ``path`` if the block succeeds."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(output_file.replacing(path, mode, **options))
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written ({error.strerror or error})") from error
+        yield file

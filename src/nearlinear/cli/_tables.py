@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from ..runtime.demands import allowance
 from ._cells import check_finite
 from ._csv_format import USUAL
 from ._csv_tables import STDIN, csv_frames, name_of, pandas_or_error
@@ -29,7 +30,6 @@ _KINDS = {
     ".npz": "npz",
 }
 _ZIPPED = ("csv", "svmlight")
-_MOST_FEATURES = 1 << 24  # of svmlight: four bytes can ask for more than memory holds
 
 
 @dataclass(frozen=True)
@@ -172,10 +172,10 @@ def _svmlight(source, target, n_rows, n_features):
         X, y = load_svmlight_file(str(source), n_features=n_features)
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
-    if X.shape[1] > _MOST_FEATURES:
+    if 8 * X.shape[1] > allowance(os.path.getsize(source)):
         raise CommandError(
-            f"{source}: it has a feature of number {X.indices.max() + 1:,}, and at most "
-            f"{_MOST_FEATURES:,} are taken; number them without gaps"
+            f"{source}: it names feature {X.shape[1]:,}, more than a file of its size can be "
+            "about; number the features from 1 without large gaps"
         )
     if np.array_equal(y, y.astype(np.int64)):
         y = y.astype(np.int64)  # as they are written in most files

@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
     path = place(arguments.shell)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            part.write_text(script(arguments.shell), encoding="utf-8")
+        with replacing(path, "w", encoding="utf-8") as file:
+            file.write(script(arguments.shell))
     except OSError as error:
         raise CommandError(f"{path}: cannot be written ({error.strerror or error})") from error
     print(f"{path}: read by every new {arguments.shell}{_needs(arguments.shell, path)}")

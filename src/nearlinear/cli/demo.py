@@ -146,6 +146,6 @@ def _draw(tables: Mapping[str, Sequence[Measurement]], path: Path):
     except ImportError:
         print("\nno picture: matplotlib is not installed (pip install 'nearlinear[plot]')")
         return
-    with replacing(path) as part:
-        figure.savefig(part, dpi=160)
+    with replacing(path) as file:
+        figure.savefig(file, dpi=160, format=path.suffix.lstrip(".") or None)
     print(f"\npicture: {path}")

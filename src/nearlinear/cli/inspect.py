@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from ._foreign_text import shown
 from ._models import load_file
 
 
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     width = max(len(name) for name in found)
     for name, value in found.items():
-        print(f"{name.replace('_', ' '):{width}}  {_short(value)}")
+        print(f"{shown(name).replace('_', ' '):{width}}  {shown(_short(value))}")
 
 
 def _plain(parameters):

@@ -12,6 +12,7 @@ from pathlib import Path
 from ._columns import add_column_arguments, check_named, listed, with_columns
 from ._csv_format import add_csv_arguments, csv_format
 from ._failure import CommandError
+from ._foreign_text import shown
 from ._models import load_scorer
 from ._output_file import add_force, check_standard_output, check_writable, replacing
 from ._progress import counting
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
             rows = _rows(kept, labels, scores if arguments.scores else None)
             if total == 0:
                 _check_header(names, header)
-                rows.insert(0, [*names, *header])
+                rows.insert(0, [_cell(name) for name in (*names, *header)])
             _write(writer, rows, file, arguments.out)
             total += len(labels)
             count(total)
@@ -110,11 +111,15 @@ def _write(writer, rows, file, name):
 
 
 def _rows(kept, labels, scores):
-    rows = [[label] for label in labels.tolist()]
+    rows = [[_cell(label)] for label in labels.tolist()]
     if scores is not None:
         scores = scores.reshape(len(labels), -1).tolist()
         rows = [[*row, *more] for row, more in zip(rows, scores, strict=True)]
     return rows if kept is None else [[*first, *row] for first, row in zip(kept, rows, strict=True)]
+
+
+def _cell(label):
+    return shown(label, keep="\t\r\n") if isinstance(label, str) else label
 
 
 @contextmanager
@@ -123,12 +128,5 @@ def _output(name):
     if name == STDIN:
         yield sys.stdout
         return
-    with replacing(Path(name)) as part, _opened(part, name) as file:
+    with replacing(Path(name), "w", newline="", encoding="utf-8") as file:
         yield file
-
-
-def _opened(part, name):
-    try:
-        return open(part, "w", newline="", encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{name}: cannot be written ({error.strerror or error})") from error

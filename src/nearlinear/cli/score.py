@@ -9,6 +9,7 @@ from ._columns import add_column_arguments, with_columns
 from ._csv_format import add_csv_arguments, csv_format
 from ._failure import CommandError
 from ._figures import class_figures, never_found, value_figures
+from ._foreign_text import shown
 from ._models import load_scorer
 from ._progress import counting
 from ._tables import pieces
@@ -96,9 +97,10 @@ def _tell(found):
         f"balanced accuracy  {found['balanced_accuracy']:.4f}   "
         f"(by chance: {found['baseline_balanced_accuracy']:.4f})\n"
     )
-    width = max(5, *(len(name) for name in found["classes"]))
+    classes = {shown(name): row for name, row in found["classes"].items()}
+    width = max(5, *map(len, classes))
     print(f"{'class':{width}}  {'rows':>8}  precision  recall      f1")
-    for name, row in found["classes"].items():
+    for name, row in classes.items():
         print(
             f"{name:{width}}  {row['rows']:>8,}  {row['precision']:9.4f}  {row['recall']:6.4f}  "
             f"{row['f1']:6.4f}"

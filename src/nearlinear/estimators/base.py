@@ -72,7 +72,15 @@ class LocalEstimator(BaseEstimator):
 
     def _scores(self, X):
         X = self._check_rows(X)  # first: says so if there is nothing fitted yet
-        return self.predictor_(X, n_jobs=self.n_jobs)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            scores = self.predictor_(X, n_jobs=self.n_jobs)
+        if not np.all(np.isfinite(scores)):
+            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
+            raise ValueError(
+                f"The scores of row {row} are not finite: the model's numbers, or the row's, are "
+                "too large."
+            )
+        return scores
 
     def explain(self, X, *, n_support=5):
         """Take the scores of rows apart.

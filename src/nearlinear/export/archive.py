@@ -1,5 +1,6 @@
 """``save`` and ``load``: a fitted model as one file of data."""
 
+import os
 from importlib import import_module
 
 import numpy as np
@@ -80,6 +81,9 @@ def save(model, path):
 
 def load(path):
     """The model in a file, ready to predict.
+
+    ``n_jobs`` is lowered to the processors of this machine. Rows whose scores are too large to be
+    numbers are an error when they are scored, not NaN.
 
     Parameters
     ----------
@@ -282,6 +286,8 @@ def _estimator_of(checked, parameters):
     cls = getattr(package, method)
     if not set(parameters) <= set(cls._get_param_names()):
         raise ModelFileError(f"The model file has parameters that {method} does not have.")
+    if type(parameters.get("n_jobs")) is int:  # of another machine, perhaps, or of no good will
+        parameters["n_jobs"] = min(parameters["n_jobs"], os.cpu_count() or 1)
     estimator = cls(**parameters)
     try:
         estimator._validate_params()

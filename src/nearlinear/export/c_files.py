@@ -1,10 +1,9 @@
 """The texts of the header and the source, and their way to the disk."""
 
-import os
 import re
 from pathlib import Path
-from uuid import uuid4
 
+from ..runtime.output_file import replacing_all
 from .c_literals import CSourceError, comment_text, string_literal
 from .c_program import Part
 
@@ -124,7 +123,7 @@ def header_text(title, n_features, n_outputs, classes):
 
 
 def calls_text(program, part: Part, scaling, n_features, classes):
-    """The public functions; ``program`` gets the tables that they read."""
+    """The public functions; ``program`` gets the tables that they read. Labels come last of all."""
     program.constant("whole", f"{part.function}_tables", part.tables)
     row = "x[d]"
     if scaling.shift is not None:
@@ -136,8 +135,7 @@ def calls_text(program, part: Part, scaling, n_features, classes):
         text += _VALUE
     else:
         text += _PREDICT_SIGN if part.n_outputs == 1 else _PREDICT_BEST
-        labels = ",\n".join(f"    {string_literal(label)}" for label in classes)
-        text += f"\nconst char *const @_labels[{len(classes)}] = {{\n{labels}\n}};\n"
+        text += f"\nconst char *const @_labels[{len(classes)}] = {{\n<LABELS>\n}};\n"
     text = text.replace("<N_FEATURES>", str(n_features)).replace("<FUNCTION>", part.function)
     return text.replace("<N_OUTPUTS>", str(part.n_outputs)).lstrip("\n")
 
@@ -158,26 +156,24 @@ def named(text, name):
     return text.replace("@@", name.upper()).replace("@", name)
 
 
+def labelled(text, classes):
+    """C text with the labels filled in; these are foreign text, so nothing is replaced after."""
+    labels = () if classes is None else classes
+    return text.replace("<LABELS>", ",\n".join(f"    {string_literal(label)}" for label in labels))
+
+
 def write_files(directory, texts):
-    """Write files that appear whole or not at all: temporary names first, then all renamed."""
+    """Write files that appear whole or not at all."""
     directory = Path(directory)
-    own = uuid4().hex  # so that threads do not write into each other's files
-    parts = {directory / name: directory / f".{name}.{own}.part" for name in texts}
+    paths = [directory / name for name in texts]
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for path, part in parts.items():
-            part.write_text(texts[path.name], encoding="ascii", newline="\n")
-        for path, part in parts.items():
-            os.replace(part, path)
+        with replacing_all(paths, "w", encoding="ascii", newline="\n") as files:
+            for file, text in zip(files, texts.values(), strict=True):
+                file.write(text)
     except OSError as error:
         raise CSourceError(
             f"{directory}: the C files cannot be written ({error.strerror or error}); give a "
             "directory that can."
         ) from error
-    finally:
-        for part in parts.values():
-            try:
-                part.unlink(missing_ok=True)
-            except OSError:
-                continue  # the place itself is what failed
-    return tuple(parts)
+    return tuple(paths)

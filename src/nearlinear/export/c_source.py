@@ -12,7 +12,7 @@ from .archive import model_parts
 from .c_check import checking_program
 from .c_comparison import checked_sample, compare
 from .c_cost import cost_text
-from .c_files import calls_text, check_name, header_text, named, source_text, write_files
+from .c_files import calls_text, check_name, header_text, labelled, named, source_text, write_files
 from .c_literals import CSourceError
 from .c_lowering import lower
 from .c_program import Program
@@ -127,6 +127,7 @@ def to_c(
         record.test.name: checking_program(found),
     }
     texts = {file: named(text, name) for file, text in texts.items()}
+    texts[record.source.name] = labelled(texts[record.source.name], classes)
     texts["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
     write_files(directory, texts)
     return record

@@ -17,10 +17,10 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse
 
 from ..runtime.container import ModelFileError
-from ..runtime.parts import KEPT_AS, as_kept
+from ..runtime.parts import KEPT_AS, as_kept, check_csr, check_strings
 
 # Everything that a model is made of, and where it lives.
 KINDS = {
@@ -148,7 +148,8 @@ def restore(value, arrays, depth=0):
             return as_kept(arrays[_index(value["number"], len(arrays))], value.get("as"))
         if mark == "csr":
             parts = tuple(inner(value[name]) for name in _CSR)
-            return _restored_csr(parts, tuple(value["shape"]))
+            check_csr(value["shape"], *parts)
+            return csr_matrix(parts, shape=tuple(value["shape"]))
         if mark == "tuple":
             return tuple(inner(item) for item in value["items"])
         if mark == "dict":
@@ -156,7 +157,7 @@ def restore(value, arrays, depth=0):
         if mark == "number":
             return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
         if mark == "strings":
-            return np.array([str(item) for item in value["items"]])
+            return np.array(check_strings(value["items"]), dtype=str)
         if mark == "objects":
             items = np.empty(len(value["items"]), dtype=object)
             items[:] = [inner(item) for item in value["items"]]
@@ -174,12 +175,6 @@ def _index(number, count):
     if type(number) is not int or not 0 <= number < count:
         raise ModelFileError(f"The model asks for array {repr(number)[:40]} of {count}.")
     return number
-
-
-def _restored_csr(parts, shape):
-    matrix = csr_array(parts, shape=shape)
-    matrix.check_format(full_check=True)
-    return csr_matrix(matrix)
 
 
 def _restored_object(kind, parts, inner):

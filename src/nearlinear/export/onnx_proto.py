@@ -1,11 +1,7 @@
 """A built graph as an ONNX model: inputs, outputs, what it says of itself, and the file."""
 
-import os
-from contextlib import suppress
-from pathlib import Path
-from uuid import uuid4
-
 from .._version import __version__
+from ..runtime.output_file import replacing
 from .onnx_builder import OPSET, TENSOR_TYPES, OnnxExportError
 
 _IR_VERSION = 8  # the one of opset 17, so that runtimes of its time read the file, too
@@ -55,21 +51,12 @@ def _described(name, dtype, n_columns):
 
 
 def write(path, model):
-    """Write a file that appears whole or not at all: a temporary name, synced, then renamed."""
-    path = Path(path)
-    # a name of its own for every call, and short: the file's own may be as long as names can be
-    part = path.parent / f".{uuid4().hex}.part"
+    """Write a file that appears whole or not at all."""
     try:
-        with open(part, "wb") as file:
+        with replacing(path) as file:
             file.write(model.SerializeToString())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
     except (OSError, ValueError) as error:
         raise OnnxExportError(
             f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}); an earlier "
             "file of the name is as it was."
         ) from error
-    finally:
-        with suppress(OSError, ValueError):
-            part.unlink(missing_ok=True)

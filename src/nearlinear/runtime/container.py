@@ -9,18 +9,18 @@
 
 All numbers are little-endian. The header's "arrays" lists dtype, shape, offset and CRC-32 of each
 array; the file ends where the last one does. Nothing is allocated before sizes have been held
-against the file's own.
+against the file's own, by the rule of ``demands``.
 """
 
 import json
 import math
-import os
 import zlib
-from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
+
+from .demands import allowance, content_bytes, header_bytes
+from .output_file import replacing
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
 VERSION = 1
@@ -35,26 +35,22 @@ class ModelFileError(ValueError):
 
 
 def write(path, header, arrays):
-    """Write a file that appears whole or not at all: a temporary name, synced, then renamed."""
-    path = Path(path)
-    # a name of its own for every call, and short: the file's own may be as long as names can be
-    part = path.parent / f".{uuid4().hex}.part"
+    """Write a file that appears whole or not at all."""
+    pieces = _pieces(header, arrays)
+    first = next(pieces)
+    size = len(first) + sum(np.asarray(array).nbytes for array in arrays)
+    for demand in (header_bytes(first[_FIXED:]), content_bytes(header, arrays)):
+        _check_demand(demand, size, "The model")  # or nobody could read it
     try:
-        with open(part, "wb") as file:
-            for piece in _pieces(header, arrays):
+        with replacing(path) as file:
+            file.write(first)
+            for piece in pieces:
                 file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-        _sync_folder(path.parent)
     except (OSError, ValueError) as error:
         raise ModelFileError(
             f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}); an earlier "
             "file of the name is as it was."
         ) from error
-    finally:
-        with suppress(OSError, ValueError):
-            part.unlink(missing_ok=True)
 
 
 def to_bytes(header, arrays):
@@ -94,8 +90,20 @@ def from_bytes(data, name="the model"):
     text = data[_FIXED : _FIXED + length]
     if zlib.crc32(text) != checksum:
         raise ModelFileError(f"{name} is damaged: its header has another checksum than written.")
+    text = bytes(text)
+    _check_demand(header_bytes(text), len(data), name)
     header = _parsed(text, name)
-    return header, _arrays(data, _FIXED + length, header.pop("arrays"), name)
+    arrays = _arrays(data, _FIXED + length, header.pop("arrays"), name)
+    _check_demand(content_bytes(header, arrays), len(data), name)
+    return header, arrays
+
+
+def _check_demand(n_bytes, file_bytes, name):
+    if n_bytes > allowance(file_bytes):
+        raise ModelFileError(
+            f"{name} asks for too much memory: its {file_bytes} bytes may become "
+            f"{allowance(file_bytes)} at most."
+        )
 
 
 def _pieces(header, arrays):
@@ -215,16 +223,3 @@ def _entry(entry, number, name):
             ):
                 return np.dtype(entry["dtype"]), shape, offset, checksum
     raise ModelFileError(f"{name} is damaged: array {number} is described wrongly.")
-
-
-def _sync_folder(folder):
-    """So that the new name survives a crash, too."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    # where a folder cannot be opened or synced, the file is there all the same
-    with suppress(OSError):
-        handle = os.open(folder, os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

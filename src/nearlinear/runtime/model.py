@@ -29,17 +29,32 @@ class FileModel:
     record: dict
 
     def decision_function(self, X):
-        """Scores: one column per class, or one dimension for two classes and for values."""
-        scores = score(self.predictor, self._rows(X))
+        """Scores: one column per class, or one dimension for two classes and for values.
+
+        Scores that are too large to be numbers are an error, not NaN.
+        """
+        with np.errstate(all="ignore"):
+            scores = score(self.predictor, self._rows(X))
+        if not np.all(np.isfinite(scores)):
+            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
+            raise ValueError(
+                f"The scores of row {row} are not finite: the model's numbers, or the row's, are "
+                "too large."
+            )
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X):
         """Labels, or the values of a regression."""
         scores = self.decision_function(X)
-        if self.classes is None:
-            return scores
+        return scores if self.classes is None else self.labels(scores)
+
+    def labels(self, scores):
+        """The classes of scores."""
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.array(self.classes)[places]
+        labels = np.array(self.classes)
+        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
+            labels = np.array(self.classes, dtype=object)
+        return labels[places]
 
     def _rows(self, X):
         X = np.asarray(X)
@@ -72,8 +87,8 @@ def model_of(header, arrays):
         if name not in header:
             raise ModelFileError(f"The model file does not say its {name}.")
     n_features, n_gating = header["n_features"], header["n_gating_features"]
-    for count in (n_features, n_gating):
-        if type(count) is not int or not 0 <= count < 1 << 31:
+    for count, least in ((n_features, 1), (n_gating, 0)):
+        if type(count) is not int or not least <= count < 1 << 31:
             raise ModelFileError("The model file names no whole number of features.")
     predictor = parse(header["predictor"], arrays)
     n_outputs = check_predictor(predictor, n_features + n_gating)

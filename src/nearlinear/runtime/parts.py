@@ -12,6 +12,8 @@ _DEEPEST = 50
 
 # Types of labels that are kept as wider ones.
 KEPT_AS = ("<i2", "<u2", "<u4", "<u8", "<f2")
+# Types of sparse rows.
+_NUMBERS, _WHOLE = (np.float32, np.float64, np.int32, np.int64, np.bool_), (np.int32, np.int64)
 
 
 class Part(SimpleNamespace):
@@ -24,6 +26,30 @@ def as_kept(array, kind):
     if kind not in KEPT_AS:
         raise ModelFileError(f"The model has an array of the unknown type {repr(kind)[:40]}.")
     return array.astype(np.dtype(kind).newbyteorder("="))
+
+
+def check_strings(items):
+    """Refuse what an array of strings cannot hold: NumPy cuts zeros off their end."""
+    if not all(isinstance(item, str) and not item.endswith("\0") for item in items):
+        raise ModelFileError("The model has strings that are none, or that end in a zero.")
+    return items
+
+
+def check_csr(shape, data, indices, indptr):
+    """Hold the arrays of sparse rows against each other: compiled code trusts them.
+
+    Neighbors are compared, since the difference of two starts can wrap around.
+    """
+    n_rows, width = shape
+    good = all(type(extent) is int and 0 <= extent < 1 << 40 for extent in shape)
+    for array, kinds in ((data, _NUMBERS), (indices, _WHOLE), (indptr, _WHOLE)):
+        good = good and isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype in kinds
+    good = good and indptr.shape == (n_rows + 1,) and indices.shape == data.shape
+    good = good and indptr[0] == 0 and indptr[-1] == len(indices)
+    good = good and np.all(indptr[1:] >= indptr[:-1])
+    good = good and (len(indices) == 0 or (indices.min() >= 0 and indices.max() < width))
+    if not good:
+        raise ModelFileError("The model's sparse rows are damaged.")
 
 
 def parse(value, arrays, depth=0):
@@ -53,10 +79,13 @@ def parse(value, arrays, depth=0):
             return {inner(key): inner(item) for key, item in value["items"]}
         if mark == "number":
             return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
-        if mark in ("strings", "objects"):
+        if mark == "strings":
+            return check_strings(value["items"])
+        if mark == "objects":
             return [inner(item) for item in value["items"]]
         if mark == "csr":
             parts = {name: inner(value[name]) for name in ("shape", "data", "indices", "indptr")}
+            check_csr(**parts)
             return Part(kind="csr", **parts)
         if mark == "object":
             names = value["fields"]

@@ -2,6 +2,9 @@
 
 What comes out of a file may be anything: kinds, field names, types, shapes and indices are held
 against the rules below before a single row is scored, here or by compiled code that trusts them.
+
+All numbers are finite, and floats are single or double. No part makes a row wider than the model
+takes it, but for a gate's values, of which each has its own number in the file.
 """
 
 import numpy as np
@@ -10,6 +13,7 @@ from .container import ModelFileError
 from .parts import Part
 
 _LARGEST_DEPTH = 30
+_FLOATS, _WHOLE = (np.float32, np.float64), (np.int32, np.int64)
 
 
 def check_predictor(part, n_features):
@@ -41,7 +45,7 @@ def _require(condition, kind, what):
 
 def _floats(array, *shape, name):
     """A finite array of floats; None in ``shape`` leaves an extent open."""
-    good = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == len(shape)
+    good = isinstance(array, np.ndarray) and array.dtype in _FLOATS and array.ndim == len(shape)
     good = good and all(want in (None, have) for want, have in zip(shape, array.shape))
     if not good or not np.all(np.isfinite(array)):
         raise ModelFileError(f"The model's {name} has the wrong shape, type or values.")
@@ -74,6 +78,7 @@ def _short(value):
 
 def _columns(columns, n_features, name):
     _require(isinstance(columns, tuple) and len(columns) > 0, name, "it has no columns")
+    _require(len(columns) <= n_features, name, "it has more columns than there are features")
     for column in columns:
         _count(column, f"{name} column", 0, n_features - 1)
 
@@ -229,27 +234,20 @@ def _conformal(part, n_features):
     _require(type(part.per_feature) is bool, "ConformalLinear", "per_feature is no boolean")
     for name, most in (("kernels", n_kernels), ("outputs", n_outputs)):
         index = getattr(part, name)
-        good = isinstance(index, np.ndarray) and index.dtype.kind == "i"
+        good = isinstance(index, np.ndarray) and index.dtype in _WHOLE
         good = good and index.shape == (n_terms,) and np.all((index >= 0) & (index < most))
         _require(good, "ConformalLinear", f"{name} point nowhere")
-    _require(np.all(np.diff(part.kernels) >= 0), "ConformalLinear", "kernels are out of order")
+    _require(
+        np.all(part.kernels[1:] >= part.kernels[:-1]), "ConformalLinear", "kernels are out of order"
+    )
     return n_outputs
 
 
 def _support(support, n_features, name):
     if isinstance(support, Part) and support.kind == "csr":
         n_rows, width = support.shape
-        _count(n_rows, "number of support rows", 0, 1 << 40)
-        _count(width, "width of support rows", 0, 1 << 40)
         _require(width == n_features, name, "support rows have another length")
         _floats(support.data, None, name="support")
-        starts, columns = support.indptr, support.indices
-        good = starts.dtype.kind == "i" and columns.dtype.kind == "i"
-        good = good and starts.shape == (n_rows + 1,) and columns.shape == support.data.shape
-        good = good and starts[0] == 0 and starts[-1] == len(columns)
-        good = good and np.all(np.diff(starts) >= 0)
-        good = good and (len(columns) == 0 or (columns.min() >= 0 and columns.max() < width))
-        _require(good, name, "its sparse support rows are damaged")
         return n_rows
     return _floats(support, None, n_features, name="support")[0]
 
@@ -260,6 +258,7 @@ def _expansion(part, n_features):
     _check_kernels(part.kernels, n_features)
     n_support = _support(part.support, n_features, "KernelExpansion")
     (n_outputs,) = _floats(part.biases, None, name="biases")
+    _require(n_outputs >= 1, "KernelExpansion", "it has no outputs")
     _floats(part.coefficients, len(part.kernels), n_support, n_outputs, name="coefficients")
     return n_outputs
 
@@ -267,7 +266,8 @@ def _expansion(part, n_features):
 def _component_scores(part, n_features):
     _count(part.n_features, "n_features", 1, n_features)
     _check_kernels(part.kernels, n_features)
-    _require(isinstance(part.owners, tuple), "ComponentScores", "its owners are no tuple")
+    good = isinstance(part.owners, tuple) and part.owners
+    _require(good, "ComponentScores", "it has no components")
     for owner in part.owners:
         _count(owner, "owner", 0, len(part.kernels) - 1)
     n_support = _support(part.support, n_features, "ComponentScores")
@@ -297,7 +297,11 @@ def _selected(part, n_features):
 
 def _gated_rows(part, n_features):
     n_gates = _check(part.gate, _GATES, "gate", n_features)
-    return _check(part.expansion, _EXPANSIONS, "expansion", n_features + n_gates)
+    n_outputs = _check(part.expansion, _EXPANSIONS, "expansion", n_features + n_gates)
+    # these have one kernel for each gate
+    kinds = {kernel.kind for kernel in part.expansion.kernels}
+    _require(kinds == {"PairwiseNormalizedSum"}, part.kind, "its kernels do not read gates")
+    return n_outputs
 
 
 def _gated_linear(part, n_features):
@@ -311,7 +315,7 @@ def _gated_linear(part, n_features):
 
 def _stacked(part, n_features):
     _require(isinstance(part.outputs, tuple) and part.outputs, "Stacked", "it has no outputs")
-    found = [check_predictor(output, n_features) for output in part.outputs]
+    found = [_check(output, _STACKABLE, "stacked output", n_features) for output in part.outputs]
     _require(set(found) == {1}, "Stacked", "its parts have several outputs")
     return len(found)
 
@@ -345,18 +349,25 @@ _PREDICTORS = {
     "GatedLinear": (("gate", "weights", "biases", "bias"), _gated_linear),
     "Stacked": (("outputs",), _stacked),
 }
+_STACKABLE = {
+    kind: rule
+    for kind, rule in _PREDICTORS.items()
+    if kind.startswith("Gated") or kind in ("SelectedSum", "ExpansionOfGatedRows")
+}
 
 # --- gates of components ------------------------------------------------------------------------
 
 
 def _linear_gate(part, n_features):
     n_components, _ = _floats(part.directions, None, n_features, name="directions")
+    _require(n_components >= 1, part.kind, "it has no components")
     _floats(part.offsets, n_components, name="offsets")
     return n_components
 
 
 def _gaussian_gate(part, n_features):
     n_components, _ = _floats(part.centres, None, n_features, name="centres")
+    _require(n_components >= 1, part.kind, "it has no components")
     _floats(part.log_widths, n_components, name="log_widths")
     _number(part.scale, "scale", 1e-300)
     return n_components
@@ -387,7 +398,7 @@ def _unit_length(part, n_features):
 
 
 def _repeated(part, n_features):
-    _count(part.count, "count", 1, 1 << 20)
+    _count(part.count, "count", 1, 1 << 40)
     return part.count * _check(part.gate, _GATES, "gate", n_features)
 
 

@@ -1,5 +1,7 @@
 """Scores of checked parts in plain NumPy: the formulas, kind by kind."""
 
+import math
+
 import numpy as np
 
 from .parts import Part
@@ -9,12 +11,26 @@ _MOST_ROWS, _MOST_NUMBERS = 1024, 1 << 21  # at once
 
 def score(predictor, X):
     """Scores of dense rows, shape (n_rows, n_outputs)."""
-    step = max(1, min(_MOST_ROWS, _MOST_NUMBERS // max(1, X.shape[1])))
+    step = max(1, min(_MOST_ROWS, _MOST_NUMBERS // max(X.shape[1], _numbers(predictor))))
     parts = [
         _PREDICTORS[predictor.kind](predictor, X[start : start + step])
         for start in range(0, len(X), step)
     ]
     return np.concatenate(parts) if parts else _PREDICTORS[predictor.kind](predictor, X)
+
+
+def _numbers(value):
+    """How many numbers some step makes of one row: those of an array's row, or one for each."""
+    if isinstance(value, np.ndarray):
+        return max((*value.shape, math.prod(value.shape[1:])), default=1)
+    if isinstance(value, tuple):
+        return max(map(_numbers, value), default=1)
+    if not isinstance(value, Part):
+        return 1
+    if value.kind == "csr":
+        return value.shape[0]
+    k = getattr(value, "n_neighbors", 0)
+    return max(1, k * k, *map(_numbers, vars(value).values()))
 
 
 # --- local models around anchors ----------------------------------------------------------------
@@ -135,13 +151,19 @@ def _conformal(part, X):
 
 
 def _dense(support):
-    """Support rows as a matrix; sparse ones are filled in."""
-    if not (isinstance(support, Part) and support.kind == "csr"):
-        return support
-    rows = np.zeros(tuple(support.shape), dtype=support.data.dtype)
-    owner = np.repeat(np.arange(len(rows)), np.diff(support.indptr))
-    np.add.at(rows, (owner, support.indices), support.data)
-    return rows
+    """Slices of support rows and the rows; sparse ones are filled in a few at a time."""
+    if not isinstance(support, Part):
+        yield slice(None), support
+        return
+    n_rows, width = support.shape
+    step = max(1, _MOST_NUMBERS // width)
+    for start in range(0, n_rows, step):
+        starts = support.indptr[start : start + step + 1]
+        inside = slice(starts[0], starts[-1])
+        rows = np.zeros((len(starts) - 1, width), dtype=support.data.dtype)
+        owner = np.repeat(np.arange(len(rows)), np.diff(starts))
+        np.add.at(rows, (owner, support.indices[inside]), support.data[inside])
+        yield slice(start, start + step), rows
 
 
 def _kernel(part, X, Z):
@@ -200,20 +222,20 @@ def _inverse_root(diagonal):
 
 
 def _expansion(part, X):
-    support = _dense(part.support)
     scores = np.tile(part.biases, (len(X), 1))
-    for kernel, coefficients in zip(part.kernels, part.coefficients):
-        scores = scores + _kernel(kernel, X, support) @ coefficients
+    for some, support in _dense(part.support):
+        for kernel, coefficients in zip(part.kernels, part.coefficients):
+            scores = scores + _kernel(kernel, X, support) @ coefficients[some]
     return scores
 
 
 def _components(part, X):
-    support = _dense(part.support)
     scores = np.tile(part.biases, (len(X), 1))
     owners = np.array(part.owners)
-    for m, kernel in enumerate(part.kernels):
-        mine = np.flatnonzero(owners == m)
-        scores[:, mine] += _kernel(kernel, X, support) @ part.coefficients[mine].T
+    for some, support in _dense(part.support):
+        for m, kernel in enumerate(part.kernels):
+            mine = np.flatnonzero(owners == m)
+            scores[:, mine] += _kernel(kernel, X, support) @ part.coefficients[mine, some].T
     return scores
 
 
