@@ -59,7 +59,7 @@ $(VENV)/.lint: $(VENV)/.made pyproject.toml
 
 # LightGBM comes along: it is one of the alternatives that our figures stand beside.
 demo: $(VENV)/.demo
-	@$(RUN) -m nearlinear demo
+	@$(RUN) -m nearlinear demo --force
 
 test-jit-off: $(VENV)/.test
 	@echo "compiled passes as plain Python"

@@ -90,6 +90,49 @@ def test_bash_offers_files(tmp_path):
     assert completions("predict", "mod", folder=tmp_path) == {"model.nlm"}
 
 
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["fit", "--method", "ld"], {"ldkl", "ldmkl"}),
+        (["fit", "train.csv", "--method", "LDK"], {"LDKLClassifier", "LDKLRegressor"}),
+        (["fit", "--method", "=", "ldk"], {"ldkl"}),
+        (["export", "model.nlm", "--to", ""], {"c", "onnx"}),
+        (["export", "--dtype", "i"], {"int8"}),
+        (["completion", ""], {"bash", "zsh", "fish"}),
+        (["methods", "llc"], {"llcsapl"}),
+    ],
+)
+def test_bash_offers_values(tmp_path, words, values):
+    (tmp_path / "idle.csv").touch()
+    assert completions(*words, folder=tmp_path) == values
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_offer_values(shell):
+    lines = [line for line in script(shell).splitlines() if "dtype" in line]
+    assert any("float32 int8" in line for line in lines)
+
+
+@each_shell
+def test_a_script_is_installed_where_its_shell_looks(shell, tmp_path, capsys, monkeypatch):
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "BASH_COMPLETION_USER_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("nearlinear.cli.completion._ZSH_SHARED", tmp_path / "missing")
+    assert main(["completion", shell, "--install"]) == 0
+    place = {
+        "bash": ".local/share/bash-completion/completions/nearlinear",
+        "zsh": ".zfunc/_nearlinear",
+        "fish": ".config/fish/completions/nearlinear.fish",
+    }[shell]
+    assert (tmp_path / place).read_text() == script(shell)
+    assert str(tmp_path / place) in capsys.readouterr().out
+
+
+def test_zsh_is_told_that_the_file_holds_a_completion():
+    assert script("zsh").startswith("#compdef nearlinear\n")
+
+
 def test_an_unknown_shell_is_refused(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["completion", "tcsh"])

@@ -64,3 +64,14 @@ def test_failure_is_one_line(raised, code, sentence, monkeypatch, capsys):
     monkeypatch.setattr(nearlinear.cli, "_module", lambda name: Failing)
     assert main(["demo"]) == code
     assert capsys.readouterr().err.splitlines() == [sentence]
+
+
+@pytest.mark.parametrize(
+    "words", [["predict", "m.nlm", "x.csv", "--rows", "abc"], ["fit", "x.csv", "--colour"], ["fot"]]
+)
+def test_a_wrong_command_line_is_one_line(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("--help")

@@ -3,9 +3,12 @@
 import csv
 import io
 import os
+import signal
 import subprocess
 import sys
 import tracemalloc
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 import nearlinear
 from nearlinear.cli import main
+from nearlinear.cli._models import Scorer
 
 NAMES = ["width", "height", "weight"]
 SMALL = {"n_anchors": 6, "n_neighbors": 3, "random_state": 0}
@@ -160,19 +164,11 @@ def test_a_file_is_written_whole(models, tmp_path, capsys):
     out = tmp_path / "answers.csv"
     out.write_text("old")
     data = table(tmp_path)
-    assert main(["predict", file, data, "--out", str(out), "--rows", "7"]) == 0
+    assert main(["predict", file, data, "--out", str(out), "--rows", "7", "--force"]) == 0
     _, found = read(out.read_text(encoding="utf-8"))
     assert [row[0] for row in found] == labels_of(model, rows()[0])
     assert capsys.readouterr().out == ""
     assert {path.name for path in tmp_path.iterdir()} == {"new.csv", "answers.csv"}
-
-
-def test_the_answers_may_replace_the_table(models, tmp_path):
-    model, file = models()
-    data = table(tmp_path)
-    assert main(["predict", file, data, "--out", data, "--rows", "7"]) == 0
-    _, found = read((tmp_path / "new.csv").read_text(encoding="utf-8"))
-    assert [row[0] for row in found] == labels_of(model, rows()[0])
 
 
 def test_a_table_comes_from_standard_input(models, tmp_path, capsys, monkeypatch):
@@ -196,20 +192,8 @@ def test_a_model_without_a_pipeline_predicts_too(tmp_path, capsys, scaling):
 
 
 @pytest.fixture
-def refused(capsys, tmp_path):
-    """Runs a command that must fail with one line, and leaves no trace; gives that line."""
-
-    def run(*arguments):
-        before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-        assert main(["predict", *map(str, arguments)]) == 2
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        (line,) = captured.err.splitlines()
-        assert line.startswith("nearlinear predict: ")
-        assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
-        return line
-
-    return run
+def refused(refused_command):
+    return partial(refused_command, "predict")
 
 
 def test_wide_sparse_rows_are_filled_in_few_at_a_time(tmp_path, capsys):
@@ -262,7 +246,7 @@ def test_a_bad_row_far_down_leaves_no_half_of_a_file(models, tmp_path, refused):
     data, out = tmp_path / "bad.csv", tmp_path / "out.csv"
     data.write_text("width,height,weight\n" + "1,2,3\n" * 50 + "1,x,3\n" + "1,2,3\n" * 50)
     out.write_text("old")
-    line = refused(models()[1], data, "--out", out, "--rows", 10)
+    line = refused(models()[1], data, "--out", out, "--rows", 10, "--force")
     assert f"{data}, row 51, column 'height': 'x'" in line
     assert out.read_text() == "old"
 
@@ -344,6 +328,25 @@ def test_a_folder_that_must_not_be_written_is_refused(models, tmp_path, refused,
     assert "permission" in refused(models()[1], data, "--out", tmp_path / "out.csv")
 
 
+def test_ctrl_c_leaves_the_earlier_answers(models, tmp_path, capsys, monkeypatch):
+    answers, calls = Scorer.answers, []
+
+    def interrupted(self, X):
+        calls.append(X)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return answers(self, X)
+
+    monkeypatch.setattr(Scorer, "answers", interrupted)
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    words = [models()[1], table(tmp_path), "--out", str(out), "--force", "--rows", "7"]
+    assert main(["predict", *words]) == 130
+    assert capsys.readouterr().err.splitlines() == ["nearlinear predict: interrupted"]
+    assert out.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"new.csv", "out.csv"}
+
+
 def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
     data, model = table(tmp_path), models()[1]
 
@@ -355,8 +358,72 @@ def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
     assert "cannot be written (No space left on device)" in line
 
 
-def test_a_piece_has_at_least_one_row(models, tmp_path, refused):
-    assert "--rows 0" in refused(models()[1], table(tmp_path), "--rows", 0)
+@pytest.mark.parametrize("n_rows", ["0", "-3", "99999999999999999999"])
+def test_a_number_of_rows_that_no_piece_has_is_refused(models, tmp_path, refused, n_rows):
+    assert f"--rows {n_rows}" in refused(models()[1], table(tmp_path), "--rows", n_rows)
+
+
+@pytest.mark.parametrize("out", ["table", "symbolic link", "hard link", "model"])
+def test_an_input_is_never_overwritten(models, tmp_path, refused, out):
+    data, model = tmp_path / "new.csv", tmp_path / "model.nlm"
+    table(tmp_path)
+    model.write_bytes(Path(models()[1]).read_bytes())
+    (tmp_path / "soft.csv").symlink_to(data)
+    (tmp_path / "hard.csv").hardlink_to(data)
+    names = {"symbolic link": "soft.csv", "hard link": "hard.csv", "model": "model.nlm"}
+    path = tmp_path / names.get(out, "new.csv")
+    line = refused(model, data, "--out", path, "--force")
+    assert f"{path} is the input" in line
+
+
+def test_an_earlier_file_is_replaced_only_by_force(models, tmp_path, refused):
+    (tmp_path / "out.csv").write_text("old")
+    line = refused(models()[1], table(tmp_path), "--out", tmp_path / "out.csv")
+    assert "out.csv exists (3 bytes" in line
+    assert "--force" in line
+
+
+def test_standard_output_is_no_input_either(models, tmp_path):
+    data = table(tmp_path)
+    before = Path(data).read_bytes()
+    shown = type_in(f"nearlinear predict {models()[1]} {data} >> {data}; echo $?")
+    assert shown.stdout == "2\n"
+    assert "is the input" in shown.stderr
+    assert Path(data).read_bytes() == before
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_ids_are_carried_through_as_they_are_written(models, tmp_path, capsys, ending):
+    X, _ = rows(4)
+    frame = frame_of(X).assign(id=["007", "NA", "", "a,b"], remark="x")
+    data = tmp_path / f"new{ending}"
+    frame.to_csv(data, index=False) if ending == ".csv" else frame.to_parquet(data)
+    model, file = models()
+    assert main(["predict", file, str(data), "--keep", "id,width", "--rows", "3"]) == 0
+    header, found = read(capsys.readouterr().out)
+    assert header == ["id", "width", "prediction"]
+    assert [row[0] for row in found] == ["007", "NA", "", "a,b"]
+    assert [float(row[1]) for row in found] == X[:, 0].tolist()
+    assert [row[2] for row in found] == labels_of(model, X)
+
+
+@pytest.mark.parametrize("column", ["nix", "prediction"])
+def test_a_column_that_cannot_be_kept_is_refused(models, tmp_path, refused, column):
+    frame_of(rows()[0]).assign(prediction=1).to_csv(tmp_path / "new.csv", index=False)
+    assert column in refused(models()[1], tmp_path / "new.csv", "--keep", column)
+
+
+def test_a_model_without_names_takes_the_columns_that_are_not_dropped(models, tmp_path, capsys):
+    model, file = models(named=False)
+    X, _ = rows()
+    frame = frame_of(X)
+    frame.insert(0, "id", [f"{k:03d}" for k in range(len(X))])
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    words = ["predict", file, str(tmp_path / "new.csv"), "--drop", "id", "--keep", "id"]
+    assert main(words) == 0
+    _, found = read(capsys.readouterr().out)
+    assert [row[0] for row in found] == frame["id"].tolist()
+    assert [row[1] for row in found] == labels_of(model, X, named=False)
 
 
 def type_in(command, **options):
@@ -395,6 +462,7 @@ def test_an_error_in_a_shell_is_one_line_and_code_2(models, tmp_path):
 PEAK = """
 import resource, sys
 from nearlinear.cli import main
+from nearlinear.cli._models import Scorer
 code = main(sys.argv[1:])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 sys.exit(code)
@@ -418,8 +486,8 @@ def test_memory_does_not_grow_with_the_table(models, tmp_path):
     few.write_text("".join(lines[:2001]))
     many.write_text("".join(lines))
     out = tmp_path / "out.csv"
-    small = peak_kilobytes(file, few, "--rows", 1000, "--out", out)
-    large = peak_kilobytes(file, many, "--rows", 1000, "--out", out)
+    small = peak_kilobytes(file, few, "--rows", 1000, "--out", out, "--force")
+    large = peak_kilobytes(file, many, "--rows", 1000, "--out", out, "--force")
     assert sum(1 for _ in out.open()) == 50_001
     # the table as numbers has 1.2 MB, as Python's lists of answers more than 10
     assert large - small < 6_000

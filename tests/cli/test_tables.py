@@ -11,8 +11,9 @@ import pytest
 from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
+from nearlinear.cli._cells import numbers
 from nearlinear.cli._failure import CommandError
-from nearlinear.cli._tables import STDIN, kind_of, numbers, pieces, whole
+from nearlinear.cli._tables import STDIN, kind_of, pieces, whole
 
 NAMES = ["width", "height", "weight"]
 N_ROWS = 11
@@ -413,7 +414,7 @@ def test_a_file_that_must_not_be_read_is_refused(tmp_path, monkeypatch):
     assert "permission" in refusal(path)
 
 
-@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.csv.gz"])
+@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.parquet.gz"])
 def test_an_ending_that_no_table_has_is_refused_with_those_there_are(name):
     assert all(ending in refusal(name) for ending in (*NAMED, *UNNAMED))
 

@@ -24,7 +24,7 @@ def test_every_kind_is_warmed_once_and_told(few, capsys):
     assert main(["warmup"]) == 0
     assert few == ["anchors", "trees"]
     captured = capsys.readouterr()
-    assert captured.err.splitlines() == ["compiling anchors", "compiling trees"]
+    assert captured.err.splitlines() == ["[1/2] compiling anchors", "[2/2] compiling trees"]
     assert captured.out.startswith("2 kinds of models are ready")
 
 

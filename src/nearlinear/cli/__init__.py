@@ -13,22 +13,57 @@ from importlib import import_module
 
 from .._version import __version__
 from ._failure import CommandError
+from ._interrupt import Interrupted, stopping_at_once
+from ._notes import notes
 
 COMMANDS = {
     "demo": "our models beside the alternatives, on data that ships with scikit-learn",
     "fit": "a model from a table, written to a model file",
+    "methods": "the methods that fit knows, with a line on each",
     "predict": "labels and scores of a table, streamed in constant memory",
+    "score": "how good a model is on a table whose answers are known",
     "inspect": "what a model file holds: method, cost, training record",
     "export": "a model file as C source or ONNX graph, checked against the model",
     "warmup": "compile what prediction needs, once, for container images",
-    "completion": "a script that completes commands and options in a shell",
+    "completion": "a script that completes commands, options and values in a shell",
 }
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answers a wrong command line with one sentence."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv`` and return its exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
-    parser = argparse.ArgumentParser(
+    name = "nearlinear"
+    try:
+        with stopping_at_once():
+            arguments = _parsed(argv)
+            name = f"nearlinear {arguments.command}"
+            with notes(arguments.command):
+                _module(arguments.command).run(arguments)
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        _forget_output()
+        return 0
+    except OSError as error:
+        _forget_output()
+        return _failed(name, f"the output cannot be written ({error.strerror or error})", 2)
+    except CommandError as error:
+        return _failed(name, error, 2)
+    except MemoryError as error:
+        return _failed(name, f"there is too little memory {error}".rstrip(), 2)
+    except (KeyboardInterrupt, Interrupted):
+        return _failed(name, "interrupted", 130)
+    return 0
+
+
+def _parsed(argv):
+    parser = _Parser(
         prog="nearlinear", description="Non-linear accuracy at near-linear prediction cost."
     )
     parser.add_argument("--version", action="version", version=f"nearlinear {__version__}")
@@ -38,25 +73,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Only the command that was asked for is imported: --help stays instant.
         if name in argv:
             _module(name).add_arguments(command)
-    arguments = parser.parse_args(argv)
-    try:
-        _module(arguments.command).run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads our output has seen enough
-        _forget_output()
-        return 0
-    except OSError as error:
-        _forget_output()
-        reason = f"the output cannot be written ({error.strerror or error})"
-        print(f"nearlinear {arguments.command}: {reason}", file=sys.stderr)
-        return 2
-    except CommandError as error:
-        print(f"nearlinear {arguments.command}: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"nearlinear {arguments.command}: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    return parser.parse_args(argv)
+
+
+def _failed(name, reason, code):
+    print(f"{name}: {reason}", file=sys.stderr)
+    return code
 
 
 def _forget_output():

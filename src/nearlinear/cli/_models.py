@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._cells import numbers
+from ._csv_tables import name_of
 from ._failure import CommandError
 from ._tables import check_readable
 
@@ -27,6 +29,35 @@ class Scorer:
     @property
     def names(self):
         return self.file.feature_names
+
+    def answers_to(self, piece, source):
+        """Labels (or values) and scores of a piece of a table."""
+        X = self._columns(piece, source)
+        try:
+            return self.answers(X)
+        except ValueError as error:
+            last, reason = piece.first + X.shape[0] - 1, str(error).splitlines()[0]
+            raise CommandError(
+                f"{name_of(source)}, rows {piece.first} to {last}: {reason}"
+            ) from error
+
+    def _columns(self, piece, source):
+        """The numbers that the model wants, by name where both have names."""
+        if piece.names is None or self.names is None:
+            X = numbers(piece.values, piece.names, source, piece.first, can_drop=True)
+            if X.shape[1] != self.n_features:
+                raise CommandError(
+                    f"{name_of(source)}: rows have {X.shape[1]} columns, the model takes "
+                    f"{self.n_features}"
+                )
+            return X
+        missing = [name for name in self.names if name not in piece.names]
+        if missing:
+            raise CommandError(
+                f"{name_of(source)}: there is no column {missing[0]!r}, which the model needs"
+            )
+        frame = piece.values.iloc[:, [piece.names.index(name) for name in self.names]]
+        return numbers(frame, self.names, source, piece.first)
 
     def answers(self, X):
         """Labels (or values) and scores."""

@@ -1,15 +1,24 @@
-"""Output files appear whole or not at all."""
+"""Output files: never an input, never an earlier file unasked, whole or not at all."""
 
 import os
-from contextlib import ExitStack, contextmanager
+import stat
+import sys
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 from ..runtime import output_file
 from ._failure import CommandError
 
+STANDARD = "-"
 
-def check_writable(path: Path) -> None:
-    """Refuse a path that cannot be written before, not after, a minute of work."""
+
+def add_force(parser) -> None:
+    parser.add_argument("--force", action="store_true", help="replace an output that exists")
+
+
+def check_writable(path: Path, *, inputs=(), force=False) -> None:
+    """Refuse a path that cannot or should not be written before, not after, a minute of work."""
     if path.parent.exists() and not path.parent.is_dir():
         raise CommandError(f"{path}: {path.parent} is a file, not a folder; name another place")
     if not path.parent.is_dir():
@@ -18,6 +27,40 @@ def check_writable(path: Path) -> None:
         raise CommandError(f"{path} is a folder; name a file in it")
     if not os.access(path.parent, os.W_OK):
         raise CommandError(f"{path}: no permission to write in {path.parent}; name another folder")
+    found = _status(path)
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return
+    _check_no_input(found, path, inputs)
+    if not force:
+        when = datetime.fromtimestamp(found.st_mtime).strftime("%Y-%m-%d %H:%M")
+        raise CommandError(
+            f"{path} exists ({found.st_size:,} bytes, of {when}): give --force to replace it, or "
+            "another name"
+        )
+
+
+def check_standard_output(*, inputs=()) -> None:
+    """Refuse a shell's ``>>`` to a file that is read."""
+    with suppress(OSError, ValueError, AttributeError):  # closed, or no file
+        found = os.fstat(sys.stdout.fileno())
+        if stat.S_ISREG(found.st_mode):
+            _check_no_input(found, "standard output", inputs)
+
+
+def _check_no_input(found, name, inputs):
+    for source in inputs:
+        other = _status(source)
+        if other is not None and os.path.samestat(found, other):
+            read = "standard input" if str(source) == STANDARD else source
+            raise CommandError(
+                f"{name} is the input {read}, which is never overwritten; name another file"
+            )
+
+
+def _status(path):
+    """Of a file, through links; of standard input; None of what is not there."""
+    with suppress(OSError, ValueError, AttributeError):
+        return os.fstat(sys.stdin.fileno()) if str(path) == STANDARD else os.stat(path)
 
 
 @contextmanager

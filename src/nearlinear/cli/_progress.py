@@ -1,38 +1,37 @@
-"""Progress on standard error: a bar if rich is installed and someone watches, else plain lines."""
+"""Progress on standard error, with the time since the start.
+
+On a terminal a line that is rewritten (a bar if rich is installed); elsewhere a plain line a step.
+"""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+_PER_SECOND = 2
+
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[str], None]]:
-    """Give a function ``begin(label)`` to be called at the start of each of ``total`` steps."""
-    if not sys.stderr.isatty():
-        yield _plain_lines(total)
+def progress(total: int, *, refreshes: float = _PER_SECOND, plain=True) -> Iterator[Callable]:
+    """Give a function ``begin(label)`` to be called at the start of each of ``total`` steps.
+
+    ``refreshes`` a second move the clock: 0 where what runs is timed. ``plain``: there are lines
+    where no one watches.
+    """
+    bar = _bar(refreshes)
+    if bar is None:
+        start, begun = time.perf_counter(), 0
+
+        def begin(label):
+            nonlocal begun
+            begun += 1
+            if plain or sys.stderr.isatty():
+                past = f" ({_clock(start)})" if begun > 1 and sys.stderr.isatty() else ""
+                print(f"[{begun}/{total}] {label}{past}", file=sys.stderr, flush=True)
+
+        yield begin
         return
-    try:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-    except ImportError:
-        yield _plain_lines(total)
-        return
-    columns = (
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    # No refresh thread: it would take time from the models that are being timed.
-    with Progress(
-        *columns, console=Console(stderr=True), transient=True, auto_refresh=False
-    ) as bar:
+    with bar:
         task = bar.add_task("", total=total)
         begun = 0
 
@@ -44,12 +43,51 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
         yield begin
 
 
-def _plain_lines(total):
-    begun = 0
+@contextmanager
+def counting(what: str, *, shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Give a function ``count(n)`` to be told how many there are by now. Silent off a terminal."""
+    if not (shown and sys.stderr.isatty()):
+        yield lambda n: None
+        return
+    start = time.perf_counter()
 
-    def begin(label):
-        nonlocal begun
-        begun += 1
-        print(f"[{begun}/{total}] {label}", file=sys.stderr, flush=True)
+    def count(n):
+        line = f"\r{n:,} {what} ({_clock(start)})"
+        print(line, end="", file=sys.stderr, flush=True)
 
-    return begin
+    try:
+        yield count
+    finally:
+        print(file=sys.stderr, flush=True)
+
+
+def _bar(refreshes):
+    """A bar of rich, if someone watches and it is installed."""
+    if not sys.stderr.isatty():
+        return None
+    try:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+    except ImportError:
+        return None
+    return Progress(
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        auto_refresh=refreshes > 0,
+        refresh_per_second=refreshes or _PER_SECOND,
+    )
+
+
+def _clock(start):
+    minutes, seconds = divmod(int(time.perf_counter() - start), 60)
+    return f"{minutes}:{seconds:02d}"

@@ -4,8 +4,6 @@ Every error says file, row and column. Rows are counted from 1, without the head
 """
 
 import os
-import re
-import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +13,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ..runtime.demands import allowance
+from ._cells import check_finite
+from ._csv_format import USUAL
+from ._csv_tables import STDIN, csv_frames, name_of, pandas_or_error
 from ._failure import CommandError
 
 _KINDS = {
@@ -28,7 +29,7 @@ _KINDS = {
     ".svm": "svmlight",
     ".npz": "npz",
 }
-STDIN = "-"
+_ZIPPED = ("csv", "svmlight")
 
 
 @dataclass(frozen=True)
@@ -44,29 +45,48 @@ class Piece:
 def kind_of(source):
     if source == STDIN:
         return "csv"
-    suffix = Path(source).suffix.lower()
-    if suffix not in _KINDS:
-        raise CommandError(f"{source}: a table's name ends in {', '.join(_KINDS)}")
-    return _KINDS[suffix]
+    name = str(source).lower()
+    kind = _KINDS.get(Path(name.removesuffix(".gz")).suffix)
+    if kind is None or (name.endswith(".gz") and kind not in _ZIPPED):
+        raise CommandError(
+            f"{source}: a table's name ends in {', '.join(_KINDS)}, or in .csv.gz or .svmlight.gz"
+        )
+    return kind
 
 
-def pieces(source, *, target=None, n_rows=None, n_features=None) -> Iterator[Piece]:
+def pieces(
+    source, *, target=None, n_rows=None, n_features=None, form=USUAL, as_text=()
+) -> Iterator[Piece]:
     """Pieces of at most ``n_rows`` rows (None: all at once), with the ``target`` column apart.
 
-    ``n_features`` is how many an svmlight file has, if that is known.
+    ``n_features`` is how many an svmlight file has, if that is known; columns ``as_text`` are kept
+    as they are written.
     """
     kind = kind_of(source)
     if source != STDIN:
         check_readable(source)
-    reader = {
-        "csv": _csv, "parquet": _parquet, "svmlight": _svmlight, "npz": _npz
-    }[kind]  # fmt: skip
-    found = False
-    for piece in reader(source, target, n_rows, n_features):
-        found = True
+    if kind == "csv":
+        found = _framed(csv_frames(source, n_rows, form, as_text), source, target)
+    elif kind == "parquet":
+        found = _framed(_parquet(source, n_rows, as_text), source, target)
+    elif kind == "svmlight":
+        found = _svmlight(source, target, n_rows, n_features)
+    else:
+        found = _npz(source, target, n_rows)
+    is_empty = True
+    for piece in found:
+        is_empty = False
         yield piece
-    if not found:
-        raise CommandError(f"{source}: the table has no rows")
+    if is_empty:
+        raise CommandError(f"{name_of(source)}: the table has no rows")
+
+
+def _framed(frames, source, target):
+    first = 1
+    for frame in frames:
+        if len(frame):
+            yield _piece(frame, source, target, first)
+        first += len(frame)
 
 
 def check_readable(source):
@@ -80,104 +100,16 @@ def check_readable(source):
         raise CommandError(f"{source}: no permission to read it")
 
 
-def whole(source, target):
+def whole(source, target, form=USUAL):
     """All rows at once, with their target."""
-    (piece,) = pieces(source, target=target)
+    (piece,) = pieces(source, target=target, form=form)
     if piece.target is None:
         raise CommandError(f"{source}: name the column to predict with --target")
     return piece
 
 
-def _pandas():
-    try:
-        import pandas
-    except ImportError as error:
-        raise CommandError(
-            "CSV and Parquet tables are read with pandas: pip install 'nearlinear[cli]'"
-        ) from error
-    return pandas
-
-
-def _csv(source, target, n_rows, n_features):
-    pandas = _pandas()
-    separator = "\t" if str(source).lower().endswith(".tsv") else ","
-    if source == STDIN and sys.stdin is None:
-        raise CommandError("standard input is closed: name a file, or pipe a table in")
-    stream = sys.stdin.buffer if source == STDIN else source
-    first = 1
-    try:
-        options = {"sep": separator, "low_memory": False, "skipinitialspace": True}
-        options["skip_blank_lines"] = False  # or later answers would belong to other rows
-        options["chunksize"] = n_rows or 1 << 62  # in pieces always: they close the file
-        with pandas.read_csv(stream, **options) as frames:
-            for frame in _without_last_blanks(frames, source):
-                if first == 1:
-                    _check_header(frame, source)
-                if len(frame):
-                    yield _piece(frame, source, target, first)
-                first += len(frame)
-    except pandas.errors.EmptyDataError as error:
-        raise CommandError(f"{_name(source)}: the table is empty") from error
-    except pandas.errors.ParserError as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found is None:
-            raise CommandError(f"{_name(source)}: no readable CSV ({error})") from error
-        wanted, line, has = map(int, found.groups())
-        raise CommandError(
-            f"{_name(source)}, row {line - 1}: it has {has} values, the header {wanted} names"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise CommandError(
-            f"{_name(source)}: it is not UTF-8 from row {first} on; convert it"
-        ) from error
-
-
-def _without_last_blanks(frames, source):
-    """Blank lines at the very end are no rows: pieces are held back until it is seen."""
-    n_blank, waiting = _blank_lines_at_end(source), None
-    for frame in frames:
-        if waiting is not None and len(frame) < n_blank:
-            frame = _pandas().concat([waiting, frame])
-        elif waiting is not None:
-            yield waiting
-        waiting = frame
-    if waiting is not None:
-        n_rows = len(waiting) - n_blank
-        yield waiting.iloc[: max(0, n_rows)] if n_blank else waiting
-
-
-def _blank_lines_at_end(source):
-    if source == STDIN:
-        return 0
-    with open(source, "rb") as file:
-        file.seek(max(0, os.path.getsize(source) - 4096))
-        tail = file.read().replace(b"\r", b"")
-    return len(tail) - len(tail.rstrip(b"\n")) - 1 if tail.endswith(b"\n\n") else 0
-
-
-def _check_header(frame, source):
-    """pandas takes what has no name for an index, and numbers for names."""
-    if type(frame.index).__name__ != "RangeIndex":
-        n_names, n_values = frame.shape[1], frame.shape[1] + frame.index.nlevels
-        raise CommandError(
-            f"{_name(source)}, row 1: it has {n_values} values, the header {n_names} names"
-        )
-    if frame.shape[1] and all(_is_number(name) for name in frame.columns):
-        raise CommandError(
-            f"{_name(source)}: the first line holds numbers where the names of the columns belong"
-        )
-
-
-def _is_number(text):
-    try:
-        float(re.sub(r"\.\d+$", "", str(text)) if str(text).count(".") > 1 else text)
-    except ValueError:
-        return False
-    return True
-
-
-def _parquet(source, target, n_rows, n_features):
-    _pandas()
+def _parquet(source, n_rows, as_text):
+    pandas = pandas_or_error()
     try:
         import pyarrow
         from pyarrow import parquet
@@ -202,12 +134,14 @@ def _parquet(source, target, n_rows, n_features):
             if batch is None:
                 return
             frame = batch.to_pandas()
-            if len(frame):
-                yield _piece(frame, source, target, first)
+            for name in as_text:  # whole numbers with gaps would become real ones
+                if name in frame:
+                    frame[name] = pandas.Series(batch[name].to_pylist(), dtype=object)
+            yield frame
             first += len(frame)
 
 
-def _npz(source, target, n_rows, n_features):
+def _npz(source, target, n_rows):
     try:
         with np.load(source, allow_pickle=False) as archive:
             if "X" not in archive:
@@ -225,7 +159,7 @@ def _npz(source, target, n_rows, n_features):
     step = n_rows or max(1, len(X))
     for start in range(0, len(X), step):
         part = X[start : start + step].astype(np.float64)
-        _check_finite(part, None, source, start + 1)
+        check_finite(part, source, start + 1)
         yield Piece(part, None, start + 1, None if y is None else y[start : start + step])
 
 
@@ -236,7 +170,7 @@ def _svmlight(source, target, n_rows, n_features):
         raise CommandError(f"{source}: the target of an svmlight file is its first number")
     try:
         X, y = load_svmlight_file(str(source), n_features=n_features)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, zlib.error) as error:
         raise CommandError(f"{source}: no readable svmlight file ({error})") from error
     if 8 * X.shape[1] > allowance(os.path.getsize(source)):
         raise CommandError(
@@ -262,62 +196,24 @@ def _piece(frame, source, target, first):
     names = [str(name) for name in frame.columns]
     values = None
     if target is not None:
-        if target not in names:
-            raise CommandError(
-                f"{_name(source)}: there is no column {target!r}; there are {', '.join(names[:20])}"
-            )
-        column = frame.iloc[:, names.index(target)]
+        place = places([target], names, source)[0]
+        column = frame.iloc[:, place]
         missing = np.flatnonzero(column.isna().to_numpy())
         if len(missing):
             raise CommandError(
-                f"{_name(source)}, row {first + missing[0]}, column {target!r}: the target is "
+                f"{name_of(source)}, row {first + missing[0]}, column {target!r}: the target is "
                 "missing; give it or remove the row"
             )
         values = column.to_numpy()
-        frame = frame.drop(columns=frame.columns[names.index(target)])
+        frame = frame.drop(columns=frame.columns[place])
         names.remove(target)
     return Piece(frame, names, first, values)
 
 
-def numbers(frame, names, source, first):
-    """A frame's columns as one array of numbers, or an error that names the first bad cell."""
-    if not hasattr(frame, "columns"):
-        return frame
-    values = np.empty(frame.shape)
-    for k, name in enumerate(names):
-        try:
-            if frame.iloc[:, k].dtype.kind in "mM":  # numpy would make numbers of dates
-                raise TypeError
-            values[:, k] = frame.iloc[:, k].to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
-            cell, row = _first_bad(frame.iloc[:, k])
-            raise CommandError(
-                f"{_name(source)}, row {first + row}, column {name!r}: {cell!r} is no number; "
-                "code it as one or leave the column out"
-            ) from error
-    _check_finite(values, names, source, first)
-    return values
-
-
-def _first_bad(column):
-    for row, cell in enumerate(column):
-        try:
-            float(cell)
-        except (TypeError, ValueError):
-            return cell if isinstance(cell, str) else str(cell), row
-    return str(column.iloc[0]), 0
-
-
-def _check_finite(values, names, source, first):
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        name = repr(names[column]) if names else column
-        raise CommandError(
-            f"{_name(source)}, row {first + row}, column {name}: the value is missing or infinite; "
-            "fill it in or remove the row"
-        )
-
-
-def _name(source):
-    return "standard input" if source == STDIN else source
+def places(wanted, names, source):
+    """Where columns are, or an error that names one that is not there."""
+    for name in wanted:
+        if name not in names:
+            there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise CommandError(f"{name_of(source)}: there is no column {name!r}; there are {there}")
+    return [names.index(name) for name in wanted]

@@ -18,7 +18,7 @@ from ..displays.cost_front import ModelPoint, draw_cost_fronts
 from ._contenders import REFERENCE, contenders
 from ._failure import CommandError
 from ._measure import Measurement, Split, measure
-from ._output_file import check_writable, replacing
+from ._output_file import add_force, check_writable, replacing
 from ._progress import progress
 
 DATA_SETS = {"digits": load_digits, "breast cancer": load_breast_cancer}
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="where the picture goes (default: %(default)s; the suffix chooses the format)",
     )
+    add_force(parser)
     parser.add_argument("--no-picture", action="store_true", help="print the tables only")
     parser.add_argument(
         "--quick",
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     if not arguments.no_picture:
-        _check_picture(arguments.out)
+        _check_picture(arguments.out, arguments.force)
     n_rows, n_timed = (300, 2_000) if arguments.quick else (None, 20_000)
     splits = {name: _split(load, n_rows, n_timed) for name, load in DATA_SETS.items()}
     tables = _measure_all(splits)
@@ -60,10 +61,10 @@ def run(arguments: argparse.Namespace) -> None:
         _draw(tables, arguments.out)
 
 
-def _check_picture(path):
+def _check_picture(path, force):
     if path.suffix not in _PICTURES:
         raise CommandError(f"{path}: a picture's name ends in {', '.join(_PICTURES)}")
-    check_writable(path)
+    check_writable(path, force=force)
 
 
 def _split(load, n_rows, n_timed):
@@ -81,7 +82,8 @@ def _split(load, n_rows, n_timed):
 def _measure_all(splits):
     entrants = contenders(SEED)
     tables = {name: [] for name in splits}
-    with progress(len(splits) * len(entrants)) as begin, threadpool_limits(1):
+    # No refreshes: they would take time from the models that are being timed.
+    with progress(len(splits) * len(entrants), refreshes=0) as begin, threadpool_limits(1):
         for name, split in splits.items():
             for contender in entrants:
                 begin(f"{name}: {contender.name}")

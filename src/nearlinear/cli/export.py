@@ -16,40 +16,93 @@ import numpy as np
 
 from ._failure import CommandError
 from ._models import load_model, load_scorer
+from ._output_file import add_force, check_writable
+from ._progress import progress
 
 _EXAMPLES = """\
 examples:
+  nearlinear export model.nlm build/model.onnx
   nearlinear export model.nlm --to c build/model
-  nearlinear export model.nlm --to c build/small --dtype int8
-  nearlinear export model.nlm --to onnx build/model
+  nearlinear export model.nlm build/small.c --dtype int8
 """
 _SAMPLE = 200
+_NAMED = {".c": "c", ".onnx": "onnx"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("model", help="model file (.nlm)")
-    parser.add_argument("--to", required=True, choices=("c", "onnx"), help="what to write")
-    parser.add_argument("directory", type=Path, help="folder to write to; made if it is missing")
     parser.add_argument(
-        "--dtype", default="float32", choices=("float32", "int8"), help="of C tables"
-    )
+        "out", type=Path, metavar="PATH",
+        help="a file that ends in .onnx or .c (with .h and a test beside it), or a folder that "
+        "gets model.onnx or model.c; folders are made",
+    )  # fmt: skip
+    parser.add_argument("--to", choices=("c", "onnx"), help="what to write; a file's name tells it")
+    parser.add_argument(
+        "--dtype", default="float32", choices=("float32", "int8"),
+        help="of C tables; an ONNX graph has the precision of the model (default: float32)",
+    )  # fmt: skip
+    add_force(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    loaded = _Loaded(load_model(arguments.model), load_scorer(arguments.model))
-    write = _write_c if arguments.to == "c" else _write_onnx
-    try:
-        found = write(loaded, arguments)
-    except (ValueError, ImportError, OSError) as error:
-        raise CommandError(str(error)) from error
+    place = _place(arguments)
+    if place.to == "onnx" and arguments.dtype != "float32":
+        raise CommandError(
+            f"--dtype {arguments.dtype}: is for C; an ONNX graph has the precision of the model"
+        )
+    with progress(2, plain=False) as begin:
+        begin(f"reading {arguments.model}")
+        loaded = _Loaded(load_model(arguments.model), load_scorer(arguments.model))
+        _check_place(place, arguments)
+        begin(f"writing and checking {arguments.out}")
+        try:
+            found = (_write_c if place.to == "c" else _write_onnx)(loaded, place, arguments.dtype)
+        except (ValueError, ImportError, OSError) as error:
+            raise CommandError(str(error)) from error
     if arguments.json:
         print(json.dumps(found))
         return
     for name, value in found.items():
         print(f"{name.replace('_', ' '):20} {value}")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What is written, and where: files of one name in a folder."""
+
+    to: str
+    folder: Path
+    name: str
+
+    @property
+    def files(self):
+        if self.to == "onnx":
+            return [self.folder / f"{self.name}.onnx"]
+        ends = (f"{self.name}.c", f"{self.name}.h", f"{self.name}_test.c", "cost.txt")
+        return [self.folder / end for end in ends]
+
+
+def _place(arguments):
+    out, to = arguments.out, arguments.to
+    told = None if out.is_dir() else _NAMED.get(out.suffix.lower())
+    if told is None:
+        if to is None:
+            raise CommandError(f"{out}: what is it to be? Give --to c or --to onnx")
+        return _Place(to, out, "model")
+    if to not in (None, told):
+        raise CommandError(f"{out}: the name is that of {told.upper()}, but --to is {to}")
+    return _Place(told, out.parent, out.stem)
+
+
+def _check_place(place, arguments):
+    if place.folder.exists() and not place.folder.is_dir():
+        raise CommandError(f"{place.folder} is a file, not a folder; name another place")
+    if place.folder.is_dir():
+        for path in place.files:
+            check_writable(path, inputs=[arguments.model], force=arguments.force)
 
 
 @dataclass(frozen=True)
@@ -69,43 +122,49 @@ def _sample(loaded):
     return rows
 
 
-def _write_c(loaded, arguments):
+def _write_c(loaded, place, dtype):
     from nearlinear import to_c
 
-    made = to_c(loaded.model, arguments.directory, dtype=arguments.dtype, sample=_sample(loaded))
-    return {
-        "directory": str(arguments.directory),
+    rows = _sample(loaded)
+    made = to_c(loaded.model, place.folder, dtype=dtype, sample=rows, name=place.name)
+    found = {
+        "files": ", ".join(str(path) for path in place.files),
+        "tables": dtype,
         "flash_bytes": made.flash_bytes,
         "ram_bytes": made.ram_bytes,
         "multiply_adds": made.multiply_adds,
         "largest_difference": float(made.largest_difference),
-        "check": _compiled_check(arguments.directory),
+        "largest_score": float(made.largest_score),
     }
+    if made.agreement is not None:
+        found["same_labels"] = f"{100 * made.agreement:.1f} % of {made.n_rows} drawn rows"
+    return found | {"check": _compiled_check(place)}
 
 
-def _compiled_check(directory):
+def _compiled_check(place):
     """Compile and run the generated test program, if the machine has a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return "not run: there is no C compiler"
+    source, _, test, _ = place.files
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "check"
-        sources = [str(directory / "model.c"), str(directory / "model_test.c")]
-        command = [compiler, "-std=c99", "-O2", f"-I{directory}", *sources, "-lm", "-o", program]
+        options = ["-std=c99", "-O2", f"-I{place.folder}"]
+        command = [compiler, *options, str(source), str(test), "-lm", "-o", program]
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode:
-            raise CommandError(f"{directory}: the C source does not compile ({built.stderr[:200]})")
+            raise CommandError(f"{source}: the C source does not compile ({built.stderr[:200]})")
         ran = subprocess.run([program], capture_output=True, text=True, check=False)
     if ran.returncode:
-        raise CommandError(f"{directory}: the C program's scores are not those of the model")
-    return f"compiled by {Path(compiler).name}; all scores agree"
+        raise CommandError(f"{source}: the C program's scores are not those of the model")
+    return f"compiled by {Path(compiler).name}; all its scores are those of these tables"
 
 
-def _write_onnx(loaded, arguments):
+def _write_onnx(loaded, place, dtype):
     from nearlinear import to_onnx
 
-    arguments.directory.mkdir(parents=True, exist_ok=True)
-    path = arguments.directory / "model.onnx"
+    (path,) = place.files
+    place.folder.mkdir(parents=True, exist_ok=True)
     graph = to_onnx(loaded.model, path)
     return {
         "file": str(path),

@@ -9,17 +9,22 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+from ._columns import add_column_arguments, check_named, listed, with_columns
+from ._csv_format import add_csv_arguments, csv_format
 from ._failure import CommandError
 from ._foreign_text import shown
 from ._models import load_scorer
-from ._output_file import check_writable, replacing
-from ._tables import STDIN, numbers, pieces
+from ._output_file import add_force, check_standard_output, check_writable, replacing
+from ._progress import counting
+from ._tables import STDIN, pieces, places
 
 _EXAMPLES = """\
 examples:
   nearlinear predict model.nlm new.csv --out labels.csv
+  nearlinear predict model.nlm new.csv --keep id --scores --out labels.csv
   cat new.csv | nearlinear predict model.nlm - --scores > scores.csv
 """
+_MOST_ROWS = 10**9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,38 +33,70 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="model file (.nlm)")
     parser.add_argument("data", help="table, or - for CSV on standard input")
     parser.add_argument("--out", default=STDIN, metavar="PATH", help="CSV (default: - , stdout)")
+    add_force(parser)
+    parser.add_argument(
+        "--keep", action="append", default=[], metavar="COL[,COL]",
+        help="columns to write before the answers, such as ids",
+    )  # fmt: skip
     parser.add_argument("--scores", action="store_true", help="write the scores beside the labels")
     parser.add_argument("--rows", type=int, default=20_000, help="rows at a time (default: 20000)")
+    add_column_arguments(parser)
+    add_csv_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.rows < 1:
-        raise CommandError(f"--rows {arguments.rows}: at least 1")
-    if arguments.out != STDIN:
-        check_writable(Path(arguments.out))
+    if not 1 <= arguments.rows <= _MOST_ROWS:
+        raise CommandError(f"--rows {arguments.rows}: at least 1, at most {_MOST_ROWS:,}")
+    form, inputs = csv_format(arguments), (arguments.data, arguments.model)
+    if arguments.out == STDIN:
+        check_standard_output(inputs=inputs)
+    else:
+        check_writable(Path(arguments.out), inputs=inputs, force=arguments.force)
     model = load_scorer(arguments.model)
-    with _output(arguments.out) as file:
+    options = {"n_rows": arguments.rows, "n_features": model.n_features, "form": form}
+    options["as_text"] = _as_text(arguments, model)
+    # on one terminal, answers and a count would get in each other's way
+    is_apart = arguments.out != STDIN or not sys.stdout.isatty()
+    with counting("rows", shown=is_apart) as count, _output(arguments.out) as file:
         writer, total = csv.writer(file, lineterminator="\n"), 0
-        options = {"n_rows": arguments.rows, "n_features": model.n_features}
         for piece in pieces(arguments.data, **options):
-            X = _columns(piece, model, arguments.data)
-            labels, scores = _answers(model, X, piece, arguments.data)
-            rows = _rows(labels, scores if arguments.scores else None)
+            names, kept = _kept(piece, arguments)
+            answers = model.answers_to(with_columns(piece, arguments), arguments.data)
+            labels, scores = answers
+            header = model.header(scores)[: None if arguments.scores else 1]
+            rows = _rows(kept, labels, scores if arguments.scores else None)
             if total == 0:
-                names = model.header(scores) if arguments.scores else ["prediction"]
-                rows.insert(0, [_cell(name) for name in names])
+                _check_header(names, header)
+                rows.insert(0, [_cell(name) for name in (*names, *header)])
             _write(writer, rows, file, arguments.out)
             total += len(labels)
-            _progress(total)
-    _progress(total, done=True)
+            count(total)
 
 
-def _answers(model, X, piece, source):
-    try:
-        return model.answers(X)
-    except ValueError as error:
-        last, reason = piece.first + X.shape[0] - 1, str(error).splitlines()[0]
-        raise CommandError(f"{source}, rows {piece.first} to {last}: {reason}") from error
+def _as_text(arguments, model):
+    """Kept columns that are no features stay as they are written: 007 is an id."""
+    words = {*arguments.keep, *listed(arguments.keep, ())}
+    if model.names is not None:
+        return words - set(model.names)
+    if arguments.features:
+        return words - set(listed(arguments.features, ()))
+    return words & set(listed(arguments.drop, ()))
+
+
+def _kept(piece, arguments):
+    """Names of the kept columns, and their cells, a list a row."""
+    if not arguments.keep:
+        return [], None
+    check_named(piece, arguments, "--keep")
+    names = listed(arguments.keep, piece.names)
+    frame = piece.values.iloc[:, places(names, piece.names, arguments.data)]
+    return names, frame.astype(object).where(frame.notna(), "").to_numpy().tolist()
+
+
+def _check_header(names, header):
+    for name in names:
+        if name in header:
+            raise CommandError(f"--keep {name}: the answers are written under this name; rename it")
 
 
 def _write(writer, rows, file, name):
@@ -73,28 +110,12 @@ def _write(writer, rows, file, name):
         raise CommandError(f"{where}: cannot be written ({error.strerror or error})") from error
 
 
-def _columns(piece, model, source):
-    """The numbers that the model wants, by name where both have names."""
-    if piece.names is None or model.names is None:
-        X = numbers(piece.values, piece.names, source, piece.first)
-        if X.shape[1] != model.n_features:
-            raise CommandError(
-                f"{source}: rows have {X.shape[1]} columns, the model takes {model.n_features}"
-            )
-        return X
-    missing = [name for name in model.names if name not in piece.names]
-    if missing:
-        raise CommandError(f"{source}: there is no column {missing[0]!r}, which the model needs")
-    frame = piece.values[[piece.values.columns[piece.names.index(name)] for name in model.names]]
-    return numbers(frame, model.names, source, piece.first)
-
-
-def _rows(labels, scores):
-    if scores is None:
-        return [[_cell(label)] for label in labels.tolist()]
-    scores = scores.reshape(len(labels), -1)
-    rows = zip(labels.tolist(), scores.tolist(), strict=True)
-    return [[_cell(label), *row] for label, row in rows]
+def _rows(kept, labels, scores):
+    rows = [[_cell(label)] for label in labels.tolist()]
+    if scores is not None:
+        scores = scores.reshape(len(labels), -1).tolist()
+        rows = [[*row, *more] for row, more in zip(rows, scores, strict=True)]
+    return rows if kept is None else [[*first, *row] for first, row in zip(kept, rows, strict=True)]
 
 
 def _cell(label):
@@ -109,8 +130,3 @@ def _output(name):
         return
     with replacing(Path(name), "w", newline="", encoding="utf-8") as file:
         yield file
-
-
-def _progress(total, done=False):
-    if sys.stderr.isatty():
-        print(f"\r{total:,} rows", end="\n" if done else "", file=sys.stderr, flush=True)

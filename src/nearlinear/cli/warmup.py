@@ -1,8 +1,10 @@
 """``nearlinear warmup``: compile what prediction needs, once, for container images."""
 
 import argparse
-import sys
 import time
+from contextlib import nullcontext
+
+from ._progress import progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,14 +14,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
-    names = [name for name, warm in _models()]
-    for name, warm in _models():
-        if not arguments.quiet:
-            print(f"compiling {name}", file=sys.stderr, flush=True)
-        warm()
+    models = _models()
+    with nullcontext(_silent) if arguments.quiet else progress(len(models)) as begin:
+        for name, warm in models:
+            begin(f"compiling {name}")
+            warm()
     if not arguments.quiet:
         seconds = time.perf_counter() - start
-        print(f"{len(names)} kinds of models are ready ({seconds:.1f} s)")
+        print(f"{len(models)} kinds of models are ready ({seconds:.1f} s)")
+
+
+def _silent(label):
+    pass
 
 
 def _models():

@@ -1,0 +1,30 @@
+"""One Ctrl-C ends a command."""
+
+import signal
+import threading
+from contextlib import contextmanager
+
+
+class Interrupted(BaseException):
+    """Ctrl-C. Not a KeyboardInterrupt: a fit keeps its best model on that one, and goes on."""
+
+
+@contextmanager
+def stopping_at_once():
+    """Ctrl-C raises Interrupted, unless the command was started to ignore it."""
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if not ours:
+        yield
+        return
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stop(number, frame):
+    raise Interrupted

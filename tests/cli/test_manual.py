@@ -1,0 +1,36 @@
+"""The commands that the manual shows run as they stand, in the order in which they are shown."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from cli.fruit import frame_of, rows
+
+MANUAL = Path(__file__).parents[2] / "docs" / "command-line.md"
+
+
+def write_tables(folder):
+    X, kinds = rows(n_rows=90)
+    ids, prices = [f"{k:03d}" for k in range(len(X))], (X @ [1.0, -2.0, 0.5]).round(2)
+    frame = frame_of(X, kinds).assign(id=ids, price=prices)
+    frame.to_csv(folder / "fruit.csv", index=False)
+    names = ["breite", "höhe", "gewicht"]
+    german = frame_of(X.round(2), kinds, names).rename(columns={"kind": "art"})
+    german.to_csv(folder / "obst.csv.gz", index=False, sep=";", decimal=",", encoding="latin-1")
+
+
+def test_the_manual_is_true(tmp_path):
+    write_tables(tmp_path)
+    commands = re.findall(r"^\$ (.*)$", MANUAL.read_text(encoding="utf-8"), re.M)
+    assert len(commands) > 10
+    # defined as a function: commands stand in the manual as a user types them
+    lines = ["set -e", f'nearlinear() {{ {sys.executable} -m nearlinear "$@"; }}', *commands]
+    shown = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True, cwd=tmp_path, timeout=300
+    )
+    assert shown.returncode == 0, shown.stderr
+    ids = [line.split(",")[0] for line in (tmp_path / "answers.csv").read_text().splitlines()]
+    assert ids[:3] == ["id", "000", "001"]
+    assert np.unique((tmp_path / "answers2.csv").read_text().splitlines()).size == 4
