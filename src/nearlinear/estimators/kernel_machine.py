@@ -20,8 +20,10 @@ from .whole_fit import keep
 
 # Without max_memory: what Gram matrices may take, together and each.
 _GRAM_BYTES = 1 << 29
-# A machine on rows computed on demand needs this much beside its vectors.
-_SMALLEST_WORKSPACE = 1 << 26
+# A machine on rows computed on demand needs so many at once, or so many bytes of them.
+_FEWEST_ROWS, _SMALLEST_WORKSPACE = 256, 1 << 26
+# Tiles of Gram matrices and scales of rows, whatever the number of rows.
+_TILES = 10 << 20
 
 MACHINE_CONSTRAINTS = {
     **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},
@@ -48,6 +50,9 @@ class KernelMachine(LocalEstimator):
     A method adds ``_weigh(learning)``, which returns a ``Learned``. A task adds
     ``_problems(rows, units)``, one dual problem per output.
     """
+
+    # as large as the budget, at once: matrices kept, in work, among free rows, and its factor
+    _n_matrices = 4
 
     def _learn(self, rows):
         parsed, landmarks = self._parsed_kernels(rows.X)
@@ -129,13 +134,12 @@ class KernelMachine(LocalEstimator):
         n_rows = rows.X.shape[0]
         itemsize = 8 if n_rows <= DOUBLE_ROWS else 4
         vectors = n_rows * (200 + 16 * n_kernels + 8 * rows.targets.shape[1])
-        smallest = vectors + min(_SMALLEST_WORKSPACE, itemsize * n_rows**2)
-        require_memory(smallest, self.max_memory, "give fewer rows")
+        other = vectors + min(_TILES, 40 * n_rows**2)
+        workspace = min(_SMALLEST_WORKSPACE, itemsize * n_rows * min(n_rows, _FEWEST_ROWS))
+        require_memory(other + self._n_matrices * workspace, self.max_memory, "give fewer rows")
         if self.max_memory is None:
             return _GRAM_BYTES
-        return max(
-            0.4 * (self.max_memory - vectors), min(_SMALLEST_WORKSPACE, itemsize * n_rows**2)
-        )
+        return (self.max_memory - other) / self._n_matrices
 
     @property
     def _is_precomputed(self):

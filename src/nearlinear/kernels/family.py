@@ -142,16 +142,16 @@ def _variances(kernels, scales, means):
         entries = X.mean(axis=(0, 1), dtype=np.float64)[[kernel.layer for kernel in kernels]]
         inside = (means - entries) * len(X) / max(1, len(X) - 1)
     else:
-        inside, shared = np.empty(len(kernels)), {}
+        inside, groups = np.empty(len(kernels)), {}
         for m, kernel in enumerate(kernels):
-            columns = kernel.columns if isinstance(kernel, OnColumns) else None
-            if columns not in shared:
-                rows, weight = (scales if columns is None else scales.on(columns)).chosen
-                shared[columns] = Pairs(X[rows]), weight / weight.sum()
-            pairs, share = shared[columns]
-            gram = kernel.from_pairs(pairs).astype(np.float64)
-            inside[m] = share @ gram.diagonal() - share @ gram @ share
-            inside[m] /= max(1.0 - share @ share, 1e-300)
+            groups.setdefault(kernel.columns if isinstance(kernel, OnColumns) else None, []).append(m)
+        for columns, group in groups.items():  # one set of columns in memory at a time
+            rows, weight = (scales if columns is None else scales.on(columns)).chosen
+            pairs, share = Pairs(X[rows]), weight / weight.sum()
+            for m in group:
+                gram = kernels[m].from_pairs(pairs).astype(np.float64)
+                inside[m] = share @ gram.diagonal() - share @ gram @ share
+                inside[m] /= max(1.0 - share @ share, 1e-300)
     # constant but for rounding: it says nothing and is left small
     rounding = 100.0 * np.finfo(as_floats(X[:1]).dtype).eps
     return np.where(inside > rounding * means, inside, means)

@@ -241,7 +241,10 @@ class KernelLearning:
             matrix = self._matrix[np.ix_(free, free)]
         else:
             matrix = self._source(weights, which).block(free)
-        return matrix + matrix.dtype.type(self.steps.shift)
+            if np.shares_memory(matrix, self._matrix):
+                matrix = matrix.copy()
+        matrix += matrix.dtype.type(self.steps.shift)
+        return matrix
 
 
 def mixed_scores(grams, dual_coef, weights, which):
