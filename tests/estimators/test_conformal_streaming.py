@@ -253,9 +253,13 @@ def test_on_noisy_rows_a_budget_is_as_good_as_a_sample_of_its_size(source, named
 def test_a_rare_class_stays_on_a_budget():
     X, y = noisy(2000, 0, rare=0.01)
     X[y == 1] += 1.0
-    model = feed(classify(max_support=50, class_weight={1: 50.0}), X, y, 200)
-    assert np.count_nonzero(model._stream.y == 1) >= 3
-    assert recall_score(y, model.predict(X)) > 0.5
+    found = []
+    for seed in range(5):  # three rows are drawn of twenty
+        model = classify(max_support=50, class_weight={1: 50.0}, random_state=seed)
+        feed(model, X, y, 200)
+        assert np.count_nonzero(model._stream.y == 1) >= 3
+        found.append(recall_score(y, model.predict(X)))
+    assert np.mean(found) > 0.5
 
 
 def test_copies_within_a_budget_equal_weights(moons):

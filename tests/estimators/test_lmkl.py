@@ -718,7 +718,7 @@ def test_little_memory_gives_the_model_of_much(data, task):
     settings = {"gate": Halves(), "n_copies": 2, "tol": 1e-4}
     little, much = (
         make(task, [Gaussian(0.5), AFFINE][:1], max_memory=m, **settings).fit(X, y)
-        for m in (2e5, 1e9)
+        for m in (8e5, 1e9)
     )
     assert little.objective_ == pytest.approx(much.objective_, rel=2e-4)
     np.testing.assert_allclose(score(little, X), score(much, X), atol=0.05)

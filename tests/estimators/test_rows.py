@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from nearlinear.estimators import rows
 from nearlinear.estimators.rows import class_targets, merge_regression_rows, merge_rows
 
 
@@ -189,3 +190,29 @@ def test_a_split_of_a_regression_asks_for_no_class(rng):
     train, held_out = rows.split(0.4, np.random.RandomState(0))
     assert len(held_out.X) == 20
     assert sorted(values_as_list(train) + values_as_list(held_out)) == sorted(values_as_list(rows))
+
+
+def test_rows_that_were_made_to_have_one_hash_stay_two(rng):
+    X = rng.standard_normal((200, 2))
+    factors = np.random.RandomState(0).randint(1, np.iinfo(np.int64).max, size=2, dtype=np.int64)
+    factors = [int(factor) | 1 for factor in factors]
+
+    def mixed(number):
+        bits = int(np.float64(number).view(np.uint64))
+        bits = (bits ^ bits >> 29) * 0xBF58476D1CE4E5B9 % 2**64
+        return bits ^ bits >> 32
+
+    def unmixed(bits):
+        bits = (bits ^ bits >> 32) * pow(0xBF58476D1CE4E5B9, -1, 2**64) % 2**64
+        return np.uint64(bits ^ bits >> 29 ^ bits >> 58).view(np.float64)
+
+    total = sum(mixed(number) * factor for number, factor in zip(X[0], factors, strict=True))
+    for other in rng.standard_normal(10_000):  # until the first number is an ordinary one
+        first = unmixed((total - mixed(other) * factors[1]) * pow(factors[0], -1, 2**64) % 2**64)
+        if 1e-3 < abs(first) < 1e3:
+            break
+    pair = np.array([X[0], [first, other], X[0]])
+    assert len(set(rows._hash_rows(pair, 0).tolist())) == 1
+    merged = merge_rows(pair, np.zeros(3, dtype=int), np.ones(3), 2)
+    assert sorted(merged.weight.tolist()) == [1.0, 2.0]
+    assert merged.n_distinct == 2

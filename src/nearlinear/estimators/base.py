@@ -303,6 +303,10 @@ def require_memory(n_bytes, max_memory, advice):
     n_bytes = float(min(n_bytes, 10**30))
     if n_bytes > max_memory:
         raise MemoryError(
-            f"This fit would need about {n_bytes / 1e9:.2f} GB beyond the data and may use "
-            f"{max_memory / 1e9:.2f} GB: {advice}, or raise max_memory."
+            f"This fit would need about {_shown(n_bytes)} beyond the data and may use "
+            f"{_shown(max_memory)}: {advice}, or raise max_memory."
         )
+
+
+def _shown(n_bytes):
+    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.2f} MB"

@@ -28,10 +28,10 @@ class ConformalStreaming:
         """
         check_is_fitted(self, "predictor_")
         stream = self._stream
-        order, row_hash = canonical_order(stream.X, stream.y)
+        order, numbers = canonical_order(stream.X, stream.y)
         rows = self._training_rows(
             stream.X[order].astype(self._score_dtype), stream.y[order], stream.weight[order],
-            len(np.unique(row_hash)),
+            len(np.unique(numbers)),
         )  # fmt: skip
         with one_blas_thread():
             found = self._solve(rows)
@@ -57,7 +57,7 @@ class ConformalStreaming:
             kept, ids = np.flatnonzero(found.is_support), None
         else:
             kept = np.arange(len(rows.X))
-            ids = content_ids(rows.X, self._stored_targets(rows))
+            ids = content_ids(rows.X, self._stored_targets(rows), stream.sample.salt)
         stream.resume(
             rows.X[kept].astype(np.float64), self._stored_targets(rows)[kept], rows.weight[kept],
             [problem.take(kept) for problem in found.problems], found.dual_coef[kept],
@@ -90,7 +90,7 @@ class ConformalStreaming:
         stream = self._stream
         adds = ids is None and stream.sample is not None
         if adds:  # equal rows are one row: a sample has no room for copies
-            ids = content_ids(X, y)
+            ids = content_ids(X, y, stream.sample.salt)
         elif ids is not None:
             ids = ids[positive]
         with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):

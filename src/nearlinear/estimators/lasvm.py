@@ -1,6 +1,9 @@
 """LaSVM: a kernel machine that learns row by row."""
 
+from functools import partial
+
 import numpy as np
+from scipy.sparse import issparse, vstack
 from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
@@ -120,7 +123,7 @@ class LaSVMClassifier(LocalClassifier):
         found = [
             fit_lasvm(
                 rows.X, column, upper, kernel, n_passes=self.n_passes, tol=self.tol,
-                max_iter=self.max_iter, rng=rng,
+                max_iter=self.max_iter, rng=rng, check_size=self._size_check(rows.X, 1),
             )
             for column in signs.T
         ]  # fmt: skip
@@ -158,8 +161,8 @@ class LaSVMClassifier(LocalClassifier):
         targets = class_targets(labels, len(self.classes_), np.float64)
         if getattr(self, "_machines", None) is None:
             self._start_stream(X, targets.shape[1])
-        largest = max(machine.n_stored for machine in self._machines)
-        self._check_memory(largest + min(64, len(labels)), X)
+        for machine in self._machines:
+            machine.check_size = self._size_check(X, len(self._machines))
         ids, upper = self._n_seen + np.arange(len(labels)), self.C * weight
         with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):
             for start in range(0, len(labels), _BLOCK):
@@ -231,22 +234,24 @@ class LaSVMClassifier(LocalClassifier):
         kernels = [
             kernel.for_rows(X) for kernel in parse_kernels(self.kernel, X.shape[1], "kernel")
         ]
-        self._check_memory(64, X)
         if len(kernels) == 1:
             return kernels[0]
         return WeightedSum(tuple(kernels), (1.0 / len(kernels),) * len(kernels))
 
-    def _check_memory(self, n_stored, X):
-        n_classes = len(self.classes_) if len(self.classes_) > 2 else 1
-        size = OnlineSVM.memory(n_stored, X.shape[1], X.dtype.itemsize)
-        require_memory(n_classes * size, self.max_memory, "lower C, give fewer rows")
+    def _size_check(self, X, n_machines):
+        """Refuses stored rows that would take more than ``max_memory``."""
+        width = X.nnz / max(1, X.shape[0]) if issparse(X) else X.shape[1]
+        return partial(_check_size, n_machines, width, X.dtype.itemsize, self.max_memory)
 
     @property
     def _score_dtype(self):
         return self.predictor_.coefficients.dtype
 
 
-def _stack(parts):
-    from scipy.sparse import issparse, vstack
+def _check_size(n_machines, width, itemsize, max_memory, n_stored):
+    size = n_machines * OnlineSVM.memory(n_stored, width, itemsize)
+    require_memory(size, max_memory, "lower C, give fewer rows")
 
+
+def _stack(parts):
     return vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)

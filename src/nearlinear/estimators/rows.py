@@ -5,10 +5,13 @@ rows are put in an order that depends on their content alone. So a weight of k m
 and neither the order of the rows nor duplicates among them change the model.
 """
 
+import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import issparse
+
+_SECRET = int.from_bytes(os.urandom(4), "little")
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,9 @@ def _merge(X, labels, weight, target_table):
     if not np.all(weight > 0):
         kept = weight > 0
         X, labels, weight = X[kept], labels[kept], weight[kept]
-    order, row_hash = canonical_order(X, labels)
-    row_hash, labels, weight = row_hash[order], labels[order], weight[order]
-    new_row = np.r_[True, row_hash[1:] != row_hash[:-1]]
+    order, numbers = canonical_order(X, labels)
+    numbers, labels, weight = numbers[order], labels[order], weight[order]
+    new_row = np.r_[True, numbers[1:] != numbers[:-1]]
     new = new_row | np.r_[True, labels[1:] != labels[:-1]]
     first = np.flatnonzero(new)
     labels = labels[first]
@@ -75,14 +78,30 @@ def _merge(X, labels, weight, target_table):
 
 
 def canonical_order(X, labels):
-    """An order of rows that depends on their content alone, and their hashes."""
-    row_hash = _hash_rows(X)
-    return np.lexsort((labels, row_hash)), row_hash
+    """An order of rows that depends on their content alone, and a number for each distinct row.
+
+    The order comes from hashes that are the same in every process, so that fits repeat to the bit.
+    Somebody who knows them can make two rows of the same hash; a second hash, which is another one
+    in every process, tells such rows apart.
+    """
+    row_hash = _hash_rows(X, 0)
+    first = np.argsort(row_hash, kind="stable")
+    is_twin = np.r_[False, row_hash[first][1:] == row_hash[first][:-1]]
+    secret = np.zeros(len(row_hash), dtype=np.uint64)
+    if is_twin.any():
+        twins = first[is_twin | np.r_[is_twin[1:], False]]
+        secret[twins] = _hash_rows(X[twins], _SECRET)
+    order = np.lexsort((labels, secret, row_hash))
+    starts = (np.diff(row_hash[order]) != 0) | (np.diff(secret[order]) != 0)
+    numbers = np.empty(len(order), dtype=np.intp)
+    numbers[order] = np.cumsum(np.r_[0, starts])
+    return order, numbers
 
 
-def content_ids(X, y):
-    """Whole numbers that are the same for rows of the same content and target."""
-    return _hash_rows(np.column_stack([X, y]).astype(np.float64)).view(np.int64)
+def content_ids(X, y, salt):
+    """Whole numbers, the same for rows of the same content and target; ``salt`` is a stream's."""
+    seed = int(salt) % 2**32
+    return _hash_rows(np.column_stack([X, y]).astype(np.float64), seed).view(np.int64)
 
 
 def class_targets(labels, n_classes, dtype):
@@ -92,14 +111,14 @@ def class_targets(labels, n_classes, dtype):
     return np.where(labels[:, None] == np.arange(n_classes), 1, -1).astype(dtype)
 
 
-def _hash_rows(X):
+def _hash_rows(X, seed):
     """64-bit hash of each row's bits; two different rows of a data set collide once in 10⁹ sets.
 
     Integer arithmetic modulo 2⁶⁴ is exact in any order, so equal rows always hash alike.
     """
     n_rows, n_features = X.shape
     bits = np.uint64 if X.dtype == np.float64 else np.uint32
-    factors = np.random.RandomState(0).randint(
+    factors = np.random.RandomState(seed).randint(
         1, np.iinfo(np.int64).max, size=n_features, dtype=np.int64
     ).astype(np.uint64) | np.uint64(1)
     total = np.zeros(n_rows, dtype=np.uint64)

@@ -144,7 +144,9 @@ def _variances(kernels, scales, means):
     else:
         inside, groups = np.empty(len(kernels)), {}
         for m, kernel in enumerate(kernels):
-            groups.setdefault(kernel.columns if isinstance(kernel, OnColumns) else None, []).append(m)
+            groups.setdefault(kernel.columns if isinstance(kernel, OnColumns) else None, []).append(
+                m
+            )
         for columns, group in groups.items():  # one set of columns in memory at a time
             rows, weight = (scales if columns is None else scales.on(columns)).chosen
             pairs, share = Pairs(X[rows]), weight / weight.sum()

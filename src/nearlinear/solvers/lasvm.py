@@ -28,20 +28,21 @@ class OnlineSVM:
     For each row ``X``, ``box`` = C y, ``dual_coef`` = a, ``gradient`` = y − Ka and ``ids`` (from 0
     up, each for one row; -1 where none was given), and their Gram matrix in the precision of the
     kernel's values. A pair that violates optimality by no more than ``tol`` is left alone. Until
-    both classes have been met, all rows are stored.
+    both classes have been met, all rows are stored. ``check_size(n_stored)`` is asked before the
+    matrix grows, and may raise.
     """
 
-    def __init__(self, kernel, tol=1e-3):
-        self.kernel, self.tol = kernel, tol
+    def __init__(self, kernel, tol=1e-3, check_size=None):
+        self.kernel, self.tol, self.check_size = kernel, tol, check_size
         self.X = None
         self.box = self.dual_coef = self.gradient = np.empty(0)
         self.ids = np.empty(0, dtype=np.int64)
         self._gram = np.empty((0, 0))
 
     @classmethod
-    def resume(cls, kernel, X, box, dual_coef, ids):
+    def resume(cls, kernel, X, box, dual_coef, ids, check_size=None):
         """A machine that was fitted elsewhere."""
-        machine = cls(kernel)
+        machine = cls(kernel, check_size=check_size)
         machine._append(X, box, ids)
         machine.dual_coef = dual_coef.astype(np.float64)
         machine.gradient = machine.y - machine._gram[: len(box), : len(box)] @ machine.dual_coef
@@ -49,9 +50,13 @@ class OnlineSVM:
 
     @staticmethod
     def memory(n_stored, n_features, itemsize=8):
-        """Bytes at the worst moment: the Gram matrix outgrown and the next one, the rows twice."""
+        """Bytes at the worst moment: the Gram matrix outgrown and the next one, the rows twice.
+
+        A block of scores comes on top. For sparse rows ``n_features`` is what a row has on average.
+        """
         n_rows = n_stored + _BLOCK
-        return int(itemsize * n_rows * ((1.0 + _GROWTH**2) * n_rows + 2 * n_features))
+        matrices = (1.0 + _GROWTH**2) * n_rows + 3 * _SCORE_BLOCK
+        return int(itemsize * n_rows * (matrices + 4 * n_features))
 
     @property
     def n_stored(self):
@@ -119,6 +124,8 @@ class OnlineSVM:
         old, n = self.n_stored, self.n_stored + len(box)
         if n == old:
             return old
+        if n > len(self._gram) and self.check_size is not None:
+            self.check_size(n)
         self.X = X if self.X is None else _stack(self.X, X)
         values = self.kernel(X, self.X)
         if n > len(self._gram):
@@ -171,9 +178,9 @@ class LaSVMSolution:
     history: tuple  # of gaps
 
 
-def fit_lasvm(X, y, upper, kernel, *, n_passes, tol, max_iter, rng):
+def fit_lasvm(X, y, upper, kernel, *, n_passes, tol, max_iter, rng, check_size=None):
     """Pass over the rows in random order, then add violating rows until gap ≤ ``tol`` × primal."""
-    machine, problem = OnlineSVM(kernel), DualProblem.of_signs(y, upper)
+    machine, problem = OnlineSVM(kernel, check_size=check_size), DualProblem.of_signs(y, upper)
 
     def process(rows):
         for start in range(0, len(rows), _SCORE_BLOCK):
