@@ -51,6 +51,31 @@ def test_sparse_rows_that_are_not_numbers_are_refused(small, any_sparse_name, mo
         small(any_sparse_name).fit(csr_matrix(bad), y)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "size", "words"),
+    [
+        (np.float64, 1e308, "squares are too large for float64"),
+        (np.float32, 1e38, "squares are too large for float32"),
+        (np.float32, 1e-38, "squares are too small for float32"),
+    ],
+)
+def test_numbers_beyond_arithmetic_are_refused(small, any_name, moons, dtype, size, words):
+    X, y = moons
+    bad = (X / np.abs(X).max() * size).astype(dtype)
+    with pytest.raises(ValueError, match=words):
+        small(any_name).fit(bad, y)
+
+
+@pytest.mark.parametrize("when", ["fit", "predict"])
+@pytest.mark.parametrize("starts", [[2**31 - 1, -(2**31), -1], [5, 3, 5], [0, 0, 10**6]])
+def test_a_broken_csr_matrix_is_refused(small, any_sparse_name, moons, starts, when):
+    X, y = moons
+    good, bad = csr_matrix(X), csr_matrix(X)
+    bad.indptr[1:4] = starts
+    with pytest.raises(ValueError, match="build the matrix anew"):
+        small(any_sparse_name).fit(*((bad, y) if when == "fit" else (good, y))).predict(bad)
+
+
 def test_no_rows_are_refused(small, any_name):
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         small(any_name).fit(np.empty((0, 2)), np.empty(0))
@@ -218,7 +243,7 @@ def test_a_class_weight_for_an_unknown_class_is_refused(small, name, moons):
         small(name, class_weight={"maybe": 2.0}).fit(*moons)
 
 
-@pytest.mark.parametrize("value", [-2.0, np.nan])
+@pytest.mark.parametrize("value", [-2.0, np.nan, "heavy"])
 def test_a_class_weight_that_is_no_weight_is_refused(small, name, moons, value):
     with pytest.raises(ValueError, match="class_weight"):
         small(name, class_weight={1: value}).fit(*moons)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
 from ..losses import LOSSES
+from .finite import require_finite_model, require_moderate, require_sound
 from .labels import class_row_weights, encode_labels, require_one_type, row_weights
 from .rows import merge_regression_rows, merge_rows
 from .target_units import TargetUnits
@@ -36,6 +37,7 @@ class LocalEstimator(BaseEstimator):
     def _learn_from(self, rows):
         with one_blas_thread():
             self._learn(rows)
+        require_finite_model(self)
         self._n_training_rows = rows.X.shape[0]
         self.__dict__.pop("_trainer", None)  # a stream begins anew from the fitted model
         return self
@@ -49,9 +51,11 @@ class LocalEstimator(BaseEstimator):
         self.__dict__.pop("_is_loaded", None)
         dtype = [np.float64, np.float32] if reset else self._score_dtype
         form = self._sparse_form()
+        require_sound(X)
         X, y = validate_data(
             self, X, y, accept_sparse=form, dtype=dtype, order="C", reset=reset, **y_checks
         )
+        require_moderate(X)
         return _canonical(X), y
 
     def _stream_rng(self):
@@ -63,6 +67,7 @@ class LocalEstimator(BaseEstimator):
     def _check_rows(self, X):
         check_is_fitted(self, "predictor_")
         form, dtype = self._sparse_form(), self._score_dtype
+        require_sound(X)
         return _canonical(
             validate_data(self, X, accept_sparse=form, dtype=dtype, order="C", reset=False)
         )

@@ -64,7 +64,9 @@ def _named_factors(class_weight, names):
     for label, factor in class_weight.items():
         if label not in names:
             raise ValueError(f"class_weight has the key {label!r}, which y has not.")
-        if not (np.isfinite(factor) and factor >= 0):
-            raise ValueError(f"class_weight of {label!r} is {factor!r}; it must be 0 or more.")
+        if not (isinstance(factor, numbers.Real) and np.isfinite(factor) and factor >= 0):
+            raise ValueError(
+                f"class_weight of {label!r} is {factor!r}; it must be a number, 0 or more."
+            )
         factors[names.index(label)] = factor
     return factors
