@@ -509,3 +509,16 @@ def test_a_fit_beyond_the_machine_is_refused(monkeypatch):
 def test_a_stream_beyond_the_memory_allowed_is_refused(small, stream_name, moons):
     with pytest.raises(MemoryError, match="max_memory"):
         small(stream_name, max_memory=100.0).partial_fit(*moons, classes=[0, 1])
+
+
+def test_ten_thousand_classes_are_a_clear_word(small, name, rng):
+    y = np.repeat(np.arange(10_000), 2)
+    with pytest.raises(ValueError, match=r"y has 10000 classes, .* take a regressor"):
+        small(name).fit(rng.standard_normal((20_000, 2)), y)
+
+
+def test_many_classes_that_will_take_long_are_announced(moons, monkeypatch):
+    monkeypatch.setattr("nearlinear.estimators.progress._KNOWN_AFTER", 0.0)
+    monkeypatch.setattr("nearlinear.estimators.progress._LONG", 0.0)
+    with pytest.warns(UserWarning, match=r"a machine for each of 20 classes: about .* minutes"):
+        nearlinear.UniformMKLClassifier().fit(moons[0], np.arange(200) % 20)

@@ -337,7 +337,7 @@ def test_verbose_prints_a_line_for_every_step(data, capsys):
     model = make(verbose=1).fit(*data)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) >= 2
-    assert all(line.startswith("ConvexLMKLClassifier: objective ") for line in lines)
+    assert all(line.startswith("ConvexLMKLClassifier: step ") for line in lines)
     assert f"gap {model.duality_gap_:.2g}," in lines[-1]
 
 

@@ -225,7 +225,8 @@ def test_a_warm_start_takes_other_classes_and_other_features(moons, blobs):
 def test_verbose_prints_the_certificate(method, moons, capsys):
     method(8, verbose=1, random_state=0).fit(*moons)
     printed = capsys.readouterr().out
-    assert printed.startswith(f"{method.__name__}: objective ")
+    assert printed.startswith(f"{method.__name__}: epoch ")
+    assert " s, objective " in printed
     assert "gap" in printed
 
 

@@ -627,7 +627,8 @@ def test_verbose_prints_a_line_for_every_step(data, method, task, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) >= 1
     for line in lines:
-        assert line.startswith(f"{method}{task}: objective ")
+        assert line.startswith(f"{method}{task}: step ")
+        assert " s, objective " in line
         assert ", gap " in line
         assert ", kernels " in line
 

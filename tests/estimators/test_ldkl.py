@@ -469,8 +469,8 @@ def test_verbose_prints_a_line_for_every_epoch(moons, solver, capsys):
     LDKLClassifier(2, solver=solver, max_iter=3, verbose=1, **GUARDED).fit(*moons)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("epoch    1  objective ")
-    assert "held-out score" in lines[0]
+    assert lines[0].startswith("LDKLClassifier: epoch 1, ")
+    assert "held-out accuracy" in lines[0]
     assert "soft splits" in lines[0]
 
 

@@ -238,7 +238,8 @@ def test_verbose_prints_a_line_for_every_epoch(moons, solver, capsys):
     model.fit(*moons)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4  # the start, and three epochs
-    assert lines[2].startswith("epoch    2  objective ")
+    assert lines[2].startswith("LLCSAPLClassifier: epoch 2, ")
+    assert " s, objective " in lines[2]
     assert "held-out accuracy" in lines[2]
 
 

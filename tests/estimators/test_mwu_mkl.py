@@ -144,7 +144,8 @@ def test_verbose_prints_a_line_per_machine(data, blobs, solver, capsys):
     MWUMKLClassifier(KERNELS, verbose=1, **settings).fit(*blobs)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert all(line.startswith("MWUMKLClassifier: objective ") for line in lines)
+    for number, line in enumerate(lines, start=1):
+        assert line.startswith(f"MWUMKLClassifier: class {number} of 3, step ")
 
 
 def test_there_is_no_choice_of_the_bias():

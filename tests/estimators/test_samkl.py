@@ -123,8 +123,8 @@ def test_weights_lie_on_the_simplex(data, n_selected):
 def test_without_a_number_of_kernels_the_best_of_three_models_is_kept(data, capsys):
     X, y = data
     model = make(verbose=1).fit(X, y)
-    line = capsys.readouterr().out.splitlines()[0]
-    errors = [float(part.rstrip(",")) for part in line.split() if part[0] == "0"]
+    lines = capsys.readouterr().out.splitlines()[:3]
+    errors = [float(line.split("held-out error ")[1]) for line in lines]
     best = int(np.argmin(errors))
     three = [UniformMKLClassifier(KERNELS, C=C, normalisation=None, tol=1e-4), make(n_selected=4)]
     expected = [*three, make(n_selected=3)][best].fit(X, y)

@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._compile import one_blas_thread
 from ..losses import LOSSES
 from .finite import require_finite_model, require_moderate, require_sound
-from .labels import class_row_weights, encode_labels, require_one_type, row_weights
+from .labels import (
+    class_row_weights,
+    encode_labels,
+    require_few_classes,
+    require_one_type,
+    row_weights,
+)
 from .rows import merge_regression_rows, merge_rows
 from .target_units import TargetUnits
 from .whole_fit import whole_fit
@@ -202,6 +208,7 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
                 f"{type(self).__name__} needs at least two classes with positive weight, "
                 f"y has one class: {present[0] if present else None!r}."
             )
+        require_few_classes(classes)
         self.classes_ = classes
         return merge_rows(X, labels, weight, len(classes))
 
@@ -228,6 +235,7 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
                 raise ValueError("partial_fit needs classes in its first call.")
             return self.classes_
         classes = np.unique(classes)
+        require_few_classes(classes)
         if len(classes) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two classes.")
         if not first and not np.array_equal(classes, self.classes_):

@@ -24,6 +24,7 @@ from .base import LocalEstimator, require_memory
 from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
+from .progress import each_output, tell
 from .rows import TrainingRows
 from .whole_fit import keep
 
@@ -106,7 +107,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         problems = self._problems(rows)
         machines = [
             self._learn_output(bank, grams, rows, problem, is_last=problem is problems[-1])
-            for problem in problems
+            for problem in each_output(self, problems)
         ]
         self._keep(
             [one.kernels for one in machines], [one.evaluation.weights for one in machines],
@@ -194,14 +195,10 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
     def _reporter(self):
         """Prints a line for every round, if asked."""
-        if not self.verbose:
-            return None
 
         def report(round_, evaluation, gap):
-            print(
-                f"{type(self).__name__}: round {round_}, objective {evaluation.value:.6g}, "
-                f"gap {gap:.2g}, kernels {len(evaluation.weights)}"
-            )
+            figures = {"gap": float(gap), "kernels": len(evaluation.weights)}
+            tell(self, f"round {round_}", {"objective": float(evaluation.value), **figures})
 
         return report
 

@@ -7,6 +7,7 @@ from ..solvers.linear_svm import warn_if_loose
 from ..solvers.local_machine import solve_local_models
 from .anchored import AnchorClassifier
 from .constraints import one_of
+from .progress import tell
 from .whole_fit import whole_fit
 
 
@@ -77,11 +78,8 @@ class _FixedAnchorClassifier(AnchorClassifier):
         self.predictor_ = LocallyLinear(gate, solution.weights, solution.biases)
         self.duality_gap_, self.n_iter_ = solution.gap, solution.n_iter
         self._solution = solution if self.warm_start else None
-        if self.verbose:
-            print(
-                f"{type(self).__name__}: objective {solution.objective:.6g}, "
-                f"gap {solution.gap:.2g}, {solution.n_iter} epochs"
-            )
+        figures = {"objective": float(solution.objective), "gap": float(solution.gap)}
+        tell(self, f"epoch {solution.n_iter}", figures)
 
     @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None):

@@ -14,6 +14,7 @@ from ..solvers.kernel_learning import KernelLearning
 from ..solvers.linear_svm import warn_if_loose
 from .constraints import SHARED, one_of
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelMachine
+from .progress import each_output
 from .target_units import TargetUnits
 from .whole_fit import keep
 
@@ -73,7 +74,7 @@ class GatedMachines(KernelMachine):
         place = self._workplace(rows)
         place = replace(place, shared=self._share(place, rng))
         found, problems = [], self._problems(rows, place.units)
-        for problem in problems:
+        for problem in each_output(self, problems):
             found.append(self._learn_output(place, problem, rng))
             if found[-1].was_interrupted:
                 if len(found) < len(problems):  # nothing is known of the other classes

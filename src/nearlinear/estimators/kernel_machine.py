@@ -1,6 +1,7 @@
 """What estimators on sums of kernels share: kernels, memory, one machine per output."""
 
 from dataclasses import dataclass
+from itertools import count
 from numbers import Real
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..solvers.kernel_learning import KernelLearning
 from ..solvers.linear_svm import warn_if_loose
 from .base import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
 from .constraints import SHARED, at_least, one_of
+from .progress import each_output, tell
 from .whole_fit import keep
 
 # Without max_memory: what Gram matrices may take, together and each.
@@ -61,7 +63,7 @@ class KernelMachine(LocalEstimator):
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
         units = self._units_of(rows)
         found, problems = [], self._problems(rows, units)
-        for problem in problems:
+        for problem in each_output(self, problems):
             learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget)
             try:
                 found.append(self._weigh(learning))
@@ -104,13 +106,11 @@ class KernelMachine(LocalEstimator):
 
     def _reporter(self):
         """Prints a line for every step of the weights, if asked."""
-        if not self.verbose:
-            return None
+        steps = count(1)
 
         def report(evaluation, gap):
-            in_use = int((evaluation.weights > 0).sum())
-            name = type(self).__name__
-            print(f"{name}: objective {evaluation.value:.6g}, gap {gap:.2g}, kernels {in_use}")
+            figures = {"gap": float(gap), "kernels": int((evaluation.weights > 0).sum())}
+            tell(self, f"step {next(steps)}", {"objective": float(evaluation.value), **figures})
 
         return report
 

@@ -10,6 +10,7 @@ from ..solvers.bias_steps import FreeBias
 from ..solvers.success import SingleKernel, learn_success, stratified_folds
 from .constraints import SHARED, at_least, one_of, positive
 from .gated_machine import GATED_CONSTRAINTS, GatedMachines
+from .progress import tell
 
 # Machines that are solved at once, at most; each has its part of the memory.
 _MOST_MACHINES = 4
@@ -52,9 +53,8 @@ class KernelSuccessMachines(GatedMachines):
             )  # fmt: skip
 
         found = self._side_by_side(learn, len(singles))
-        if self.verbose:
-            shares = ", ".join(f"{success.share:.3f}" for success in found)
-            print(f"{type(self).__name__}: kernels are right on shares {shares} of the rows")
+        for m, success in enumerate(found):
+            tell(self, f"kernel {m}", {"held-out accuracy": float(success.share)})
         return singles, found
 
     def _side_by_side(self, work, count):

@@ -6,6 +6,16 @@ import numpy as np
 
 from .constraints import check_sample_weight
 
+_MOST_CLASSES = 5000  # a score for each of them and each row
+
+
+def require_few_classes(classes):
+    if len(classes) > _MOST_CLASSES:
+        raise ValueError(
+            f"y has {len(classes)} classes, more than the {_MOST_CLASSES} that a classifier learns "
+            "here: take a regressor if y is a number, or merge rare classes."
+        )
+
 
 def require_one_type(y):
     """Labels of several types cannot be put in an order; numbers count as one type."""

@@ -15,6 +15,7 @@ from ..solvers.lasvm import OnlineSVM, fit_lasvm
 from ..solvers.linear_svm import warn_if_loose
 from .base import LocalClassifier, require_memory
 from .constraints import SHARED, at_least
+from .progress import each_output
 from .rows import class_targets
 from .whole_fit import keeping, whole_fit
 
@@ -125,7 +126,7 @@ class LaSVMClassifier(LocalClassifier):
                 rows.X, column, upper, kernel, n_passes=self.n_passes, tol=self.tol,
                 max_iter=self.max_iter, rng=rng, check_size=self._size_check(rows.X, 1),
             )
-            for column in signs.T
+            for column in each_output(self, list(signs.T))
         ]  # fmt: skip
         warn_if_loose(found, self.tol, type(self).__name__)
         dual = np.zeros(signs.shape)

@@ -249,7 +249,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         return TreeCoordinates(self._scaling(rows))
 
     def _task(self):
-        return TreeTask(LOSSES[self.loss], accuracy)
+        return TreeTask(LOSSES[self.loss], accuracy, "accuracy")
 
     @whole_fit
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -485,7 +485,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
             "squared_error": SquaredError(),
             "epsilon_insensitive": EpsilonInsensitive(self.epsilon),
         }
-        return TreeTask(losses[self.loss], explained)
+        return TreeTask(losses[self.loss], explained, "R²")
 
     @whole_fit
     def partial_fit(self, X, y, sample_weight=None):

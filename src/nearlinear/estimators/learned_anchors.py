@@ -17,8 +17,9 @@ from ..solvers.objective import training_objective
 from ..solvers.solution import BestIterate, LocalModels
 from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
-from .capacity import are_many, choose_setting, given, judge, print_verdicts, usual_epochs
+from .capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
 from .constraints import at_least, one_of, positive, share
+from .progress import tell
 from .whole_fit import keeping, whole_fit
 
 # The start need not be exact: training goes on from it at once.
@@ -326,8 +327,7 @@ default="kmeans"
             return replace(self.setting_, **self._given()), self.settings_tried_
         settings = self._settings(rows)
         setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
-        if self.verbose:
-            print_verdicts(tried)
+        tell_verdicts(self, tried)
         return setting, tried
 
     def _settings(self, rows):
@@ -462,11 +462,10 @@ default="kmeans"
         return X if self.local_model == "affine" else X[:, :0]
 
     def _report(self, progress):
-        held_out = progress.validation_score
-        print(
-            f"epoch {progress.epoch:4d}  objective {progress.objective:.5f}"
-            + ("" if held_out is None else f"  held-out accuracy {held_out:.4f}")
-        )
+        figures = {"objective": progress.objective}
+        if progress.validation_score is not None:
+            figures["held-out accuracy"] = progress.validation_score
+        tell(self, f"epoch {progress.epoch}", figures)
 
 
 def _models(predictor, dtype, has_root):

@@ -18,6 +18,7 @@ from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localize
 from .gating_rows import Checked, GatingRows
 from .kernel_machine import KernelClassifier, KernelRegressor
 from .lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
+from .progress import tell
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -127,10 +128,7 @@ class _LMKL(GatingRows, GatedMachines):
         return "adam" if affine and X.shape[0] > _MOST_DUAL_ROWS else "smo"
 
     def _gate_reporter(self):
-        if not self.verbose:
-            return None
-        name = type(self).__name__
-        return lambda value, step: print(f"{name}: step {step}, objective {value:.6g}")
+        return lambda value, step: tell(self, f"step {step}", {"objective": float(value)})
 
     def gate_values(self, X, gating=None):
         """How much each component answers for each row, shape (n_rows, n_components).

@@ -12,6 +12,7 @@ from ..solvers.multiplicative_weights import (
 from .constraints import SHARED, one_of, positive
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelClassifier, Learned
 from .machine_doc import documents_machine
+from .progress import tell
 
 # A row of weight zero among precomputed ones: its slack is as good as free.
 _SMALLEST_C = 1e-9
@@ -108,9 +109,8 @@ class MWUMKLClassifier(KernelClassifier):
             )
             found = certify_mixture(found, scores, quadratics, problem.targets, ridge)
         gap = found.upper - found.lower
-        if self.verbose:
-            name = type(self).__name__
-            print(f"{name}: objective {found.upper:.6g}, gap {gap:.2g}, columns {found.n_columns}")
+        figures = {"gap": float(gap), "columns": found.n_columns}
+        tell(self, f"step {found.n_iter}", {"objective": float(found.upper), **figures})
         machine = MachineSolution(
             found.dual_coef, found.bias, found.upper, gap, found.n_iter, None
         )  # fmt: skip

@@ -13,7 +13,9 @@ from .constraints import SHARED, at_least
 from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from .kernel_machine import KernelClassifier
+from .progress import tell
 
+_PLANS = "equal weights", "learned weights", "switches"  # what held-out rows decide between
 # A model is chosen on so many folds, or on as many of them as hold out so many rows.
 _FOLDS, _ENOUGH_ROWS = 3, 1000
 
@@ -123,10 +125,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         self.verbose = verbose
 
     def _round_reporter(self):
-        if not self.verbose:
-            return None
-        name = type(self).__name__
-        return lambda number, objective: print(f"{name}: round {number}, objective {objective:.6g}")
+        return lambda number, value: tell(self, f"round {number}", {"objective": float(value)})
 
     def _plan(self, place, problem):
         """How to learn: with the switches that were asked for, or as held-out rows say."""
@@ -143,11 +142,8 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
             plans, lambda part, rows: _learning(place, part, rows), place.kernels, place.rows.X,
             problem, folds,
         )  # fmt: skip
-        if self.verbose:
-            print(
-                f"{type(self).__name__}: on held-out rows equal weights are wrong on "
-                f"{errors[0]:.3f}, learned weights on {errors[1]:.3f}, switches on {errors[2]:.3f}"
-            )
+        for name, error in zip(_PLANS, errors, strict=True):
+            tell(self, name, {"held-out error": float(error)})
         return plans[int(np.argmin(errors))]
 
     def _equal(self, learning, on_round=None):

@@ -14,7 +14,7 @@ class _Sequential:
         found = solve_sequential(
             learning, tol=self.tol, insertions=self.insertions, chunk=self.chunk,
             max_rounds=self.max_iter,
-            on_round=report and (lambda _, evaluation, gap: report(evaluation, gap)),
+            on_round=lambda _, evaluation, gap: report(evaluation, gap),
         )  # fmt: skip
         found = certified(learning, found, tol=self.tol)
         machine, value = found.evaluation.machine, found.evaluation.value

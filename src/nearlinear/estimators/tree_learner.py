@@ -19,7 +19,8 @@ from ..solvers.tree_polish import can_polish, polish_weights
 from ..solvers.tree_sgd import start_original, train_original
 from ..solvers.tree_start import start_projection, start_tree
 from ..solvers.tree_stream import TreeStream
-from .capacity import are_many, choose_setting, judge, print_verdicts
+from .capacity import are_many, choose_setting, judge, tell_verdicts
+from .progress import tell
 from .tree_settings import TreeSetting, TreeSettings
 from .whole_fit import keep, keeping
 
@@ -107,8 +108,7 @@ class TreeLearner(TreeSettings):
         root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
         settings = [root, *self._tree_settings(root.root_C, self._candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
-        if self.verbose:
-            print_verdicts(tried + judged)
+        tell_verdicts(self, tried + judged)
         return setting, tried + judged
 
     def _held_out_losses(self, train, held_out, setting, seed):
@@ -270,14 +270,14 @@ class TreeLearner(TreeSettings):
         return TreeStream(start, self._rate(), Annealing(first, last, 0.0))
 
     def _report(self, progress):
-        held_out, soft, hard = (
-            progress.validation_score, progress.soft_score, progress.hard_score
-        )  # fmt: skip
-        print(
-            f"epoch {progress.epoch:4d}  objective {progress.objective:.5f}"
-            + ("" if held_out is None else f"  held-out score {held_out:.4f}")
-            + ("" if soft is None else f"  soft splits {soft:.4f}, hard {hard:.4f}")
-        )
+        score, figures = self._task().score_name, {"objective": progress.objective}
+        named = {
+            f"held-out {score}": progress.validation_score,
+            f"{score} with soft splits": progress.soft_score,
+            "with hard ones": progress.hard_score,
+        }
+        figures |= {name: value for name, value in named.items() if value is not None}
+        tell(self, f"epoch {progress.epoch}", figures)
 
     @property
     def hardening_gap_(self):

@@ -11,6 +11,7 @@ class TreeTask:
 
     loss: object
     score: object
+    score_name: str
 
 
 def accuracy(scores, targets, weight):

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from functools import wraps
 
 from .constraints import fit_context
+from .progress import FitClock
 
 
 def whole_fit(method):
@@ -18,8 +19,9 @@ def whole_fit(method):
     @wraps(method)
     def fit(self, *args, **kwargs):
         draft = object.__new__(type(self))
-        draft.__dict__.update(self.__dict__)
+        draft.__dict__.update(self.__dict__, _clock=FitClock())
         learn(draft, *args, **kwargs)
+        del draft._clock
         kept = draft.__dict__.pop("_kept", None)
         self.__dict__ = draft.__dict__
         if kept is not None:
