@@ -3,14 +3,17 @@
 Run in a process of its own: what a case does to memory ends there.
 """
 
+import json
 import os
 import re
+import tempfile
 import traceback
 import warnings
 from pathlib import Path
 
 import numpy as np
 from runtime import crafted
+from runtime.child import limit_memory
 from runtime.damage import damage_content
 
 import nearlinear
@@ -20,6 +23,46 @@ from nearlinear.runtime.container import from_bytes, to_bytes
 READERS = {"runtime": runtime.load, "nearlinear": nearlinear.load}
 # What a model may say of rows that are too large for its numbers.
 _NO_SCORES = re.compile("are not finite|are too large|too large for dtype")
+# A child process with a memory limit; it is told the numbers of its cases and two folders.
+CHILD = f"""
+import sys
+import numpy as np
+from runtime import crafted, fuzz
+{limit_memory(3 << 28)}
+first, count, work, folder = sys.argv[1:]
+fuzz.run(int(first), int(count), folder, work)
+"""
+
+
+def checked(folder):
+    """The environment of a child that checks bounds.
+
+    numba does not tell checked code in its cache from other code: it gets a folder of its own.
+    """
+    return {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)}
+
+
+def fitted():
+    """Files of real fits, with all that these have beside a predictor."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((40, crafted.N_FEATURES))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    models = [
+        make_pipeline(StandardScaler(), nearlinear.LLSVMClassifier(n_anchors=4, random_state=0)),
+        nearlinear.LDKLClassifier(depth=1, max_iter=2, random_state=0),
+        nearlinear.LMKLClassifier("gaussian", n_copies=2, max_iter=2, random_state=0),
+        make_pipeline(StandardScaler(), nearlinear.MLLKMClassifier(n_anchors=8, random_state=0)),
+        nearlinear.SwMKLClassifier(["linear", "gaussian"], blend="pairwise"),
+    ]
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        path = Path(folder) / "model.nlm"
+        for model in models:
+            nearlinear.save(model.fit(X, y), path)
+            yield path.read_bytes()
 
 
 def originals(folder):
@@ -85,4 +128,4 @@ def run(first, count, folder, work):
                 print(f"case {seed}, {name}:\n{traceback.format_exc()}", flush=True)
                 result = "failed"
             found[result] = found.get(result, 0) + 1
-    print(found)
+    print(json.dumps(found))

@@ -1,12 +1,11 @@
 """Thousands of damaged files: each is refused, or it is a model that scores."""
 
-import ast
+import json
 import os
-import warnings
 
 import numpy as np
 import pytest
-from runtime import crafted
+from runtime import crafted, fuzz
 from runtime.child import limit_memory, run_child
 from runtime.crafted import file_of, make
 from runtime.damage import damage_bytes
@@ -20,28 +19,8 @@ NAMES = list(crafted.MODELS)
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """Files of real fits, with all that these have beside a predictor."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((40, crafted.N_FEATURES))
-    y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
-    models = [
-        make_pipeline(StandardScaler(), nearlinear.LLSVMClassifier(n_anchors=4, random_state=0)),
-        nearlinear.LDKLClassifier(depth=1, max_iter=2, random_state=0),
-        nearlinear.LMKLClassifier("gaussian", n_copies=2, max_iter=2, random_state=0),
-        make_pipeline(StandardScaler(), nearlinear.MLLKMClassifier(n_anchors=8, random_state=0)),
-        nearlinear.SwMKLClassifier(["linear", "gaussian"], blend="pairwise"),
-    ]
-    path, found = tmp_path_factory.mktemp("saved") / "model.nlm", []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for model in models:
-            nearlinear.save(model.fit(X, y), path)
-            found.append(path.read_bytes())
-    return found
+def saved():
+    return list(fuzz.fitted())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -61,38 +40,27 @@ def test_files_with_changed_bytes_are_refused(seed, saved, tmp_path):
                 load(path)
 
 
-FUZZ = f"""
-import sys
-import numpy as np
-from runtime import crafted, fuzz
-{limit_memory(3 << 28)}
-first, count, folder, work = sys.argv[1:]
-fuzz.run(int(first), int(count), folder, work)
-"""
 # ``make test-all`` tries more.
 N_CASES = int(os.environ.get("NEARLINEAR_FUZZ_CASES", "3000"))
 
 
 @pytest.mark.parametrize(
-    "checks, first, share", [("0", 0, 0.8), ("1", 10**6, 0.2)], ids=["fast", "bounds checked"]
+    "checks, first, share", [(False, 0, 0.8), (True, 10**6, 0.2)], ids=["fast", "bounds checked"]
 )
 def test_files_with_changed_content_are_refused_or_score(checks, first, share, saved, tmp_path):
     for number, data in enumerate(saved):
         (tmp_path / f"{number}.nlm").write_bytes(data)
     (work := tmp_path / "work").mkdir()
-    # numba does not tell checked code in its cache from other code
-    settings = {"NUMBA_BOUNDSCHECK": checks}
-    if checks == "1":
-        settings["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    settings = fuzz.checked(tmp_path / "cache") if checks else {}
     count = int(share * N_CASES)
     try:
-        printed = run_child(FUZZ, first, count, tmp_path, work, **settings)
+        printed = run_child(fuzz.CHILD, first, count, work, tmp_path, **settings)
     except AssertionError as error:
         last = (work / "last").read_text().strip() if (work / "last").exists() else "none"
         pytest.fail(f"the last case was {last}: {error}")
     *failures, outcomes = printed.strip().split("\n")
     assert failures == [], "\n".join(failures[:60])
-    outcomes = ast.literal_eval(outcomes)
+    outcomes = json.loads(outcomes)
     assert outcomes["refused"] > 0.5 * count
     assert outcomes["scored"] > 0.05 * count
 
