@@ -12,10 +12,10 @@ from .report import FOLDER, save, show
 PARTS = {
     "files": (20_000, 20),
     "kills": (200, 4),
-    "threads": (100, 1),
+    "threads": (64_000, 64),
     "forks": (140, 2),
     "caches": (30, 1),
-    "ctrl_c": (12, 1),
+    "ctrl_c": (36, 1),
     "inputs": (6000, 60),
     "memory": (3, 1),
 }
