@@ -15,7 +15,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-all test-jit-off lint bench reproduce-smoke clean distclean
+.PHONY: help demo test test-all test-jit-off lint bench attack reproduce-smoke clean distclean
 
 help:
 	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make lint             ruff: rules and format"
 	@echo "make bench            speed and memory"
+	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
 	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
 	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
 
@@ -89,12 +90,17 @@ lint: $(VENV)/.lint
 bench: $(VENV)/.bench
 	@$(RUN) -m benchmarks
 
+# Compiled code goes to a cache of its own, as for the tests.
+attack: $(VENV)/.test
+	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
+	$(ONE_THREAD) NUMBA_CACHE_DIR="$$cache" $(RUN) -m attack
+
 reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
 	@rm -rf build dist .pytest_cache .ruff_cache nearlinear-demo.png
-	@find src tests benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests attack benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
 	@rm -rf $(VENV)

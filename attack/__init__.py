@@ -1,7 +1,7 @@
 """What an attacker or an accident may do to nearlinear, tried again and counted.
 
 Run with ``make attack``; ``python -m attack files kills`` runs some parts. The figures are kept in
-``results.json`` and shown in ``results.md``. A crash or a hang ends a child process, and is counted.
+``results.json`` and shown in ``results.md``. A crash or a hang ends a child process: it is counted.
 
 files    changed model files with right checksums: refused, or scored with finite numbers
 kills    SIGKILL while a file is written: the old file or the new one, whole

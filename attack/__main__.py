@@ -17,7 +17,7 @@ PARTS = {
     "caches": (30, 1),
     "ctrl_c": (36, 1),
     "inputs": (6000, 60),
-    "memory": (3, 1),
+    "memory": (26, 1),
 }
 
 

@@ -23,8 +23,6 @@ def run(count):
 
 
 def _tried(what, first, count, work, folder, **environment):
-    found = numbered(
-        fuzz.CHILD, what, first, count, work, folder, timeout=900, **environment
-    )
+    found = numbered(fuzz.CHILD, what, first, count, work, folder, timeout=900, **environment)
     found.what = f"{what} (two readers each)"
     return found

@@ -175,6 +175,9 @@ stop.set()
 
 def test_children_of_a_fork_beside_fits_are_free():
     answer = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORK, "40"], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "ignore", "-c", FORK, "40"],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert (answer.returncode, answer.stdout) == (0, ""), answer.stderr
