@@ -238,6 +238,32 @@ def test_weights_that_are_all_zero_are_refused(small, any_name, moons):
         small(any_name).fit(X, y, sample_weight=np.zeros(len(y)))
 
 
+def test_weights_beyond_arithmetic_are_refused(small, any_name, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="weights of the rows add up to inf.*divide them"):
+        small(any_name).fit(X, y, sample_weight=np.full(len(y), 1e308))
+
+
+def test_class_weights_beyond_arithmetic_are_refused(small, name, moons):
+    with pytest.raises(ValueError, match="weights of the rows add up to .*divide them"):
+        small(name, class_weight={0: 1e308}).fit(*moons)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [("MWUMKLClassifier", {"C": 1e308}), ("LMKLRegressor", {"n_copies": 2**63})],
+)
+def test_settings_beyond_arithmetic_are_refused(small, method, setting, moons):
+    (parameter,) = setting
+    with pytest.raises(ValueError, match=f"'{parameter}' parameter .* in the range"):
+        small(method, **setting).fit(*moons)
+
+
+def test_a_batch_of_true_is_one_row(small, wave):
+    models = [small("LDKLRegressor", batch_size=size, max_iter=2) for size in (True, 1)]
+    np.testing.assert_array_equal(*(model.fit(*wave).predict(wave[0]) for model in models))
+
+
 def test_a_class_weight_for_an_unknown_class_is_refused(small, name, moons):
     with pytest.raises(ValueError, match="class_weight has the key 'maybe', which y has not"):
         small(name, class_weight={"maybe": 2.0}).fit(*moons)

@@ -7,13 +7,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
+    "MOST_WEIGHT",
     "at_least",
     "check_sample_weight",
+    "cost",
     "fit_context",
     "one_of",
     "positive",
     "share",
 ]
+
+# The most that rows may weigh together, and that C may be: products of the two have squares.
+MOST_WEIGHT = 1e70
 
 
 def positive():
@@ -22,8 +27,15 @@ def positive():
 
 
 def at_least(lowest, kind=Integral):
-    """A number not below ``lowest``."""
+    """A number not below ``lowest``; a count fits into 64 bits."""
+    if kind is Integral:
+        return Interval(kind, lowest, 2**63 - 1, closed="both")
     return Interval(kind, lowest, None, closed="left")
+
+
+def cost():
+    """A number above zero whose square is finite, also after sums over rows."""
+    return Interval(Real, 0, MOST_WEIGHT, closed="right")
 
 
 def share():
@@ -37,7 +49,7 @@ def one_of(*names):
 
 # Parameters that several estimators share have the same name and the same constraint.
 SHARED = {
-    "C": [positive()],
+    "C": [cost()],
     "tol": [positive()],
     "max_iter": [at_least(1)],
     "class_weight": [dict, one_of("balanced"), None],

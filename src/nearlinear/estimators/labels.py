@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from .constraints import check_sample_weight
+from .constraints import MOST_WEIGHT, check_sample_weight
 
 _MOST_CLASSES = 5000  # a score for each of them and each row
 
@@ -51,9 +51,9 @@ def encode_labels(y, classes):
 def row_weights(X, sample_weight):
     """Sample weights, checked; a copy."""
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weight.sum() > 0:
+    if not weight.max() > 0:
         raise ValueError("The sum of sample_weight is zero; give some row a positive weight.")
-    return weight.copy()
+    return _moderate(weight.copy())
 
 
 def class_row_weights(X, labels, classes, sample_weight, class_weight):
@@ -66,7 +66,19 @@ def class_row_weights(X, labels, classes, sample_weight, class_weight):
         factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
     else:
         factors = _named_factors(class_weight, classes.tolist())
-    return weight * factors[labels]
+    with np.errstate(over="ignore"):
+        return _moderate(weight * factors[labels])
+
+
+def _moderate(weight):
+    """Weights whose sums and squares are finite."""
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not total <= MOST_WEIGHT:
+        raise ValueError(
+            f"The weights of the rows add up to {total:.1g}: divide them by their mean."
+        )
+    return weight
 
 
 def _named_factors(class_weight, names):

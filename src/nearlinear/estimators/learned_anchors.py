@@ -18,7 +18,7 @@ from ..solvers.solution import BestIterate, LocalModels
 from ..solvers.tree_model import RowScaling
 from .anchored import AnchorClassifier
 from .capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
-from .constraints import at_least, one_of, positive, share
+from .constraints import at_least, cost, one_of, positive, share
 from .progress import tell
 from .whole_fit import keeping, whole_fit
 
@@ -185,7 +185,7 @@ default="kmeans"
         "local_model": [one_of("affine", "constant")],
         "learn_sharpness": ["boolean"],
         "learn_metric": ["boolean"],
-        "C": [positive(), one_of("auto")],
+        "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "max_iter": [at_least(1), one_of("auto")],
         "solver": [one_of("auto", "adam", "sgd")],

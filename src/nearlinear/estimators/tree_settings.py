@@ -11,7 +11,7 @@ from ..gates.tree import count_nodes
 from ..solvers.tree_model import RowScaling
 from .base import require_memory
 from .capacity import given, usual_epochs
-from .constraints import SHARED, at_least, one_of, positive, share
+from .constraints import SHARED, at_least, cost, one_of, positive, share
 
 _WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
 _USUAL_COMPONENTS = 32
@@ -43,7 +43,7 @@ class TreeSettings:
     _parameter_constraints = {
         **SHARED,
         "depth": [at_least(0), one_of("auto")],
-        "C": [positive(), one_of("auto")],
+        "C": [cost(), one_of("auto")],
         "max_iter": [at_least(1), one_of("auto")],
         "n_components": [at_least(1), one_of("auto"), None],
         "feature": [one_of(*NODE_FEATURES)],
@@ -160,7 +160,7 @@ class TreeSettings:
     def _batch_rows(self, n_rows):
         if self.batch_size == "auto":
             return int(np.clip(n_rows // 64, 32, 1024))
-        return min(self.batch_size, n_rows)
+        return min(int(self.batch_size), n_rows)
 
     def _check_memory(self, rows):
         """Before anything is trained: for the deepest tree that may be tried."""
