@@ -240,12 +240,12 @@ def test_weights_that_are_all_zero_are_refused(small, any_name, moons):
 
 def test_weights_beyond_arithmetic_are_refused(small, any_name, moons):
     X, y = moons
-    with pytest.raises(ValueError, match="weights of the rows add up to inf.*divide them"):
+    with pytest.raises(ValueError, match=r"weights of the rows add up to inf.*divide them"):
         small(any_name).fit(X, y, sample_weight=np.full(len(y), 1e308))
 
 
 def test_class_weights_beyond_arithmetic_are_refused(small, name, moons):
-    with pytest.raises(ValueError, match="weights of the rows add up to .*divide them"):
+    with pytest.raises(ValueError, match=r"weights of the rows add up to .*divide them"):
         small(name, class_weight={0: 1e308}).fit(*moons)
 
 
