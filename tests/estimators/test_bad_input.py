@@ -1,6 +1,7 @@
 """Input that users will try: a clear sentence, or a warning and a sensible model."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -523,6 +524,22 @@ def test_a_kernel_machine_beyond_the_memory_allowed_is_refused(small, kernel_nam
     with pytest.raises(MemoryError) as caught:
         small(kernel_name, max_memory=1e4).fit(*moons)
     assert "give fewer rows, or raise max_memory" in message(caught)
+
+
+@pytest.mark.parametrize("method", ["UniformMKLClassifier", "LaSVMClassifier"])
+def test_wide_sparse_rows_of_a_kernel_machine_stay_sparse(small, method, rng):
+    n_rows, n_columns = 60, 1 << 20  # dense, they take 500 megabytes
+    y, columns = np.arange(n_rows) % 2, np.sort(rng.integers(n_columns, size=(n_rows, 20)))
+    values = rng.random((n_rows, 20)) + y[:, None]
+    X = csr_matrix((values.ravel(), columns.ravel(), range(0, 1201, 20)), (n_rows, n_columns))
+    model = small(method)
+    tracemalloc.start()
+    try:
+        model.fit(X, y).predict(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.5e8
 
 
 def test_a_fit_beyond_the_machine_is_refused(monkeypatch):

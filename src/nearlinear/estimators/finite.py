@@ -1,5 +1,7 @@
 """Numbers that compiled passes can hold: rows before a fit, and the model after it."""
 
+from dataclasses import fields, is_dataclass
+
 import numpy as np
 from scipy.sparse import issparse
 
@@ -44,11 +46,24 @@ def require_moderate(X):
 
 def require_finite_model(estimator):
     """Refuse a model that has diverged; the one before it stays."""
-    arrays = estimator.predictor_.to_arrays().values()
-    if all(np.isfinite(array).all() for array in arrays if np.asarray(array).dtype.kind == "f"):
+    if all(np.isfinite(array).all() for array in _arrays(estimator.predictor_)):
         return
     steps = [name for name in ("learning_rate", "jitter", "C") if hasattr(estimator, name)]
     raise ValueError(
         f"The fit of {type(estimator).__name__} has diverged: lower {' or '.join(steps)}, or scale "
         "the features."
     )
+
+
+def _arrays(part):
+    """Every array of floats in a predictor. Sparse rows stay sparse: dense, they may be huge."""
+    if issparse(part):
+        yield part.data
+    elif isinstance(part, np.ndarray) and part.dtype.kind == "f":
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _arrays(item)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _arrays(getattr(part, field.name))
