@@ -16,6 +16,7 @@ from .report import Count
 _SIZES = ((200, 3), (600, 20), (1500, 8))
 _BUDGETS = (1e5, 1e6, 1e7, 1e8)
 _WIDE = 2 << 30
+_PATIENCE = 30  # seconds for a fit of wide rows
 
 
 def run(count):
@@ -25,7 +26,7 @@ def run(count):
     wide = Count("fits and predictions of 600 × 2^20 sparse rows within 2 GB")
     machines = [name for name in names if "MKL" in name or "LaSVM" in name or "CPSP" in name]
     for name in machines[:count]:
-        for one in call(wide_rows, name, what=name, timeout=90, memory=_WIDE):
+        for one in call(wide_rows, name, what=name, timeout=_PATIENCE, memory=_WIDE):
             wide.tried += one.tried
             wide.outcomes += one.outcomes
             wide.findings += [f"{name} {finding}" for finding in one.findings]
