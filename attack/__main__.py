@@ -24,12 +24,13 @@ PARTS = {
 def main(words=None):
     parser = argparse.ArgumentParser(prog="python -m attack", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--smoke", action="store_true", help="results to a temporary folder")
+    parser.add_argument("--smoke", action="store_true", help="a little, to a temporary folder")
+    parser.add_argument("--folder", type=Path, help="where the results go (default: attack/)")
     options = parser.parse_args(words)
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    folder, failed = FOLDER, 0
-    if options.smoke:
+    folder, failed = options.folder or FOLDER, 0
+    if options.smoke and options.folder is None:
         folder = Path(tempfile.mkdtemp(prefix="nearlinear-attack-"))
     for part in options.parts or PARTS:
         start = time.perf_counter()
