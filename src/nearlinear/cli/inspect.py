@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
         "classes": model.classes,
         "features": model.n_features,
         "feature_names": model.feature_names,
-        "scaled": model.mean is not None or model.scale is not None,
+        "scaled": model.preparation is not None,
         "predictor": model.predictor.kind,
         **model.record,
     }

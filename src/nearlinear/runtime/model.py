@@ -1,4 +1,4 @@
-"""A model as it stands in a file: what scales its rows, what scores them, what the scores mean."""
+"""A model as it stands in a file: what prepares rows, what scores them, what the scores mean."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from .container import ModelFileError
 from .parts import Part, parse
+from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import score
 
@@ -24,9 +25,13 @@ class FileModel:
     feature_names: list | None
     classes: list | None
     parameters: dict
-    mean: np.ndarray | None
-    scale: np.ndarray | None
+    preparation: Preparation | None
     record: dict
+
+    @property
+    def width(self):
+        """Columns that the predictor sees, beside those of a gate."""
+        return self.n_features if self.preparation is None else self.preparation.width
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.
@@ -57,32 +62,52 @@ class FileModel:
         return labels[places]
 
     def _rows(self, X):
+        check_names(X, self.feature_names)
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features + self.n_gating_features:
             raise ValueError(
                 f"The model takes rows of {self.n_features + self.n_gating_features} numbers, "
                 f"X has shape {X.shape}."
             )
-        # scaled in the rows' own precision, as scikit-learn does
-        X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
-        if not np.all(np.isfinite(X)):
-            raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
-        d = self.n_features
+        seen, gating = X[:, : self.n_features], X[:, self.n_features :]
+        # prepared in the rows' own precision, as scikit-learn does
+        prepare = self.preparation
+        rows = _finite(seen) if prepare is None else prepare(seen, self.feature_names)
+        if self.n_gating_features:
+            rows = np.concatenate([rows, _finite(gating)], axis=1)
         with np.errstate(over="ignore"):
-            if self.mean is not None:
-                X[:, :d] -= self.mean.astype(X.dtype)
-            if self.scale is not None:
-                X[:, :d] /= self.scale.astype(X.dtype)
-            X = X.astype(_dtype(self.predictor), copy=False)
-        if not np.all(np.isfinite(X)):
+            rows = rows.astype(_dtype(self.predictor), copy=False)
+        if not np.all(np.isfinite(rows)):
             raise ValueError("X holds numbers that are too large when they are scaled.")
-        return X
+        return rows
+
+
+def check_names(X, names):
+    """Refuse a table whose columns have other names than those of the fit, or another order."""
+    found = getattr(X, "columns", None)
+    if names is None or found is None or not all(isinstance(name, str) for name in found):
+        return
+    for place, (name, wanted) in enumerate(zip(found, names)):
+        if name != wanted:
+            raise ValueError(
+                "The feature names should match those of the fit, in its order: column "
+                f"{place} of X is {name!r} and should be {wanted!r}."
+            )
+
+
+def _finite(X):
+    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+    if not np.all(np.isfinite(X)):
+        raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
+    return X
 
 
 def model_of(header, arrays):
     """A header and its arrays as a model, all of it checked."""
     known = ("method", "predictor", "n_features", "n_gating_features", "feature_names")
-    known += ("classes", "parameters", "attributes", "scaler", "record")
+    known += ("classes", "parameters", "attributes", "record")
+    if "scaler" not in header:  # as files had it before
+        known += ("preparation",)
     for name in known:
         if name not in header:
             raise ModelFileError(f"The model file does not say its {name}.")
@@ -90,11 +115,12 @@ def model_of(header, arrays):
     for count, least in ((n_features, 1), (n_gating, 0)):
         if type(count) is not int or not least <= count < 1 << 31:
             raise ModelFileError("The model file names no whole number of features.")
+    preparation = preparation_of(header, arrays, n_features)
     predictor = parse(header["predictor"], arrays)
-    n_outputs = check_predictor(predictor, n_features + n_gating)
+    width = n_features if preparation is None else preparation.width
+    n_outputs = check_predictor(predictor, width + n_gating)
     classes = parse(header["classes"], arrays)
     _check_classes(classes, n_outputs)
-    mean, scale = _scaler(parse(header["scaler"], arrays), n_features)
     names = _check_names(header["feature_names"], n_features)
     parameters = parse(header["parameters"], arrays)
     if not isinstance(parameters, dict):
@@ -102,7 +128,7 @@ def model_of(header, arrays):
     record = header["record"] if isinstance(header["record"], dict) else {}
     return FileModel(
         str(header["method"]), predictor, n_features, n_gating, names,
-        None if classes is None else _as_list(classes), parameters, mean, scale, record,
+        None if classes is None else _as_list(classes), parameters, preparation, record,
     )  # fmt: skip
 
 
@@ -140,24 +166,6 @@ def _check_names(names, n_features):
     ):
         raise ModelFileError("The model file's feature names are not those of its features.")
     return names
-
-
-def _scaler(scaler, n_features):
-    if scaler is None:
-        return None, None
-    if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
-        raise ModelFileError("The model file's scaler is described wrongly.")
-    for name, array in scaler.items():
-        good = array is None or (
-            isinstance(array, np.ndarray)
-            and array.shape == (n_features,)
-            and array.dtype.kind == "f"
-            and np.all(np.isfinite(array))
-            and (name == "mean" or np.all(array > 0.0))
-        )
-        if not good:
-            raise ModelFileError("The model file's scaler is not one of its features.")
-    return scaler["mean"], scaler["scale"]
 
 
 def _dtype(part):
