@@ -6,7 +6,7 @@ Slow, and without the checks that a real reader needs: rows are lists, arrays ar
 import json
 import math
 import struct
-from operator import mul
+from operator import mul, sub, truediv
 from types import SimpleNamespace
 
 _CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|i1": "b", "|u1": "B", "|b1": "?"}
@@ -19,18 +19,47 @@ def read(data):
     assert version == 1
     header = json.loads(data[24 : 24 + length].decode("utf-8"))
     arrays = [_array(data, entry) for entry in header.pop("arrays")]
-    return {name: _filled(value, arrays) for name, value in header.items()}
+    found = {name: _filled(value, arrays) for name, value in header.items()}
+    table = found.get("preparation")
+    if table is not None:
+        found["preparation"] = {
+            name: _filled(value, arrays) for name, value in table.items() if name != "steps"
+        }
+    return found
 
 
 def scores(model, row):
     """Scores of one row, a list with one number for each output."""
-    row = list(row)
-    scaler = model["scaler"] or {}
-    if scaler.get("mean"):
-        row[: model["n_features"]] = [x - m for x, m in zip(row, scaler["mean"])]
-    if scaler.get("scale"):
-        row[: model["n_features"]] = [x / s for x, s in zip(row, scaler["scale"])]
+    row, d = list(row), model["n_features"]
+    row[:d] = _prepared(model.get("preparation"), _scaled(model.get("scaler"), row[:d]))
     return _score(model["predictor"], row)
+
+
+def _scaled(scaler, row):
+    """As files had it before there were preparations."""
+    for name, change in (("mean", sub), ("scale", truediv)):
+        if (scaler or {}).get(name):
+            row = list(map(change, row, scaler[name]))
+    return row
+
+
+def _prepared(table, row):
+    if table is None:
+        return row
+    for source, values in table["known"] or []:
+        assert row[source] != row[source] or row[source] in values
+    found = []
+    for j, source in enumerate(table["source"] or range(len(row))):
+        value, category = row[source], (table["categories"] or {j: None})[j]
+        if value != value:
+            found.append(table["missing"][j])
+            continue
+        value = value if category is None else float(value == category)
+        value = (value - (table["shift"] or {j: 0.0})[j]) / (table["scale"] or {j: 1.0})[j]
+        if table["low"]:
+            value = min(max(value, table["low"][j]), table["high"][j])
+        found.append(value)
+    return found
 
 
 def label(model, row):

@@ -41,7 +41,7 @@ def transformer_state(value):
             (name, step, chosen[name] if callable(columns) else columns)
             for name, step, columns in value.transformers
         ]
-    return state
+    return dict(sorted(state.items()))  # so that a loaded model gives the same bytes again
 
 
 def restored_transformer(kind, state):

@@ -1,0 +1,176 @@
+"""Pipelines go everywhere: file, NumPy runtime, single rows, C and ONNX."""
+
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
+from runtime import plain_reader
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from nearlinear import LLSVMClassifier, load, runtime, save
+from nearlinear.runtime import ModelFileError
+from nearlinear.runtime.container import from_bytes, to_bytes
+
+MODEL = LLSVMClassifier(n_anchors=3, n_neighbors=2, random_state=0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.nlm"
+
+
+def fitted(name, model=MODEL, seed=0):
+    """A pipeline, and rows that it has not seen."""
+    columns, steps = ALL_STEPS[name]
+    (X, y), (other, _) = table(seed=seed), table(seed=seed + 1)
+    return make_pipeline(clone(steps), clone(model)).fit(X[columns], y), other[columns]
+
+
+@pytest.mark.parametrize("name", ALL_STEPS)
+def test_a_pipeline_comes_back_to_the_bit(name, path):
+    model, rows = fitted(name)
+    save(model, path)
+    found = load(path)
+    assert repr(found) == repr(model) or name in TEXT_STEPS  # selectors became what they chose
+    assert_array_equal(found.decision_function(rows), model.decision_function(rows))
+    assert_array_equal(found[:-1].get_feature_names_out(), model[:-1].get_feature_names_out())
+    first = from_bytes(path.read_bytes())[0]["preparation"]
+    save(found, path)
+    assert from_bytes(path.read_bytes())[0]["preparation"] == first
+
+
+@pytest.mark.parametrize("name", ALL_STEPS)
+def test_numpy_alone_scores_the_rows_of_a_pipeline(name, path):
+    model, rows = fitted(name)
+    save(model, path)
+    found, wanted = runtime.load(path), model.decision_function(rows)
+    assert_allclose(found.decision_function(rows), wanted, rtol=1e-9, atol=1e-9)
+    assert_array_equal(found.predict(rows.to_numpy()), model.predict(rows))
+    plain = plain_reader.read(path.read_bytes())
+    for row, score in list(zip(rows.to_numpy().tolist(), wanted))[:20]:
+        assert_allclose(plain_reader.scores(plain, row), score, rtol=1e-9, atol=1e-9)
+
+
+def test_a_table_in_another_order_is_refused(path):
+    model, rows = fitted("standard")
+    save(model, path)
+    for bad in (rows[["code", "height"]], rows.rename(columns={"code": "coda"})):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(bad)
+        with pytest.raises(ValueError, match="feature names should match"):
+            runtime.load(path).predict(bad)
+    save(model[-1], path)  # which was fitted to rows without names
+    assert runtime.load(path).feature_names is None
+
+
+def test_names_between_the_steps_come_back(path):
+    columns, steps = STEPS["columns"]
+    X, y = table()
+    steps = clone(steps).set_output(transform="pandas").set_params(codes__sparse_output=False)
+    model = Pipeline([("prepare", steps), ("svm", clone(MODEL))]).fit(X[columns], y)
+    save(model, path)
+    found = load(path)
+    assert list(found.named_steps) == ["prepare", "svm"]
+    assert_array_equal(found[-1].feature_names_in_, model[-1].feature_names_in_)
+    assert_array_equal(found.predict(X[columns]), model.predict(X[columns]))
+
+
+SEARCHES = {
+    "grid": lambda model: GridSearchCV(model, {"llsvmclassifier__C": [0.1, 1.0]}, cv=2),
+    "random": lambda model: RandomizedSearchCV(
+        model, {"llsvmclassifier__C": [0.1, 1.0]}, n_iter=2, cv=2
+    ),
+    "halving": lambda model: HalvingGridSearchCV(model, {"llsvmclassifier__C": [0.1, 1.0]}, cv=2),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_saves_its_best(name, path):
+    columns, steps = STEPS["columns"]
+    X, y = table()
+    search = SEARCHES[name](make_pipeline(steps, MODEL)).fit(X[columns], y)
+    save(search, path)
+    assert_array_equal(load(path).predict(X[columns]), search.predict(X[columns]))
+    assert search.best_params_["llsvmclassifier__C"] == load(path)[-1].C
+
+
+def test_a_search_may_stand_at_the_end(path):
+    X, y = table()
+    X = X[["height", "code"]]
+    search = GridSearchCV(MODEL, {"C": [0.1, 1.0]}, cv=2)
+    model = make_pipeline(MinMaxScaler(), search).fit(X, y)
+    save(model, path)
+    assert_array_equal(load(path).predict(X), model.predict(X))
+
+
+# --- files that lie -----------------------------------------------------------------------------
+
+
+def damaged(path, change):
+    """The file's bytes with another header."""
+
+    header, arrays = from_bytes(path.read_bytes())
+    arrays = [array.copy() for array in arrays]
+    change(header["preparation"], arrays)
+    return to_bytes(header, arrays)
+
+
+LIES = {
+    "a step of an unknown class": lambda p, a: p["steps"][0].update(kind="PCA"),
+    "a method as attribute": lambda p, a: p["steps"][0]["state"].update(transform=1),
+    "no steps": lambda p, a: p.update(steps=[]),
+    "no table": lambda p, a: p.pop("known"),
+    "a source that is none": lambda p, a: a[p["source"]["number"]].__setitem__(0, 99),
+    "another shift": lambda p, a: a[p["shift"]["number"]].__setitem__(0, 1e6),
+    "a scale of zero": lambda p, a: a[p["scale"]["number"]].__setitem__(0, 0.0),
+    "names of other columns": lambda p, a: p.update(names=["a"]),
+    "categories of other columns": lambda p, a: p["categories"].pop(),
+    "known categories of no column": lambda p, a: p.update(known=[[99, [1.0]]]),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_preparation_that_lies_is_refused(name, path):
+    save(fitted("columns")[0], path)
+    path.write_bytes(damaged(path, LIES[name]))
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"_n_features_outs": [1]},
+        {"_drop_idx_after_grouping": {"$": "objects", "items": [7]}},
+        {"_infrequent_enabled": True},
+    ],
+)
+def test_what_an_encoder_derives_is_not_read_from_files(change, path):
+    model, rows = fitted("codes")
+    save(model, path)
+    path.write_bytes(damaged(path, lambda p, a: p["steps"][0]["state"].update(change)))
+    assert_array_equal(load(path).predict(rows), model.predict(rows))
+
+
+def test_encoders_with_unordered_categories_are_refused(path):
+    save(fitted("codes")[0], path)
+
+    def swap(p, arrays):
+        place = p["steps"][0]["state"]["categories_"][0]["number"]
+        arrays[place][:] = arrays[place][::-1].copy()
+
+    path.write_bytes(damaged(path, swap))
+    with pytest.raises(ModelFileError, match="categories that no fit leaves"):
+        load(path)
+
+
+def test_caches_and_jobs_stay_on_their_machine(path, tmp_path):
+    model, _ = fitted("columns")
+    model[0].n_jobs = 1000
+    model[0].named_transformers_["numbers"].memory = str(tmp_path / "cache")
+    save(model, path)
+    found = load(path)[0]
+    assert found.n_jobs is None and found.named_transformers_["numbers"].memory is None
