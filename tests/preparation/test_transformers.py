@@ -100,7 +100,7 @@ def test_derived_classes_and_other_widths_are_refused():
 
     with pytest.raises(NoPreparation, match="Doubled has no place"):
         preparation_of_steps([Doubled().fit([[1.0], [2.0]])])
-    with pytest.raises(NoPreparation, match="make 1 columns, and the model was fitted to 2"):
+    with pytest.raises(NoPreparation, match="make 1 features, and the model was fitted to 2"):
         preparation_of_steps([StandardScaler().fit([[1.0], [2.0]])], 2)
     with pytest.raises(NotFittedError):
         preparation_of_steps([StandardScaler()])

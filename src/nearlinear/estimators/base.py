@@ -122,13 +122,15 @@ class LocalEstimator(BaseEstimator):
     def _score_dtype(self):
         return self.predictor_.weights.dtype
 
-    def compile(self, scaler=None):
+    def compile(self, preparation=None):
         """A scorer for single rows, in microseconds.
 
         Parameters
         ----------
-        scaler : StandardScaler or None
-            Fitted; rows are then given as they were before it.
+        preparation : transformer, Pipeline of transformers or None
+            What comes before the model, fitted; rows are then given as they were before it, NaN
+            where it takes missing values. Of a pipeline: ``pipeline[-1].compile(pipeline[:-1])``.
+            Scalers, SimpleImputer, OneHotEncoder of numbers and ColumnTransformer of these.
 
         Returns
         -------
@@ -137,33 +139,22 @@ class LocalEstimator(BaseEstimator):
             A row of another length, or with numbers that are not finite, is refused.
         """
         from ..predictors.row_scorer import RowScorer
+        from ..preparation.transformers import preparation_of_numbers
 
         check_is_fitted(self, "predictor_")
         if self.__sklearn_tags__().input_tags.pairwise:
             raise ValueError(
                 f"{type(self).__name__} with precomputed kernels has no rows for a scorer to take."
             )
-        n_features = self.n_features_in_ + getattr(self, "n_gating_features_", 0)
-        moved = None if scaler is None else self._folded(scaler, n_features)
+        n_gating, first = getattr(self, "n_gating_features_", 0), self
+        n_features, table = self.n_features_in_ + n_gating, None
+        if preparation is not None:
+            table = preparation_of_numbers([preparation], self.n_features_in_)
+            table, first = table.and_columns(n_gating), preparation
+            n_features = table.n_features
+        names = getattr(first, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
-        return RowScorer(self.predictor_, n_features, self._score_dtype, classes, moved)
-
-    def _folded(self, scaler, n_features):
-        """What a scaler subtracts and what it multiplies with; gating columns stay as they are."""
-        if not hasattr(scaler, "with_mean") or not hasattr(scaler, "with_std"):
-            raise TypeError(f"compile takes a StandardScaler, not {type(scaler).__name__}.")
-        check_is_fitted(scaler)
-        if scaler.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"The scaler was fitted to {scaler.n_features_in_} features, the "
-                f"{type(self).__name__} to {self.n_features_in_}."
-            )
-        shift, factor = np.zeros(n_features), np.ones(n_features)
-        if scaler.with_mean:
-            shift[: self.n_features_in_] = scaler.mean_
-        if scaler.with_std:
-            factor[: self.n_features_in_] = 1.0 / scaler.scale_
-        return shift, factor
+        return RowScorer(self.predictor_, n_features, self._score_dtype, classes, table, names)
 
     @property
     def cost_(self):

@@ -29,6 +29,45 @@ def scale(x, shift, factor, out):
 
 
 @compiled_fast_sums
+def prepare(x, n_features, columns, known, out):
+    """A raw row as the model takes it; refuses what is missing, infinite or of no known category.
+
+    ``columns`` are the arrays of a preparation: source, missing, category (NaN for numbers), shift,
+    factor, low and high.
+    """
+    if len(x) != n_features:
+        return False
+    source, missing, category, shift, factor, low, high = columns
+    for j in range(len(out)):
+        value = x[source[j]]
+        if np.isnan(value):
+            value = missing[j]
+        elif np.isinf(value):
+            return False
+        else:
+            if not np.isnan(category[j]):
+                value = 1.0 if value == category[j] else 0.0
+            value = min(max((value - shift[j]) * factor[j], low[j]), high[j])
+        if not np.isfinite(value):
+            return False
+        out[j] = value
+    return _is_known(x, *known)
+
+
+@compiled_fast_sums
+def _is_known(x, sources, starts, categories):
+    """Whether raw values are missing, or among the categories of their column."""
+    for k in range(len(sources)):
+        value = x[sources[k]]
+        found = np.isnan(value)
+        for i in range(starts[k], starts[k + 1]):
+            found = found or value == categories[i]
+        if not found:
+            return False
+    return True
+
+
+@compiled_fast_sums
 def project(x, projection, out):
     if not _is_row(x, projection.shape[1] - 1):
         return False

@@ -78,9 +78,20 @@ def preparation_of_steps(steps, n_features=None):
         columns = _after(step, columns, known)
     if n_features not in (None, len(columns)):
         raise NoPreparation(
-            f"The steps make {len(columns)} columns, and the model was fitted to {n_features}."
+            f"The steps make {len(columns)} features, and the model was fitted to {n_features}."
         )
     return _table(n_raw, columns, known)
+
+
+def preparation_of_numbers(steps, n_features=None):
+    """The same for raw rows that are numbers: text is refused."""
+    found = preparation_of_steps(steps, n_features)
+    if found is not None and found.texts:
+        raise NoPreparation(
+            f"Column {found.texts[0]} holds text, and raw rows are numbers here: give the "
+            "categories numbers before fitting."
+        )
+    return found
 
 
 def _table(n_raw, columns, known):

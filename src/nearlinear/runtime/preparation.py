@@ -10,7 +10,7 @@ where v is the raw value, or, for a column of a category, 1 where the raw value 
 such tables.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,33 @@ class Preparation:
         pairs = [(s, [c]) for s, c in zip(self.sources, self.categories or ())]
         pairs += list(self.known or ())
         return sorted({int(s) for s, found in pairs if any(isinstance(c, str) for c in found)})
+
+    def column(self, name, none):
+        """An array of the table, filled in where it says nothing."""
+        array = getattr(self, name)
+        return np.full(self.width, none) if array is None else array
+
+    def and_columns(self, count):
+        """The same, with further columns on the right that stay as they are."""
+        if count == 0:
+            return self
+
+        def longer(array, rest):
+            return None if array is None else np.concatenate([array, np.full(count, rest)])
+
+        more = np.arange(self.n_features, self.n_features + count)
+        categories = self.categories
+        return replace(
+            self,
+            n_features=self.n_features + count,
+            source=None if self.source is None else np.concatenate([self.source, more]),
+            missing=longer(self.missing, np.nan),
+            shift=longer(self.shift, 0.0),
+            scale=longer(self.scale, 1.0),
+            low=longer(self.low, -np.inf),
+            high=longer(self.high, np.inf),
+            categories=None if categories is None else categories + (None,) * count,
+        )
 
     def __call__(self, X, names=None):
         """Prepared rows, in the precision of ``X`` if that is single, else in double."""
