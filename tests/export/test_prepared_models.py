@@ -1,6 +1,11 @@
 """Pipelines go everywhere: file, NumPy runtime, single rows, C and ONNX."""
 
+import json
+
+import numpy as np
+import onnxruntime
 import pytest
+from export.test_c_source import compiled, needs_gcc, runs, scores_in_c
 from numpy.testing import assert_allclose, assert_array_equal
 from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
 from runtime import plain_reader
@@ -8,9 +13,12 @@ from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from nearlinear import LLSVMClassifier, load, runtime, save
+import nearlinear
+from nearlinear import LLSVMClassifier, load, runtime, save, to_c, to_onnx
+from nearlinear.export.c_literals import CSourceError
+from nearlinear.export.onnx_builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
 
@@ -174,3 +182,84 @@ def test_caches_and_jobs_stay_on_their_machine(path, tmp_path):
     save(model, path)
     found = load(path)[0]
     assert found.n_jobs is None and found.named_transformers_["numbers"].memory is None
+
+
+# --- C and ONNX ---------------------------------------------------------------------------------
+
+
+def in_onnxruntime(proto):
+    return onnxruntime.InferenceSession(proto.SerializeToString(), providers=_CPU)
+
+
+_CPU = ["CPUExecutionProvider"]
+
+
+@needs_gcc
+@pytest.mark.parametrize("kind", ["float32", "int8"])
+@pytest.mark.parametrize("name", STEPS)
+def test_c_takes_the_raw_rows_of_a_pipeline(name, kind, tmp_path):
+    model, rows = fitted(name)
+    record = to_c(model, tmp_path, kind, name="model")
+    library = compiled([record], tmp_path)
+    raw, wanted = rows.to_numpy(dtype=np.float32), model.decision_function(rows)
+    scores = scores_in_c(library, raw, 1)[:, 0]
+    if kind == "float32":
+        assert_allclose(scores, wanted, rtol=0.0, atol=2e-4 * np.abs(wanted).max())
+    else:
+        assert np.mean((scores > 0) == (wanted > 0)) > 0.9
+    assert runs(record, tmp_path) == 0  # on drawn rows, gaps and categories among them
+
+
+def test_c_names_the_columns_and_costs_what_it_says(tmp_path):
+    model, _ = fitted("columns")
+    record = to_c(model, tmp_path)
+    header = record.header.read_text()
+    assert " *   0  age\n *   1  height\n *   2  code\n" in header
+    assert "#define MODEL_N_FEATURES 3" in header
+    alone = to_c(model[-1], tmp_path / "alone")
+    assert record.table_bytes > alone.table_bytes and record.code_bytes > alone.code_bytes
+
+
+def test_foreign_names_stay_comments(tmp_path):
+    X, y = table()
+    X = X[["height", "code"]].set_axis(["a */ #error \n @ <LABELS>", "ü??/"], axis=1)
+    model = make_pipeline(StandardScaler(), clone(MODEL)).fit(X, y)
+    header = to_c(model, tmp_path).header.read_text()
+    assert "0  a * / #error @ <LABELS>\n *   1  ???/\n */" in header
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", STEPS)
+def test_onnx_takes_the_raw_rows_of_a_pipeline(name, dtype):
+    model, rows = fitted(name)
+    session = in_onnxruntime(to_onnx(model, dtype=dtype))
+    raw, wanted = rows.to_numpy(dtype=dtype), model.decision_function(rows)
+    label, scores = session.run(["label", "scores"], {"X": raw})
+    tolerance = 2e-4 if dtype == "float32" else 1e-9
+    assert_allclose(scores[:, 0], wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
+    if dtype == "float64":
+        assert_array_equal(label, model.predict(rows))
+
+
+@pytest.mark.parametrize("to, error", [(to_c, CSourceError), (to_onnx, OnnxExportError)])
+def test_text_has_no_place_in_rows_of_numbers(to, error, tmp_path):
+    model, _ = fitted("words")
+    with pytest.raises(error, match="Column 1 holds text"):
+        to(model, tmp_path / "out")
+
+
+def test_metadata_name_features_classes_and_versions():
+    model, _ = fitted("columns")
+    notes = {prop.key: prop.value for prop in to_onnx(model).metadata_props}
+    assert json.loads(notes["feature_names"]) == ["age", "height", "code"]
+    assert json.loads(notes["classes"]) == [0, 1]
+    assert json.loads(notes["versions"])["nearlinear"] == nearlinear.__version__
+    with pytest.raises(OnnxExportError, match="dtype='float16'"):
+        to_onnx(model, dtype="float16")
+
+
+def test_a_missing_value_that_is_refused_gives_no_scores_elsewhere(tmp_path):
+    model, _ = fitted("standard")
+    raw = np.array([[np.nan, 3.0]])
+    session = in_onnxruntime(to_onnx(model))
+    assert np.isnan(session.run(["scores"], {"X": raw})[0]).all()

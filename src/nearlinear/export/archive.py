@@ -11,7 +11,7 @@ from .._version import __version__
 from ..runtime.container import ModelFileError, read, write
 from ..runtime.model import model_of
 from .description import NotData, describe, restore
-from .model_parts import is_nothing, model_parts
+from .model_parts import feature_names, is_nothing, model_parts
 from .prepared_rows import describe_preparation, restored_steps
 
 # What each method leaves after training.
@@ -62,7 +62,6 @@ def save(model, path):
     except NotData as error:
         raise ModelFileError(_why_not(estimator, error)) from error
     first = steps[0] if steps else estimator
-    names = getattr(first, "feature_names_in_", None)
     header = {
         "method": type(estimator).__name__,
         "parameters": describe(_parameters(estimator), arrays),
@@ -70,7 +69,7 @@ def save(model, path):
         "classes": describe(getattr(estimator, "classes_", None), arrays),
         "n_features": int(first.n_features_in_),
         "n_gating_features": int(getattr(estimator, "n_gating_features_", 0)),
-        "feature_names": None if names is None else [str(name) for name in names],
+        "feature_names": feature_names(steps, estimator),
         "preparation": describe_preparation(steps, estimator, arrays),
         "attributes": describe(_attributes(estimator, arrays), arrays),
         "record": _record(model, estimator),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..preparation.raw_rows import raw_rows
 from .c_literals import float_literal, float_literals, wrapped
 
 TOLERANCE = 1e-4  # of the largest score
@@ -11,7 +12,7 @@ _STEADY = 0.2  # share of the tolerance that rounding may take in a row that pro
 _TEXT = """
 /* Compares the scores of @.c with those that Python gave: cc @.c @_test.c -lm */
 
-#include <stdio.h>
+<INCLUDES>#include <stdio.h>
 
 #include "@.h"
 
@@ -64,13 +65,15 @@ _PREDICT_VALUE = """
 def drawn_rows(predictor, scaling, n_features):
     """Rows like those that a model has learned from, for want of a sample of them."""
     rng = np.random.default_rng(0)
+    n_features = n_features if scaling.before is None else scaling.before.width
     rows = rng.standard_normal((_ROWS, n_features))
     known = _known_rows(predictor)
     if known is not None and len(known):
         known = known[rng.integers(len(known), size=_ROWS), :n_features]
         rows = known + 0.3 * known.std() * rows
     rows = rows if scaling.factor is None else rows / scaling.factor
-    return rows if scaling.shift is None else rows + scaling.shift
+    rows = rows if scaling.shift is None else rows + scaling.shift
+    return rows if scaling.before is None else raw_rows(scaling.before, rows)
 
 
 def _known_rows(part):
@@ -92,6 +95,7 @@ def checking_program(found):
     text = _TEXT.lstrip("\n").replace("<N_ROWS>", str(len(rows)))
     text = text.replace("<ROWS>", _nested(rows)).replace("<EXPECTED>", _nested(scores))
     text = text.replace("<TOLERANCE>", float_literal(tolerance))
+    text = text.replace("<INCLUDES>", "#include <math.h>\n" if np.any(np.isnan(rows)) else "")
     if found.classes is None:
         return text.replace("<LABELS>", "").replace("<PREDICT>", _PREDICT_VALUE)
     numbers = wrapped([str(label) for label in _labels(scores, 2.0 * tolerance)])
@@ -116,4 +120,10 @@ def _labels(scores, margin):
 
 
 def _nested(rows):
-    return ",\n".join(f"    {{\n{wrapped(float_literals(row), ' ' * 8)}\n    }}" for row in rows)
+    return ",\n".join(f"    {{\n{wrapped(_literals(row), ' ' * 8)}\n    }}" for row in rows)
+
+
+def _literals(row):
+    """Numbers of a row; some may be missing."""
+    texts = float_literals(np.nan_to_num(row, nan=0.0))
+    return ["NAN" if np.isnan(value) else text for value, text in zip(row, texts)]

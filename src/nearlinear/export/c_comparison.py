@@ -70,13 +70,16 @@ def compare(model, exported, n_features, classes, rows, labels):
     )
 
 
-def checked_sample(sample, labels, n_features):
+def checked_sample(sample, labels, n_features, preparation=None):
     """Dense rows and their labels, or None for what is not given."""
     if sample is None:
         if labels is not None:
             raise CSourceError("sample_labels were given without their rows: give sample, too.")
         return None, None
-    sample = check_array(sample, accept_sparse="csr", dtype=np.float64, input_name="sample")
+    sample = check_array(
+        sample, accept_sparse="csr", dtype=np.float64, input_name="sample",
+        ensure_all_finite=True if preparation is None else "allow-nan",
+    )  # fmt: skip
     sample = sample.toarray() if hasattr(sample, "toarray") else sample
     if sample.shape[1] != n_features:
         raise CSourceError(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..runtime.output_file import replacing_all
 from .c_literals import CSourceError, comment_text, string_literal
+from .c_preparation import define_preparation
 from .c_program import Part
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
@@ -25,7 +26,7 @@ extern "C" {
 #define @@_N_OUTPUTS <N_OUTPUTS>
 #define @@_N_CLASSES <N_CLASSES>
 
-/* Scores of the row x of @@_N_FEATURES numbers: <MEANING>. */
+<COLUMNS>/* Scores of the row x of @@_N_FEATURES numbers: <MEANING>. */
 void @_scores(const float *x, float *scores);
 <CALLS>
 #ifdef __cplusplus
@@ -67,10 +68,17 @@ void @_scores(const float *x, float *scores)
 _SCALED_SCORES = """
 void @_scores(const float *x, float *scores)
 {
-    float row[<N_FEATURES>];
-    for (size_t d = 0; d < <N_FEATURES>; d++)
+    float row[<N_COLUMNS>];
+<PREPARE>    for (size_t d = 0; d < <N_COLUMNS>; d++)
         row[d] = <ROW>;
     <FUNCTION>(&@_whole, row, scores);
+}
+"""
+_PREPARED_SCORES = """
+void @_scores(const float *x, float *scores)
+{
+    float row[<N_COLUMNS>];
+<PREPARE>    <FUNCTION>(&@_whole, row, scores);
 }
 """
 _PREDICT_SIGN = """
@@ -122,21 +130,24 @@ def header_text(title, n_features, n_outputs, classes):
     return text.replace("<N_CLASSES>", str(n_classes)).lstrip("\n")
 
 
-def calls_text(program, part: Part, scaling, n_features, classes):
+def calls_text(program, part: Part, scaling, n_columns, classes):
     """The public functions; ``program`` gets the tables that they read. Labels come last of all."""
     program.constant("whole", f"{part.function}_tables", part.tables)
-    row = "x[d]"
+    is_prepared = scaling.before is not None
+    row = "row[d]" if is_prepared else "x[d]"
     if scaling.shift is not None:
-        row = f"(x[d] - {program.vector('shift', scaling.shift)}[d])"
+        row = f"({row} - {program.vector('shift', scaling.shift)}[d])"
     if scaling.factor is not None:
         row += f" * {program.vector('factor', scaling.factor)}[d]"
-    text = (_SCORES if scaling.is_none else _SCALED_SCORES).replace("<ROW>", row)
+    text = (_PREPARED_SCORES if is_prepared else _SCORES) if scaling.is_none else _SCALED_SCORES
+    call = f"    {define_preparation(program, scaling.before)}(x, row);\n" if is_prepared else ""
+    text = text.replace("<ROW>", row).replace("<PREPARE>", call)
     if classes is None:
         text += _VALUE
     else:
         text += _PREDICT_SIGN if part.n_outputs == 1 else _PREDICT_BEST
         text += f"\nconst char *const @_labels[{len(classes)}] = {{\n<LABELS>\n}};\n"
-    text = text.replace("<N_FEATURES>", str(n_features)).replace("<FUNCTION>", part.function)
+    text = text.replace("<N_COLUMNS>", str(n_columns)).replace("<FUNCTION>", part.function)
     return text.replace("<N_OUTPUTS>", str(part.n_outputs)).lstrip("\n")
 
 
@@ -160,6 +171,13 @@ def labelled(text, classes):
     """C text with the labels filled in; these are foreign text, so nothing is replaced after."""
     labels = () if classes is None else classes
     return text.replace("<LABELS>", ",\n".join(f"    {string_literal(label)}" for label in labels))
+
+
+def with_columns(text, names):
+    """C text with the names of a row's columns in a comment; these are foreign text, too."""
+    lines = [f" *   {d}  {comment_text(name)[:80]}" for d, name in enumerate(names or ())]
+    comment = "\n".join(["/* The columns of a row, in their order:", *lines, " */", "", ""])
+    return text.replace("<COLUMNS>", comment if lines else "")
 
 
 def write_files(directory, texts):

@@ -3,8 +3,9 @@
 from importlib import import_module
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from ..preparation.transformers import NoPreparation, preparation_of_steps
+from ..preparation.transformers import NoPreparation, preparation_of_numbers
 from ..runtime.container import ModelFileError
 
 
@@ -23,20 +24,31 @@ def is_nothing(step):
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def prepared_parts(model):
-    """Preparation (or None), first step, and model."""
-    _, steps, estimator = model_parts(model)
+def prepared_parts(model, refusal):
+    """Preparation of rows of numbers (or None), names of raw columns (or None), and model.
+
+    A gate's own columns follow the raw ones. ``refusal`` is the error that says what is not taken.
+    """
     try:
-        preparation = preparation_of_steps(steps, getattr(estimator, "n_features_in_", None))
-    except NoPreparation as error:
-        raise ModelFileError(str(error)) from error
-    return preparation, steps[0] if steps else estimator, estimator
+        _, steps, estimator = model_parts(model)
+        check_is_fitted(estimator, "predictor_")
+        preparation = preparation_of_numbers(steps, estimator.n_features_in_)
+    except (ModelFileError, NoPreparation) as error:
+        raise refusal(str(error)) from error
+    if preparation is not None:
+        preparation = preparation.and_columns(getattr(estimator, "n_gating_features_", 0))
+    return preparation, feature_names(steps, estimator), estimator
 
 
-def feature_names(first):
-    """Names of the columns that the first step was fitted with, or None."""
-    names = getattr(first, "feature_names_in_", None)
+def feature_names(steps, estimator):
+    """Names of the columns that a pipeline was fitted with, or None."""
+    names = getattr(steps[0] if steps else estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def count_columns(estimator):
+    """Columns of a model's row, those that only a gate sees among them."""
+    return estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
 
 
 def _best(model):

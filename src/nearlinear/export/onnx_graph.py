@@ -5,20 +5,24 @@ import json
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..runtime.container import ModelFileError
-from .archive import model_parts
+from .._version import __version__
+from .c_quantised import with_arrays
+from .model_parts import count_columns, prepared_parts
 from .onnx_builder import Graph, OnnxExportError
 from .onnx_predictors import predictor_scores
+from .onnx_preparation import prepared
 from .onnx_proto import model_proto, require_onnx, write
 
 
-def to_onnx(model, path=None):
-    """Turn a fitted model, or a pipeline of StandardScaler and one, into an ONNX model.
+def to_onnx(model, path=None, *, dtype=None):
+    """Turn a fitted model, or a pipeline that ends in one, into an ONNX model.
 
     The graph has operators of the ``ai.onnx`` domain alone (opset 17), and takes any number of
     rows. Its input is ``X``, shape (n_rows, n_features), in the precision of the model: float32
     where it was fitted on float32, else float64. A model with a second matrix for its gate takes
-    that matrix's columns after those of ``X``. Its outputs are, for a classifier,
+    that matrix's columns after those of ``X``. NaN stands for a missing value. A graph refuses no
+    row: where the pipeline would, a missing value makes the scores NaN, and a category that the
+    fit did not know is none of the known ones. Its outputs are, for a classifier,
 
     ``label``, shape (n_rows,)
         int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are
@@ -30,19 +34,22 @@ def to_onnx(model, path=None):
 
     and for a regressor ``variable``, shape (n_rows, 1). They agree with the model's up to rounding.
     A row within rounding of a split, or of being as far from one anchor as from the next, may take
-    the other side.
+    the other side. The metadata have the ``method``, and as JSON the ``feature_names``, the
+    ``classes`` and the ``versions`` of the packages that made the graph.
 
     Memory grows with the rows of a call, above all for kernel machines, which compare all of them
     with all support vectors: give some thousand rows at a time.
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        Fitted. A pipeline may have a StandardScaler before the model, and nothing else; with other
-        steps, see ``nearlinear.export.onnx_skl2onnx``.
+    model : estimator, Pipeline or search
+        Fitted. What ``save`` takes, as long as raw rows are numbers; with other steps, and with
+        text, see ``nearlinear.export.onnx_skl2onnx``.
     path : str, path or None
         Where to write the model; by custom it ends in ``.onnx``. The file appears whole or not at
         all.
+    dtype : {"float32", "float64"} or None
+        The precision of rows, tables and scores; None takes the model's own.
 
     Returns
     -------
@@ -56,29 +63,49 @@ def to_onnx(model, path=None):
         The package onnx is missing.
     """
     require_onnx()
-    scaler, estimator = _scaler_and_estimator(model)
-    graph = Graph(np.dtype(estimator._score_dtype))
-    values = output_values(graph, estimator, _scaled(graph, scaler, count_columns(estimator)))
-    named = estimator if scaler is None else scaler
-    notes = {"method": type(estimator).__name__}
-    if hasattr(named, "feature_names_in_"):
-        notes["feature_names"] = json.dumps([str(name) for name in named.feature_names_in_])
+    preparation, names, estimator = _parts(model)
+    dtype = np.dtype(estimator._score_dtype if dtype is None else _known_dtype(dtype))
+    graph = Graph(dtype)
+    values = output_values(graph, estimator, prepared(graph, preparation, "X"))
+    n_columns = count_columns(estimator) if preparation is None else preparation.n_features
     proto = model_proto(
-        graph, graph.dtype, count_columns(estimator), values, output_types(estimator), notes
+        graph, dtype, n_columns, values, output_types(estimator, dtype), _notes(estimator, names)
     )
     if path is not None:
         write(path, proto)
     return proto
 
 
-def count_columns(estimator):
-    """Columns of a row, those that only a gate sees among them."""
-    return estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
+def _known_dtype(dtype):
+    if dtype not in ("float32", "float64", np.float32, np.float64):
+        raise OnnxExportError(f"dtype={dtype!r} is unknown: give 'float32' or 'float64'.")
+    return dtype
 
 
-def output_types(estimator):
+def _notes(estimator, names):
+    """Metadata: texts by name."""
+    found = {"method": type(estimator).__name__, "versions": json.dumps(_versions())}
+    if names is not None:
+        found["feature_names"] = json.dumps(names)
+    if hasattr(estimator, "classes_"):
+        found["classes"] = json.dumps(estimator.classes_.tolist())
+    return found
+
+
+def _versions():
+    import onnx
+    import sklearn
+
+    numpy, ours = np.__version__, __version__
+    return {
+        "nearlinear": ours, "numpy": numpy, "scikit-learn": sklearn.__version__,
+        "onnx": onnx.__version__,
+    }  # fmt: skip
+
+
+def output_types(estimator, dtype):
     """Name, type and number of columns (None for a vector) of every output."""
-    number = np.dtype(estimator._score_dtype).name
+    number = np.dtype(dtype).name
     if not hasattr(estimator, "classes_"):
         return [("variable", number, 1)]
     classes = _class_labels(estimator.classes_)
@@ -91,7 +118,10 @@ def output_types(estimator):
 
 def output_values(graph, estimator, X):
     """Names of the same in the graph."""
-    scores = predictor_scores(graph, estimator.predictor_, X)
+    predictor = estimator.predictor_
+    if graph.dtype != estimator._score_dtype:
+        predictor = with_arrays(predictor, graph.dtype)
+    scores = predictor_scores(graph, predictor, X)
     if not hasattr(estimator, "classes_"):
         return [scores]
     classes = _class_labels(estimator.classes_)
@@ -124,19 +154,16 @@ def _class_labels(classes):
     return whole
 
 
-def _scaler_and_estimator(model):
+def _parts(model):
     try:
-        scaler, estimator = model_parts(model)
-    except ModelFileError as error:
+        found = prepared_parts(model, OnnxExportError)
+    except OnnxExportError as error:
         raise OnnxExportError(
-            "to_onnx takes a model of nearlinear, or a Pipeline of StandardScaler and one, not "
-            f"{_kinds(model)}; skl2onnx takes other steps, once "
+            f"{error} skl2onnx takes other steps, once "
             "nearlinear.export.onnx_skl2onnx.register_converters() was called."
         ) from error
-    check_exportable(estimator)
-    if scaler is not None:
-        check_is_fitted(scaler)
-    return scaler, estimator
+    check_exportable(found[-1])
+    return found
 
 
 def check_exportable(estimator):
@@ -146,24 +173,3 @@ def check_exportable(estimator):
             "SVMKNNClassifier solves a new problem around every query, for which ONNX has no "
             "operators: export another model."
         )
-
-
-def _kinds(model):
-    steps = [step for _, step in getattr(model, "steps", [])]
-    names = ", ".join(type(step).__name__ for step in steps)
-    return f"a Pipeline of {names}" if steps else type(model).__name__
-
-
-def _scaled(graph, scaler, n_features):
-    """(X − mean) / scale; columns beyond the scaler's are the gate's and stay as they are."""
-    rows = "X"
-    if scaler is None:
-        return rows
-    width = (0, n_features - scaler.n_features_in_)
-    if scaler.with_mean:
-        rows = graph.op("Sub", rows, np.pad(scaler.mean_, width))
-    if scaler.with_std and n_features == 1:
-        rows = graph.times(rows, 1.0 / scaler.scale_[0])
-    elif scaler.with_std:
-        rows = graph.op("Div", rows, np.pad(scaler.scale_, width, constant_values=1.0))
-    return rows

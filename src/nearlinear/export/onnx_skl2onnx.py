@@ -4,8 +4,9 @@ from importlib import import_module
 
 import numpy as np
 
+from .model_parts import count_columns
 from .onnx_builder import Graph
-from .onnx_graph import check_exportable, count_columns, output_types, output_values
+from .onnx_graph import check_exportable, output_types, output_values
 from .onnx_proto import model_proto
 
 
@@ -51,7 +52,7 @@ def _parse(scope, model, inputs, custom_parsers=None):
     check_exportable(model)
     operator = scope.declare_local_operator(_alias(type(model).__name__), model)
     operator.inputs = inputs
-    for name, dtype, width in output_types(model):
+    for name, dtype, width in output_types(model, model._score_dtype):
         shape = [None] if width is None else [None, width]
         operator.outputs.append(scope.declare_local_variable(name, kinds[dtype](shape)))
     return operator.outputs
@@ -71,6 +72,11 @@ def _convert(scope, operator, container):
     values = output_values(graph, model, rows)
     notes = {"method": type(model).__name__}
     proto = model_proto(
-        graph, np.dtype(given), count_columns(model), values, output_types(model), notes
+        graph,
+        np.dtype(given),
+        count_columns(model),
+        values,
+        output_types(model, graph.dtype),
+        notes,
     )
     add_onnx_graph(scope, operator, container, proto)

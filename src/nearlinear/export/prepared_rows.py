@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from ..preparation.drawn_rows import drawn_rows
+from ..preparation.raw_rows import raw_rows
 from ..preparation.transformers import NoPreparation, preparation_of_steps
 from ..runtime.container import ModelFileError
 from ..runtime.preparation import FIELDS
@@ -57,7 +57,7 @@ def restored_steps(header, arrays, checked, estimator):
 def _check(steps, checked):
     """Hold the steps against the table on a few rows: a lie, or another scikit-learn, shows."""
     prepared = np.random.default_rng(0).standard_normal((_DRAWN, checked.preparation.width))
-    rows = drawn_rows(checked.preparation, prepared)
+    rows = raw_rows(checked.preparation, prepared)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:

@@ -128,9 +128,10 @@ class Preparation:
             found = sum(np.nan_to_num(columns.equal(source, value), nan=1.0) for value in values)
             if not np.all(found):
                 row = int(np.argmin(found > 0))
+                value = columns.X[row : row + 1, source].tolist()[0]
                 raise ValueError(
-                    f"Row {row} has {columns.X[row, source]!r} in {columns.name(source)}, which is "
-                    "none of the categories of the fit."
+                    f"Row {row} has {value!r} in {columns.name(source)}, which is none of the "
+                    "categories of the fit."
                 )
 
 

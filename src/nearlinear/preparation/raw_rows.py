@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def drawn_rows(preparation, prepared, seed=0):
+def raw_rows(preparation, prepared, seed=0):
     """Raw rows whose numbers, once prepared, are like those of ``prepared``.
 
     Categories are drawn from those that are known; some values are missing where that is allowed.
