@@ -70,7 +70,7 @@ def make(name, dtype=np.float64):
         "n_features": N_FEATURES,
         "n_gating_features": 0,
         "feature_names": None,
-        "scaler": None,
+        "preparation": None,
         "attributes": table(),
         "record": {},
     }
