@@ -22,8 +22,10 @@ NAMES = list(crafted.MODELS)
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Files of real fits, with all that these have beside a predictor."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, crafted.N_FEATURES))
@@ -34,12 +36,23 @@ def saved(tmp_path_factory):
         nearlinear.LMKLClassifier("gaussian", n_copies=2, max_iter=2, random_state=0),
         make_pipeline(StandardScaler(), nearlinear.MLLKMClassifier(n_anchors=8, random_state=0)),
         nearlinear.SwMKLClassifier(["linear", "gaussian"], blend="pairwise"),
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("numbers", make_pipeline(SimpleImputer(), MinMaxScaler(clip=True)), [2, 0]),
+                    ("codes", OneHotEncoder(handle_unknown="ignore", drop=[0.0]), [1]),
+                ]
+            ),
+            nearlinear.LLSVMClassifier(n_anchors=4, random_state=0),
+        ),
     ]
     path, found = tmp_path_factory.mktemp("saved") / "model.nlm", []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model in models:
-            nearlinear.save(model.fit(X, y), path)
+            is_coded = "columntransformer" in getattr(model, "named_steps", {})
+            rows = np.column_stack([X[:, 0], np.rint(X[:, 1]) == 0, X[:, 2]]) if is_coded else X
+            nearlinear.save(model.fit(rows, y), path)
             found.append(path.read_bytes())
     return found
 
