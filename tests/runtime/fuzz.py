@@ -63,7 +63,7 @@ def _width(model):
     if isinstance(model, runtime.FileModel):
         return model.n_features, model.n_gating_features
     last = model[-1] if hasattr(model, "steps") else model
-    return last.n_features_in_, getattr(last, "n_gating_features_", 0)
+    return model.n_features_in_, getattr(last, "n_gating_features_", 0)
 
 
 def run(first, count, folder, work):

@@ -66,7 +66,8 @@ def _check(steps, checked):
             for step in steps:
                 found = step.transform(found)
             found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-            good = np.allclose(found.astype(np.float64), wanted, rtol=1e-6, atol=1e-9)
+            good = steps[0].n_features_in_ == checked.n_features
+            good = good and np.allclose(found.astype(np.float64), wanted, rtol=1e-6, atol=1e-9)
         except Exception as error:
             raise _refusal(checked, f" ({type(error).__name__})") from error
     if not good:

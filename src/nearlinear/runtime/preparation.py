@@ -241,5 +241,5 @@ def _list(value, length=None):
 
 def is_category(value):
     """Whether a category has a place here: a text, or a finite number."""
-    is_number = isinstance(value, int | float) and abs(value) < float("inf")
+    is_number = isinstance(value, int | float) and -1e300 <= value <= 1e300
     return isinstance(value, str) or is_number
