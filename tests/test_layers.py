@@ -24,7 +24,7 @@ ALLOWED = {
     "kernels": set(),
     "gates": set(),
     "solvers": MATHEMATICS,
-    "predictors": {"kernels", "gates"},
+    "predictors": {"kernels", "gates", "preparation"},
     "estimators": MODELS | {"preparation"},
     "runtime": set(),
     "preparation": {"runtime"},

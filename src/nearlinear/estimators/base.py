@@ -93,7 +93,7 @@ class LocalEstimator(BaseEstimator):
             )
         return scores
 
-    def explain(self, X, *, n_support=5):
+    def explain(self, X, *, n_support=5, preparation=None):
         """Take the scores of rows apart.
 
         A locally linear model tells, for every row, the one linear model w(x), b(x) that answers
@@ -104,19 +104,22 @@ class LocalEstimator(BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, as for ``predict``. Behind a scaler, give transformed rows, and the result's
-            ``in_original_units(scaler)`` speaks of the raw features.
+            Rows, as for ``predict``; with a preparation, rows before it.
         n_support : int, default=5
             Support rows of a kernel machine that are named for each row and output.
+        preparation : transformer, Pipeline of transformers or None
+            What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers the explanation
+            speaks of the raw features, behind other steps of the columns that they make.
 
         Returns
         -------
         Explanation
         """
         from ..predictors.explanation import explain
+        from .explained import rows_to_explain, told
 
-        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
-        return explain(self.predictor_, X, n_support, self.n_jobs)
+        X = self._check_rows(rows_to_explain(self, X, preparation))
+        return told(self, explain(self.predictor_, X, n_support, self.n_jobs), preparation)
 
     @property
     def _score_dtype(self):

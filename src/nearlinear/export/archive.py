@@ -112,7 +112,7 @@ def load(path):
         estimator.n_gating_features_ = checked.n_gating_features
     if checked.classes is not None:
         estimator.classes_ = np.asarray(restore(header["classes"], arrays))
-    estimator._is_loaded = True
+    estimator._is_loaded, estimator._preparation = True, checked.preparation
     if checked.feature_names is not None and not steps:
         estimator.feature_names_in_ = np.array(checked.feature_names, dtype=object)
     return _as_saved(steps, estimator, checked.record.get("steps"))
