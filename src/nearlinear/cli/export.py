@@ -115,11 +115,11 @@ class _Loaded:
 
 def _sample(loaded):
     """Rows like those that the model was trained on."""
-    rows = np.random.default_rng(0).standard_normal((_SAMPLE, loaded.scorer.n_features))
-    steps = getattr(loaded.model, "steps", None)
-    if steps is not None:
-        rows = steps[0][1].inverse_transform(rows)
-    return rows
+    from ..preparation.raw_rows import raw_rows
+
+    file = loaded.scorer.file
+    rows = np.random.default_rng(0).standard_normal((_SAMPLE, file.width))
+    return rows if file.preparation is None else raw_rows(file.preparation, rows)
 
 
 def _write_c(loaded, place, dtype):
