@@ -58,11 +58,14 @@ def _check(steps, checked):
     """Hold the steps against the table on a few rows: a lie, or another scikit-learn, shows."""
     prepared = np.random.default_rng(0).standard_normal((_DRAWN, checked.preparation.width))
     rows = raw_rows(checked.preparation, prepared)
+    given = _named(rows, checked.feature_names)
+    if given is None:
+        return
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             wanted = checked.preparation(rows)
-            found = _named(rows, checked.feature_names)
+            found = given
             for step in steps:
                 found = step.transform(found)
             found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
@@ -85,13 +88,13 @@ def _refusal(checked, reason):
 
 
 def _named(rows, names):
-    """Rows as the steps were fitted: steps that choose columns by name need a table."""
+    """Rows as the steps were fitted; None without pandas, whose tables have names."""
     if names is None:
         return rows
     try:
         from pandas import DataFrame
     except ImportError:
-        return rows
+        return None
     return DataFrame(rows, columns=names).infer_objects()
 
 

@@ -29,38 +29,32 @@ def scale(x, shift, factor, out):
 
 
 @compiled_fast_sums
-def prepare(x, n_features, columns, known, out):
+def prepare(x, n_features, source, table, known, categories, out):
     """A raw row as the model takes it; refuses what is missing, infinite or of no known category.
 
-    ``columns`` are the arrays of a preparation: source, missing, category (NaN for numbers), shift,
-    factor, low and high.
+    Column j has in ``table[j]`` what stands for a missing value, its category (NaN for numbers),
+    shift, factor, low and high. A line of ``known`` is a raw column, and where its categories begin
+    and end.
     """
     if len(x) != n_features:
         return False
-    source, missing, category, shift, factor, low, high = columns
     for j in range(len(out)):
         value = x[source[j]]
         if np.isnan(value):
-            value = missing[j]
+            value = table[j, 0]
         elif np.isinf(value):
             return False
         else:
-            if not np.isnan(category[j]):
-                value = 1.0 if value == category[j] else 0.0
-            value = min(max((value - shift[j]) * factor[j], low[j]), high[j])
+            if not np.isnan(table[j, 1]):
+                value = 1.0 if value == table[j, 1] else 0.0
+            value = min(max((value - table[j, 2]) * table[j, 3], table[j, 4]), table[j, 5])
         if not np.isfinite(value):
             return False
         out[j] = value
-    return _is_known(x, *known)
-
-
-@compiled_fast_sums
-def _is_known(x, sources, starts, categories):
-    """Whether raw values are missing, or among the categories of their column."""
-    for k in range(len(sources)):
-        value = x[sources[k]]
+    for k in range(len(known)):
+        value = x[known[k, 0]]
         found = np.isnan(value)
-        for i in range(starts[k], starts[k + 1]):
+        for i in range(known[k, 1], known[k, 2]):
             found = found or value == categories[i]
         if not found:
             return False

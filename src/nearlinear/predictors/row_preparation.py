@@ -7,34 +7,30 @@ from . import row_passes
 
 def preparing(preparation, dtype):
     """A function (raw row, prepared row) that fills the second, and tells whether it could."""
-    shift = preparation.column("shift", 0.0).astype(dtype)
-    factor = (1.0 / preparation.column("scale", 1.0)).astype(dtype)
+    shift = preparation.column("shift", 0.0)
+    factor = 1.0 / preparation.column("scale", 1.0)
     if preparation.only_scales:
-        scale = row_passes.scale
+        shift, factor, scale = shift.astype(dtype), factor.astype(dtype), row_passes.scale
         return lambda x, row: scale(x, shift, factor, row)
+    categories = preparation.categories or (None,) * preparation.width
     columns = (
-        np.ascontiguousarray(preparation.sources, dtype=np.int64),
-        preparation.column("missing", np.nan).astype(dtype),
-        _categories(preparation).astype(dtype),
+        preparation.column("missing", np.nan),
+        np.array([np.nan if c is None else c for c in categories]),
         shift,
         factor,
-        preparation.column("low", -np.inf).astype(dtype),
-        preparation.column("high", np.inf).astype(dtype),
+        preparation.column("low", -np.inf),
+        preparation.column("high", np.inf),
     )
-    known, n_features = _known(preparation, dtype), preparation.n_features
-    prepare = row_passes.prepare.dispatcher()
-    return lambda x, row: prepare(x, n_features, columns, known, row)
-
-
-def _categories(preparation):
-    """One number for each column, NaN for columns of numbers."""
-    found = preparation.categories or (None,) * preparation.width
-    return np.array([np.nan if c is None else c for c in found])
+    source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
+    known, values = _known(preparation, dtype)
+    n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()
+    return lambda x, row: prepare(x, n_features, source, table, known, values, row)
 
 
 def _known(preparation, dtype):
-    """Raw columns, where their categories begin, and these."""
+    """A raw column, and where its categories begin and end, line by line; and the categories."""
     pairs = preparation.known or ()
-    starts = np.cumsum([0, *(len(values) for _, values in pairs)])
-    values = [value for _, found in pairs for value in found]
-    return np.array([s for s, _ in pairs], dtype=np.int64), starts, np.array(values, dtype=dtype)
+    ends = np.cumsum([len(values) for _, values in pairs], dtype=np.int64)
+    starts = np.concatenate([[0], ends]).astype(np.int64)[: len(ends)]
+    lines = np.column_stack([np.array([s for s, _ in pairs], dtype=np.int64), starts, ends])
+    return lines, np.array([value for _, found in pairs for value in found], dtype=dtype)
