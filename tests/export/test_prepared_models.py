@@ -175,6 +175,18 @@ def test_encoders_with_unordered_categories_are_refused(path):
         load(path)
 
 
+def test_files_of_older_releases_of_scikit_learn_load(path):
+    model, rows = fitted("imputed")
+    save(model, path)
+
+    def older(p, arrays):
+        for name in ("_fill_dtype", "keep_empty_features", "add_indicator"):
+            p["steps"][0]["state"].pop(name, None)
+
+    path.write_bytes(damaged(path, older))
+    assert_array_equal(load(path).predict(rows), model.predict(rows))
+
+
 def test_caches_and_jobs_stay_on_their_machine(path, tmp_path):
     model, _ = fitted("columns")
     model[0].n_jobs = 1000

@@ -15,6 +15,7 @@ A value is JSON's own (null, booleans, numbers, strings, lists), or an object wi
 """
 
 import math
+from collections import UserList
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 
@@ -101,6 +102,8 @@ def describe(value, arrays):
         value = csr_matrix(value)
         parts = {name: describe(getattr(value, name), arrays) for name in _CSR}
         return {"$": "csr", "shape": list(value.shape), **parts}
+    if isinstance(value, UserList):  # so scikit-learn 1.6 and 1.7 keep the columns of a remainder
+        value = value.data
     if isinstance(value, list):
         return [describe(item, arrays) for item in value]
     if isinstance(value, tuple | range):

@@ -3,6 +3,7 @@
 import math
 import re
 from importlib import import_module
+from inspect import Parameter, signature
 
 import numpy as np
 
@@ -51,12 +52,23 @@ def restored_transformer(kind, state):
     cls = _class(kind)
     if not all(_NAME.fullmatch(name) and not hasattr(cls, name) for name in state):
         raise ModelFileError(f"The model's {kind} has attributes that none has.")
+    state = _of_older_releases(cls) | state
     if kind == "OneHotEncoder":
-        state = state | _encoder_state(state)
+        state |= _encoder_state(state)
+    if kind == "SimpleImputer" and isinstance(state.get("statistics_"), np.ndarray):
+        state.setdefault(
+            "_fill_dtype", state["statistics_"].dtype
+        )  # which older releases do not have
     state |= {name: none for name, none in _OF_A_MACHINE.items() if name in state}
     step = cls.__new__(cls)
     vars(step).update(state)
     return step
+
+
+def _of_older_releases(cls):
+    """Defaults of all parameters: a file may be older than some of them."""
+    found = signature(cls).parameters.values()
+    return {one.name: one.default for one in found if one.default is not Parameter.empty}
 
 
 def dtype_text(value):

@@ -1,5 +1,6 @@
 """The columns that a ColumnTransformer gives to one of its transformers."""
 
+from collections import UserList
 from numbers import Integral
 
 import numpy as np
@@ -13,7 +14,8 @@ def column_numbers(transformer, chosen):
         return _of_slice(chosen, names, n_columns)
     if isinstance(chosen, str | Integral):
         chosen = [chosen]
-    chosen = list(chosen)
+    # scikit-learn 1.6 and 1.7 warn of who looks at the columns of a remainder
+    chosen = list(chosen.data if isinstance(chosen, UserList) else chosen)
     if chosen and all(isinstance(one, bool | np.bool_) for one in chosen):
         return np.flatnonzero(chosen).tolist()
     return [names[one] if isinstance(one, str) else range(n_columns)[one] for one in chosen]
