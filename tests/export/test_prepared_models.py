@@ -1,6 +1,7 @@
 """Pipelines go everywhere: file, NumPy runtime, single rows, C and ONNX."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import onnxruntime
@@ -185,6 +186,21 @@ def test_files_of_older_releases_of_scikit_learn_load(path):
 
     path.write_bytes(damaged(path, older))
     assert_array_equal(load(path).predict(rows), model.predict(rows))
+
+
+def test_a_file_that_speaks_of_many_columns_takes_no_memory_for_them(path):
+    save(fitted("codes")[0], path)
+    header, arrays = from_bytes(path.read_bytes())
+    header["n_features"] = header["preparation"]["n_features"] = 1 << 21
+    header["feature_names"] = None
+    header["preparation"]["steps"][0]["state"]["n_features_in_"] = 1 << 21
+    path.write_bytes(to_bytes(header, arrays))
+    tracemalloc.start()
+    try:
+        load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    finally:
+        tracemalloc.stop()
 
 
 def test_caches_and_jobs_stay_on_their_machine(path, tmp_path):
