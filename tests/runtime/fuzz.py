@@ -26,6 +26,7 @@ def originals(folder):
     """Models made by hand, of every kind and both precisions, and the files of a folder."""
     made = [crafted.make(name) for name in crafted.MODELS]
     made += [crafted.make(name, np.float32) for name in crafted.MODELS]
+    made += [*crafted.wrapped()]
     files = sorted(Path(folder).glob("*.nlm")) if folder else []
     return made + [from_bytes(path.read_bytes()) for path in files]
 
@@ -46,17 +47,23 @@ def outcome(load, path):
     width, more = _width(model)
     rows = np.random.default_rng(0).standard_normal((5, width + more))
     try:
-        if isinstance(model, runtime.FileModel):
-            scores = model.decision_function(rows)
-        else:
-            ask = getattr(model, "decision_function", model.predict)
-            scores = ask(rows[:, :width]) if not more else ask(rows)
+        ask = _question(model)
+        is_file = isinstance(model, runtime.FileModel)
+        scores = ask(rows) if more or is_file else ask(rows[:, :width])
         model.predict(rows)
     except ValueError as error:
         assert _NO_SCORES.search(str(error)), "".join(traceback.format_exception(error))
         return "too large"
     assert np.all(np.isfinite(scores)), "scores are not finite"
     return "scored"
+
+
+def _question(model):
+    """What gives numbers: scores, or probabilities where there are no scores in common."""
+    has_scores = hasattr(model, "decision_function") and not getattr(model, "others", ())
+    if has_scores:
+        return model.decision_function
+    return getattr(model, "predict_proba", model.predict)
 
 
 def _width(model):

@@ -11,7 +11,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
-from ..losses import LOSSES
 from .finite import require_finite_model, require_moderate, require_sound
 from .labels import (
     class_row_weights,
@@ -26,15 +25,16 @@ from .whole_fit import whole_fit
 
 
 def _has_probabilities(estimator):
-    name = type(estimator).__name__
-    if not hasattr(estimator, "loss"):
-        raise AttributeError(f"{name} gives no probabilities; wrap it in CalibratedClassifierCV.")
-    if estimator.loss != "log_loss":
-        raise AttributeError(
-            f"{name} gives probabilities only with loss='log_loss'; "
-            "wrap it in CalibratedClassifierCV for other losses."
-        )
-    return True
+    name, loss = type(estimator).__name__, getattr(estimator, "loss", None)
+    loss = getattr(estimator, "loss_", loss) if loss == "auto" else loss
+    if loss == "log_loss":
+        return True
+    way = f"CalibratedClassifierCV({name}(...), ensemble=False).fit(X, y) of sklearn.calibration"
+    if loss is None:
+        raise AttributeError(f"{name} gives no probabilities of its own; {way} gives them.")
+    raise AttributeError(
+        f"{name} gives probabilities of its own with loss='log_loss'; with any loss {way} does."
+    )
 
 
 class LocalEstimator(BaseEstimator):
@@ -138,11 +138,14 @@ class LocalEstimator(BaseEstimator):
         Returns
         -------
         RowScorer
-            ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label.
-            A row of another length, or with numbers that are not finite, is refused.
+            ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label,
+            and ``scorer.predict_proba(x)`` the probabilities under the log loss. A row of another
+            length, or with numbers that are not finite, is refused. For calibrated models there is
+            ``nearlinear.row_scorer``.
         """
         from ..predictors.row_scorer import RowScorer
         from ..preparation.transformers import preparation_of_numbers
+        from ..runtime.outcome import LogLoss, Outcome
 
         check_is_fitted(self, "predictor_")
         if self.__sklearn_tags__().input_tags.pairwise:
@@ -157,7 +160,10 @@ class LocalEstimator(BaseEstimator):
             n_features = table.n_features
         names = getattr(first, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
-        return RowScorer(self.predictor_, n_features, self._score_dtype, classes, table, names)
+        outcome = Outcome((LogLoss(),)) if hasattr(self, "predict_proba") else None
+        return RowScorer(
+            self.predictor_, n_features, self._score_dtype, classes, table, names, outcome
+        )
 
     @property
     def cost_(self):
@@ -258,7 +264,9 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
     @available_if(_has_probabilities)
     def predict_proba(self, X):
         """Class probabilities under the log loss."""
-        return LOSSES["log_loss"].probabilities(self._scores(X))
+        from ..runtime.outcome import LogLoss
+
+        return LogLoss()(self._scores(X))
 
 
 class LocalRegressor(RegressorMixin, LocalEstimator):

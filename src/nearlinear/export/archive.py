@@ -13,6 +13,8 @@ from ..runtime.model import model_of
 from .description import NotData, describe, restore
 from .model_parts import feature_names, is_nothing, model_parts
 from .prepared_rows import describe_preparation, restored_steps
+from .rewrapping import rewrapped, wrapper_data
+from .wrappers import unwrapped
 
 # What each method leaves after training.
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
@@ -46,23 +48,41 @@ def save(model, path):
 
     Parameters
     ----------
-    model : estimator, Pipeline or search
+    model : estimator, Pipeline, search or wrapper
         Fitted. A pipeline may have scalers (standard, min-max, max-abs, robust), SimpleImputer,
         OneHotEncoder and a ColumnTransformer of these before the model. Of a search, such as
-        GridSearchCV, the best estimator is saved.
+        GridSearchCV, the best estimator is saved. A model or pipeline may be wrapped in
+        CalibratedClassifierCV, and all of these in TunedThresholdClassifierCV or
+        FixedThresholdClassifier; the steps may stand before a wrapper, too.
     path : str or path
         By custom it ends in ``.nlm``.
     """
+    whole, arrays = unwrapped(model), []
+    header, *members = (_header_of(one, arrays) for one in whole.models)
+    if whole.outcome.gives_probabilities or whole.wrappers:
+        header["outcome"] = describe(whole.outcome, arrays)
+    if whole.wrappers:
+        header["classes"] = describe(whole.classes, arrays)
+        header["members"] = members
+        header["wrapped_in"] = describe([wrapper_data(one) for one in whole.wrappers], arrays)
+    try:
+        model_of(header, arrays)
+    except ModelFileError as error:  # a kernel that files do not have, say
+        raise ModelFileError(f"{header['method']} cannot be saved: {error}") from error
+    write(path, header, arrays)
+
+
+def _header_of(model, arrays):
+    """All about a model without wrappers; its arrays are appended to ``arrays``."""
     model, steps, estimator = model_parts(model)
     check_is_fitted(estimator, "predictor_")
-    arrays = []
     _check_labels(estimator)
     try:
         predictor = describe(estimator.predictor_, arrays)
     except NotData as error:
         raise ModelFileError(_why_not(estimator, error)) from error
     first = steps[0] if steps else estimator
-    header = {
+    return {
         "method": type(estimator).__name__,
         "parameters": describe(_parameters(estimator), arrays),
         "predictor": predictor,
@@ -74,11 +94,6 @@ def save(model, path):
         "attributes": describe(_attributes(estimator, arrays), arrays),
         "record": _record(model, estimator),
     }
-    try:
-        model_of(header, arrays)
-    except ModelFileError as error:  # a kernel that files do not have, say
-        raise ModelFileError(f"{type(estimator).__name__} cannot be saved: {error}") from error
-    write(path, header, arrays)
 
 
 def load(path):
@@ -93,7 +108,7 @@ def load(path):
 
     Returns
     -------
-    estimator or Pipeline
+    estimator, Pipeline or wrapper
         What was saved.
 
     Raises
@@ -103,6 +118,18 @@ def load(path):
     """
     header, arrays = read(path)
     checked = model_of(header, arrays)
+    headers, parts = [header, *header.get("members", [])], [checked, *checked.others]
+    models = [_model_of(*both, arrays) for both in zip(headers, parts, strict=True)]
+    if "wrapped_in" in header:
+        classes = np.asarray(restore(header["classes"], arrays))
+        return rewrapped(models, restore(header["wrapped_in"], arrays), checked.outcome, classes)
+    if checked.outcome != unwrapped(models[0]).outcome:
+        raise ModelFileError(f"The model file has an outcome that its {checked.method} has not.")
+    return models[0]
+
+
+def _model_of(header, checked, arrays):
+    """A model without wrappers."""
     estimator = _estimator_of(checked, restore(header["parameters"], arrays))
     _set_attributes(estimator, restore(header["attributes"], arrays))
     estimator.predictor_ = restore(header["predictor"], arrays)

@@ -74,6 +74,12 @@ KINDS = {
     "PairwiseNormalizedSum": "kernels.pairwise",
     "Conformal": "kernels.conformal",
     "Family": "kernels.family",
+    "LogLoss": "runtime.outcome",
+    "Sigmoids": "runtime.outcome",
+    "Temperature": "runtime.outcome",
+    "Tables": "runtime.outcome",
+    "Threshold": "runtime.outcome",
+    "Outcome": "runtime.outcome",
 }
 _DEEPEST = 50
 

@@ -11,13 +11,13 @@ from ..runtime.container import ModelFileError
 
 def model_parts(model):
     """What a search has found best (or the model itself), its steps before the model, the model."""
-    model = _best(model)
+    model = best_of(model)
     if not isinstance(model, Pipeline):
         return model, [], _ours(model)
     steps = [step for _, step in model.steps if not is_nothing(step)]
     if not steps:
         raise ModelFileError("A pipeline of nothing has no model file: save a model of nearlinear.")
-    return model, steps[:-1], _ours(_best(steps[-1]))
+    return model, steps[:-1], _ours(best_of(steps[-1]))
 
 
 def is_nothing(step):
@@ -51,7 +51,7 @@ def count_columns(estimator):
     return estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
 
 
-def _best(model):
+def best_of(model):
     """The best estimator of a search; anything else as it is."""
     if not hasattr(model, "cv_results_"):
         return model

@@ -1,17 +1,20 @@
 """``to_onnx``: a fitted model as an ONNX graph of standard operators."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from .c_quantised import with_arrays
-from .model_parts import count_columns, prepared_parts
+from .model_parts import count_columns
 from .onnx_builder import Graph, OnnxExportError
+from .onnx_outcome import places, probabilities
 from .onnx_predictors import predictor_scores
 from .onnx_preparation import prepared
 from .onnx_proto import model_proto, require_onnx, write
+from .wrappers import Unwrapped, prepared_models
 
 
 def to_onnx(model, path=None, *, dtype=None):
@@ -28,7 +31,8 @@ def to_onnx(model, path=None, *, dtype=None):
         int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are
         int64, too.
     ``scores``, shape (n_rows, n_outputs)
-        The columns of ``decision_function``: one for two classes, else one per class.
+        The columns of ``decision_function``: one for two classes, else one per class. A
+        CalibratedClassifierCV has none.
     ``probabilities``, shape (n_rows, n_classes)
         Where the model has ``predict_proba``.
 
@@ -42,7 +46,7 @@ def to_onnx(model, path=None, *, dtype=None):
 
     Parameters
     ----------
-    model : estimator, Pipeline or search
+    model : estimator, Pipeline, search or wrapper
         Fitted. What ``save`` takes, as long as raw rows are numbers; with other steps, and with
         text, see ``nearlinear.export.onnx_skl2onnx``.
     path : str, path or None
@@ -63,14 +67,13 @@ def to_onnx(model, path=None, *, dtype=None):
         The package onnx is missing.
     """
     require_onnx()
-    preparation, names, estimator = _parts(model)
+    exported = exportable(model)
+    _, names, estimator = exported.parts[0]
     dtype = np.dtype(estimator._score_dtype if dtype is None else _known_dtype(dtype))
     graph = Graph(dtype)
-    values = output_values(graph, estimator, prepared(graph, preparation, "X"))
-    n_columns = count_columns(estimator) if preparation is None else preparation.n_features
-    proto = model_proto(
-        graph, dtype, n_columns, values, output_types(estimator, dtype), _notes(estimator, names)
-    )
+    values, types = outputs(graph, exported, "X")
+    notes = _notes(estimator, names, exported.whole.classes)
+    proto = model_proto(graph, dtype, exported.n_columns, values, types, notes)
     if path is not None:
         write(path, proto)
     return proto
@@ -82,13 +85,13 @@ def _known_dtype(dtype):
     return dtype
 
 
-def _notes(estimator, names):
+def _notes(estimator, names, classes):
     """Metadata: texts by name."""
     found = {"method": type(estimator).__name__, "versions": json.dumps(_versions())}
     if names is not None:
         found["feature_names"] = json.dumps(names)
-    if hasattr(estimator, "classes_"):
-        found["classes"] = json.dumps(estimator.classes_.tolist())
+    if classes is not None:
+        found["classes"] = json.dumps(classes.tolist())
     return found
 
 
@@ -103,38 +106,49 @@ def _versions():
     }  # fmt: skip
 
 
-def output_types(estimator, dtype):
-    """Name, type and number of columns (None for a vector) of every output."""
-    number = np.dtype(dtype).name
-    if not hasattr(estimator, "classes_"):
-        return [("variable", number, 1)]
-    classes = _class_labels(estimator.classes_)
-    n_outputs = 1 if len(classes) == 2 else len(classes)
-    found = [("label", classes.dtype.name, None), ("scores", number, n_outputs)]
-    if hasattr(estimator, "predict_proba"):
-        found.append(("probabilities", number, len(classes)))
-    return found
+@dataclass(frozen=True)
+class Exportable:
+    """A model without its wrappers; of each model inside, preparation, names and estimator."""
+
+    whole: Unwrapped
+    parts: list
+
+    @property
+    def n_columns(self):
+        """Columns of a raw row."""
+        preparation, _, estimator = self.parts[0]
+        return count_columns(estimator) if preparation is None else preparation.n_features
 
 
-def output_values(graph, estimator, X):
-    """Names of the same in the graph."""
+def outputs(graph, exported, rows):
+    """Values of the outputs in the graph; and of each name, type and number of columns, if any."""
+    scores = [
+        _scores(graph, estimator, prepared(graph, preparation, rows))
+        for preparation, _, estimator in exported.parts
+    ]
+    number, outcome = graph.dtype.name, exported.whole.outcome
+    if exported.whole.classes is None:
+        return scores, [("variable", number, 1)]
+    classes = _class_labels(exported.whole.classes)
+    n_classes = len(classes)
+    found = probabilities(graph, outcome, scores, n_classes)
+    numbers = places(graph, outcome, scores, found, n_classes)
+    values = [graph.op("Gather", classes, numbers, axis=0)]
+    types = [("label", classes.dtype.name, None)]
+    if not outcome.is_calibrated:
+        values.append(scores[0])
+        types.append(("scores", number, 1 if n_classes == 2 else n_classes))
+    if found is not None:
+        values.append(found)
+        types.append(("probabilities", number, n_classes))
+    return values, types
+
+
+def _scores(graph, estimator, rows):
     predictor = estimator.predictor_
     if graph.dtype != estimator._score_dtype:
         predictor = with_arrays(predictor, graph.dtype)
-    scores = predictor_scores(graph, predictor, X)
-    if not hasattr(estimator, "classes_"):
-        return [scores]
-    classes = _class_labels(estimator.classes_)
-    is_binary = len(classes) == 2
-    if is_binary:
-        places = graph.cast(graph.op("Greater", graph.columns(scores, 0), 0.0), np.int64)
-    else:
-        places = graph.op("ArgMax", scores, axis=1, keepdims=0)
-    found = [graph.op("Gather", classes, places, axis=0), scores]
-    if hasattr(estimator, "predict_proba"):
-        both = graph.op("Pad", scores, np.array([0, 1, 0, 0]), 0.0) if is_binary else scores
-        found.append(graph.op("Softmax", both, axis=1))
-    return found
+    return predictor_scores(graph, predictor, rows)
 
 
 def _class_labels(classes):
@@ -154,15 +168,17 @@ def _class_labels(classes):
     return whole
 
 
-def _parts(model):
+def exportable(model):
+    """What has a graph, with or without wrappers."""
     try:
-        found = prepared_parts(model, OnnxExportError)
+        found = Exportable(*prepared_models(model, OnnxExportError))
     except OnnxExportError as error:
         raise OnnxExportError(
             f"{error} skl2onnx takes other steps, once "
             "nearlinear.export.onnx_skl2onnx.register_converters() was called."
         ) from error
-    check_exportable(found[-1])
+    for _, _, estimator in found.parts:
+        check_exportable(estimator)
     return found
 
 

@@ -12,6 +12,7 @@ from . import row_passes
 from .conformal_linear import ConformalLinear
 from .gated import GatedLinear, Stacked
 from .locally_linear import LocallyLinear
+from .row_outcome import row_place, row_probabilities
 from .row_preparation import preparing
 from .tree_forest import TreeForest
 from .tree_path import TreePath
@@ -22,16 +23,20 @@ class RowScorer:
 
     ``scorer(x)`` takes a one-dimensional contiguous array of ``n_features`` numbers of type
     ``dtype`` and gives its score, or an array of scores if there are several outputs.
-    ``scorer.predict(x)`` gives the label (or value), ``scorer.batch(X)`` the scores of a few rows.
+    ``scorer.predict(x)`` gives the label (or value), ``scorer.predict_proba(x)`` the probabilities
+    of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
     A row of another length, or with a number that is not finite, is refused; the check is part of
     the compiled pass and takes some nanoseconds. Lists are converted. An array of another type, or
     one that may not be written to, makes its first call compile anew. Several threads may use one
     scorer; it can be pickled.
     """
 
-    def __init__(self, predictor, n_features, dtype, classes=None, preparation=None, names=None):
+    def __init__(
+        self, predictor, n_features, dtype, classes=None, preparation=None, names=None, outcome=None
+    ):
         self.predictor, self.n_features, self.dtype = predictor, n_features, np.dtype(dtype)
         self.classes, self.preparation, self.names = classes, preparation, names
+        self.outcome = outcome
         self._width = n_features if preparation is None else preparation.width
         self._row = _pass_for(predictor, self._width)
         self._scratch = threading.local()
@@ -48,6 +53,12 @@ class RowScorer:
         if self.classes is None:
             return float(scores[0])
         return self.classes[int(scores[0] > 0) if self.n_outputs == 1 else int(scores.argmax())]
+
+    def predict_proba(self, x):
+        """Probabilities of the classes of a row, in the order of ``classes``."""
+        if self.outcome is None:
+            raise AttributeError("The model of this scorer gives no probabilities.")
+        return row_probabilities(self.outcome, [self._scores(x).tolist()])
 
     def batch(self, X, out=None):
         """Scores of a few rows, shape (n_rows, n_outputs)."""
@@ -115,12 +126,34 @@ class RowScorer:
         return ValueError("The row's numbers are too large for the model.")
 
     def __getstate__(self):
-        return (
-            self.predictor, self.n_features, self.dtype, self.classes, self.preparation, self.names
-        )  # fmt: skip
+        own = self.predictor, self.n_features, self.dtype
+        return *own, self.classes, self.preparation, self.names, self.outcome
 
     def __setstate__(self, state):
         self.__init__(*state)
+
+
+class WrappedScorer:
+    """Labels and probabilities of one row, for a calibrated or threshold-tuned model.
+
+    ``scorers`` are those of the models that it averages; rows are checked as they do.
+    """
+
+    def __init__(self, scorers, outcome, classes):
+        self.scorers, self.outcome, self.classes = tuple(scorers), outcome, classes
+
+    def predict(self, x):
+        """The label of a row."""
+        return self.classes[row_place(self.outcome, self._scores(x))]
+
+    def predict_proba(self, x):
+        """Probabilities of the classes of a row, in the order of ``classes``."""
+        if not self.outcome.gives_probabilities:
+            raise AttributeError("The model of this scorer gives no probabilities.")
+        return row_probabilities(self.outcome, self._scores(x))
+
+    def _scores(self, x):
+        return [scorer._scores(x).tolist() for scorer in self.scorers]
 
 
 class _Scratch:

@@ -5,17 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
+from .outcome import LogLoss, Outcome
+from .outcome_rules import outcome_of
 from .parts import Part, parse
 from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import score
+
+_MOST_MODELS = 1000  # that are averaged
 
 
 @dataclass(frozen=True)
 class FileModel:
     """Scores rows and names their classes.
 
-    ``record`` is what the header says of the training: rows, versions, cost.
+    ``record`` is what the header says of the training: rows, versions, cost. ``outcome`` says what
+    scores mean; where several models are averaged, ``others`` are those after the first.
     """
 
     method: str
@@ -27,6 +32,8 @@ class FileModel:
     parameters: dict
     preparation: Preparation | None
     record: dict
+    outcome: Outcome
+    others: tuple = ()
 
     @property
     def width(self):
@@ -38,6 +45,50 @@ class FileModel:
 
         Scores that are too large to be numbers are an error, not NaN.
         """
+        if self.others:
+            raise ValueError(
+                f"{1 + len(self.others)} calibrated models are averaged here, which have no scores "
+                "in common: ask for predict_proba."
+            )
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Labels, or the values of a regression."""
+        scores = self._all_scores(X)
+        return scores[0][:, 0] if self.classes is None else self._named(self.outcome.places(scores))
+
+    @property
+    def gives_probabilities(self):
+        return self.outcome.gives_probabilities
+
+    def predict_proba(self, X):
+        """Class probabilities, shape (n_rows, n_classes)."""
+        if not self.gives_probabilities:
+            raise ValueError(
+                f"The {self.method} of this file gives no probabilities: save one with "
+                "loss='log_loss', or CalibratedClassifierCV around it."
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.outcome.probabilities(self._all_scores(X))
+        if not np.all(np.isfinite(found)):
+            raise ValueError("The scores are too large for probabilities.")
+        return found
+
+    def labels(self, scores):
+        """The classes of scores."""
+        return self._named(self.outcome.places([scores.reshape(len(scores), -1)]))
+
+    def _named(self, places):
+        labels = np.array(self.classes)
+        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
+            labels = np.array(self.classes, dtype=object)
+        return labels[places]
+
+    def _all_scores(self, X):
+        return [model._scores(X) for model in (self, *self.others)]
+
+    def _scores(self, X):
         with np.errstate(all="ignore"):
             scores = score(self.predictor, self._rows(X))
         if not np.all(np.isfinite(scores)):
@@ -46,20 +97,7 @@ class FileModel:
                 f"The scores of row {row} are not finite: the model's numbers, or the row's, are "
                 "too large."
             )
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X):
-        """Labels, or the values of a regression."""
-        scores = self.decision_function(X)
-        return scores if self.classes is None else self.labels(scores)
-
-    def labels(self, scores):
-        """The classes of scores."""
-        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels = np.array(self.classes)
-        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
-            labels = np.array(self.classes, dtype=object)
-        return labels[places]
+        return scores
 
     def _rows(self, X):
         check_names(X, self.feature_names)
@@ -126,10 +164,44 @@ def model_of(header, arrays):
     if not isinstance(parameters, dict):
         raise ModelFileError("The model file's parameters are described wrongly.")
     record = header["record"] if isinstance(header["record"], dict) else {}
+    others = _others(header, arrays, n_features + n_gating, n_outputs)
+    outcome = _outcome(header, arrays, parameters, classes, n_outputs, 1 + len(others))
     return FileModel(
         str(header["method"]), predictor, n_features, n_gating, names,
-        None if classes is None else _as_list(classes), parameters, preparation, record,
+        None if classes is None else _as_list(classes), parameters, preparation, record, outcome,
+        others,
     )  # fmt: skip
+
+
+def _others(header, arrays, n_columns, n_outputs):
+    """The models that are averaged with the first one: each has a header of its own."""
+    members = header.get("members", [])
+    if not isinstance(members, list) or len(members) >= _MOST_MODELS:
+        raise ModelFileError(f"The model file lists no members, or {_MOST_MODELS} and more.")
+    found = []
+    for member in members:
+        if not isinstance(member, dict) or "members" in member or "outcome" in member:
+            raise ModelFileError("The model file's members are described wrongly.")
+        one = model_of(member, arrays)
+        n_classes = len(one.classes or ())
+        good = n_classes == (2 if n_outputs == 1 else n_outputs)
+        if not good or one.n_features + one.n_gating_features != n_columns:
+            raise ModelFileError("The model file's members are of other rows or classes.")
+        found.append(one)
+    return tuple(found)
+
+
+def _outcome(header, arrays, parameters, classes, n_outputs, n_models):
+    found = header.get("outcome")
+    if found is not None and classes is None:
+        raise ModelFileError("The model file has an outcome of classes for a regression.")
+    if found is not None:
+        return outcome_of(parse(found, arrays), n_outputs, n_models)
+    if n_models > 1:
+        raise ModelFileError("The model file does not say how its members are averaged.")
+    # files from before there were outcomes say it by the loss
+    is_log_loss = classes is not None and parameters.get("loss") == "log_loss"
+    return Outcome((LogLoss(),) if is_log_loss else ())
 
 
 def _as_list(classes):
