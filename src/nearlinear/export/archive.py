@@ -123,7 +123,7 @@ def load(path):
     if "wrapped_in" in header:
         classes = np.asarray(restore(header["classes"], arrays))
         return rewrapped(models, restore(header["wrapped_in"], arrays), checked.outcome, classes)
-    if checked.outcome != unwrapped(models[0]).outcome:
+    if "outcome" in header and checked.outcome != unwrapped(models[0]).outcome:
         raise ModelFileError(f"The model file has an outcome that its {checked.method} has not.")
     return models[0]
 
