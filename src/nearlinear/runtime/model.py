@@ -55,38 +55,42 @@ class FileModel:
 
     def predict(self, X):
         """Labels, or the values of a regression."""
-        scores = self._all_scores(X)
-        return scores[0][:, 0] if self.classes is None else self._named(self.outcome.places(scores))
+        return self.labels(self.all_scores(X))
+
+    def predict_proba(self, X):
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return self.probabilities(self.all_scores(X))
 
     @property
     def gives_probabilities(self):
         return self.outcome.gives_probabilities
 
-    def predict_proba(self, X):
-        """Class probabilities, shape (n_rows, n_classes)."""
+    def all_scores(self, X):
+        """A list of scores (n_rows, n_outputs), one for each model that is averaged."""
+        return [model._scores(X) for model in (self, *self.others)]
+
+    def labels(self, scores):
+        """Labels, or values, of ``all_scores``."""
+        if self.classes is None:
+            return scores[0][:, 0]
+        labels = np.array(self.classes)
+        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
+            labels = np.array(self.classes, dtype=object)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return labels[self.outcome.places(scores)]
+
+    def probabilities(self, scores):
+        """Class probabilities of ``all_scores``."""
         if not self.gives_probabilities:
             raise ValueError(
                 f"The {self.method} of this file gives no probabilities: save one with "
                 "loss='log_loss', or CalibratedClassifierCV around it."
             )
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.outcome.probabilities(self._all_scores(X))
+            found = self.outcome.probabilities(scores)
         if not np.all(np.isfinite(found)):
             raise ValueError("The scores are too large for probabilities.")
         return found
-
-    def labels(self, scores):
-        """The classes of scores."""
-        return self._named(self.outcome.places([scores.reshape(len(scores), -1)]))
-
-    def _named(self, places):
-        labels = np.array(self.classes)
-        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
-            labels = np.array(self.classes, dtype=object)
-        return labels[places]
-
-    def _all_scores(self, X):
-        return [model._scores(X) for model in (self, *self.others)]
 
     def _scores(self, X):
         with np.errstate(all="ignore"):
