@@ -57,7 +57,8 @@ def restored_steps(header, arrays, checked, estimator):
 
 def _check(steps, checked):
     """Hold the steps against the table on a few rows: a lie, or another scikit-learn, shows."""
-    if getattr(steps[0], "n_features_in_", None) != checked.n_features:
+    n_raw = getattr(steps[0], "n_features_in_", None)
+    if type(n_raw) is not int or n_raw != checked.n_features:
         raise _refusal(checked, " (other columns)")
     width = checked.preparation.width
     n_rows = min(_DRAWN_ROWS, _DRAWN_NUMBERS // max(width, checked.n_features))
