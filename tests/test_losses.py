@@ -1,8 +1,8 @@
-"""Losses, their slopes and the probabilities of the log loss."""
+"""Losses and their slopes."""
 
 import numpy as np
 import pytest
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_softmax
 
 from nearlinear.losses import LOSSES, EpsilonInsensitive, SquaredError
 
@@ -159,16 +159,3 @@ def test_huge_scores_do_not_overflow(name, size, n_outputs):
         value, slope = LOSSES[name].value(scores, targets), LOSSES[name].slope(scores, targets)
     assert np.all(np.isfinite(value))
     assert np.all(np.isfinite(slope))
-
-
-@pytest.mark.parametrize("n_outputs", [1])
-def test_probabilities_of_one_column_are_logistic(scores_and_targets):
-    scores, _ = scores_and_targets
-    expected = np.hstack([expit(-scores), expit(scores)])
-    np.testing.assert_allclose(LOSSES["log_loss"].probabilities(scores), expected)
-
-
-@pytest.mark.parametrize("n_outputs", [4])
-def test_probabilities_of_several_columns_are_softmax(scores_and_targets):
-    scores, _ = scores_and_targets
-    np.testing.assert_allclose(LOSSES["log_loss"].probabilities(scores), softmax(scores, axis=1))

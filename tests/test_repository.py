@@ -18,7 +18,10 @@ def python_blocks(name):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text("utf-8"), re.M | re.S)
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/methods.md"])
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in ("methods", "pipelines"))]
+
+
+@pytest.mark.parametrize("name", [*PAGES, "docs/probabilities.md"])
 def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
     blocks = python_blocks(name)
     assert blocks, f"{name} shows no Python"

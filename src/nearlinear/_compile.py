@@ -44,7 +44,8 @@ class _Pass:
                 options = {"nogil": True, "error_model": "numpy", "fastmath": self.fastmath}
                 try:
                     dispatcher = njit(cache=True, **options)(self.function)
-                    dispatcher._cache = _CarefulCache(dispatcher._cache)
+                    if hasattr(dispatcher, "_cache"):  # not where numba is switched off
+                        dispatcher._cache = _CarefulCache(dispatcher._cache)
                 except RuntimeError:  # a read-only place, and no folder for a cache
                     dispatcher = njit(**options)(self.function)
                 self._dispatcher = dispatcher

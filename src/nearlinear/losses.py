@@ -1,4 +1,4 @@
-"""Losses of a score matrix: value, slope and, where the loss has one, the probability model.
+"""Losses of a score matrix: value and slope.
 
 Targets of classes are a matrix of −1 and +1 with one column per output. Binary problems have one
 column; several classes have one column each, of which exactly one entry per row is +1. Targets of
@@ -48,12 +48,6 @@ class LogLoss:
             # exp of a clipped argument: beyond ±60 the slope is 0 or 1 to the last digit
             return -targets / (1.0 + np.exp(np.clip(targets * scores, -60.0, 60.0)))
         return _softmax(scores) - (targets > 0)
-
-    def probabilities(self, scores):
-        """Class probabilities, one column per class (two for one score column)."""
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        return _softmax(scores)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 from cli.fruit import table
+from preparation.pipelines import STEPS
+from preparation.pipelines import table as prepared_table
+from sklearn.pipeline import make_pipeline
 
+from nearlinear import LLSVMClassifier, save
 from nearlinear.cli import main
 
 C_FILES = {"small.c", "small.h", "small_test.c", "cost.txt"}
@@ -73,3 +77,13 @@ def test_the_model_is_never_overwritten(model, tmp_path, refused):
     model.rename(tmp_path / "model.onnx")
     line = refused(tmp_path / "model.onnx", tmp_path / "model.onnx", "--force")
     assert "is the input" in line
+
+
+@pytest.mark.parametrize("end", ["onnx", "c"])
+def test_a_pipeline_of_python_is_exported_with_its_steps(end, tmp_path, capsys):
+    columns, steps = STEPS["columns"]
+    X, y = prepared_table()
+    model = make_pipeline(steps, LLSVMClassifier(n_anchors=3, n_neighbors=2, random_state=0))
+    save(model.fit(X[columns], y), tmp_path / "model.nlm")
+    found = export(capsys, tmp_path / "model.nlm", tmp_path / f"x.{end}")
+    assert "agree" in found["check"] or "scores are those" in found["check"]

@@ -331,11 +331,11 @@ def test_a_folder_that_must_not_be_written_is_refused(models, tmp_path, refused,
 def test_ctrl_c_leaves_the_earlier_answers(models, tmp_path, capsys, monkeypatch):
     answers, calls = Scorer.answers, []
 
-    def interrupted(self, X):
+    def interrupted(self, X, **wanted):
         calls.append(X)
         if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
-        return answers(self, X)
+        return answers(self, X, **wanted)
 
     monkeypatch.setattr(Scorer, "answers", interrupted)
     out = tmp_path / "out.csv"

@@ -21,9 +21,10 @@ from nearlinear import (
     SimpleMKLClassifier,
     SVMKNNClassifier,
     SwMKLClassifier,
+    UniformMKLClassifier,
 )
 from nearlinear.displays import ExplanationDisplay, explanation
-from nearlinear.kernels import Gaussian, Linear
+from nearlinear.kernels import Family, Gaussian, Linear
 
 
 @pytest.fixture(scope="module")
@@ -272,3 +273,12 @@ def test_models_without_parts_are_refused(machine, moons):
         ExplanationDisplay.from_estimator(SVMKNNClassifier().fit(X, y), X[0])
     with pytest.raises(NotFittedError):
         ExplanationDisplay.from_estimator(LLSVMClassifier(), X[0])
+
+
+def test_kernels_on_columns_have_the_names_that_were_given(blobs):
+    X, y = blobs
+    each = Family((Gaussian(1.0),), columns="each")
+    model = UniformMKLClassifier(each).fit(X, y)
+    display = ExplanationDisplay.from_estimator(model, X[5], ["north", "east", "south", "west"])
+    told = " ".join(display.region_labels)
+    assert all(f"on {name}" in told for name in ("north", "east", "south", "west"))

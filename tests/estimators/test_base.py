@@ -10,10 +10,13 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+
+from nearlinear import LLCSAPLClassifier
 
 EACH_LOSS = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
 
@@ -165,7 +168,20 @@ def test_margin_losses_have_no_probabilities_and_say_what_has(small, name, moons
         model.predict_proba(moons[0])
     # who has one loss only is not told to choose another
     assert ("log_loss" in str(caught.value.__cause__)) == has_losses
-    assert "CalibratedClassifierCV" in str(caught.value.__cause__)
+    assert f"CalibratedClassifierCV({name}(...), ensemble=False)" in str(caught.value.__cause__)
+
+
+def test_a_loss_that_was_chosen_gives_its_probabilities(blobs):
+    X, y = blobs
+    model = LLCSAPLClassifier(random_state=0)
+    assert model.loss == "auto" and not hasattr(model, "predict_proba")
+    model.fit(X, y)
+    assert model.loss_ == "log_loss"
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
+    # a stream goes on with the loss that was chosen
+    log_loss_before = log_loss(y, model.predict_proba(X))
+    model.partial_fit(X, y)
+    assert log_loss(y, model.predict_proba(X)) < 1.2 * log_loss_before
 
 
 # --- kinds of rows -----------------------------------------------------------------------------

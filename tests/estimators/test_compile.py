@@ -6,11 +6,16 @@ from functools import cache
 
 import numpy as np
 import pytest
+from preparation.pipelines import STEPS, TEXT_STEPS, table
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import nearlinear
+from nearlinear import LLSVMClassifier
 
 each_type = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 each_scaling = pytest.mark.parametrize(
@@ -129,10 +134,49 @@ def test_a_scaler_of_other_rows_is_refused(fitted, n_features):
         model.compile(raw_scaler(n_features))
 
 
-def test_another_kind_of_scaler_is_refused_by_name(fitted):
+def test_another_kind_of_step_is_refused_by_name(fitted):
     model, X = fitted("LLSVMClassifier")
-    with pytest.raises((TypeError, ValueError), match="MinMaxScaler"):
-        model.compile(MinMaxScaler().fit(X))
+    with pytest.raises(ValueError, match="PCA has no place"):
+        model.compile(PCA(2).fit(X))
+
+
+@each_type
+@pytest.mark.parametrize("steps_name", STEPS)
+def test_steps_before_the_model_are_compiled(steps_name, dtype):
+    columns, steps = STEPS[steps_name]
+    X, y = table()
+    X = X[columns].astype(dtype)
+    model = make_pipeline(clone(steps), LLSVMClassifier(3, n_neighbors=2, random_state=0))
+    model.fit(X, y)
+    scorer = model[-1].compile(model[:-1])
+    found = score_rows(scorer, X.to_numpy())
+    atol = 1e-4 if dtype is np.float32 else 1e-10
+    np.testing.assert_allclose(found[:, 0], model.decision_function(X), rtol=0.0, atol=atol)
+    assert scorer(X.iloc[0]) == scorer(X.iloc[0].to_numpy())
+    if len(columns) > 1:
+        with pytest.raises(ValueError, match="feature names should match"):
+            scorer(X.iloc[0][columns[::-1]])
+
+
+def test_the_steps_say_what_they_do_not_take():
+    columns, steps = STEPS["columns"]
+    X, y = table()
+    strict = clone(steps).set_params(codes__handle_unknown="error")
+    model = make_pipeline(strict, LLSVMClassifier(3, n_neighbors=2, random_state=0))
+    scorer = model.fit(X[columns], y)[-1].compile(model[:-1])
+    with pytest.raises(ValueError, match=r"5\.0 in column 'code', which is none"):
+        scorer(np.array([40.0, 1.7, 5.0]))
+    with pytest.raises(ValueError, match="no value in column 'code'"):
+        scorer(np.array([40.0, 1.7, np.nan]))
+    with pytest.raises(ValueError, match="infinity"):
+        scorer(np.array([np.inf, 1.7, 3.0]))
+    with pytest.raises(ValueError, match="2 numbers, not 3"):
+        scorer(np.zeros(2))
+    columns, words = TEXT_STEPS["words"]
+    model = make_pipeline(clone(words), LLSVMClassifier(3, n_neighbors=2, random_state=0))
+    model.fit(X[columns], y)
+    with pytest.raises(ValueError, match="Column 1 holds text"):
+        model[-1].compile(model[:-1])
 
 
 def test_a_scaler_that_is_not_fitted_is_refused(fitted):

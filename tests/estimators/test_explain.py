@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
+import nearlinear
 from nearlinear import (
     LDKLClassifier,
+    LDKLRegressor,
     LLSVMClassifier,
     LMKLClassifier,
     LMKLRegressor,
@@ -17,6 +20,7 @@ from nearlinear import (
     SimpleMKLClassifier,
     SVMKNNClassifier,
     SwMKLClassifier,
+    UniformMKLClassifier,
 )
 from nearlinear.kernels import Gaussian
 
@@ -213,3 +217,85 @@ def test_data_frames_are_explained(moons):
     frame = pandas.DataFrame(X, columns=["left", "right"])
     model = LLSVMClassifier(n_anchors=8, random_state=0).fit(frame, y)
     assert_adds_up(model.explain(frame), model.decision_function(frame))
+
+
+# --- names, frames and steps before the model -----------------------------------------------------
+
+
+@pytest.fixture
+def named(blobs):
+    pandas = pytest.importorskip("pandas")
+    X, y = blobs
+    raw = pandas.DataFrame(300.0 + X * [1.0, 50.0, 0.1, 2.0], columns=["a", "b", "c", "d"])
+    return raw, np.array(["low", "mid", "high"])[y]
+
+
+def test_names_of_features_and_classes_are_known(named):
+    raw, y = named
+    model = LLSVMClassifier(n_anchors=5, random_state=0).fit(raw, y)
+    found = model.explain(raw)
+    assert found.feature_names == ("a", "b", "c", "d")
+    assert found.classes == ("high", "low", "mid")
+    two = LLSVMClassifier(n_anchors=5, random_state=0).fit(raw, y == "mid")
+    assert two.explain(raw).classes == (True,)
+    value = LDKLRegressor(depth=1, max_iter=3, random_state=0).fit(raw.to_numpy(), raw["a"])
+    found = value.explain(raw.to_numpy())
+    assert found.feature_names is None and found.classes is None
+
+
+def test_a_frame_has_a_line_for_each_row_and_class(named):
+    raw, y = named
+    model = LLSVMClassifier(n_anchors=5, random_state=0).fit(raw, y)
+    found = model.explain(raw[:7])
+    frame = found.to_frame()
+    assert list(frame.columns) == ["a", "b", "c", "d", "intercept", "score"]
+    assert frame.index.names == ["row", "output"] and len(frame) == 21
+    assert_allclose(frame.loc[(3, "low"), ["a", "b", "c", "d"]], found.contributions[3, 1])
+    assert_allclose(frame["score"].to_numpy().reshape(7, 3), model.decision_function(raw[:7]))
+    assert_allclose(frame.drop(columns="score").sum(axis=1), frame["score"])
+
+
+def test_importances_are_mean_absolute_contributions(named):
+    raw, y = named
+    model = LLSVMClassifier(n_anchors=5, random_state=0).fit(raw, y)
+    found = model.explain(raw)
+    frame = found.to_frame().abs().groupby("output").mean()
+    assert_allclose(found.importances, frame[["a", "b", "c", "d"]])
+    machine = UniformMKLClassifier(["linear", "gaussian"]).fit(raw, y).explain(raw)
+    assert machine.importances.shape == (3, 2)
+    assert list(machine.to_frame().columns) == ["kernel 0", "kernel 1", "intercept", "score"]
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), RobustScaler()])
+def test_behind_a_scaler_the_raw_features_are_told(scaler, named):
+    raw, y = named
+    model = make_pipeline(scaler, LLSVMClassifier(n_anchors=5, random_state=0)).fit(raw, y)
+    found = model[-1].explain(raw, preparation=model[:-1])
+    assert found.feature_names == ("a", "b", "c", "d")
+    assert_allclose(found.rows, raw, rtol=1e-9)
+    assert_adds_up(found, model.decision_function(raw))
+
+
+def test_behind_other_steps_the_columns_are_told_that_they_make(named):
+    raw, y = named
+    model = make_pipeline(PCA(2), LLSVMClassifier(n_anchors=5, random_state=0)).fit(raw, y)
+    found = model[-1].explain(raw, preparation=model[:-1])
+    assert found.feature_names == ("pca0", "pca1")
+    assert_adds_up(found, model.decision_function(raw))
+
+
+def test_rows_that_are_not_scaled_as_in_training_are_noticed(named, tmp_path):
+    raw, y = named
+    model = make_pipeline(StandardScaler(), LLSVMClassifier(n_anchors=5, random_state=0))
+    scaled = model.fit(raw, y)[0].transform(raw)
+    with pytest.warns(UserWarning, match="prepared already"):
+        model[-1].explain(raw * 0.0 + scaled, preparation=model[:-1])
+    nearlinear.save(model, tmp_path / "model.nlm")
+    loaded = nearlinear.load(tmp_path / "model.nlm")[-1]
+    with pytest.warns(UserWarning, match="look as they were before it"):
+        loaded.explain(raw.to_numpy())
+    for row in range(20):  # a row alone is enough, and the right ones are let pass
+        loaded.explain(scaled[row : row + 1])
+        loaded.explain(raw[row : row + 1], preparation=model[:-1])
+        with pytest.warns(UserWarning, match="look as they were before it"):
+            loaded.explain(raw[row : row + 1].to_numpy())

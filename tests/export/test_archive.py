@@ -19,7 +19,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import nearlinear
@@ -492,13 +492,14 @@ UNSAVED = {
         nearlinear.UniformMKLClassifier([kernels.Conformal((0.0, 0.0, 0.0), 1.0)]), "Conformal"
     ),
     "a foreign model": (LinearSVC(), "LinearSVC is no model of nearlinear"),
-    "a search": (GridSearchCV(LLSVM, {"C": [1.0]}, cv=2), "GridSearchCV is no model of nearlinear"),
+    "a search without its best": (
+        GridSearchCV(LLSVM, {"C": [1.0]}, cv=2, refit=False), "GridSearchCV kept no best estimator"
+    ),
     "a scaler alone": (StandardScaler(), "StandardScaler is no model"),
     "a subclass": (OwnSVM(**SMALL["LLSVMClassifier"]), "OwnSVM is no model"),
-    "another step": (make_pipeline(PCA(), LLSVM), "A pipeline of PCA, LLSVMClassifier"),
-    "another scaler": (make_pipeline(MinMaxScaler(), LLSVM), "A pipeline of MinMaxScaler"),
-    "a scaler of the user": (make_pipeline(DoubleScaler(), LLSVM), "A pipeline of DoubleScaler"),
-    "three steps": (make_pipeline(StandardScaler(), PCA(), LLSVM), "of StandardScaler, PCA"),
+    "another step": (make_pipeline(PCA(), LLSVM), "PCA has no place"),
+    "a scaler of the user": (make_pipeline(DoubleScaler(), LLSVM), "DoubleScaler has no place"),
+    "three steps": (make_pipeline(StandardScaler(), PCA(), LLSVM), "PCA has no place"),
     "a pipeline of scalers": (make_pipeline(StandardScaler(), StandardScaler()), "StandardScaler"),
     "a foreign end": (make_pipeline(StandardScaler(), LinearSVC()), "LinearSVC is no model"),
     "a pipeline of nothing": (Pipeline([("a", "passthrough")]), "A pipeline of nothing"),

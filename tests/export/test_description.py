@@ -19,6 +19,7 @@ from nearlinear.gates.score_gates import Switches
 from nearlinear.kernels.standard import Custom, Precomputed
 from nearlinear.runtime import rules
 from nearlinear.runtime.container import ModelFileError
+from nearlinear.runtime.outcome import LogLoss
 
 PAGE = Path(__file__).parents[2] / "docs" / "model-file.md"
 
@@ -145,6 +146,7 @@ OTHERS = [
     kernels.bank(widths=2, degrees=(2,)),
     kernels.Gaussian(),
     Softmax(),
+    LogLoss(),
 ]
 
 
@@ -154,10 +156,10 @@ def test_what_stands_in_parameters_and_attributes_comes_back(value):
 
 
 def test_every_kind_is_tried_here():
+    models = [*(make(name)[0]["predictor"] for name in crafted.MODELS)]
+    models += [header["outcome"] for header, _ in crafted.wrapped()]
     tried = {type(value).__name__ for value in OTHERS} | {
-        described["kind"]
-        for name in crafted.MODELS
-        for described in objects_in(make(name)[0]["predictor"])
+        described["kind"] for model in models for described in objects_in(model)
     }
     assert tried == set(KINDS)
 

@@ -8,7 +8,9 @@ import pytest
 import reference.codes
 from nearlinear.kernels.profiles import PROFILES
 from nearlinear.predictors import row_passes
+from nearlinear.predictors.row_preparation import preparing
 from nearlinear.predictors.tree_path import TreePath
+from nearlinear.runtime.preparation import Preparation
 from reference import conformal_linear, gated_linear, kronecker, tree
 from reference.tree_problem import SIGMA, make_rows, make_tree
 
@@ -67,6 +69,28 @@ def test_scaling_takes_off_the_shift_and_multiplies(rng, dtype):
     out = np.empty(5, dtype=dtype)
     row_passes.scale(x, shift, factor, out)
     np.testing.assert_allclose(out, (x - shift) * factor, rtol=4 * np.finfo(dtype).eps)
+
+
+@each_type
+def test_a_row_is_prepared_as_the_plain_formula_says(rng, dtype):
+    table = Preparation(
+        3,
+        source=np.array([2, 0, 2, 1, 1]),
+        missing=np.array([0.5, np.nan, 1.0, np.nan, np.nan]),
+        shift=np.array([1.0, 2.0, 0.5, 0.0, 0.25]),
+        scale=np.array([2.0, 0.5, 0.25, 1.0, 1.0]),
+        low=np.array([-1.0, -np.inf, -np.inf, 0.0, -np.inf]),
+        high=np.array([0.25, np.inf, np.inf, 0.0, np.inf]),
+        categories=(None, None, 3.0, None, 7.0),
+        known=((1, (7.0, 9.0)),),
+    )
+    prepare, out = preparing(table, np.dtype(dtype)), np.empty(5, dtype=dtype)
+    for x in ([1.5, 7.0, 3.0], [-4.0, 9.0, np.nan], [0.0, 7.0, -5.0]):
+        x = np.array(x, dtype=dtype)
+        assert prepare(x, out)
+        np.testing.assert_allclose(out, table(x[None])[0], rtol=4 * np.finfo(dtype).eps)
+    for x in ([np.nan, 7.0, 3.0], [1.5, 8.0, 3.0], [1.5, np.nan, 3.0], [1.5, 7.0, np.inf], [1.5]):
+        assert not prepare(np.array(x, dtype=dtype), out)
 
 
 @each_type

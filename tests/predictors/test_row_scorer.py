@@ -22,6 +22,7 @@ from nearlinear.predictors.locally_linear import LocallyLinear
 from nearlinear.predictors.row_scorer import RowScorer
 from nearlinear.predictors.tree_forest import TreeForest
 from nearlinear.predictors.tree_path import TreePath
+from nearlinear.runtime.preparation import Preparation
 from reference.tree_problem import make_tree
 
 N_FEATURES = 4
@@ -184,6 +185,9 @@ each_type = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 each_size = pytest.mark.parametrize("n_outputs", [1, 3], ids=["one output", "three outputs"])
 
 
+HALVES = Preparation(N_FEATURES, shift=np.ones(N_FEATURES), scale=np.full(N_FEATURES, 2.0))
+
+
 def make(kind, dtype=np.float64, n_outputs=3, **settings):
     predictor = MAKERS[kind](dtype, n_outputs)
     return predictor, RowScorer(predictor, N_FEATURES, dtype, **settings)
@@ -273,7 +277,7 @@ def test_a_batch_of_no_rows_is_empty(X):
 
 @each_kind
 def test_a_row_stays_as_it_was(X, kind):
-    _, scorer = make(kind, scaler=(np.ones(N_FEATURES), np.full(N_FEATURES, 0.5)))
+    _, scorer = make(kind, preparation=HALVES)
     before = X.copy()
     scorer.batch(X)
     np.testing.assert_array_equal(X, before)
@@ -293,7 +297,9 @@ def test_a_row_may_be_read_only_or_have_gaps(X, kind):
 @each_type
 def test_a_scaler_is_applied_before_the_scores(X, kind, dtype):
     mean, factor = np.array([1.0, -2.0, 0.0, 3.0]), np.array([0.5, 1.0, 2.0, 0.1])
-    predictor, scorer = make(kind, dtype, scaler=(mean, factor))
+    predictor, scorer = make(
+        kind, dtype, preparation=Preparation(N_FEATURES, shift=mean, scale=1.0 / factor)
+    )
     rows = X.astype(dtype)
     expected = predictor((rows - mean.astype(dtype)) * factor.astype(dtype))
     np.testing.assert_allclose(scorer.batch(rows), expected, atol=1000 * np.finfo(dtype).eps)
@@ -334,7 +340,7 @@ def test_without_classes_the_prediction_is_the_value(X, kind):
 @each_size
 @pytest.mark.parametrize("again", [lambda s: pickle.loads(pickle.dumps(s)), copy.deepcopy])
 def test_a_copy_gives_the_same_bits(X, kind, n_outputs, again):
-    _, scorer = make(kind, n_outputs=n_outputs, scaler=(np.ones(4), np.full(4, 0.5)))
+    _, scorer = make(kind, n_outputs=n_outputs, preparation=HALVES)
     scorer.classes = np.array(["a", "b", "c"])[: max(2, n_outputs)]
     twin = again(scorer)
     np.testing.assert_array_equal(twin.batch(X), scorer.batch(X))
@@ -371,7 +377,7 @@ def in_threads(work, n_threads=32):
 
 @each_kind
 def test_threads_do_not_disturb_each_other(X, kind):
-    _, scorer = make(kind, scaler=(np.ones(4), np.full(4, 0.5)))
+    _, scorer = make(kind, preparation=HALVES)
     expected = scorer.batch(X)
 
     def work(number):
@@ -397,9 +403,9 @@ def test_a_thread_takes_no_new_memory_for_its_next_row(X):
 
 
 @each_kind
-@pytest.mark.parametrize("scaler", [None, (np.ones(N_FEATURES), np.ones(N_FEATURES))])
-def test_what_is_no_row_is_refused(kind, scaler):
-    _, scorer = make(kind, scaler=scaler, classes=np.array(["a", "b", "c"]))
+@pytest.mark.parametrize("preparation", [None, HALVES])
+def test_what_is_no_row_is_refused(kind, preparation):
+    _, scorer = make(kind, preparation=preparation, classes=np.array(["a", "b", "c"]))
     for length in (0, 1, N_FEATURES - 1, N_FEATURES + 1, 1000):
         with pytest.raises(ValueError, match=f"{length} numbers, not {N_FEATURES}"):
             scorer.predict(np.zeros(length))

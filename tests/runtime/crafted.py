@@ -70,7 +70,7 @@ def make(name, dtype=np.float64):
         "n_features": N_FEATURES,
         "n_gating_features": 0,
         "feature_names": None,
-        "scaler": None,
+        "preparation": None,
         "attributes": table(),
         "record": {},
     }
@@ -359,3 +359,56 @@ MODELS = {
     },
     **{f"{name} gate": partial(_gated_expansion, gate=name) for name in GATES},
 }
+
+
+# --- what scores mean ---------------------------------------------------------------------------
+
+TWO, THREE = "soft anchors", "two kernels"  # models of one output, and of three
+
+
+def with_outcome(name, calibrate, threshold=None, n_more=0):
+    """A crafted model that is calibrated; ``n_more`` further ones are averaged with it."""
+    header, arrays = make(name)
+    draft = Draft()
+    draft.arrays = arrays
+    n_outputs = 1 if name == TWO else 3
+    parts = [calibrate(draft, n_outputs) for _ in range(1 + n_more)]
+    more = [{**header} for _ in range(n_more)]
+    header["outcome"] = part("Outcome", calibration=items(*parts), threshold=threshold)
+    header["members"] = more
+    return header, arrays
+
+
+CALIBRATIONS = {
+    "LogLoss": lambda draft, n: part("LogLoss"),
+    "Sigmoids": lambda draft, n: part(
+        "Sigmoids", slopes=draft.floats(n, low=-3.0), offsets=draft.floats(n)
+    ),
+    "Temperature": lambda draft, n: part("Temperature", factor=draft.floats(1, low=0.1)),
+    "Tables": lambda draft, n: part(
+        "Tables",
+        scores=items(*(draft.array(np.array([-0.5, 0.0, 0.1, 0.7])) for _ in range(n))),
+        probabilities=items(*(draft.array(np.array([0.1, 0.2, 0.6, 0.6])) for _ in range(n))),
+    ),
+}
+THRESHOLD = part("Threshold", of="probability", at=0.4, positive=0)
+
+
+def _wrapper(kind, **parameters):
+    return table(kind=kind, parameters=table(**parameters), best_score=0.5)
+
+
+def wrapped():
+    """Header and arrays of calibrated and threshold-tuned models."""
+    methods = {"Sigmoids": "sigmoid", "Temperature": "temperature", "Tables": "isotonic"}
+    for kind, method in methods.items():
+        around = _wrapper("CalibratedClassifierCV", method=method)
+        for name, n_more, threshold in ((TWO, 0, THRESHOLD), (TWO, 1, None), (THREE, 1, None)):
+            header, arrays = with_outcome(name, CALIBRATIONS[kind], threshold, n_more)
+            header["wrapped_in"] = [around]
+            for one in (header, *header["members"]):  # in scikit-learn's order
+                one["classes"] = {"$": "strings", "items": sorted(one["classes"]["items"])}
+            if threshold is not None:
+                fixed = _wrapper("FixedThresholdClassifier", threshold=0.4, pos_label="no")
+                header["wrapped_in"] = [fixed, around]
+            yield header, arrays

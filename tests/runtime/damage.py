@@ -3,9 +3,10 @@
 import copy
 
 import numpy as np
-from runtime.crafted import GATES, KERNELS, METHODS
+from runtime.crafted import CALIBRATIONS, GATES, KERNELS, METHODS
 
 _KINDS = [*METHODS, *KERNELS, *GATES, "ComponentScores", "SoftAssignment", "TanhFeature"]
+_KINDS += [*CALIBRATIONS, "Threshold", "Outcome"]
 _MARKS = ["array", "csr", "tuple", "dict", "number", "strings", "objects", "object", "code"]
 _VALUES = [
     None, True, False, 0, 1, 2, 3, -1, 7, 2**20, 2**31, 10**9, 2**53, 10**400, 0.0, 0.5, -1.5,

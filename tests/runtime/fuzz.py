@@ -44,8 +44,10 @@ def checked(folder):
 
 def fitted():
     """Files of real fits, with all that these have beside a predictor."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, crafted.N_FEATURES))
@@ -56,12 +58,23 @@ def fitted():
         nearlinear.LMKLClassifier("gaussian", n_copies=2, max_iter=2, random_state=0),
         make_pipeline(StandardScaler(), nearlinear.MLLKMClassifier(n_anchors=8, random_state=0)),
         nearlinear.SwMKLClassifier(["linear", "gaussian"], blend="pairwise"),
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("numbers", make_pipeline(SimpleImputer(), MinMaxScaler(clip=True)), [2, 0]),
+                    ("codes", OneHotEncoder(handle_unknown="ignore", drop=[0.0]), [1]),
+                ]
+            ),
+            nearlinear.LLSVMClassifier(n_anchors=4, random_state=0),
+        ),
     ]
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         path = Path(folder) / "model.nlm"
         for model in models:
-            nearlinear.save(model.fit(X, y), path)
+            is_coded = "columntransformer" in getattr(model, "named_steps", {})
+            rows = np.column_stack([X[:, 0], np.rint(X[:, 1]) == 0, X[:, 2]]) if is_coded else X
+            nearlinear.save(model.fit(rows, y), path)
             yield path.read_bytes()
 
 
@@ -69,6 +82,7 @@ def originals(folder):
     """Models made by hand, of every kind and both precisions, and the files of a folder."""
     made = [crafted.make(name) for name in crafted.MODELS]
     made += [crafted.make(name, np.float32) for name in crafted.MODELS]
+    made += [*crafted.wrapped()]
     files = sorted(Path(folder).glob("*.nlm")) if folder else []
     return made + [from_bytes(path.read_bytes()) for path in files]
 
@@ -89,11 +103,9 @@ def outcome(load, path):
     width, more = _width(model)
     rows = np.random.default_rng(0).standard_normal((5, width + more))
     try:
-        if isinstance(model, runtime.FileModel):
-            scores = model.decision_function(rows)
-        else:
-            ask = getattr(model, "decision_function", model.predict)
-            scores = ask(rows[:, :width]) if not more else ask(rows)
+        ask = _question(model)
+        is_file = isinstance(model, runtime.FileModel)
+        scores = ask(rows) if more or is_file else ask(rows[:, :width])
         model.predict(rows)
     except ValueError as error:
         assert _NO_SCORES.search(str(error)), "".join(traceback.format_exception(error))
@@ -102,11 +114,19 @@ def outcome(load, path):
     return "scored"
 
 
+def _question(model):
+    """What gives numbers: scores, or probabilities where there are no scores in common."""
+    has_scores = hasattr(model, "decision_function") and not getattr(model, "others", ())
+    if has_scores:
+        return model.decision_function
+    return getattr(model, "predict_proba", model.predict)
+
+
 def _width(model):
     if isinstance(model, runtime.FileModel):
         return model.n_features, model.n_gating_features
     last = model[-1] if hasattr(model, "steps") else model
-    return last.n_features_in_, getattr(last, "n_gating_features_", 0)
+    return model.n_features_in_, getattr(last, "n_gating_features_", 0)
 
 
 def run(first, count, folder, work):

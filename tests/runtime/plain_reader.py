@@ -6,7 +6,7 @@ Slow, and without the checks that a real reader needs: rows are lists, arrays ar
 import json
 import math
 import struct
-from operator import mul
+from operator import mul, sub, truediv
 from types import SimpleNamespace
 
 _CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|i1": "b", "|u1": "B", "|b1": "?"}
@@ -16,29 +16,112 @@ def read(data):
     """The header with its arrays in place, as a dictionary."""
     assert data[:8] == b"\x89NLM\r\n\x1a\n"
     version, _, length = struct.unpack_from("<IIQ", data, 8)
-    assert version == 1
+    assert version in (1, 2)
     header = json.loads(data[24 : 24 + length].decode("utf-8"))
     arrays = [_array(data, entry) for entry in header.pop("arrays")]
-    return {name: _filled(value, arrays) for name, value in header.items()}
+    return _filled(header, arrays)
 
 
 def scores(model, row):
     """Scores of one row, a list with one number for each output."""
-    row = list(row)
-    scaler = model["scaler"] or {}
-    if scaler.get("mean"):
-        row[: model["n_features"]] = [x - m for x, m in zip(row, scaler["mean"])]
-    if scaler.get("scale"):
-        row[: model["n_features"]] = [x / s for x, s in zip(row, scaler["scale"])]
+    row, d = list(row), model["n_features"]
+    row[:d] = _prepared(model.get("preparation"), _scaled(model.get("scaler"), row[:d]))
     return _score(model["predictor"], row)
+
+
+def _scaled(scaler, row):
+    """As files had it before there were preparations."""
+    for name, change in (("mean", sub), ("scale", truediv)):
+        if (scaler or {}).get(name):
+            row = list(map(change, row, scaler[name]))
+    return row
+
+
+def _prepared(table, row):
+    if table is None:
+        return row
+    for source, values in table["known"] or []:
+        assert row[source] != row[source] or row[source] in values
+    found = []
+    for j, source in enumerate(table["source"] or range(len(row))):
+        value, category = row[source], (table["categories"] or {j: None})[j]
+        if value != value:
+            found.append(table["missing"][j])
+            continue
+        value = value if category is None else float(value == category)
+        value = (value - (table["shift"] or {j: 0.0})[j]) / (table["scale"] or {j: 1.0})[j]
+        if table["low"]:
+            value = min(max(value, table["low"][j]), table["high"][j])
+        found.append(value)
+    return found
 
 
 def label(model, row):
     found = scores(model, row)
     if model["classes"] is None:
         return found[0]
-    place = int(found[0] > 0) if len(found) == 1 else found.index(max(found))
-    return model["classes"][place]
+    return model["classes"][_place(model, found, row)]
+
+
+def _place(model, found, row):
+    outcome = model.get("outcome")
+    kinds = {part.kind for part in outcome.calibration} if outcome else set()
+    threshold = outcome.threshold if outcome else None
+    if threshold:
+        value = found[0] if threshold.positive else -found[0]
+        if threshold.of == "probability":
+            value = probabilities(model, row)[threshold.positive]
+        return threshold.positive if value >= threshold.at else 1 - threshold.positive
+    found = probabilities(model, row) if kinds - {"LogLoss"} else found
+    return int(found[0] > 0) if len(found) == 1 else found.index(max(found))
+
+
+def probabilities(model, row):
+    """Probabilities of the classes of one row: the mean over all models of the file."""
+    models = [model, *model.get("members", [])]
+    found = [
+        _CALIBRATIONS[part.kind](part, scores(one, row))
+        for part, one in zip(model["outcome"].calibration, models, strict=True)
+    ]
+    return [math.fsum(values) / len(found) for values in zip(*found)]
+
+
+def _odds(part, found):
+    found = [0.0, *found] if len(found) == 1 else found
+    return _shares([math.exp(score - max(found)) for score in found])
+
+
+def _sigmoids(part, found):
+    sums = [a * score + b for a, b, score in zip(part.slopes, part.offsets, found)]
+    return _shares([1.0 / (1.0 + math.exp(min(value, 700.0))) for value in sums])
+
+
+def _temperature(part, found):
+    found = [-found[0], found[0]] if len(found) == 1 else found
+    return _odds(part, [part.factor[0] * score for score in found])
+
+
+def _tables(part, found):
+    return _shares([_line(*table) for table in zip(found, part.scores, part.probabilities)])
+
+
+def _line(score, known, values):
+    if score <= known[0] or score >= known[-1]:
+        return values[0 if score <= known[0] else -1]
+    k = max(k for k in range(len(known)) if known[k] <= score)
+    return values[k] + (values[k + 1] - values[k]) * (score - known[k]) / (known[k + 1] - known[k])
+
+
+def _shares(values):
+    if len(values) == 1:
+        return [1.0 - values[0], values[0]]
+    total = math.fsum(values)
+    return [value / total if total else 1.0 / len(values) for value in values]
+
+
+_CALIBRATIONS = {
+    "LogLoss": _odds, "Sigmoids": _sigmoids, "Temperature": _temperature, "Tables": _tables,
+}  # fmt: skip
 
 
 # --- bytes and descriptions ---------------------------------------------------------------------
@@ -60,7 +143,10 @@ def _nested(flat, shape):
 def _filled(value, arrays):
     if isinstance(value, list):
         return [_filled(item, arrays) for item in value]
-    if not isinstance(value, dict) or "$" not in value:
+    if isinstance(value, dict) and "$" not in value:
+        # the steps of a preparation are for Python alone
+        return {name: _filled(item, arrays) for name, item in value.items() if name != "steps"}
+    if not isinstance(value, dict):
         return value
     mark = value["$"]
     if mark == "array":

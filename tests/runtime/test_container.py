@@ -200,11 +200,16 @@ def test_other_files_are_told_apart(content):
 
 
 def test_a_newer_version_says_what_to_do():
-    with pytest.raises(ModelFileError, match=r"version 2.* knows 1 and earlier: upgrade"):
-        from_bytes(packed(b'{"arrays":[]}', version=2))
+    with pytest.raises(ModelFileError, match=r"version 3.* knows 2 and earlier: upgrade"):
+        from_bytes(packed(b'{"arrays":[]}', version=3))
 
 
-@pytest.mark.parametrize("version", [0, 2, 3, 2**16, 2**32 - 1])
+def test_a_model_alone_stays_readable_for_readers_of_version_1():
+    assert to_bytes({"wrapped_in": []}, [])[8] == 1
+    assert to_bytes({"wrapped_in": [1]}, [])[8] == 2
+
+
+@pytest.mark.parametrize("version", [0, 3, 4, 2**16, 2**32 - 1])
 def test_other_versions_are_refused_before_anything_is_read(version):
     with pytest.raises(ModelFileError, match=f"format version {version}"):
         from_bytes(packed(b"not even JSON", version=version, checksum=0))

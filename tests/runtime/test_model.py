@@ -177,7 +177,7 @@ def test_rows_that_are_not_finite_are_refused(value):
 
 KEYS = (
     "method", "predictor", "n_features", "n_gating_features", "feature_names", "classes",
-    "parameters", "attributes", "scaler", "record",
+    "parameters", "attributes", "preparation", "record",
 )  # fmt: skip
 
 

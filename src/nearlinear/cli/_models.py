@@ -30,11 +30,11 @@ class Scorer:
     def names(self):
         return self.file.feature_names
 
-    def answers_to(self, piece, source):
-        """Labels (or values) and scores of a piece of a table."""
+    def answers_to(self, piece, source, **wanted):
+        """Columns of answers to a piece of a table, the labels (or values) first."""
         X = self._columns(piece, source)
         try:
-            return self.answers(X)
+            return self.answers(self.scores(X), **wanted)
         except ValueError as error:
             last, reason = piece.first + X.shape[0] - 1, str(error).splitlines()[0]
             raise CommandError(
@@ -59,24 +59,28 @@ class Scorer:
         frame = piece.values.iloc[:, [piece.names.index(name) for name in self.names]]
         return numbers(frame, self.names, source, piece.first)
 
-    def answers(self, X):
-        """Labels (or values) and scores."""
+    def scores(self, X):
+        """Scores of each model in the file, of which there are several if they are averaged."""
         # sparse rows are filled in a few at a time
         step = max(1, _DENSE_NUMBERS // max(1, X.shape[1])) if hasattr(X, "toarray") else X.shape[0]
         parts = [self._scores(X[start : start + step]) for start in range(0, X.shape[0], step)]
-        scores = np.concatenate(parts)
-        if self.file.classes is None:
-            return scores, scores
-        return self.file.labels(scores), scores
+        return [np.concatenate(scores) for scores in zip(*parts, strict=True)]
 
     def _scores(self, X):
-        return self.file.decision_function(X.toarray() if hasattr(X, "toarray") else X)
+        return self.file.all_scores(X.toarray() if hasattr(X, "toarray") else X)
 
-    def header(self, scores):
-        """Names of the columns that are written."""
-        if self.file.classes is None or scores.ndim == 1:
-            return ["prediction", "score"]
-        return ["prediction", *(f"score_{name}" for name in self.file.classes)]
+    def answers(self, scores, with_scores=False, with_probabilities=False):
+        """Columns by name: labels (or values), and what else is asked for."""
+        found = {"prediction": self.file.labels(scores)}
+        classes = self.file.classes
+        if with_scores:
+            is_one = scores[0].shape[1] == 1
+            names = ["score"] if is_one else [f"score_{label}" for label in classes]
+            found |= dict(zip(names, scores[0].T, strict=True))
+        if with_probabilities:
+            values = self.file.probabilities(scores)
+            found |= {f"probability_{k}": v for k, v in zip(classes, values.T, strict=True)}
+        return found
 
 
 def load_scorer(path):

@@ -115,11 +115,11 @@ class _Loaded:
 
 def _sample(loaded):
     """Rows like those that the model was trained on."""
-    rows = np.random.default_rng(0).standard_normal((_SAMPLE, loaded.scorer.n_features))
-    steps = getattr(loaded.model, "steps", None)
-    if steps is not None:
-        rows = steps[0][1].inverse_transform(rows)
-    return rows
+    from ..preparation.raw_rows import raw_rows
+
+    file = loaded.scorer.file
+    rows = np.random.default_rng(0).standard_normal((_SAMPLE, file.width))
+    return rows if file.preparation is None else raw_rows(file.preparation, rows)
 
 
 def _write_c(loaded, place, dtype):
@@ -183,12 +183,13 @@ def _onnx_check(path, loaded):
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     is_single = session.get_inputs()[0].type == "tensor(float)"
     rows = _sample(loaded).astype(np.float32 if is_single else np.float64)
-    name = "scores" if loaded.scorer.file.classes is not None else "variable"
+    file, scores = loaded.scorer.file, loaded.scorer.scores(rows)
+    wanted, name = scores[0], "variable" if file.classes is None else "scores"
+    if file.outcome.is_calibrated:
+        wanted, name = file.probabilities(scores), "probabilities"
     (got,) = session.run([name], {"X": rows})
-    _, scores = loaded.scorer.answers(rows)
-    wanted = np.asarray(scores).reshape(len(rows), -1)
     # a row within rounding of a border may fall on its other side
     apart = np.abs(got - wanted).max(axis=1) / max(float(np.abs(wanted).max()), 1e-300)
     if np.mean(apart > 1e-4) > 0.01:
-        raise CommandError(f"{path}: the graph's scores are not those of the model")
-    return f"onnxruntime agrees to {np.quantile(apart, 0.99):.1e} of the largest score"
+        raise CommandError(f"{path}: the graph's {name} are not those of the model")
+    return f"onnxruntime agrees to {np.quantile(apart, 0.99):.1e} of the largest of the {name}"

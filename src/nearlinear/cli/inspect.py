@@ -25,8 +25,10 @@ def run(arguments: argparse.Namespace) -> None:
         "classes": model.classes,
         "features": model.n_features,
         "feature_names": model.feature_names,
-        "scaled": model.mean is not None or model.scale is not None,
+        "scaled": model.preparation is not None,
         "predictor": model.predictor.kind,
+        "probabilities": _probabilities(model.outcome.calibration),
+        "threshold": model.outcome.threshold and vars(model.outcome.threshold),
         **model.record,
     }
     if arguments.json:
@@ -35,6 +37,14 @@ def run(arguments: argparse.Namespace) -> None:
     width = max(len(name) for name in found)
     for name, value in found.items():
         print(f"{shown(name).replace('_', ' '):{width}}  {shown(_short(value))}")
+
+
+def _probabilities(calibration):
+    """How scores become probabilities, if they do."""
+    if not calibration:
+        return None
+    kind, count = type(calibration[0]).__name__, len(calibration)
+    return kind if count == 1 else f"{kind}, the mean over {count} models"
 
 
 def _plain(parameters):

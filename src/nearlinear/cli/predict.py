@@ -22,6 +22,7 @@ _EXAMPLES = """\
 examples:
   nearlinear predict model.nlm new.csv --out labels.csv
   nearlinear predict model.nlm new.csv --keep id --scores --out labels.csv
+  nearlinear predict model.nlm new.csv --proba --out chances.csv
   cat new.csv | nearlinear predict model.nlm - --scores > scores.csv
 """
 _MOST_ROWS = 10**9
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns to write before the answers, such as ids",
     )  # fmt: skip
     parser.add_argument("--scores", action="store_true", help="write the scores beside the labels")
+    parser.add_argument("--proba", action="store_true", help="write the probability of each class")
     parser.add_argument("--rows", type=int, default=20_000, help="rows at a time (default: 20000)")
     add_column_arguments(parser)
     add_csv_arguments(parser)
@@ -53,6 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         check_writable(Path(arguments.out), inputs=inputs, force=arguments.force)
     model = load_scorer(arguments.model)
+    wanted = _wanted(arguments, model)
     options = {"n_rows": arguments.rows, "n_features": model.n_features, "form": form}
     options["as_text"] = _as_text(arguments, model)
     # on one terminal, answers and a count would get in each other's way
@@ -61,16 +64,29 @@ def run(arguments: argparse.Namespace) -> None:
         writer, total = csv.writer(file, lineterminator="\n"), 0
         for piece in pieces(arguments.data, **options):
             names, kept = _kept(piece, arguments)
-            answers = model.answers_to(with_columns(piece, arguments), arguments.data)
-            labels, scores = answers
-            header = model.header(scores)[: None if arguments.scores else 1]
-            rows = _rows(kept, labels, scores if arguments.scores else None)
-            if total == 0:
-                _check_header(names, header)
-                rows.insert(0, [_cell(name) for name in (*names, *header)])
+            answers = model.answers_to(with_columns(piece, arguments), arguments.data, **wanted)
+            rows = _rows(kept, answers)
+            total += len(rows)
+            if total == len(rows):
+                _check_header(names, answers)
+                rows.insert(0, [_cell(name) for name in (*names, *answers)])
             _write(writer, rows, file, arguments.out)
-            total += len(labels)
             count(total)
+
+
+def _wanted(arguments, model):
+    """What is written beside the labels."""
+    if arguments.scores and model.file.others:
+        raise CommandError(
+            f"--scores: {arguments.model} averages {1 + len(model.file.others)} calibrated models, "
+            "which have no scores in common; give --proba"
+        )
+    if arguments.proba and not model.file.gives_probabilities:
+        raise CommandError(
+            f"--proba: {arguments.model} gives no probabilities; give --scores, or fit a method "
+            "that has a log loss (ldkl, or llc-sapl)"
+        )
+    return {"with_scores": arguments.scores, "with_probabilities": arguments.proba}
 
 
 def _as_text(arguments, model):
@@ -110,11 +126,9 @@ def _write(writer, rows, file, name):
         raise CommandError(f"{where}: cannot be written ({error.strerror or error})") from error
 
 
-def _rows(kept, labels, scores):
-    rows = [[_cell(label)] for label in labels.tolist()]
-    if scores is not None:
-        scores = scores.reshape(len(labels), -1).tolist()
-        rows = [[*row, *more] for row, more in zip(rows, scores, strict=True)]
+def _rows(kept, answers):
+    columns = (column.tolist() for column in answers.values())
+    rows = [[_cell(label), *more] for label, *more in zip(*columns, strict=True)]
     return rows if kept is None else [[*first, *row] for first, row in zip(kept, rows, strict=True)]
 
 

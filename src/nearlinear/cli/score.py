@@ -68,7 +68,8 @@ def _answers(model, arguments, form):
                     f"{arguments.data}: name the column with the answers with --target"
                 )
             truths.append(piece.target)
-            answers.append(model.answers_to(with_columns(piece, arguments), arguments.data)[0])
+            found = model.answers_to(with_columns(piece, arguments), arguments.data)
+            answers.append(found["prediction"])
             total += len(piece.target)
             count(total)
     return np.concatenate(truths), np.concatenate(answers)

@@ -2,7 +2,6 @@
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..gates.score_gates import Repeated
@@ -96,8 +95,8 @@ class ExplanationDisplay:
         Parameters
         ----------
         estimator : model of nearlinear or a Pipeline that ends in one
-            Fitted. Behind a StandardScaler, features are shown in their original units; behind
-            other steps, as the model sees them.
+            Fitted. Behind scalers, features are shown in their original units; behind other steps,
+            as the model sees them.
         x : array of shape (n_features,), or array or data frame of one row
             The row.
         feature_names : sequence of str or None
@@ -125,10 +124,10 @@ class ExplanationDisplay:
             )
         _require_count(max_features)
         found = _explain(estimator, last, _one_row(x), gating, max_features)
-        output = _output_of(last, found, label)
+        output, names = _output_of(last, found, label), _names(last, found, feature_names)
         display = cls(
-            **_parts_of(estimator, last, found, output, feature_names),
-            **_region_of(last.predictor_, found, output),
+            **_parts_of(found, output, names),
+            **_region_of(last.predictor_, found, output, names),
             intercept=float(found.intercepts[0, output]),
             heading=_heading(last, output, found),
         )
@@ -245,22 +244,12 @@ def _one_row(x):
 
 
 def _explain(model, last, row, gating, n_support):
-    steps = _steps_before(model)
-    if steps:
-        row = model[:-1].transform(row)
+    steps = [step for _, step in getattr(model, "steps", [])[:-1]]
+    is_prepared = any(step not in (None, "passthrough") for step in steps)
     seen = {} if gating is None else {"gating": gating}
-    found = last.explain(row, n_support=n_support, **seen)
-    return found.in_original_units(steps[0]) if _is_scaled(steps) else found
-
-
-def _steps_before(model):
-    if not isinstance(model, Pipeline):
-        return []
-    return [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-
-
-def _is_scaled(steps):
-    return len(steps) == 1 and isinstance(steps[0], StandardScaler)
+    return last.explain(
+        row, n_support=n_support, preparation=model[:-1] if is_prepared else None, **seen
+    )
 
 
 def _output_of(last, found, label):
@@ -282,7 +271,7 @@ def _heading(last, output, found):
     return f"score of {shortened(str(last.classes_[place]))}"
 
 
-def _parts_of(model, last, found, output, feature_names):
+def _parts_of(found, output, names):
     """Contributions of the features, or the most influential support rows."""
     if found.coefficients is None:
         shown = found.support.indices[0, output] >= 0
@@ -293,23 +282,16 @@ def _parts_of(model, last, found, output, feature_names):
         if abs(rest) < 1e-12 * np.abs(parts).sum():  # all of them are listed
             rest = 0.0
         return {"parts": parts, "labels": [f"support row {j}" for j in indices], "rest": rest}
-    names = _names(model, last, found, feature_names)
+    names = [f"x{d}" for d in range(found.rows.shape[1])] if names is None else names
     labels = [f"{shortened(name)} = {value:.3g}" for name, value in zip(names, found.rows[0])]
     return {"parts": found.contributions[0, output], "labels": labels}
 
 
-def _names(model, last, found, given):
-    """Names as given or as learned; those of the raw features only where these are shown."""
-    n_features, steps = found.rows.shape[1], _steps_before(model)
-    if given is None and (not steps or _is_scaled(steps)):
-        given = getattr(model, "feature_names_in_", None)
-    elif given is None:
-        try:
-            given = model[:-1].get_feature_names_out()
-        except (AttributeError, ValueError):  # a step that cannot name what it makes
-            given = None
-    names = [f"x{d}" for d in range(n_features)] if given is None else [str(n) for n in given]
-    if len(names) != n_features:
+def _names(last, found, given):
+    """Names as given or as learned, or None."""
+    names = found.feature_names if given is None else [str(name) for name in given]
+    n_features = last.n_features_in_ if found.rows is None else found.rows.shape[1]
+    if names is not None and len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} names and {type(last).__name__} sees {n_features} "
             "features."
@@ -317,9 +299,9 @@ def _names(model, last, found, given):
     return names
 
 
-def _region_of(predictor, found, output):
+def _region_of(predictor, found, output, names):
     if found.coefficients is None:
-        return _shares_of(predictor, found.kernel_shares[0, output], output)
+        return _shares_of(predictor, found.kernel_shares[0, output], output, names)
     active, gates = found.active[0], found.gates[0]
     heading = {
         "anchor": "nearest anchors: gate", "component": "components: gate",
@@ -340,11 +322,10 @@ def _region_of(predictor, found, output):
     return {"region": gates[order], "region_labels": labels, "region_heading": heading}
 
 
-def _shares_of(predictor, shares, output):
+def _shares_of(predictor, shares, output, names):
     """The largest shares of kernels, and what the others sum up to."""
-    labels = _kernel_labels(
-        predictor.outputs[output] if isinstance(predictor, Stacked) else predictor
-    )
+    predictor = predictor.outputs[output] if isinstance(predictor, Stacked) else predictor
+    labels = _kernel_labels(predictor, names)
     order = np.argsort(-np.abs(shares), kind="stable")
     shown, others = order[:_MOST_REGIONS], order[_MOST_REGIONS:]
     values, labels = shares[shown], [labels[k] for k in shown]
@@ -353,22 +334,24 @@ def _shares_of(predictor, shares, output):
     return {"region": values, "region_labels": labels, "region_heading": "shares of kernels"}
 
 
-def _kernel_labels(predictor):
+def _kernel_labels(predictor, names):
     """What to call the parts of ``kernel_shares``."""
     if isinstance(predictor, ExpansionOfGatedRows):
         return [
-            _kernel_label(part) for kernel in predictor.expansion.kernels for part in kernel.kernels
+            _kernel_label(part, names)
+            for kernel in predictor.expansion.kernels
+            for part in kernel.kernels
         ]
     if not hasattr(predictor, "components"):
-        return [_kernel_label(kernel) for kernel in predictor.kernels]
+        return [_kernel_label(kernel, names) for kernel in predictor.kernels]
     components = predictor.components
-    labels = [_kernel_label(components.kernels[m]) for m in components.owners]
+    labels = [_kernel_label(components.kernels[m], names) for m in components.owners]
     gate = getattr(predictor, "gate", None)
     if isinstance(gate, Repeated):
         return [f"cluster {q // gate.count}: {label}" for q, label in enumerate(labels)]
     return [f"{q}: {label}" for q, label in enumerate(labels)]
 
 
-def _kernel_label(kernel):
+def _kernel_label(kernel, names):
     told = describe(kernel.kernel if isinstance(kernel, Scaled) else kernel)
-    return told.label(None) if told.columns else ", ".join([told.name, *told.settings])
+    return told.label(names) if told.columns else ", ".join([told.name, *told.settings])

@@ -11,7 +11,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
-from ..losses import LOSSES
 from .finite import require_finite_model, require_moderate, require_sound
 from .labels import (
     class_row_weights,
@@ -26,15 +25,16 @@ from .whole_fit import whole_fit
 
 
 def _has_probabilities(estimator):
-    name = type(estimator).__name__
-    if not hasattr(estimator, "loss"):
-        raise AttributeError(f"{name} gives no probabilities; wrap it in CalibratedClassifierCV.")
-    if estimator.loss != "log_loss":
-        raise AttributeError(
-            f"{name} gives probabilities only with loss='log_loss'; "
-            "wrap it in CalibratedClassifierCV for other losses."
-        )
-    return True
+    name, loss = type(estimator).__name__, getattr(estimator, "loss", None)
+    loss = getattr(estimator, "loss_", loss) if loss == "auto" else loss
+    if loss == "log_loss":
+        return True
+    way = f"CalibratedClassifierCV({name}(...), ensemble=False).fit(X, y) of sklearn.calibration"
+    if loss is None:
+        raise AttributeError(f"{name} gives no probabilities of its own; {way} gives them.")
+    raise AttributeError(
+        f"{name} gives probabilities of its own with loss='log_loss'; with any loss {way} does."
+    )
 
 
 class LocalEstimator(BaseEstimator):
@@ -93,7 +93,7 @@ class LocalEstimator(BaseEstimator):
             )
         return scores
 
-    def explain(self, X, *, n_support=5):
+    def explain(self, X, *, n_support=5, preparation=None):
         """Take the scores of rows apart.
 
         A locally linear model tells, for every row, the one linear model w(x), b(x) that answers
@@ -104,66 +104,66 @@ class LocalEstimator(BaseEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, as for ``predict``. Behind a scaler, give transformed rows, and the result's
-            ``in_original_units(scaler)`` speaks of the raw features.
+            Rows, as for ``predict``; with a preparation, rows before it.
         n_support : int, default=5
             Support rows of a kernel machine that are named for each row and output.
+        preparation : transformer, Pipeline of transformers or None
+            What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers the explanation
+            speaks of the raw features, behind other steps of the columns that they make.
 
         Returns
         -------
         Explanation
         """
         from ..predictors.explanation import explain
+        from .explained import rows_to_explain, told
 
-        X = self._check_rows(X)  # first: says so if there is nothing fitted yet
-        return explain(self.predictor_, X, n_support, self.n_jobs)
+        X = self._check_rows(rows_to_explain(self, X, preparation))
+        return told(self, explain(self.predictor_, X, n_support, self.n_jobs), preparation)
 
     @property
     def _score_dtype(self):
         return self.predictor_.weights.dtype
 
-    def compile(self, scaler=None):
+    def compile(self, preparation=None):
         """A scorer for single rows, in microseconds.
 
         Parameters
         ----------
-        scaler : StandardScaler or None
-            Fitted; rows are then given as they were before it.
+        preparation : transformer, Pipeline of transformers or None
+            What comes before the model, fitted; rows are then given as they were before it, NaN
+            where it takes missing values. Of a pipeline: ``pipeline[-1].compile(pipeline[:-1])``.
+            Scalers, SimpleImputer, OneHotEncoder of numbers and ColumnTransformer of these.
 
         Returns
         -------
         RowScorer
-            ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label.
-            A row of another length, or with numbers that are not finite, is refused.
+            ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label,
+            and ``scorer.predict_proba(x)`` the probabilities under the log loss. A row of another
+            length, or with numbers that are not finite, is refused. For calibrated models there is
+            ``nearlinear.row_scorer``.
         """
         from ..predictors.row_scorer import RowScorer
+        from ..preparation.transformers import preparation_of_numbers
+        from ..runtime.outcome import LogLoss, Outcome
 
         check_is_fitted(self, "predictor_")
         if self.__sklearn_tags__().input_tags.pairwise:
             raise ValueError(
                 f"{type(self).__name__} with precomputed kernels has no rows for a scorer to take."
             )
-        n_features = self.n_features_in_ + getattr(self, "n_gating_features_", 0)
-        moved = None if scaler is None else self._folded(scaler, n_features)
+        n_gating, first = getattr(self, "n_gating_features_", 0), self
+        n_features, table = self.n_features_in_ + n_gating, None
+        if preparation is not None:
+            table = preparation_of_numbers([preparation], self.n_features_in_)
+            table, first = table.and_columns(n_gating), preparation
+            n_features = table.n_features
+        names = getattr(first, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
-        return RowScorer(self.predictor_, n_features, self._score_dtype, classes, moved)
-
-    def _folded(self, scaler, n_features):
-        """What a scaler subtracts and what it multiplies with; gating columns stay as they are."""
-        if not hasattr(scaler, "with_mean") or not hasattr(scaler, "with_std"):
-            raise TypeError(f"compile takes a StandardScaler, not {type(scaler).__name__}.")
-        check_is_fitted(scaler)
-        if scaler.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"The scaler was fitted to {scaler.n_features_in_} features, the "
-                f"{type(self).__name__} to {self.n_features_in_}."
-            )
-        shift, factor = np.zeros(n_features), np.ones(n_features)
-        if scaler.with_mean:
-            shift[: self.n_features_in_] = scaler.mean_
-        if scaler.with_std:
-            factor[: self.n_features_in_] = 1.0 / scaler.scale_
-        return shift, factor
+        outcome = Outcome((LogLoss(),)) if hasattr(self, "predict_proba") else None
+        return RowScorer(
+            self.predictor_, n_features, self._score_dtype, classes, table, names, outcome
+        )
 
     @property
     def cost_(self):
@@ -264,7 +264,9 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
     @available_if(_has_probabilities)
     def predict_proba(self, X):
         """Class probabilities under the log loss."""
-        return LOSSES["log_loss"].probabilities(self._scores(X))
+        from ..runtime.outcome import LogLoss
+
+        return LogLoss()(self._scores(X))
 
 
 class LocalRegressor(RegressorMixin, LocalEstimator):

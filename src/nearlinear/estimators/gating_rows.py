@@ -66,7 +66,7 @@ class GatingRows:
         """Labels, or values; ``gating`` as in ``fit``."""
         return super().predict(Checked(self._seen_rows(X, gating)))
 
-    def explain(self, X, gating=None, *, n_support=5):
+    def explain(self, X, gating=None, *, n_support=5, preparation=None):
         """Take the scores of rows apart: components with their gates, and linear models if any.
 
         Parameters
@@ -77,13 +77,19 @@ class GatingRows:
             As in ``fit``.
         n_support : int, default=5
             Support rows of a kernel machine that are named for each row and output.
+        preparation : transformer, Pipeline of transformers or None
+            What comes before the model, fitted; ``X`` are then rows before it.
 
         Returns
         -------
         Explanation
         """
-        found = super().explain(Checked(self._seen_rows(X, gating)), n_support=n_support)
-        return found.on_first_features(self.n_features_in_)
+        from ..predictors.explanation import explain
+        from .explained import rows_to_explain, told
+
+        rows = self._seen_rows(rows_to_explain(self, X, preparation), gating)
+        found = explain(self.predictor_, rows, n_support, self.n_jobs)
+        return told(self, found.on_first_features(self.n_features_in_), preparation)
 
     def _seen_rows(self, X, gating):
         rows = super()._check_rows(X)

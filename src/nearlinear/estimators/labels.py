@@ -4,16 +4,23 @@ import numbers
 
 import numpy as np
 
+from .._warn import warn_user
 from .constraints import MOST_WEIGHT, check_sample_weight
 
-_MOST_CLASSES = 5000  # a score for each of them and each row
+_MANY_CLASSES, _MOST_CLASSES = 200, 5000  # a score for each of them and each row
 
 
 def require_few_classes(classes):
+    """Refuse what cannot be learned, and say what will take its time."""
     if len(classes) > _MOST_CLASSES:
         raise ValueError(
             f"y has {len(classes)} classes, more than the {_MOST_CLASSES} that a classifier learns "
             "here: take a regressor if y is a number, or merge rare classes."
+        )
+    if len(classes) > _MANY_CLASSES:
+        warn_user(
+            f"y has {len(classes)} classes, and the work grows with their number: this fit may "
+            "take minutes."
         )
 
 

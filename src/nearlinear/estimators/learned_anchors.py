@@ -143,6 +143,8 @@ default="kmeans"
     settings_tried_ : list of Verdict
         Each setting that was tried, and its mean loss on held-out rows; empty for a given number
         of anchors.
+    loss_ : str
+        The loss that the model was trained with; "log_loss" gives ``predict_proba``.
     n_iter_ : int
         Epochs run.
     history_ : list of Progress
@@ -287,6 +289,7 @@ default="kmeans"
         self.history_ = keeper.history
         self.n_iter_ = max(1, keeper.history[-1].epoch)
         self.setting_, self.settings_tried_ = setting, tried
+        self.loss_ = setting.loss
         self.predictor_ = predictor
 
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
@@ -353,7 +356,7 @@ default="kmeans"
         return 1.0 if self.C == "auto" else self.C
 
     def _stream_loss(self):
-        return "squared_hinge" if self.loss == "auto" else self.loss
+        return getattr(self, "loss_", "squared_hinge") if self.loss == "auto" else self.loss
 
     def _weight_of_losses(self, rows, setting):
         """C in the units of the rows: what is chosen is relative to their spread."""

@@ -5,13 +5,16 @@ from importlib import import_module
 
 import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from ..runtime.container import ModelFileError, read, write
 from ..runtime.model import model_of
 from .description import NotData, describe, restore
+from .model_parts import feature_names, is_nothing, model_parts
+from .prepared_rows import describe_preparation, restored_steps
+from .rewrapping import rewrapped, wrapper_data
+from .wrappers import unwrapped
 
 # What each method leaves after training.
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
@@ -37,7 +40,7 @@ _OWN_PLACE = {
 
 
 def save(model, path):
-    """Write a fitted model, or a pipeline of StandardScaler and one, to a file.
+    """Write a fitted model, or a pipeline that ends in one, to a file.
 
     The file holds data alone: a JSON header and raw arrays, never code. It appears whole or not at
     all; an earlier file of the name stays as it was until then. ``load`` gives back an estimator
@@ -45,38 +48,52 @@ def save(model, path):
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        Fitted. A pipeline may have a StandardScaler before the model, and nothing else.
+    model : estimator, Pipeline, search or wrapper
+        Fitted. A pipeline may have scalers (standard, min-max, max-abs, robust), SimpleImputer,
+        OneHotEncoder and a ColumnTransformer of these before the model. Of a search, such as
+        GridSearchCV, the best estimator is saved. A model or pipeline may be wrapped in
+        CalibratedClassifierCV, and all of these in TunedThresholdClassifierCV or
+        FixedThresholdClassifier; the steps may stand before a wrapper, too.
     path : str or path
         By custom it ends in ``.nlm``.
     """
-    scaler, estimator = model_parts(model)
+    whole, arrays = unwrapped(model), []
+    header, *members = (_header_of(one, arrays) for one in whole.models)
+    if whole.outcome.gives_probabilities or whole.wrappers:
+        header["outcome"] = describe(whole.outcome, arrays)
+    if whole.wrappers:
+        header["classes"] = describe(whole.classes, arrays)
+        header["members"] = members
+        header["wrapped_in"] = describe([wrapper_data(one) for one in whole.wrappers], arrays)
+    try:
+        model_of(header, arrays)
+    except ModelFileError as error:  # a kernel that files do not have, say
+        raise ModelFileError(f"{header['method']} cannot be saved: {error}") from error
+    write(path, header, arrays)
+
+
+def _header_of(model, arrays):
+    """All about a model without wrappers; its arrays are appended to ``arrays``."""
+    model, steps, estimator = model_parts(model)
     check_is_fitted(estimator, "predictor_")
-    arrays = []
     _check_labels(estimator)
     try:
         predictor = describe(estimator.predictor_, arrays)
     except NotData as error:
         raise ModelFileError(_why_not(estimator, error)) from error
-    named = scaler if scaler is not None else estimator
-    names = getattr(named, "feature_names_in_", None)
-    header = {
+    first = steps[0] if steps else estimator
+    return {
         "method": type(estimator).__name__,
         "parameters": describe(_parameters(estimator), arrays),
         "predictor": predictor,
         "classes": describe(getattr(estimator, "classes_", None), arrays),
-        "n_features": int(estimator.n_features_in_),
+        "n_features": int(first.n_features_in_),
         "n_gating_features": int(getattr(estimator, "n_gating_features_", 0)),
-        "feature_names": None if names is None else [str(name) for name in names],
-        "scaler": describe(_scaler_arrays(scaler), arrays),
+        "feature_names": feature_names(steps, estimator),
+        "preparation": describe_preparation(steps, estimator, arrays),
         "attributes": describe(_attributes(estimator, arrays), arrays),
-        "record": _record(model, estimator, scaler),
+        "record": _record(model, estimator),
     }
-    try:
-        model_of(header, arrays)
-    except ModelFileError as error:  # a kernel that files do not have, say
-        raise ModelFileError(f"{type(estimator).__name__} cannot be saved: {error}") from error
-    write(path, header, arrays)
 
 
 def load(path):
@@ -91,7 +108,7 @@ def load(path):
 
     Returns
     -------
-    estimator or Pipeline
+    estimator, Pipeline or wrapper
         What was saved.
 
     Raises
@@ -101,57 +118,38 @@ def load(path):
     """
     header, arrays = read(path)
     checked = model_of(header, arrays)
+    headers, parts = [header, *header.get("members", [])], [checked, *checked.others]
+    models = [_model_of(*both, arrays) for both in zip(headers, parts, strict=True)]
+    if "wrapped_in" in header:
+        classes = np.asarray(restore(header["classes"], arrays))
+        return rewrapped(models, restore(header["wrapped_in"], arrays), checked.outcome, classes)
+    if "outcome" in header and checked.outcome != unwrapped(models[0]).outcome:
+        raise ModelFileError(f"The model file has an outcome that its {checked.method} has not.")
+    return models[0]
+
+
+def _model_of(header, checked, arrays):
+    """A model without wrappers."""
     estimator = _estimator_of(checked, restore(header["parameters"], arrays))
     _set_attributes(estimator, restore(header["attributes"], arrays))
     estimator.predictor_ = restore(header["predictor"], arrays)
-    estimator.n_features_in_ = checked.n_features
+    steps = restored_steps(header, arrays, checked, estimator)
+    estimator.n_features_in_ = checked.width
     if hasattr(estimator, "gating_features"):
         estimator.n_gating_features_ = checked.n_gating_features
     if checked.classes is not None:
         estimator.classes_ = np.asarray(restore(header["classes"], arrays))
-    estimator._is_loaded = True
-    scaler = _scaler_of(checked)
-    if checked.feature_names is not None:
-        named = estimator if scaler is None else scaler
-        named.feature_names_in_ = np.array(checked.feature_names, dtype=object)
-    return _as_saved(scaler, estimator, checked.record.get("steps"))
+    estimator._is_loaded, estimator._preparation = True, checked.preparation
+    if checked.feature_names is not None and not steps:
+        estimator.feature_names_in_ = np.array(checked.feature_names, dtype=object)
+    return _as_saved(steps, estimator, checked.record.get("steps"))
 
 
-def model_parts(model):
-    """Scaler (or None) and estimator of a model or pipeline."""
-    if not isinstance(model, Pipeline):
-        return None, _ours(model)
-    steps = [step for step in dict(model.steps).values() if not _is_nothing(step)]
-    scaler = steps[0] if len(steps) == 2 else None
-    # a scaler derived from StandardScaler may do something else
-    if not steps or len(steps) > 2 or type(scaler) not in (StandardScaler, type(None)):
-        kinds = ", ".join(type(step).__name__ for step in steps) or "nothing"
-        raise ModelFileError(
-            f"A pipeline of {kinds} has no model file: save StandardScaler and one model of "
-            "nearlinear, or the model alone."
-        )
-    return scaler, _ours(steps[-1])
-
-
-def _is_nothing(step):
-    return step is None or (isinstance(step, str) and step == "passthrough")
-
-
-def _ours(model):
-    name = type(model).__name__
-    package = import_module(__package__.rpartition(".")[0])
-    if getattr(package, name, None) is not type(model):
-        raise ModelFileError(
-            f"{name} is no model of nearlinear: save one, or a pipeline that ends in one."
-        )
-    return model
-
-
-def _as_saved(scaler, estimator, names):
+def _as_saved(steps, estimator, names):
     """The estimator alone, or the pipeline with the names of its steps."""
-    parts = [part for part in (scaler, estimator) if part is not None]
+    parts = [*steps, estimator]
     if not isinstance(names, list) or len(names) != len(parts):
-        return estimator if scaler is None else make_pipeline(*parts)
+        return make_pipeline(*parts) if steps else estimator
     return Pipeline([(str(name), part) for name, part in zip(names, parts, strict=True)])
 
 
@@ -214,45 +212,16 @@ def _attributes(estimator, arrays):
     return found
 
 
-def _scaler_arrays(scaler):
-    if scaler is None:
-        return None
-    check_is_fitted(scaler)
-    mean = scaler.mean_ if scaler.with_mean else None
-    scale = scaler.scale_ if scaler.with_std else None
-    return {
-        "mean": None if mean is None else np.asarray(mean, dtype=np.float64),
-        "scale": None if scale is None else np.asarray(scale, dtype=np.float64),
-    }
-
-
-def _scaler_of(checked):
-    record = checked.record
-    if checked.mean is None and checked.scale is None and not record.get("scaled"):
-        return None
-    scaler = StandardScaler(
-        with_mean=checked.mean is not None, with_std=checked.scale is not None
-    )  # fmt: skip
-    scaler.mean_, scaler.scale_ = checked.mean, checked.scale
-    scaler.var_ = None if checked.scale is None else checked.scale**2
-    scaler.n_features_in_ = checked.n_features
-    scaler.n_samples_seen_ = record.get("scaler_rows")
-    return scaler
-
-
-def _record(model, estimator, scaler):
+def _record(model, estimator):
     import scipy
     import sklearn
 
     cost = estimator.cost_
     score = getattr(estimator, "validation_score_", None)
-    seen = getattr(scaler, "n_samples_seen_", None)
     return {
         "training_rows": getattr(estimator, "_n_training_rows", None),
         "validation_score": None if score is None or not np.isfinite(score) else float(score),
-        "scaled": scaler is not None,
         "steps": _step_names(model),
-        "scaler_rows": int(seen) if np.ndim(seen) == 0 and seen is not None else None,
         "cost": {
             "multiply_adds": cost.multiply_adds,
             "times_linear": cost.times_linear,
@@ -270,7 +239,7 @@ def _record(model, estimator, scaler):
 def _step_names(model):
     if not isinstance(model, Pipeline):
         return None
-    return [name for name, step in model.steps if not _is_nothing(step)]
+    return [name for name, step in model.steps if not is_nothing(step)]
 
 
 def _estimator_of(checked, parameters):

@@ -2,16 +2,19 @@
 
 import numpy as np
 
+from ..preparation.raw_rows import raw_rows
 from .c_literals import float_literal, float_literals, wrapped
 
 TOLERANCE = 1e-4  # of the largest score
 _ROWS = 24
+_TRIES = 14
+_OWN_ROUNDING = 1e-5  # of probabilities
 _STEADY = 0.2  # share of the tolerance that rounding may take in a row that proves something
 
 _TEXT = """
 /* Compares the scores of @.c with those that Python gave: cc @.c @_test.c -lm */
 
-#include <stdio.h>
+<INCLUDES>#include <stdio.h>
 
 #include "@.h"
 
@@ -24,7 +27,7 @@ static const float rows[N_ROWS][@@_N_FEATURES] = {
 static const float expected[N_ROWS][@@_N_OUTPUTS] = {
 <EXPECTED>
 };
-<LABELS>
+<PROBABILITIES><LABELS>
 int main(void)
 {
     const float tolerance = <TOLERANCE>;
@@ -37,7 +40,7 @@ int main(void)
             const float away = scores[o] - expected[i][o];
             if (!(away <= tolerance && away >= -tolerance))
                 is_wrong = 1;
-        }<PREDICT>
+        }<COMPARE><PREDICT>
         if (is_wrong)
             printf("row %d of %d differs\\n", i, N_ROWS);
         n_wrong += is_wrong;
@@ -47,6 +50,19 @@ int main(void)
     return n_wrong != 0;
 }
 """
+_PROBABILITIES = """
+static const float expected_probabilities[N_ROWS][@@_N_CLASSES] = {
+<NUMBERS>
+};
+"""
+_COMPARE = """
+        float probabilities[@@_N_CLASSES];
+        @_probabilities(rows[i], probabilities);
+        for (int c = 0; c < @@_N_CLASSES; c++) {
+            const float off = probabilities[c] - expected_probabilities[i][c];
+            if (!(off <= <TOLERANCE> && off >= -<TOLERANCE>))
+                is_wrong = 1;
+        }"""
 _LABELS = """
 /* Numbers of classes, -1 where two are level. */
 static const int labels[N_ROWS] = {
@@ -64,13 +80,15 @@ _PREDICT_VALUE = """
 def drawn_rows(predictor, scaling, n_features):
     """Rows like those that a model has learned from, for want of a sample of them."""
     rng = np.random.default_rng(0)
+    n_features = n_features if scaling.before is None else scaling.before.width
     rows = rng.standard_normal((_ROWS, n_features))
     known = _known_rows(predictor)
     if known is not None and len(known):
         known = known[rng.integers(len(known), size=_ROWS), :n_features]
         rows = known + 0.3 * known.std() * rows
     rows = rows if scaling.factor is None else rows / scaling.factor
-    return rows if scaling.shift is None else rows + scaling.shift
+    rows = rows if scaling.shift is None else rows + scaling.shift
+    return rows if scaling.before is None else raw_rows(scaling.before, rows)
 
 
 def _known_rows(part):
@@ -92,11 +110,32 @@ def checking_program(found):
     text = _TEXT.lstrip("\n").replace("<N_ROWS>", str(len(rows)))
     text = text.replace("<ROWS>", _nested(rows)).replace("<EXPECTED>", _nested(scores))
     text = text.replace("<TOLERANCE>", float_literal(tolerance))
-    if found.classes is None:
+    text = text.replace("<INCLUDES>", "#include <math.h>\n" if np.any(np.isnan(rows)) else "")
+    if found.meaning.classes is None:
+        text = text.replace("<PROBABILITIES>", "").replace("<COMPARE>", "")
         return text.replace("<LABELS>", "").replace("<PREDICT>", _PREDICT_VALUE)
-    numbers = wrapped([str(label) for label in _labels(scores, 2.0 * tolerance)])
+    near = _near(scores, 2.0 * tolerance)
+    compare, expected = _probabilities(found.meaning, scores, near)
+    text = text.replace("<PROBABILITIES>", expected).replace("<COMPARE>", compare)
+    numbers = wrapped([str(label) for label in _labels(found.meaning, scores, near)])
     text = text.replace("<LABELS>", _LABELS.replace("<NUMBERS>", numbers))
     return text.replace("<PREDICT>", _PREDICT_LABEL)
+
+
+def _near(scores, margin):
+    """The same scores after rounding errors of that size, some times."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (_TRIES, scores.shape[1]))
+    return [scores + margin * sign for sign in (*signs, 1.0, -1.0)]
+
+
+def _probabilities(meaning, scores, near):
+    """What the program compares, and with what; the tolerance is what rounding may do."""
+    if not meaning.outcome.gives_probabilities:
+        return "", ""
+    exact = meaning.probabilities(scores)
+    away = max(np.abs(meaning.probabilities(one) - exact).max() for one in near)
+    compare = _COMPARE.replace("<TOLERANCE>", float_literal(away + _OWN_ROUNDING))
+    return compare, _PROBABILITIES.replace("<NUMBERS>", _nested(exact))
 
 
 def _steady_rows(exact, rounded, tolerance):
@@ -106,14 +145,18 @@ def _steady_rows(exact, rounded, tolerance):
     return found[np.unique(np.linspace(0, len(found) - 1, _ROWS).astype(int))]
 
 
-def _labels(scores, margin):
+def _labels(meaning, scores, near):
     """Numbers of classes; -1 where rounding could decide."""
-    if scores.shape[1] == 1:
-        return np.where(np.abs(scores[:, 0]) > margin, scores[:, 0] > 0, -1).astype(int)
-    ordered = np.sort(scores, axis=1)
-    is_clear = ordered[:, -1] - ordered[:, -2] > margin
-    return np.where(is_clear, scores.argmax(axis=1), -1)
+    places = meaning.places(scores)
+    is_clear = np.all([meaning.places(one) == places for one in near], axis=0)
+    return np.where(is_clear, places, -1)
 
 
 def _nested(rows):
-    return ",\n".join(f"    {{\n{wrapped(float_literals(row), ' ' * 8)}\n    }}" for row in rows)
+    return ",\n".join(f"    {{\n{wrapped(_literals(row), ' ' * 8)}\n    }}" for row in rows)
+
+
+def _literals(row):
+    """Numbers of a row; some may be missing."""
+    texts = float_literals(np.nan_to_num(row, nan=0.0))
+    return ["NAN" if np.isnan(value) else text for value, text in zip(row, texts)]

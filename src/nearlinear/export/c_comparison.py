@@ -6,9 +6,28 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_array, check_consistent_length
 
+from ..runtime.outcome import Outcome
 from .c_check import drawn_rows
 from .c_literals import CSourceError, too_large
 from .c_quantised import with_arrays
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What scores stand for; those of several models are side by side."""
+
+    classes: np.ndarray | None
+    outcome: Outcome
+
+    def _apart(self, scores):
+        return np.split(scores, max(1, len(self.outcome.calibration)), axis=1)
+
+    def places(self, scores):
+        """Numbers of classes."""
+        return self.outcome.places(self._apart(scores))
+
+    def probabilities(self, scores):
+        return self.outcome.probabilities(self._apart(scores))
 
 
 @dataclass(frozen=True)
@@ -23,7 +42,7 @@ class Comparison:
     before: np.ndarray
     after: np.ndarray
     expected: np.ndarray
-    classes: np.ndarray | None
+    meaning: Meaning
     labels: np.ndarray | None
 
     @property
@@ -37,46 +56,49 @@ class Comparison:
     @property
     def agreement(self):
         """The share of rows that keep their label; None for values."""
-        if self.classes is None:
+        if self.meaning.classes is None:
             return None
-        return float(np.mean(_places(self.before) == _places(self.after)))
+        places = self.meaning.places
+        return float(np.mean(places(self.before) == places(self.after)))
 
     def accuracy(self, scores):
         """Accuracy, or R² of values; None without labels."""
         if self.labels is None:
             return None
-        if self.classes is None:
+        if self.meaning.classes is None:
             return float(r2_score(self.labels, scores[:, 0]))
-        return float(accuracy_score(self.labels, self.classes[_places(scores)]))
+        labels = self.meaning.classes[self.meaning.places(scores)]
+        return float(accuracy_score(self.labels, labels))
 
 
-def compare(model, exported, n_features, classes, rows, labels):
-    """Score rows with both; each is a predictor and the scaling before it."""
-    (predictor, scaling), (tables, table_scaling) = model, exported
+def compare(models, exported, n_features, meaning, rows, labels):
+    """Score rows with both; each is a list of predictors and the scaling before them."""
     if rows is None:
-        rows = drawn_rows(tables, table_scaling, n_features)
+        rows = drawn_rows(*exported[0], n_features)
     narrow = rows.astype(np.float32)
+    single = [(with_arrays(tables, np.float32), scaling) for tables, scaling in exported]
     with np.errstate(all="ignore"):
-        after = with_arrays(tables, np.float32)(table_scaling(narrow))
+        after = _scores(single, narrow)
     if not np.all(np.isfinite(after)):
         raise too_large()
-    return Comparison(
-        narrow,
-        predictor(scaling(rows)),
-        after,
-        tables(table_scaling(narrow.astype(np.float64))),
-        classes,
-        labels,
-    )
+    expected = _scores(exported, narrow.astype(np.float64))
+    return Comparison(narrow, _scores(models, rows), after, expected, meaning, labels)
 
 
-def checked_sample(sample, labels, n_features):
+def _scores(models, rows):
+    return np.hstack([predictor(scaling(rows)) for predictor, scaling in models])
+
+
+def checked_sample(sample, labels, n_features, preparation=None):
     """Dense rows and their labels, or None for what is not given."""
     if sample is None:
         if labels is not None:
             raise CSourceError("sample_labels were given without their rows: give sample, too.")
         return None, None
-    sample = check_array(sample, accept_sparse="csr", dtype=np.float64, input_name="sample")
+    sample = check_array(
+        sample, accept_sparse="csr", dtype=np.float64, input_name="sample",
+        ensure_all_finite=True if preparation is None else "allow-nan",
+    )  # fmt: skip
     sample = sample.toarray() if hasattr(sample, "toarray") else sample
     if sample.shape[1] != n_features:
         raise CSourceError(
@@ -87,7 +109,3 @@ def checked_sample(sample, labels, n_features):
         labels = np.asarray(labels)
         check_consistent_length(sample, labels)
     return sample, labels
-
-
-def _places(scores):
-    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from ..runtime.output_file import replacing_all
 from .c_literals import CSourceError, comment_text, string_literal
-from .c_program import Part
+from .c_outcome import outcome_calls
+from .c_preparation import define_preparation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
 _SYSTEM_HEADERS = {"math", "stddef", "stdint", "stdio"}
@@ -25,7 +26,7 @@ extern "C" {
 #define @@_N_OUTPUTS <N_OUTPUTS>
 #define @@_N_CLASSES <N_CLASSES>
 
-/* Scores of the row x of @@_N_FEATURES numbers: <MEANING>. */
+<COLUMNS>/* Scores of the row x of @@_N_FEATURES numbers: <MEANING>. */
 void @_scores(const float *x, float *scores);
 <CALLS>
 #ifdef __cplusplus
@@ -33,6 +34,10 @@ void @_scores(const float *x, float *scores);
 #endif
 
 #endif
+"""
+_PROBABILITY_CALL = """
+/* The probabilities of the @@_N_CLASSES classes at the row x. */
+void @_probabilities(const float *x, float *probabilities);
 """
 _CLASS_CALLS = """
 /* The class of the row x: a place in @_labels. */
@@ -60,39 +65,18 @@ _SOURCE = """
 <CALLS>"""
 _SCORES = """
 void @_scores(const float *x, float *scores)
-{
-    <FUNCTION>(&@_whole, x, scores);
+{<BUFFER><LINES>
 }
 """
-_SCALED_SCORES = """
-void @_scores(const float *x, float *scores)
-{
-    float row[<N_FEATURES>];
-    for (size_t d = 0; d < <N_FEATURES>; d++)
-        row[d] = <ROW>;
-    <FUNCTION>(&@_whole, row, scores);
-}
-"""
-_PREDICT_SIGN = """
-int @_predict(const float *x)
-{
-    float score[1];
-    @_scores(x, score);
-    return score[0] > 0.0f;
-}
-"""
-_PREDICT_BEST = """
-int @_predict(const float *x)
-{
-    float scores[<N_OUTPUTS>];
-    int best = 0;
-    @_scores(x, scores);
-    for (int o = 1; o < <N_OUTPUTS>; o++)
-        if (scores[o] > scores[best])
-            best = o;
-    return best;
-}
-"""
+_BUFFER = """
+    float row[<WIDEST>];"""
+_LINE = """
+    <FUNCTION>(&<TABLES>, <ROW>, scores<PLACE>);"""
+_PREPARE = """
+    <PREPARE>(x, row);"""
+_SCALE = """
+    for (size_t d = 0; d < <N_COLUMNS>; d++)
+        row[d] = <VALUE>;"""
 _VALUE = """
 float @_value(const float *x)
 {
@@ -112,32 +96,60 @@ def check_name(name):
         )
 
 
-def header_text(title, n_features, n_outputs, classes):
+def header_text(title, n_features, n_scores, classes, outcome):
     n_classes = 0 if classes is None else len(classes)
     meaning = "positive for the second class" if n_classes == 2 else "one for each class"
+    n_models = n_scores // (1 if n_classes <= 2 else n_classes)
+    meaning += f", for one of {n_models} models after the other" if n_models > 1 else ""
     text = _HEADER.replace("<TITLE>", comment_text(title))
-    text = text.replace("<N_FEATURES>", str(n_features)).replace("<N_OUTPUTS>", str(n_outputs))
+    text = text.replace("<N_FEATURES>", str(n_features)).replace("<N_OUTPUTS>", str(n_scores))
     text = text.replace("<MEANING>", meaning if n_classes else "the value")
-    text = text.replace("<CALLS>", _CLASS_CALLS if n_classes else _VALUE_CALL)
-    return text.replace("<N_CLASSES>", str(n_classes)).lstrip("\n")
+    calls = _CLASS_CALLS if n_classes else _VALUE_CALL
+    calls = _PROBABILITY_CALL + calls if outcome.gives_probabilities else calls
+    return text.replace("<CALLS>", calls).replace("<N_CLASSES>", str(n_classes)).lstrip("\n")
 
 
-def calls_text(program, part: Part, scaling, n_features, classes):
-    """The public functions; ``program`` gets the tables that they read. Labels come last of all."""
-    program.constant("whole", f"{part.function}_tables", part.tables)
-    row = "x[d]"
-    if scaling.shift is not None:
-        row = f"(x[d] - {program.vector('shift', scaling.shift)}[d])"
-    if scaling.factor is not None:
-        row += f" * {program.vector('factor', scaling.factor)}[d]"
-    text = (_SCORES if scaling.is_none else _SCALED_SCORES).replace("<ROW>", row)
+def calls_text(program, parts, classes, outcome):
+    """The public functions; ``program`` gets the tables that they read. Labels come last of all.
+
+    ``parts`` has for each model its part, the scaling before it, and the columns that it takes.
+    """
+    n_outputs = parts[0][0].n_outputs
+    text = _scores_text(program, parts)
     if classes is None:
         text += _VALUE
     else:
-        text += _PREDICT_SIGN if part.n_outputs == 1 else _PREDICT_BEST
+        text += outcome_calls(program, outcome, len(parts), n_outputs, len(classes))
         text += f"\nconst char *const @_labels[{len(classes)}] = {{\n<LABELS>\n}};\n"
-    text = text.replace("<N_FEATURES>", str(n_features)).replace("<FUNCTION>", part.function)
-    return text.replace("<N_OUTPUTS>", str(part.n_outputs)).lstrip("\n")
+    return text.lstrip("\n")
+
+
+def _scores_text(program, parts):
+    lines = ""
+    for number, (part, scaling, n_columns) in enumerate(parts):
+        tables = program.constant("whole", f"{part.function}_tables", part.tables)
+        place = f" + {number * part.n_outputs}" if number else ""
+        row, call = _row_text(program, scaling, n_columns)
+        line = _LINE.replace("<FUNCTION>", part.function).replace("<TABLES>", tables)
+        lines += row + line.replace("<ROW>", call).replace("<PLACE>", place)
+    widest = str(max(n_columns for _, _, n_columns in parts))
+    buffer = _BUFFER.replace("<WIDEST>", widest) if ", row, " in lines else ""
+    return _SCORES.replace("<BUFFER>", buffer).replace("<LINES>", lines)
+
+
+def _row_text(program, scaling, n_columns):
+    """What makes the row that a model takes, and the name of that row."""
+    is_prepared = scaling.before is not None
+    text, value = "", "row[d]" if is_prepared else "x[d]"
+    if is_prepared:
+        text += _PREPARE.replace("<PREPARE>", define_preparation(program, scaling.before))
+    if scaling.shift is not None:
+        value = f"({value} - {program.vector('shift', scaling.shift)}[d])"
+    if scaling.factor is not None:
+        value += f" * {program.vector('factor', scaling.factor)}[d]"
+    if not scaling.is_none:
+        text += _SCALE.replace("<VALUE>", value).replace("<N_COLUMNS>", str(n_columns))
+    return text, "row" if text else "x"
 
 
 def source_text(title, program, calls):
@@ -160,6 +172,13 @@ def labelled(text, classes):
     """C text with the labels filled in; these are foreign text, so nothing is replaced after."""
     labels = () if classes is None else classes
     return text.replace("<LABELS>", ",\n".join(f"    {string_literal(label)}" for label in labels))
+
+
+def with_columns(text, names):
+    """C text with the names of a row's columns in a comment; these are foreign text, too."""
+    lines = [f" *   {d}  {comment_text(name)[:80]}" for d, name in enumerate(names or ())]
+    comment = "\n".join(["/* The columns of a row, in their order:", *lines, " */", "", ""])
+    return text.replace("<COLUMNS>", comment if lines else "")
 
 
 def write_files(directory, texts):

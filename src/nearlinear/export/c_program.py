@@ -64,7 +64,8 @@ class Program:
         self._table_symbols = {}
         self._texts = {}
         self._functions = {}
-        self._taken = {f"@_{name}" for name in ("scores", "predict", "value", "labels")}
+        public = ("scores", "probabilities", "predict", "value", "labels")
+        self._taken = {f"@_{name}" for name in public}
         self._extents = {}
 
     # --- tables -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from ..predictors.kernel_expansion import KernelExpansion
 from ..predictors.locally_linear import LocallyLinear
 from ..predictors.tree_forest import TreeForest
 from ..predictors.tree_path import TreePath
+from ..runtime.preparation import Preparation
 from .c_kernels import GAUSSIAN, flatten
 
 # Folding is exact but for rounding: with larger shifts float32 would lose more than four bits.
@@ -24,12 +25,17 @@ _LARGEST_SHIFT = 16.0
 
 @dataclass(frozen=True)
 class Scaling:
-    """Rows are (x − shift) × factor; None where nothing is to be done."""
+    """Rows are (x − shift) × factor; None where nothing is to be done.
+
+    ``before`` is a preparation that comes first, if it does more than to shift and to scale.
+    """
 
     shift: np.ndarray | None
     factor: np.ndarray | None
+    before: Preparation | None = None
 
     def __call__(self, X):
+        X = X if self.before is None else self.before(X)
         X = X if self.shift is None else X - self.shift.astype(X.dtype)
         return X if self.factor is None else X * self.factor.astype(X.dtype)
 
@@ -43,20 +49,14 @@ class Scaling:
         return self.shift is None and self.factor is None
 
 
-def scaling_of(scaler, n_columns):
-    """The scaler's numbers; columns beyond its own, such as a second matrix, stay as they are."""
-    if scaler is None:
+def scaling_of(preparation):
+    """What is done to rows before the model."""
+    if preparation is None:
         return Scaling(None, None)
-    shift = scaler.mean_ if scaler.with_mean else None
-    factor = 1.0 / scaler.scale_ if scaler.with_std else None
-    return Scaling(_padded(shift, n_columns, 0.0), _padded(factor, n_columns, 1.0))
-
-
-def _padded(numbers, n_columns, rest):
-    if numbers is None:
-        return None
-    missing = n_columns - len(numbers)
-    return np.concatenate([np.asarray(numbers, dtype=np.float64), np.full(missing, rest)])
+    if not preparation.only_scales:
+        return Scaling(None, None, preparation)
+    scale = preparation.scale
+    return Scaling(preparation.shift, None if scale is None else 1.0 / scale)
 
 
 def absorbed(predictor, scaling, is_int8):
@@ -74,7 +74,9 @@ def absorbed(predictor, scaling, is_int8):
     n_columns = len(scaling.shift if scaling.factor is None else scaling.factor)
     shift, factor = np.broadcast_to(shift, n_columns), np.broadcast_to(factor, n_columns)
     folded = _folded(predictor, shift, factor)
-    return (predictor, scaling) if folded is None else (folded, Scaling(None, None))
+    if folded is None:
+        return predictor, scaling
+    return folded, replace(scaling, shift=None, factor=None)
 
 
 # --- centring ---------------------------------------------------------------------------------

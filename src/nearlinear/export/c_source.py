@@ -1,23 +1,32 @@
 """``to_c``: a fitted model as a header, a source file, a test program and a list of costs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
-from ..runtime.container import ModelFileError
-from .archive import model_parts
 from .c_check import checking_program
-from .c_comparison import checked_sample, compare
+from .c_comparison import Meaning, checked_sample, compare
 from .c_cost import cost_text
-from .c_files import calls_text, check_name, header_text, labelled, named, source_text, write_files
+from .c_files import (
+    calls_text,
+    check_name,
+    header_text,
+    labelled,
+    named,
+    source_text,
+    with_columns,
+    write_files,
+)
 from .c_literals import CSourceError
 from .c_lowering import lower
+from .c_preparation import in_single
 from .c_program import Program
 from .c_quantised import quantised, with_arrays
 from .c_scaling import absorbed, scaling_of
+from .model_parts import count_columns
+from .wrappers import prepared_models
 
 
 @dataclass(frozen=True)
@@ -69,16 +78,20 @@ class CSource:
 def to_c(
     model, directory, dtype="float32", sample=None, sample_labels=None, *, name="model"
 ):  # fmt: skip
-    """Write a fitted model, or a pipeline of StandardScaler and one, as C99 source.
+    """Write a fitted model, or a pipeline that ends in one, as C99 source.
 
     The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no
     allocation, and of libm at most expf, tanhf and sqrtf), ``model_test.c`` (a program that
     exits with 0 if the scores of some rows are those that Python gives them) and ``cost.txt``.
+    ``model_predict`` gives the number of a row's class, and where the model has ``predict_proba``,
+    ``model_probabilities`` those of all classes.
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        Fitted. A pipeline may have a StandardScaler before the model, and nothing else.
+    model : estimator, Pipeline, search or wrapper
+        Fitted. What ``save`` takes, as long as raw rows are numbers. C refuses no row: where the
+        pipeline would, a missing value makes the scores NaN, and a category that the fit did not
+        know is none of the known ones.
     directory : str or path
         Made if it is missing.
     dtype : {"float32", "int8"}, default="float32"
@@ -105,47 +118,50 @@ def to_c(
     check_name(name)
     if dtype not in ("float32", "int8"):
         raise CSourceError(f"dtype={dtype!r} is unknown: give 'float32' or 'int8'.")
-    scaler, estimator = _scaler_and_estimator(model)
-    n_features = estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
-    classes = getattr(estimator, "classes_", None)
-    sample, labels = checked_sample(sample, sample_labels, n_features)
+    whole, models = prepared_models(model, CSourceError)
+    classes, outcome = whole.classes, whole.outcome
+    preparation, names, estimator = models[0]
+    n_features = count_columns(estimator) if preparation is None else preparation.n_features
+    sample, labels = checked_sample(sample, sample_labels, n_features, preparation)
 
     is_int8 = dtype == "int8"
-    original = with_arrays(estimator.predictor_, np.float64), scaling_of(scaler, n_features)
-    predictor, scaling = absorbed(*original, is_int8)
-    predictor = quantised(predictor) if is_int8 else predictor
+    originals = [
+        (with_arrays(one.predictor_, np.float64), scaling_of(preparation))
+        for preparation, _, one in models
+    ]
+    exported = [_exported(*original, is_int8) for original in originals]
     program = Program(is_int8)
-    part = lower(predictor, program)
-    calls = calls_text(program, part, scaling, n_features, classes)
-    found = compare(original, (predictor, scaling), n_features, classes, sample, labels)
+    parts = [
+        (lower(predictor, program), scaling, count_columns(one))
+        for (predictor, scaling), (_, _, one) in zip(exported, models, strict=True)
+    ]
+    calls = calls_text(program, parts, classes, outcome)
+    found = compare(originals, exported, n_features, Meaning(classes, outcome), sample, labels)
 
     title = f"{type(estimator).__name__} in {dtype}, by nearlinear {__version__}"
-    record = _record(Path(directory), name, program, part, calls, found)
+    record = _record(Path(directory), name, program, parts, calls, found)
+    n_scores = sum(part.n_outputs for part, _, _ in parts)
     texts = {
-        record.header.name: header_text(title, n_features, part.n_outputs, classes),
+        record.header.name: header_text(title, n_features, n_scores, classes, outcome),
         record.source.name: source_text(title, program, calls),
         record.test.name: checking_program(found),
     }
     texts = {file: named(text, name) for file, text in texts.items()}
     texts[record.source.name] = labelled(texts[record.source.name], classes)
+    texts[record.header.name] = with_columns(texts[record.header.name], names)
     texts["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
     write_files(directory, texts)
     return record
 
 
-def _scaler_and_estimator(model):
-    try:
-        scaler, estimator = model_parts(model)
-    except ModelFileError as error:
-        raise CSourceError(
-            "to_c takes a model of nearlinear, or a pipeline of StandardScaler and one, not a "
-            f"{type(model).__name__} of anything else."
-        ) from error
-    check_is_fitted(estimator, "predictor_")
-    return scaler, estimator
+def _exported(predictor, scaling, is_int8):
+    """What the tables hold of a model and the scaling before it."""
+    predictor, scaling = absorbed(predictor, scaling, is_int8)
+    scaling = replace(scaling, before=in_single(scaling.before))
+    return quantised(predictor) if is_int8 else predictor, scaling
 
 
-def _record(directory, name, program, part, calls, found):
+def _record(directory, name, program, parts, calls, found):
     code_bytes = program.code_bytes(calls)
     ends = (f"{name}.h", f"{name}.c", f"{name}_test.c", "cost.txt")
     return CSource(
@@ -154,7 +170,10 @@ def _record(directory, name, program, part, calls, found):
         table_bytes=program.table_bytes,
         code_bytes=code_bytes,
         ram_bytes=program.stack_bytes(calls),
-        multiply_adds=part.multiply_adds + (found.rows.shape[1] if "row[d]" in calls else 0),
+        multiply_adds=sum(
+            part.multiply_adds + (0 if scaling.is_none else n_columns)
+            for part, scaling, n_columns in parts
+        ),
         largest_difference=found.largest_difference,
         largest_score=found.largest_score,
         n_rows=len(found.rows),

@@ -10,9 +10,12 @@ A value is JSON's own (null, booleans, numbers, strings, lists), or an object wi
     {"$": "strings", "items": [...]}                  a one-dimensional array of strings
     {"$": "objects", "items": [...]}                  the same, of Python objects
     {"$": "object", "kind": name, "fields": {...}}    a class of ``KINDS``
+    {"$": "transformer", "kind": name, "state": {...}}  a step of scikit-learn's before a model
+    {"$": "slice", "items": [...]}, {"$": "dtype" | "type", "name": "<f8"}    what steps hold
 """
 
 import math
+from collections import UserList
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 
@@ -21,6 +24,13 @@ from scipy.sparse import csr_matrix, issparse
 
 from ..runtime.container import ModelFileError
 from ..runtime.parts import KEPT_AS, as_kept, check_csr, check_strings
+from .stored_steps import (
+    dtype_text,
+    is_transformer,
+    restored_dtype,
+    restored_transformer,
+    transformer_state,
+)
 
 # Everything that a model is made of, and where it lives.
 KINDS = {
@@ -64,6 +74,12 @@ KINDS = {
     "PairwiseNormalizedSum": "kernels.pairwise",
     "Conformal": "kernels.conformal",
     "Family": "kernels.family",
+    "LogLoss": "runtime.outcome",
+    "Sigmoids": "runtime.outcome",
+    "Temperature": "runtime.outcome",
+    "Tables": "runtime.outcome",
+    "Threshold": "runtime.outcome",
+    "Outcome": "runtime.outcome",
 }
 _DEEPEST = 50
 
@@ -92,6 +108,8 @@ def describe(value, arrays):
         value = csr_matrix(value)
         parts = {name: describe(getattr(value, name), arrays) for name in _CSR}
         return {"$": "csr", "shape": list(value.shape), **parts}
+    if isinstance(value, UserList):  # so scikit-learn 1.6 and 1.7 keep the columns of a remainder
+        value = value.data
     if isinstance(value, list):
         return [describe(item, arrays) for item in value]
     if isinstance(value, tuple | range):
@@ -105,6 +123,14 @@ def describe(value, arrays):
             field.name: describe(getattr(value, field.name), arrays) for field in fields(value)
         }
         return {"$": "object", "kind": kind, "fields": parts}
+    if is_transformer(value):
+        state = {key: describe(item, arrays) for key, item in transformer_state(value).items()}
+        return {"$": "transformer", "kind": kind, "state": state}
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return {"$": "slice", "items": [describe(end, arrays) for end in ends]}
+    if (found := dtype_text(value)) is not None:
+        return found
     named = getattr(value, "__name__", None) or f"an object of {kind}"
     raise NotData(f"{named} is no data that a model file can hold")
 
@@ -164,6 +190,13 @@ def restore(value, arrays, depth=0):
             return items
         if mark == "object":
             return _restored_object(value["kind"], value["fields"], inner)
+        if mark == "transformer":
+            state = {name: inner(item) for name, item in value["state"].items()}
+            return restored_transformer(value["kind"], state)
+        if mark == "slice":
+            return slice(*(inner(end) for end in value["items"]))
+        if mark in ("dtype", "type"):
+            return restored_dtype(mark, value["name"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise

@@ -1,48 +1,59 @@
 """``to_onnx``: a fitted model as an ONNX graph of standard operators."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..runtime.container import ModelFileError
-from .archive import model_parts
+from .._version import __version__
+from .c_quantised import with_arrays
+from .model_parts import count_columns
 from .onnx_builder import Graph, OnnxExportError
+from .onnx_outcome import places, probabilities
 from .onnx_predictors import predictor_scores
+from .onnx_preparation import prepared
 from .onnx_proto import model_proto, require_onnx, write
+from .wrappers import Unwrapped, prepared_models
 
 
-def to_onnx(model, path=None):
-    """Turn a fitted model, or a pipeline of StandardScaler and one, into an ONNX model.
+def to_onnx(model, path=None, *, dtype=None):
+    """Turn a fitted model, or a pipeline that ends in one, into an ONNX model.
 
     The graph has operators of the ``ai.onnx`` domain alone (opset 17), and takes any number of
     rows. Its input is ``X``, shape (n_rows, n_features), in the precision of the model: float32
     where it was fitted on float32, else float64. A model with a second matrix for its gate takes
-    that matrix's columns after those of ``X``. Its outputs are, for a classifier,
+    that matrix's columns after those of ``X``. NaN stands for a missing value. A graph refuses no
+    row: where the pipeline would, a missing value makes the scores NaN, and a category that the
+    fit did not know is none of the known ones. Its outputs are, for a classifier,
 
     ``label``, shape (n_rows,)
         int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are
         int64, too.
     ``scores``, shape (n_rows, n_outputs)
-        The columns of ``decision_function``: one for two classes, else one per class.
+        The columns of ``decision_function``: one for two classes, else one per class. A
+        CalibratedClassifierCV has none.
     ``probabilities``, shape (n_rows, n_classes)
         Where the model has ``predict_proba``.
 
     and for a regressor ``variable``, shape (n_rows, 1). They agree with the model's up to rounding.
     A row within rounding of a split, or of being as far from one anchor as from the next, may take
-    the other side.
+    the other side. The metadata have the ``method``, and as JSON the ``feature_names``, the
+    ``classes`` and the ``versions`` of the packages that made the graph.
 
     Memory grows with the rows of a call, above all for kernel machines, which compare all of them
     with all support vectors: give some thousand rows at a time.
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        Fitted. A pipeline may have a StandardScaler before the model, and nothing else; with other
-        steps, see ``nearlinear.export.onnx_skl2onnx``.
+    model : estimator, Pipeline, search or wrapper
+        Fitted. What ``save`` takes, as long as raw rows are numbers; with other steps, and with
+        text, see ``nearlinear.export.onnx_skl2onnx``.
     path : str, path or None
         Where to write the model; by custom it ends in ``.onnx``. The file appears whole or not at
         all.
+    dtype : {"float32", "float64"} or None
+        The precision of rows, tables and scores; None takes the model's own.
 
     Returns
     -------
@@ -56,55 +67,88 @@ def to_onnx(model, path=None):
         The package onnx is missing.
     """
     require_onnx()
-    scaler, estimator = _scaler_and_estimator(model)
-    graph = Graph(np.dtype(estimator._score_dtype))
-    values = output_values(graph, estimator, _scaled(graph, scaler, count_columns(estimator)))
-    named = estimator if scaler is None else scaler
-    notes = {"method": type(estimator).__name__}
-    if hasattr(named, "feature_names_in_"):
-        notes["feature_names"] = json.dumps([str(name) for name in named.feature_names_in_])
-    proto = model_proto(
-        graph, graph.dtype, count_columns(estimator), values, output_types(estimator), notes
-    )
+    exported = exportable(model)
+    _, names, estimator = exported.parts[0]
+    dtype = np.dtype(estimator._score_dtype if dtype is None else _known_dtype(dtype))
+    graph = Graph(dtype)
+    values, types = outputs(graph, exported, "X")
+    notes = _notes(estimator, names, exported.whole.classes)
+    proto = model_proto(graph, dtype, exported.n_columns, values, types, notes)
     if path is not None:
         write(path, proto)
     return proto
 
 
-def count_columns(estimator):
-    """Columns of a row, those that only a gate sees among them."""
-    return estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
+def _known_dtype(dtype):
+    if dtype not in ("float32", "float64", np.float32, np.float64):
+        raise OnnxExportError(f"dtype={dtype!r} is unknown: give 'float32' or 'float64'.")
+    return dtype
 
 
-def output_types(estimator):
-    """Name, type and number of columns (None for a vector) of every output."""
-    number = np.dtype(estimator._score_dtype).name
-    if not hasattr(estimator, "classes_"):
-        return [("variable", number, 1)]
-    classes = _class_labels(estimator.classes_)
-    n_outputs = 1 if len(classes) == 2 else len(classes)
-    found = [("label", classes.dtype.name, None), ("scores", number, n_outputs)]
-    if hasattr(estimator, "predict_proba"):
-        found.append(("probabilities", number, len(classes)))
+def _notes(estimator, names, classes):
+    """Metadata: texts by name."""
+    found = {"method": type(estimator).__name__, "versions": json.dumps(_versions())}
+    if names is not None:
+        found["feature_names"] = json.dumps(names)
+    if classes is not None:
+        found["classes"] = json.dumps(classes.tolist())
     return found
 
 
-def output_values(graph, estimator, X):
-    """Names of the same in the graph."""
-    scores = predictor_scores(graph, estimator.predictor_, X)
-    if not hasattr(estimator, "classes_"):
-        return [scores]
-    classes = _class_labels(estimator.classes_)
-    is_binary = len(classes) == 2
-    if is_binary:
-        places = graph.cast(graph.op("Greater", graph.columns(scores, 0), 0.0), np.int64)
-    else:
-        places = graph.op("ArgMax", scores, axis=1, keepdims=0)
-    found = [graph.op("Gather", classes, places, axis=0), scores]
-    if hasattr(estimator, "predict_proba"):
-        both = graph.op("Pad", scores, np.array([0, 1, 0, 0]), 0.0) if is_binary else scores
-        found.append(graph.op("Softmax", both, axis=1))
-    return found
+def _versions():
+    import onnx
+    import sklearn
+
+    numpy, ours = np.__version__, __version__
+    return {
+        "nearlinear": ours, "numpy": numpy, "scikit-learn": sklearn.__version__,
+        "onnx": onnx.__version__,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A model without its wrappers; of each model inside, preparation, names and estimator."""
+
+    whole: Unwrapped
+    parts: list
+
+    @property
+    def n_columns(self):
+        """Columns of a raw row."""
+        preparation, _, estimator = self.parts[0]
+        return count_columns(estimator) if preparation is None else preparation.n_features
+
+
+def outputs(graph, exported, rows):
+    """Values of the outputs in the graph; and of each name, type and number of columns, if any."""
+    scores = [
+        _scores(graph, estimator, prepared(graph, preparation, rows))
+        for preparation, _, estimator in exported.parts
+    ]
+    number, outcome = graph.dtype.name, exported.whole.outcome
+    if exported.whole.classes is None:
+        return scores, [("variable", number, 1)]
+    classes = _class_labels(exported.whole.classes)
+    n_classes = len(classes)
+    found = probabilities(graph, outcome, scores, n_classes)
+    numbers = places(graph, outcome, scores, found, n_classes)
+    values = [graph.op("Gather", classes, numbers, axis=0)]
+    types = [("label", classes.dtype.name, None)]
+    if not outcome.is_calibrated:
+        values.append(scores[0])
+        types.append(("scores", number, 1 if n_classes == 2 else n_classes))
+    if found is not None:
+        values.append(found)
+        types.append(("probabilities", number, n_classes))
+    return values, types
+
+
+def _scores(graph, estimator, rows):
+    predictor = estimator.predictor_
+    if graph.dtype != estimator._score_dtype:
+        predictor = with_arrays(predictor, graph.dtype)
+    return predictor_scores(graph, predictor, rows)
 
 
 def _class_labels(classes):
@@ -124,19 +168,18 @@ def _class_labels(classes):
     return whole
 
 
-def _scaler_and_estimator(model):
+def exportable(model):
+    """What has a graph, with or without wrappers."""
     try:
-        scaler, estimator = model_parts(model)
-    except ModelFileError as error:
+        found = Exportable(*prepared_models(model, OnnxExportError))
+    except OnnxExportError as error:
         raise OnnxExportError(
-            "to_onnx takes a model of nearlinear, or a Pipeline of StandardScaler and one, not "
-            f"{_kinds(model)}; skl2onnx takes other steps, once "
+            f"{error} skl2onnx takes other steps, once "
             "nearlinear.export.onnx_skl2onnx.register_converters() was called."
         ) from error
-    check_exportable(estimator)
-    if scaler is not None:
-        check_is_fitted(scaler)
-    return scaler, estimator
+    for _, _, estimator in found.parts:
+        check_exportable(estimator)
+    return found
 
 
 def check_exportable(estimator):
@@ -146,24 +189,3 @@ def check_exportable(estimator):
             "SVMKNNClassifier solves a new problem around every query, for which ONNX has no "
             "operators: export another model."
         )
-
-
-def _kinds(model):
-    steps = [step for _, step in getattr(model, "steps", [])]
-    names = ", ".join(type(step).__name__ for step in steps)
-    return f"a Pipeline of {names}" if steps else type(model).__name__
-
-
-def _scaled(graph, scaler, n_features):
-    """(X − mean) / scale; columns beyond the scaler's are the gate's and stay as they are."""
-    rows = "X"
-    if scaler is None:
-        return rows
-    width = (0, n_features - scaler.n_features_in_)
-    if scaler.with_mean:
-        rows = graph.op("Sub", rows, np.pad(scaler.mean_, width))
-    if scaler.with_std and n_features == 1:
-        rows = graph.times(rows, 1.0 / scaler.scale_[0])
-    elif scaler.with_std:
-        rows = graph.op("Div", rows, np.pad(scaler.scale_, width, constant_values=1.0))
-    return rows

@@ -4,9 +4,12 @@ from importlib import import_module
 
 import numpy as np
 
-from .onnx_builder import Graph
-from .onnx_graph import check_exportable, count_columns, output_types, output_values
+from .onnx_builder import Graph, OnnxExportError
+from .onnx_graph import check_exportable, exportable, outputs
 from .onnx_proto import model_proto
+from .wrappers import KINDS
+
+_WRAPPED = "NearlinearWrapped"
 
 
 def register_converters():
@@ -14,6 +17,8 @@ def register_converters():
 
     Their outputs are those of ``to_onnx``, tensors whatever the option ``zipmap`` says. A model
     works in the precision it was fitted in; rows of another one are converted.
+    CalibratedClassifierCV and threshold-tuned classifiers around our models are ours, too;
+    around other models they stay skl2onnx's own.
 
     Examples
     --------
@@ -30,8 +35,54 @@ def register_converters():
         if name.endswith(("Classifier", "Regressor")):
             update_registered_converter(
                 getattr(package, name), _alias(name), _check_shapes, _convert, parser=_parse,
-                options={"zipmap": [True, False, "columns"]},
+                options={"zipmap": [True, False, "columns"], "raw_scores": [True, False]},
             )  # fmt: skip
+    _register_wrappers()
+
+
+def _register_wrappers():
+    from skl2onnx import _parse as theirs
+    from skl2onnx.common._registration import register_converter, register_shape_calculator
+
+    register_converter(_WRAPPED, _convert, overwrite=True)
+    register_shape_calculator(_WRAPPED, _check_shapes, overwrite=True)
+    for name, wrapper in KINDS.items():
+        known = theirs.sklearn_parsers_map.get(wrapper)
+        if name != "Pipeline" and known is not _parse_wrapper:
+            _THEIR_PARSERS[wrapper] = known
+            theirs.update_registered_parser(wrapper, _parse_wrapper)
+
+
+_THEIR_PARSERS = {}
+
+
+def _parse_wrapper(scope, model, inputs, custom_parsers=None):
+    """Ours, if what is wrapped is, and stands alone or behind a scaler; else skl2onnx's."""
+    try:
+        exportable(model)
+    except OnnxExportError as error:
+        if _holds_ours(model):
+            raise OnnxExportError(
+                f"{type(model).__name__} around a pipeline with such steps has no right "
+                "graph: fit a pipeline of these steps and then the wrapped model."
+            ) from error
+        their_own = _THEIR_PARSERS[type(model)]
+        if their_own is not None:
+            return their_own(scope, model, inputs, custom_parsers=custom_parsers)
+        from skl2onnx._parse import _parse_sklearn_simple_model
+
+        return _parse_sklearn_simple_model(scope, model, inputs, custom_parsers=custom_parsers)
+    return _declare(scope, _WRAPPED, model, inputs)
+
+
+def _holds_ours(model):
+    last = model
+    while hasattr(last, "steps") or type(last) in _THEIR_PARSERS:
+        if hasattr(last, "steps"):
+            last = last.steps[-1][1]
+        else:
+            last = last.estimator
+    return type(last).__module__.startswith(__package__.rpartition(".")[0])
 
 
 def _alias(name):
@@ -39,6 +90,11 @@ def _alias(name):
 
 
 def _parse(scope, model, inputs, custom_parsers=None):
+    check_exportable(model)
+    return _declare(scope, _alias(type(model).__name__), model, inputs)
+
+
+def _declare(scope, alias, model, inputs):
     """Declare what the model gives."""
     from skl2onnx.common import data_types
 
@@ -48,13 +104,21 @@ def _parse(scope, model, inputs, custom_parsers=None):
         "int64": data_types.Int64TensorType,
         "object": data_types.StringTensorType,
     }
-    check_exportable(model)
-    operator = scope.declare_local_operator(_alias(type(model).__name__), model)
+    operator = scope.declare_local_operator(alias, model)
     operator.inputs = inputs
-    for name, dtype, width in output_types(model):
+    for name, dtype, width in _outputs(model)[3]:
         shape = [None] if width is None else [None, width]
         operator.outputs.append(scope.declare_local_variable(name, kinds[dtype](shape)))
     return operator.outputs
+
+
+def _outputs(model, given=None):
+    """Graph, what is exported, values and types of the outputs, for rows of the type ``given``."""
+    exported = exportable(model)
+    graph = Graph(np.dtype(exported.parts[0][-1]._score_dtype))
+    is_own = given is None or np.dtype(given) == graph.dtype
+    rows = "X" if is_own else graph.cast("X", graph.dtype)
+    return graph, exported, *outputs(graph, exported, rows)
 
 
 def _check_shapes(operator):
@@ -65,12 +129,13 @@ def _convert(scope, operator, container):
     from skl2onnx.common.data_types import guess_numpy_type
     from skl2onnx.helpers import add_onnx_graph
 
-    model = operator.raw_operator
-    graph, given = Graph(np.dtype(model._score_dtype)), guess_numpy_type(operator.inputs[0].type)
-    rows = "X" if np.dtype(given) == graph.dtype else graph.cast("X", graph.dtype)
-    values = output_values(graph, model, rows)
-    notes = {"method": type(model).__name__}
-    proto = model_proto(
-        graph, np.dtype(given), count_columns(model), values, output_types(model), notes
-    )
+    model, given = operator.raw_operator, guess_numpy_type(operator.inputs[0].type)
+    graph, exported, values, types = _outputs(model, given)
+    is_raw = operator.type != _WRAPPED and container.get_options(model, {"raw_scores": False})
+    if is_raw and is_raw["raw_scores"] and types[1] == ("scores", graph.dtype.name, 1):
+        # other converters, that of calibration among them, count a column for each class
+        values[1] = graph.op("Concat", graph.op("Neg", values[1]), values[1], axis=1)
+        types[1] = ("scores", graph.dtype.name, 2)
+    notes = {"method": type(exported.parts[0][-1]).__name__}
+    proto = model_proto(graph, np.dtype(given), exported.n_columns, values, types, notes)
     add_onnx_graph(scope, operator, container, proto)

@@ -56,6 +56,10 @@ class Explanation:
     support : InfluentialRows
         The most influential support rows. Of a vote γ tanh f, rows have shares in proportion to
         their parts of f.
+    feature_names : tuple of str
+        Names of the features, if the model or its preparation was fitted with names.
+    classes : tuple
+        The class that each output speaks for; of two classes the second. None for values.
     """
 
     intercepts: np.ndarray
@@ -66,6 +70,8 @@ class Explanation:
     gates: np.ndarray | None = None
     kernel_shares: np.ndarray | None = None
     support: InfluentialRows | None = None
+    feature_names: tuple | None = None
+    classes: tuple | None = None
 
     @cached_property
     def contributions(self):
@@ -79,6 +85,42 @@ class Explanation:
             return self.kernel_shares.sum(axis=2) + self.intercepts
         return (self.coefficients @ self.rows[:, :, None])[:, :, 0] + self.intercepts
 
+    @cached_property
+    def importances(self):
+        """Mean absolute contribution of each feature over the rows, shape (n_outputs, n_features).
+
+        Of a kernel machine those of its kernels.
+        """
+        return np.abs(self._parts).mean(axis=0)
+
+    def to_frame(self):
+        """The parts of every score as a pandas DataFrame.
+
+        A line for each row and output (the index), a column for each feature, or kernel, then
+        ``intercept`` and ``score``, the sum of the line.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from pandas import DataFrame, MultiIndex
+
+        n_rows, n_outputs, n_parts = self._parts.shape
+        names = self.feature_names
+        if names is None or self.coefficients is None:
+            word = "x" if self.coefficients is not None else "kernel "
+            names = [f"{word}{k}" for k in range(n_parts)]
+        values = np.concatenate([self._parts, np.stack([self.intercepts, self.scores], 2)], axis=2)
+        outputs = range(n_outputs) if self.classes is None else self.classes
+        index = MultiIndex.from_product([range(n_rows), outputs], names=["row", "output"])
+        return DataFrame(
+            values.reshape(n_rows * n_outputs, -1), index, [*names, "intercept", "score"]
+        )
+
+    @property
+    def _parts(self):
+        return self.kernel_shares if self.coefficients is None else self.contributions
+
     def in_original_units(self, scaler):
         """The same scores, told in the features before they were scaled.
 
@@ -86,32 +128,33 @@ class Explanation:
 
         Parameters
         ----------
-        scaler : StandardScaler
+        scaler : StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or a Pipeline of these
             Fitted: what turned the raw rows into those that were explained.
 
         Returns
         -------
         Explanation
         """
-        from sklearn.preprocessing import StandardScaler
-        from sklearn.utils.validation import check_is_fitted
+        from ..preparation.transformers import NoPreparation, preparation_of_steps
 
-        if not isinstance(scaler, StandardScaler):
+        try:
+            table = preparation_of_steps([scaler])
+        except NoPreparation:
+            table = None
+        if table is None or not table.only_scales:
             raise TypeError(
-                f"in_original_units undoes a StandardScaler, not {type(scaler).__name__}."
+                "in_original_units undoes a scaler that does not clip, such as StandardScaler, "
+                f"not {type(scaler).__name__}."
             )
-        check_is_fitted(scaler)
         if self.coefficients is None:
             return self
         n_features = self.rows.shape[1]
-        if scaler.n_features_in_ != n_features:
+        if table.width != n_features:
             raise ValueError(
-                f"The scaler was fitted to {scaler.n_features_in_} features and the explained rows "
-                f"have {n_features}; give the scaler that made these rows."
+                f"The scaler was fitted to {table.width} features and the explained rows have "
+                f"{n_features}; give the scaler that made these rows."
             )
-        # a scaler that does not take off the mean may have learned one all the same
-        mean = scaler.mean_ if scaler.with_mean else np.zeros(n_features)
-        scale = scaler.scale_ if scaler.with_std else np.ones(n_features)
+        mean, scale = table.column("shift", 0.0), table.column("scale", 1.0)
         coefficients = self.coefficients / scale
         return replace(
             self,

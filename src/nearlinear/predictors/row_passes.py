@@ -29,6 +29,39 @@ def scale(x, shift, factor, out):
 
 
 @compiled_fast_sums
+def prepare(x, n_features, source, table, known, categories, out):
+    """A raw row as the model takes it; refuses what is missing, infinite or of no known category.
+
+    Column j has in ``table[j]`` what stands for a missing value, its category (NaN for numbers),
+    shift, factor, low and high. A line of ``known`` is a raw column, and where its categories begin
+    and end.
+    """
+    if len(x) != n_features:
+        return False
+    for j in range(len(out)):
+        value = x[source[j]]
+        if np.isnan(value):
+            value = table[j, 0]
+        elif np.isinf(value):
+            return False
+        else:
+            if not np.isnan(table[j, 1]):
+                value = 1.0 if value == table[j, 1] else 0.0
+            value = min(max((value - table[j, 2]) * table[j, 3], table[j, 4]), table[j, 5])
+        if not np.isfinite(value):
+            return False
+        out[j] = value
+    for k in range(len(known)):
+        value = x[known[k, 0]]
+        found = np.isnan(value)
+        for i in range(known[k, 1], known[k, 2]):
+            found = found or value == categories[i]
+        if not found:
+            return False
+    return True
+
+
+@compiled_fast_sums
 def project(x, projection, out):
     if not _is_row(x, projection.shape[1] - 1):
         return False

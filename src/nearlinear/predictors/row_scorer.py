@@ -12,6 +12,8 @@ from . import row_passes
 from .conformal_linear import ConformalLinear
 from .gated import GatedLinear, Stacked
 from .locally_linear import LocallyLinear
+from .row_outcome import row_place, row_probabilities
+from .row_preparation import preparing
 from .tree_forest import TreeForest
 from .tree_path import TreePath
 
@@ -21,23 +23,25 @@ class RowScorer:
 
     ``scorer(x)`` takes a one-dimensional contiguous array of ``n_features`` numbers of type
     ``dtype`` and gives its score, or an array of scores if there are several outputs.
-    ``scorer.predict(x)`` gives the label (or value), ``scorer.batch(X)`` the scores of a few rows.
+    ``scorer.predict(x)`` gives the label (or value), ``scorer.predict_proba(x)`` the probabilities
+    of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
     A row of another length, or with a number that is not finite, is refused; the check is part of
     the compiled pass and takes some nanoseconds. Lists are converted. An array of another type, or
     one that may not be written to, makes its first call compile anew. Several threads may use one
     scorer; it can be pickled.
     """
 
-    def __init__(self, predictor, n_features, dtype, classes=None, scaler=None):
+    def __init__(
+        self, predictor, n_features, dtype, classes=None, preparation=None, names=None, outcome=None
+    ):
         self.predictor, self.n_features, self.dtype = predictor, n_features, np.dtype(dtype)
-        self.classes, self.scaler = classes, scaler
-        self._row = _pass_for(predictor, n_features)
+        self.classes, self.preparation, self.names = classes, preparation, names
+        self.outcome = outcome
+        self._width = n_features if preparation is None else preparation.width
+        self._row = _pass_for(predictor, self._width)
         self._scratch = threading.local()
-        if scaler is not None:
-            self._shift, self._factor = (
-                np.ascontiguousarray(part, dtype=self.dtype) for part in scaler
-            )
-        self.n_outputs = self._row(np.zeros(n_features, dtype=self.dtype), _Scratch()).size
+        self._prepare = None if preparation is None else preparing(preparation, self.dtype)
+        self.n_outputs = self._row(np.zeros(self._width, dtype=self.dtype), _Scratch()).size
 
     def __call__(self, x):
         scores = self._scores(x)
@@ -49,6 +53,12 @@ class RowScorer:
         if self.classes is None:
             return float(scores[0])
         return self.classes[int(scores[0] > 0) if self.n_outputs == 1 else int(scores.argmax())]
+
+    def predict_proba(self, x):
+        """Probabilities of the classes of a row, in the order of ``classes``."""
+        if self.outcome is None:
+            raise AttributeError("The model of this scorer gives no probabilities.")
+        return row_probabilities(self.outcome, [self._scores(x).tolist()])
 
     def batch(self, X, out=None):
         """Scores of a few rows, shape (n_rows, n_outputs)."""
@@ -67,9 +77,9 @@ class RowScorer:
         if type(x) is not np.ndarray or x.ndim != 1:
             x = self._as_row(x)
         row = x
-        if self.scaler is not None:
-            row = memory.get("row", self.n_features, self.dtype)
-            if not row_passes.scale(x, self._shift, self._factor, row):
+        if self._prepare is not None:
+            row = memory.get("row", self._width, self.dtype)
+            if not self._prepare(x, row):
                 raise self._refusal(x)
         scores = self._row(row, memory)
         if scores is None:
@@ -77,6 +87,7 @@ class RowScorer:
         return scores
 
     def _as_row(self, x):
+        self._check_names(x)
         row = np.asarray(x, dtype=self.dtype)
         if row.ndim != 1:
             raise ValueError(
@@ -85,21 +96,64 @@ class RowScorer:
             )
         return row
 
+    def _check_names(self, x):
+        """Refuse a row whose numbers have the names of others, such as one of a data frame."""
+        found = list(x.index) if hasattr(x, "to_frame") else None
+        known = self.names is not None and found is not None
+        if known and all(isinstance(name, str) for name in found) and found != list(self.names):
+            raise ValueError(
+                "The feature names should match those of the fit, in its order: they are "
+                f"{', '.join(map(str, self.names))[:200]}."
+            )
+
     def _refusal(self, x):
         """What is wrong with a row that a pass has refused."""
         if len(x) != self.n_features:
             return ValueError(f"The row has {len(x)} numbers, not {self.n_features}.")
+        if self.preparation is not None and not self.preparation.only_scales:
+            return self._unprepared(x)
         strange = np.flatnonzero(~np.isfinite(x))
         if len(strange):
             place = int(strange[0])
             return ValueError(f"Feature {place} of the row is {x[place]}: give finite numbers.")
         return ValueError("The row's numbers are too large for the scaler or the projection.")
 
+    def _unprepared(self, x):
+        try:
+            self.preparation(x[None], self.names)
+        except ValueError as error:  # the plain formula says what it does not take
+            return error
+        return ValueError("The row's numbers are too large for the model.")
+
     def __getstate__(self):
-        return self.predictor, self.n_features, self.dtype, self.classes, self.scaler
+        own = self.predictor, self.n_features, self.dtype
+        return *own, self.classes, self.preparation, self.names, self.outcome
 
     def __setstate__(self, state):
         self.__init__(*state)
+
+
+class WrappedScorer:
+    """Labels and probabilities of one row, for a calibrated or threshold-tuned model.
+
+    ``scorers`` are those of the models that it averages; rows are checked as they do.
+    """
+
+    def __init__(self, scorers, outcome, classes):
+        self.scorers, self.outcome, self.classes = tuple(scorers), outcome, classes
+
+    def predict(self, x):
+        """The label of a row."""
+        return self.classes[row_place(self.outcome, self._scores(x))]
+
+    def predict_proba(self, x):
+        """Probabilities of the classes of a row, in the order of ``classes``."""
+        if not self.outcome.gives_probabilities:
+            raise AttributeError("The model of this scorer gives no probabilities.")
+        return row_probabilities(self.outcome, self._scores(x))
+
+    def _scores(self, x):
+        return [scorer._scores(x).tolist() for scorer in self.scorers]
 
 
 class _Scratch:

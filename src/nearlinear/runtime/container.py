@@ -23,7 +23,7 @@ from .demands import allowance, content_bytes, header_bytes
 from .output_file import replacing
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
-VERSION = 1
+VERSION = 2  # with wrappers; files of a model alone are of version 1
 _FIXED = 24
 _ALIGNMENT = 64
 _LONGEST_HEADER = 1 << 26
@@ -118,7 +118,9 @@ def _pieces(header, arrays):
         if len(text) == length:
             break
         length = len(text)
-    fixed = np.array([VERSION, zlib.crc32(text)], dtype="<u4").tobytes()
+    # readers of version 1 would take labels from the scores
+    version = VERSION if header.get("wrapped_in") else 1
+    fixed = np.array([version, zlib.crc32(text)], dtype="<u4").tobytes()
     yield MAGIC + fixed + np.array([length], dtype="<u8").tobytes() + text
     at = _FIXED + length
     for array, entry in zip(arrays, entries, strict=True):

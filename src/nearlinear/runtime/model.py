@@ -1,20 +1,26 @@
-"""A model as it stands in a file: what scales its rows, what scores them, what the scores mean."""
+"""A model as it stands in a file: what prepares rows, what scores them, what the scores mean."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from .container import ModelFileError
+from .outcome import LogLoss, Outcome
+from .outcome_rules import outcome_of
 from .parts import Part, parse
+from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import score
+
+_MOST_MODELS = 1000  # that are averaged
 
 
 @dataclass(frozen=True)
 class FileModel:
     """Scores rows and names their classes.
 
-    ``record`` is what the header says of the training: rows, versions, cost.
+    ``record`` is what the header says of the training: rows, versions, cost. ``outcome`` says what
+    scores mean; where several models are averaged, ``others`` are those after the first.
     """
 
     method: str
@@ -24,15 +30,69 @@ class FileModel:
     feature_names: list | None
     classes: list | None
     parameters: dict
-    mean: np.ndarray | None
-    scale: np.ndarray | None
+    preparation: Preparation | None
     record: dict
+    outcome: Outcome
+    others: tuple = ()
+
+    @property
+    def width(self):
+        """Columns that the predictor sees, beside those of a gate."""
+        return self.n_features if self.preparation is None else self.preparation.width
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.
 
         Scores that are too large to be numbers are an error, not NaN.
         """
+        if self.others:
+            raise ValueError(
+                f"{1 + len(self.others)} calibrated models are averaged here, which have no scores "
+                "in common: ask for predict_proba."
+            )
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Labels, or the values of a regression."""
+        return self.labels(self.all_scores(X))
+
+    def predict_proba(self, X):
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return self.probabilities(self.all_scores(X))
+
+    @property
+    def gives_probabilities(self):
+        return self.outcome.gives_probabilities
+
+    def all_scores(self, X):
+        """A list of scores (n_rows, n_outputs), one for each model that is averaged."""
+        return [model._scores(X) for model in (self, *self.others)]
+
+    def labels(self, scores):
+        """Labels, or values, of ``all_scores``."""
+        if self.classes is None:
+            return scores[0][:, 0]
+        labels = np.array(self.classes)
+        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
+            labels = np.array(self.classes, dtype=object)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return labels[self.outcome.places(scores)]
+
+    def probabilities(self, scores):
+        """Class probabilities of ``all_scores``."""
+        if not self.gives_probabilities:
+            raise ValueError(
+                f"The {self.method} of this file gives no probabilities: save one with "
+                "loss='log_loss', or CalibratedClassifierCV around it."
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.outcome.probabilities(scores)
+        if not np.all(np.isfinite(found)):
+            raise ValueError("The scores are too large for probabilities.")
+        return found
+
+    def _scores(self, X):
         with np.errstate(all="ignore"):
             scores = score(self.predictor, self._rows(X))
         if not np.all(np.isfinite(scores)):
@@ -41,48 +101,55 @@ class FileModel:
                 f"The scores of row {row} are not finite: the model's numbers, or the row's, are "
                 "too large."
             )
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X):
-        """Labels, or the values of a regression."""
-        scores = self.decision_function(X)
-        return scores if self.classes is None else self.labels(scores)
-
-    def labels(self, scores):
-        """The classes of scores."""
-        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels = np.array(self.classes)
-        if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
-            labels = np.array(self.classes, dtype=object)
-        return labels[places]
+        return scores
 
     def _rows(self, X):
+        check_names(X, self.feature_names)
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features + self.n_gating_features:
             raise ValueError(
                 f"The model takes rows of {self.n_features + self.n_gating_features} numbers, "
                 f"X has shape {X.shape}."
             )
-        # scaled in the rows' own precision, as scikit-learn does
-        X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
-        if not np.all(np.isfinite(X)):
-            raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
-        d = self.n_features
+        seen, gating = X[:, : self.n_features], X[:, self.n_features :]
+        # prepared in the rows' own precision, as scikit-learn does
+        prepare = self.preparation
+        rows = _finite(seen) if prepare is None else prepare(seen, self.feature_names)
+        if self.n_gating_features:
+            rows = np.concatenate([rows, _finite(gating)], axis=1)
         with np.errstate(over="ignore"):
-            if self.mean is not None:
-                X[:, :d] -= self.mean.astype(X.dtype)
-            if self.scale is not None:
-                X[:, :d] /= self.scale.astype(X.dtype)
-            X = X.astype(_dtype(self.predictor), copy=False)
-        if not np.all(np.isfinite(X)):
+            rows = rows.astype(_dtype(self.predictor), copy=False)
+        if not np.all(np.isfinite(rows)):
             raise ValueError("X holds numbers that are too large when they are scaled.")
-        return X
+        return rows
+
+
+def check_names(X, names):
+    """Refuse a table whose columns have other names than those of the fit, or another order."""
+    found = getattr(X, "columns", None)
+    if names is None or found is None or not all(isinstance(name, str) for name in found):
+        return
+    for place, (name, wanted) in enumerate(zip(found, names)):
+        if name != wanted:
+            raise ValueError(
+                "The feature names should match those of the fit, in its order: column "
+                f"{place} of X is {name!r} and should be {wanted!r}."
+            )
+
+
+def _finite(X):
+    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+    if not np.all(np.isfinite(X)):
+        raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
+    return X
 
 
 def model_of(header, arrays):
     """A header and its arrays as a model, all of it checked."""
     known = ("method", "predictor", "n_features", "n_gating_features", "feature_names")
-    known += ("classes", "parameters", "attributes", "scaler", "record")
+    known += ("classes", "parameters", "attributes", "record")
+    if "scaler" not in header:  # as files had it before
+        known += ("preparation",)
     for name in known:
         if name not in header:
             raise ModelFileError(f"The model file does not say its {name}.")
@@ -90,20 +157,55 @@ def model_of(header, arrays):
     for count, least in ((n_features, 1), (n_gating, 0)):
         if type(count) is not int or not least <= count < 1 << 31:
             raise ModelFileError("The model file names no whole number of features.")
+    preparation = preparation_of(header, arrays, n_features)
     predictor = parse(header["predictor"], arrays)
-    n_outputs = check_predictor(predictor, n_features + n_gating)
+    width = n_features if preparation is None else preparation.width
+    n_outputs = check_predictor(predictor, width + n_gating)
     classes = parse(header["classes"], arrays)
     _check_classes(classes, n_outputs)
-    mean, scale = _scaler(parse(header["scaler"], arrays), n_features)
     names = _check_names(header["feature_names"], n_features)
     parameters = parse(header["parameters"], arrays)
     if not isinstance(parameters, dict):
         raise ModelFileError("The model file's parameters are described wrongly.")
     record = header["record"] if isinstance(header["record"], dict) else {}
+    others = _others(header, arrays, n_features + n_gating, n_outputs)
+    outcome = _outcome(header, arrays, parameters, classes, n_outputs, 1 + len(others))
     return FileModel(
         str(header["method"]), predictor, n_features, n_gating, names,
-        None if classes is None else _as_list(classes), parameters, mean, scale, record,
+        None if classes is None else _as_list(classes), parameters, preparation, record, outcome,
+        others,
     )  # fmt: skip
+
+
+def _others(header, arrays, n_columns, n_outputs):
+    """The models that are averaged with the first one: each has a header of its own."""
+    members = header.get("members", [])
+    if not isinstance(members, list) or len(members) >= _MOST_MODELS:
+        raise ModelFileError(f"The model file lists no members, or {_MOST_MODELS} and more.")
+    found = []
+    for member in members:
+        if not isinstance(member, dict) or "members" in member or "outcome" in member:
+            raise ModelFileError("The model file's members are described wrongly.")
+        one = model_of(member, arrays)
+        n_classes = len(one.classes or ())
+        good = n_classes == (2 if n_outputs == 1 else n_outputs)
+        if not good or one.n_features + one.n_gating_features != n_columns:
+            raise ModelFileError("The model file's members are of other rows or classes.")
+        found.append(one)
+    return tuple(found)
+
+
+def _outcome(header, arrays, parameters, classes, n_outputs, n_models):
+    found = header.get("outcome")
+    if found is not None and classes is None:
+        raise ModelFileError("The model file has an outcome of classes for a regression.")
+    if found is not None:
+        return outcome_of(parse(found, arrays), n_outputs, n_models)
+    if n_models > 1:
+        raise ModelFileError("The model file does not say how its members are averaged.")
+    # files from before there were outcomes say it by the loss
+    is_log_loss = classes is not None and parameters.get("loss") == "log_loss"
+    return Outcome((LogLoss(),) if is_log_loss else ())
 
 
 def _as_list(classes):
@@ -140,24 +242,6 @@ def _check_names(names, n_features):
     ):
         raise ModelFileError("The model file's feature names are not those of its features.")
     return names
-
-
-def _scaler(scaler, n_features):
-    if scaler is None:
-        return None, None
-    if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
-        raise ModelFileError("The model file's scaler is described wrongly.")
-    for name, array in scaler.items():
-        good = array is None or (
-            isinstance(array, np.ndarray)
-            and array.shape == (n_features,)
-            and array.dtype.kind == "f"
-            and np.all(np.isfinite(array))
-            and (name == "mean" or np.all(array > 0.0))
-        )
-        if not good:
-            raise ModelFileError("The model file's scaler is not one of its features.")
-    return scaler["mean"], scaler["scale"]
 
 
 def _dtype(part):

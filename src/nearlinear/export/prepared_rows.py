@@ -1,0 +1,123 @@
+"""The preparation in a model file: its table for every reader, its steps for Python."""
+
+import warnings
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from ..preparation.raw_rows import raw_rows
+from ..preparation.transformers import NoPreparation, preparation_of_steps
+from ..runtime.container import ModelFileError
+from ..runtime.preparation import FIELDS
+from .description import NotData, describe, restore
+
+# A small file may speak of many columns, for which no memory is taken.
+_DRAWN_ROWS, _DRAWN_NUMBERS = 8, 1 << 20
+
+
+def describe_preparation(steps, estimator, arrays):
+    """What a header says of the steps before a model; None where there are none."""
+    if not steps:
+        return None
+    try:
+        table = preparation_of_steps(steps, estimator.n_features_in_)
+        found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
+        found["steps"] = describe(steps, arrays)
+    except (NoPreparation, NotData) as error:
+        raise ModelFileError(str(error)) from error
+    names = getattr(estimator, "feature_names_in_", None)
+    found["names"] = None if names is None else [str(name) for name in names]
+    return found
+
+
+def _plain(value, arrays):
+    """Tuples as lists, which is what JSON has."""
+    if isinstance(value, tuple):
+        return [_plain(item, arrays) for item in value]
+    return describe(value, arrays)
+
+
+def restored_steps(header, arrays, checked, estimator):
+    """The steps before a model, which do what the table says."""
+    if header.get("preparation") is None:
+        return [] if not _was_scaled(header, checked) else [_scaler_of(checked)]
+    found = header["preparation"]
+    steps = restore(found.get("steps"), arrays)
+    if not isinstance(steps, list) or not steps:
+        raise ModelFileError("The model file's preparation has no steps.")
+    _check(steps, checked)
+    names = found.get("names")
+    if names is not None:
+        good = isinstance(names, list) and len(names) == checked.width
+        if not good or not all(isinstance(name, str) for name in names):
+            raise ModelFileError("The model file's prepared columns have other names than columns.")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    return steps
+
+
+def _check(steps, checked):
+    """Hold the steps against the table on a few rows: a lie, or another scikit-learn, shows."""
+    n_raw = getattr(steps[0], "n_features_in_", None)
+    if type(n_raw) is not int or n_raw != checked.n_features:
+        raise _refusal(checked, " (other columns)")
+    width = checked.preparation.width
+    n_rows = min(_DRAWN_ROWS, _DRAWN_NUMBERS // max(width, checked.n_features))
+    prepared = np.random.default_rng(0).standard_normal((n_rows, width))
+    rows = raw_rows(checked.preparation, prepared) if n_rows else None
+    given = None if rows is None else _named(rows, checked.feature_names)
+    if given is None:
+        return
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            wanted = checked.preparation(rows)
+            found = given
+            for step in steps:
+                found = step.transform(found)
+            found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+            good = np.allclose(found.astype(np.float64), wanted, rtol=1e-6, atol=1e-9)
+        except Exception as error:
+            raise _refusal(checked, f" ({type(error).__name__})") from error
+    if not good:
+        raise _refusal(checked, "")
+
+
+def _refusal(checked, reason):
+    versions = checked.record.get("versions")
+    made_by = versions.get("scikit-learn") if isinstance(versions, dict) else None
+    made_by = made_by if isinstance(made_by, str) else "unknown"
+    return ModelFileError(
+        f"The steps before the model do not do what the file says of them{reason}: it was written "
+        f"with scikit-learn {made_by[:20]}; nearlinear.runtime scores it with NumPy alone."
+    )
+
+
+def _named(rows, names):
+    """Rows as the steps were fitted; None without pandas, whose tables have names."""
+    if names is None:
+        return rows
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        return None
+    return DataFrame(rows, columns=names).infer_objects()
+
+
+# --- files from before there were preparations ---------------------------------------------------
+
+
+def _was_scaled(header, checked):
+    return checked.preparation is not None or bool(checked.record.get("scaled"))
+
+
+def _scaler_of(checked):
+    mean = getattr(checked.preparation, "shift", None)
+    scale = getattr(checked.preparation, "scale", None)
+    scaler = StandardScaler(with_mean=mean is not None, with_std=scale is not None)
+    scaler.mean_, scaler.scale_ = mean, scale
+    scaler.var_ = None if scale is None else scale**2
+    scaler.n_features_in_ = checked.n_features
+    scaler.n_samples_seen_ = checked.record.get("scaler_rows")
+    if checked.feature_names is not None:
+        scaler.feature_names_in_ = np.array(checked.feature_names, dtype=object)
+    return scaler

@@ -1,0 +1,34 @@
+"""``row_scorer``: single rows in microseconds, for pipelines and wrapped models."""
+
+from sklearn.pipeline import make_pipeline
+
+from ..predictors.row_scorer import WrappedScorer
+from .model_parts import model_parts
+from .wrappers import unwrapped
+
+
+def row_scorer(model):
+    """What ``compile()`` is for a model alone, for all that ``save`` takes.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or wrapper
+        Fitted: a model, a pipeline that ends in one, the search for either, or any of them within
+        CalibratedClassifierCV, TunedThresholdClassifierCV or FixedThresholdClassifier.
+
+    Returns
+    -------
+    RowScorer or WrappedScorer
+        ``scorer.predict(x)`` is the label of a one-dimensional array and
+        ``scorer.predict_proba(x)`` its probabilities, where the model has some.
+
+    Raises
+    ------
+    ModelFileError
+        The model is none of these.
+    """
+    whole, scorers = unwrapped(model), []
+    for one in whole.models:
+        _, steps, estimator = model_parts(one)
+        scorers.append(estimator.compile(make_pipeline(*steps) if steps else None))
+    return WrappedScorer(scorers, whole.outcome, whole.classes) if whole.wrappers else scorers[0]

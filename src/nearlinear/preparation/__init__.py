@@ -1,0 +1,1 @@
+"""What comes before a model: scikit-learn's transformers as one table."""

@@ -1,0 +1,102 @@
+"""Columns on their way from raw rows to the model: the entries of a table, before it is one."""
+
+import math
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ..runtime.preparation import Preparation
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Arrays with an entry for each column; ``fill`` stands for missing values, NaN for itself."""
+
+    source: np.ndarray
+    fill: np.ndarray
+    category: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def __len__(self):
+        return len(self.source)
+
+    @property
+    def are_raw(self):
+        """Whether nothing was done to them, or gaps were filled and no more."""
+        raw = raw_columns(len(self))
+        names = ("category", "shift", "scale", "low", "high")
+        return all(np.array_equal(getattr(self, name), getattr(raw, name)) for name in names)
+
+    def pick(self, places):
+        places = np.asarray(places, dtype=np.intp)
+        return Columns(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def moved(self, shift, scale, low=-math.inf, high=math.inf):
+        """Afterwards shifted, scaled and clipped: one shift, one scale and one clip again."""
+        shift = 0.0 if shift is None else np.asarray(shift, dtype=np.float64)
+        scale = 1.0 if scale is None else np.asarray(scale, dtype=np.float64)
+
+        def after(values):
+            return np.clip((values.astype(np.float64) - shift) / scale, low, high)
+
+        return replace(
+            self, fill=after(self.fill), shift=self.shift + shift * self.scale,
+            scale=self.scale * scale, low=after(self.low), high=after(self.high),
+        )  # fmt: skip
+
+    def marks(self, fill, likes):
+        """0 where there is a value, ``fill`` where there is none; ``likes`` are such values."""
+        # texts are compared, with any text
+        category = ["" if isinstance(like, str) else None for like in likes]
+        zeros = np.zeros(len(self))
+        return replace(
+            raw_columns(len(self)), source=self.source, fill=np.asarray(fill, dtype=np.float64),
+            category=np.array(category, dtype=object), low=zeros, high=zeros,
+        )  # fmt: skip
+
+    def table(self, n_raw, known):
+        """The preparation of rows of ``n_raw`` columns; None for what does nothing."""
+        raw = raw_columns(n_raw)
+        is_clipped = np.any(np.isfinite(self.low)) or np.any(np.isfinite(self.high))
+        missing = self.fill.astype(np.float64)
+        has_categories = any(category is not None for category in self.category)
+        return Preparation(
+            n_features=n_raw,
+            source=None if np.array_equal(self.source, raw.source) else self.source,
+            missing=None if np.all(np.isnan(missing)) else missing,
+            shift=self.shift if np.any(self.shift != 0.0) else None,
+            scale=self.scale if np.any(self.scale != 1.0) else None,
+            low=self.low if is_clipped else None,
+            high=self.high if is_clipped else None,
+            categories=tuple(self.category.tolist()) if has_categories else None,
+            known=tuple(known) or None,
+        )
+
+
+def raw_columns(count):
+    """Columns as they come."""
+    return Columns(
+        np.arange(count), np.full(count, math.nan), np.full(count, None), np.zeros(count),
+        np.ones(count), np.full(count, -math.inf), np.full(count, math.inf),
+    )  # fmt: skip
+
+
+def joined(parts):
+    """Columns side by side."""
+    parts = [raw_columns(0), *parts]
+    names = [field.name for field in fields(Columns)]
+    return Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def is_nan(value):
+    return isinstance(value, float) and math.isnan(value)
+
+
+def are_nan(values):
+    """The same for numbers, texts and anything else of an array."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.array([is_nan(value) for value in values.tolist()], dtype=bool)

@@ -1,0 +1,203 @@
+"""scikit-learn's transformers as a ``Preparation``: what each makes of columns that came so far."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from ..runtime.preparation import is_category
+from .chosen_columns import column_numbers
+from .columns import are_nan, is_nan, joined, raw_columns
+
+_LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles
+
+
+class NoPreparation(ValueError):
+    """Steps that no table holds; the message says which and why."""
+
+
+def preparation_of_steps(steps, n_features=None):
+    """The table of fitted transformers, one after the other; None where there are none.
+
+    ``n_features`` is how many columns the model behind them takes.
+    """
+    if not steps:
+        return None
+    for step in steps:
+        _require_known(step)
+        check_is_fitted(step)
+    n_raw = steps[0].n_features_in_
+    columns, known = raw_columns(n_raw), []
+    for step in steps:
+        columns = _after(step, columns, known)
+    if n_features not in (None, len(columns)):
+        raise NoPreparation(
+            f"The steps make {len(columns)} features, and the model was fitted to {n_features}."
+        )
+    return columns.table(n_raw, known)
+
+
+def preparation_of_numbers(steps, n_features=None):
+    """The same for raw rows that are numbers: text is refused."""
+    found = preparation_of_steps(steps, n_features)
+    if found is not None and found.texts:
+        raise NoPreparation(
+            f"Column {found.texts[0]} holds text, and raw rows are numbers here: give the "
+            "categories numbers before fitting."
+        )
+    return found
+
+
+def _require_known(step):
+    # what is derived from these may do something else
+    if type(step) not in _RULES:
+        known = ", ".join(sorted(kind.__name__ for kind in _RULES if kind is not Pipeline))
+        raise NoPreparation(
+            f"{type(step).__name__} has no place before an exported model: take steps of {known}."
+        )
+
+
+def _after(step, columns, known):
+    _require_known(step)
+    return _RULES[type(step)](step, columns, known)
+
+
+# --- scalers ------------------------------------------------------------------------------------
+
+
+def _standard(scaler, columns, known):
+    # a scaler that does not take off the mean may have learned one all the same
+    mean = scaler.mean_ if scaler.with_mean else None
+    return columns.moved(mean, scaler.scale_ if scaler.with_std else None)
+
+
+def _robust(scaler, columns, known):
+    center = scaler.center_ if scaler.with_centering else None
+    return columns.moved(center, scaler.scale_ if scaler.with_scaling else None)
+
+
+def _largest(scaler, columns, known):
+    ends = (-1.0, 1.0) if getattr(scaler, "clip", False) else ()
+    return columns.moved(None, scaler.scale_, *ends)
+
+
+def _between(scaler, columns, known):
+    first = scaler.data_min_ - scaler.feature_range[0] / scaler.scale_
+    ends = map(float, scaler.feature_range) if scaler.clip else ()
+    return columns.moved(first, 1.0 / scaler.scale_, *ends)
+
+
+# --- missing values -----------------------------------------------------------------------------
+
+
+def _imputed(imputer, columns, known):
+    if not is_nan(imputer.missing_values):
+        raise NoPreparation(
+            f"SimpleImputer(missing_values={imputer.missing_values!r}) has no place before an "
+            "exported model, where NaN alone is missing: turn these values into NaN."
+        )
+    stands, is_open = imputer.statistics_, are_nan(columns.fill)
+    kept = np.flatnonzero(imputer.keep_empty_features | ~are_nan(stands))
+    found = replace(columns, fill=np.where(is_open, stands, columns.fill)).pick(kept)
+    if not imputer.add_indicator:
+        return found
+    marked = imputer.indicator_.features_
+    likes = np.asarray(stands, dtype=object)[marked]
+    return joined([found, columns.pick(marked).marks(is_open[marked], likes)])
+
+
+# --- categories ---------------------------------------------------------------------------------
+
+
+def _encoded(encoder, columns, known):
+    if not columns.are_raw:
+        raise NoPreparation("OneHotEncoder behind a scaler or an encoder: let it come first.")
+    may_group = encoder.min_frequency is not None or encoder.max_categories is not None
+    if may_group and any(rare is not None for rare in encoder.infrequent_categories_):
+        raise NoPreparation(
+            "OneHotEncoder with infrequent categories has no place before an exported model: "
+            "leave out min_frequency and max_categories."
+        )
+    dropped = [None] * len(columns) if encoder.drop_idx_ is None else encoder.drop_idx_
+    is_strict, found = encoder.handle_unknown == "error", []
+    for place, left_out in enumerate(dropped):
+        values = [_category(value) for value in encoder.categories_[place].tolist()]
+        one = columns.pick([place] * len(values))
+        fills = _fills(columns.fill[place], values, is_strict)
+        is_gap = are_nan(np.array(values, dtype=object))
+        made = replace(one, fill=fills, category=np.array(values, dtype=object))
+        marks = one.marks(fills, [values[0]] * len(values))
+        kept = [k for k in range(len(values)) if k != left_out]
+        found += [(marks if is_gap[k] else made).pick([k]) for k in kept]
+        if is_strict:
+            known.append((int(one.source[0]), tuple(v for v in values if not is_nan(v))))
+    return joined(found)
+
+
+def _fills(fill, values, is_strict):
+    """What a missing value becomes in the columns of these categories."""
+    hits = [float(value == fill or (is_nan(value) and is_nan(fill))) for value in values]
+    return np.array([np.nan] * len(values) if is_strict and not any(hits) else hits)
+
+
+def _category(value):
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str) or is_nan(value):
+        return value
+    if not is_category(value) or abs(value) > _LARGEST_WHOLE:
+        raise NoPreparation(
+            f"The category {value!r} is neither a text nor a number: turn it into one."
+        )
+    return float(value)
+
+
+# --- steps in steps -----------------------------------------------------------------------------
+
+
+def _chained(pipeline, columns, known):
+    for _, step in pipeline.steps:
+        if step is not None and step != "passthrough":
+            columns = _after(step, columns, known)
+    return columns
+
+
+def _side_by_side(transformer, columns, known):
+    if transformer.transformer_weights:
+        raise NoPreparation("ColumnTransformer with transformer_weights: leave them out.")
+    found = []
+    for _, step, chosen in transformer.transformers_:
+        picked = columns.pick(column_numbers(transformer, chosen))
+        if step == "drop" or not len(picked):
+            continue
+        found.append(picked if step == "passthrough" else _after(step, picked, known))
+    return joined(found)
+
+
+def _unchanged(transformer, columns, known):
+    if transformer.func is not None:
+        raise NoPreparation("FunctionTransformer runs code, which no table holds: leave it out.")
+    return columns
+
+
+_RULES = {
+    StandardScaler: _standard,
+    MinMaxScaler: _between,
+    MaxAbsScaler: _largest,
+    RobustScaler: _robust,
+    SimpleImputer: _imputed,
+    OneHotEncoder: _encoded,
+    ColumnTransformer: _side_by_side,
+    FunctionTransformer: _unchanged,
+    Pipeline: _chained,
+}

@@ -1,0 +1,146 @@
+"""What scores mean: how they become probabilities and labels.
+
+These are the formulas that everything else is held against: scikit-learn's calibrated and
+threshold-tuned classifiers, the scorer of single rows, C and ONNX.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_NARROWEST = 1e-30  # of a ramp, so that its steepness is a number in single precision
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """Scores of the log loss are logarithms of odds: a softmax, with 0 for the first of two."""
+
+    def __call__(self, scores):
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        return _softmax(scores)
+
+
+@dataclass(frozen=True)
+class Sigmoids:
+    """1 / (1 + exp(slope · score + offset)) for each output, then divided by their sum."""
+
+    slopes: np.ndarray
+    offsets: np.ndarray
+
+    def __call__(self, scores):
+        with np.errstate(over="ignore"):
+            return _shared(1.0 / (1.0 + np.exp(self.slopes * scores + self.offsets)))
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """The softmax of ``factor`` times the scores; those of two classes are −score and score."""
+
+    factor: np.ndarray
+
+    def __call__(self, scores):
+        if scores.shape[1] == 1:
+            scores = np.hstack([-scores, scores])
+        return _softmax(self.factor * scores)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Straight lines between the points of a table for each output, then divided by their sum.
+
+    Below the first point and above the last one the line is level.
+    """
+
+    scores: tuple
+    probabilities: tuple
+
+    def __call__(self, scores):
+        found = [
+            np.interp(score, *table)
+            for score, *table in zip(scores.T, self.scores, self.probabilities, strict=True)
+        ]
+        return _shared(np.stack(found, axis=1))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The class ``positive`` from ``at`` on, the other one below.
+
+    ``of`` says what is compared: the "probability" of that class, or its "score", which for the
+    first class is that of the second with the other sign.
+    """
+
+    of: str
+    at: float
+    positive: int
+
+    def __call__(self, scores, probabilities):
+        if self.of == "probability":
+            value = probabilities()[:, self.positive]
+        else:
+            value = scores[:, 0] if self.positive else -scores[:, 0]
+        return np.where(value >= self.at, self.positive, 1 - self.positive)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Probabilities and labels of the scores of one model, or of several that are averaged.
+
+    ``calibration`` has one of the kinds above for every model, or nothing where scores are no
+    probabilities.
+    """
+
+    calibration: tuple = ()
+    threshold: Threshold | None = None
+
+    @property
+    def gives_probabilities(self):
+        return len(self.calibration) > 0
+
+    @property
+    def is_calibrated(self):
+        """Whether labels follow the probabilities, and not the scores."""
+        return any(not isinstance(part, LogLoss) for part in self.calibration)
+
+    def probabilities(self, scores):
+        """Shape (n_rows, n_classes), of scores (n_rows, n_outputs) for each model."""
+        found = sum(part(one) for part, one in zip(self.calibration, scores, strict=True))
+        return found / len(scores) if len(scores) > 1 else found
+
+    def places(self, scores):
+        """Numbers of the classes of the same."""
+        if self.threshold is not None:
+            return self.threshold(scores[0], lambda: self.probabilities(scores))
+        if self.is_calibrated:
+            return self.probabilities(scores).argmax(axis=1)
+        (scores,) = scores
+        return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def ramps(scores, probabilities):
+    """A table as what it begins with, and ramps: where each starts, 1 / its width, its rise.
+
+    The table's line at a score is the beginning, plus each rise times
+    (score − start) · steepness, kept between 0 and 1.
+    """
+    scores, probabilities = np.float64(scores), np.float64(probabilities)
+    rises = np.diff(probabilities)
+    is_level = rises == 0.0
+    widths = np.diff(scores)
+    found = (scores[:-1], 1.0 / np.maximum(widths, _NARROWEST), rises)
+    return probabilities[0], *(values[~is_level] for values in found)
+
+
+def _softmax(scores):
+    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def _shared(values):
+    """Two classes: the rest is the first one's. Several: shares of the sum, equal if that is 0."""
+    if values.shape[1] == 1:
+        return np.hstack([1.0 - values, values])
+    total = values.sum(axis=1, keepdims=True)
+    equal = np.full_like(values, 1.0 / values.shape[1])
+    return np.divide(values, total, out=equal, where=total != 0)

@@ -1,0 +1,245 @@
+"""From raw columns to the columns of a model: the plain formula.
+
+Every column of a prepared row comes from one raw column:
+
+    prepared[j] = missing[j]                                        where a value is missing (NaN),
+                  clip((v − shift[j]) / scale[j], low[j], high[j])  elsewhere,
+
+where v is the raw value, or, for a column of a category, 1 where the raw value is that category and
+0 elsewhere. Scalers, imputers, one-hot encoders, and chains and choices of columns of these are all
+such tables.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .container import ModelFileError
+from .parts import parse
+
+_ARRAYS = ("source", "missing", "shift", "scale", "low", "high")
+FIELDS = ("n_features", *_ARRAYS, "categories", "known")
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What is done to a row of ``n_features`` raw columns; None where nothing is.
+
+    ``source`` has a raw column for each prepared one (None: the same, in order). ``missing`` is
+    NaN where a missing value is refused. ``categories`` has None for columns of numbers, else a
+    number or a text. ``known`` lists pairs of a raw column and all the categories it may hold.
+    """
+
+    n_features: int
+    source: np.ndarray | None = None
+    missing: np.ndarray | None = None
+    shift: np.ndarray | None = None
+    scale: np.ndarray | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    categories: tuple | None = None
+    known: tuple | None = None
+
+    @property
+    def width(self):
+        """Columns of a prepared row."""
+        return self.n_features if self.source is None else len(self.source)
+
+    @property
+    def sources(self):
+        return np.arange(self.n_features) if self.source is None else self.source
+
+    @property
+    def only_scales(self):
+        """Whether rows are shifted and scaled, and nothing else."""
+        others = (self.source, self.missing, self.low, self.high, self.categories, self.known)
+        return all(part is None for part in others)
+
+    @property
+    def texts(self):
+        """Raw columns that hold text."""
+        pairs = [(s, [c]) for s, c in zip(self.sources, self.categories or ())]
+        pairs += list(self.known or ())
+        return sorted({int(s) for s, found in pairs if any(isinstance(c, str) for c in found)})
+
+    def column(self, name, none):
+        """An array of the table, filled in where it says nothing."""
+        array = getattr(self, name)
+        return np.full(self.width, none) if array is None else array
+
+    def and_columns(self, count):
+        """The same, with further columns on the right that stay as they are."""
+        if count == 0:
+            return self
+
+        def longer(array, rest):
+            return None if array is None else np.concatenate([array, np.full(count, rest)])
+
+        more = np.arange(self.n_features, self.n_features + count)
+        categories = self.categories
+        return replace(
+            self,
+            n_features=self.n_features + count,
+            source=None if self.source is None else np.concatenate([self.source, more]),
+            missing=longer(self.missing, np.nan),
+            shift=longer(self.shift, 0.0),
+            scale=longer(self.scale, 1.0),
+            low=longer(self.low, -np.inf),
+            high=longer(self.high, np.inf),
+            categories=None if categories is None else categories + (None,) * count,
+        )
+
+    def __call__(self, X, names=None):
+        """Prepared rows, in the precision of ``X`` if that is single, else in double."""
+        numbers = _Columns(np.asarray(X), names)
+        self._check_known(numbers)
+        rows, is_missing = self._compared(numbers)
+        dtype = rows.dtype
+        with np.errstate(over="ignore"):
+            if self.shift is not None:
+                rows -= self.shift.astype(dtype)
+            if self.scale is not None:
+                rows /= self.scale.astype(dtype)
+        if not np.all(np.isfinite(rows) | is_missing):
+            raise ValueError("X holds numbers that are too large when they are scaled.")
+        if self.low is not None:
+            rows = np.clip(rows, self.low.astype(dtype), self.high.astype(dtype))
+        if self.missing is not None:
+            rows = np.where(is_missing, self.missing.astype(dtype), rows)
+        if np.any(np.isnan(rows)):
+            place = np.argwhere(np.isnan(rows))[0]
+            raise numbers.refusal(int(place[0]), int(self.sources[place[1]]))
+        return rows
+
+    def _compared(self, columns):
+        """The values v, finite or missing, and where they are missing."""
+        if self.categories is None:
+            rows = columns.numbers(self.sources)
+        else:
+            found = [
+                columns.numbers([s])[:, 0] if c is None else columns.equal(int(s), c)
+                for s, c in zip(self.sources, self.categories)
+            ]
+            rows = np.stack(found, axis=1)
+        return rows, np.isnan(rows)
+
+    def _check_known(self, columns):
+        for source, values in self.known or ():
+            found = sum(np.nan_to_num(columns.equal(source, value), nan=1.0) for value in values)
+            if not np.all(found):
+                row = int(np.argmin(found > 0))
+                value = columns.X[row : row + 1, source].tolist()[0]
+                raise ValueError(
+                    f"Row {row} has {value!r} in {columns.name(source)}, which is none of the "
+                    "categories of the fit."
+                )
+
+
+class _Columns:
+    """Raw columns as numbers, or compared with a category; NaN where a value is missing."""
+
+    def __init__(self, X, names):
+        self.X, self.names = X, names
+        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+    def numbers(self, sources):
+        try:
+            picked = self.X[:, sources].astype(self.dtype)
+        except (TypeError, ValueError) as error:
+            raise ValueError("X holds text where the model takes numbers.") from error
+        if np.any(np.isinf(picked)):
+            raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
+        return picked
+
+    def equal(self, source, category):
+        """1 where the column is the category, 0 where it is another, NaN where it is missing."""
+        if not isinstance(category, str):
+            column = self.numbers([source])[:, 0]
+            is_it = column == column.dtype.type(category)
+            return np.where(np.isnan(column), column, is_it.astype(self.dtype))
+        values = self.X[:, source].tolist()
+        return np.array(
+            [np.nan if value != value else value == category for value in values], dtype=self.dtype
+        )
+
+    def name(self, source):
+        known = self.names is not None
+        return f"column {self.names[source]!r}" if known else f"column {source}"
+
+    def refusal(self, row, source):
+        return ValueError(
+            f"Row {row} has no value in {self.name(source)}, where the model takes none that are "
+            "missing: X holds NaN or infinity."
+        )
+
+
+def preparation_of(header, arrays, n_features):
+    """The preparation that a header describes, checked, or None."""
+    found = header.get("preparation")
+    if found is None and header.get("scaler") is not None:  # as files had it before
+        found = _scaler(parse(header["scaler"], arrays))
+    elif found is not None:
+        if not isinstance(found, dict) or not set(FIELDS) <= set(found):
+            raise ModelFileError("The model file's preparation is described wrongly.")
+        found = {name: parse(found[name], arrays) for name in FIELDS}
+    return None if found is None else _checked(found, n_features)
+
+
+def _scaler(scaler):
+    if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
+        raise ModelFileError("The model file's scaler is described wrongly.")
+    empty = dict.fromkeys(FIELDS)
+    return {**empty, "n_features": None, "shift": scaler["mean"], "scale": scaler["scale"]}
+
+
+def _checked(found, n_features):
+    found = {**found, "n_features": n_features}
+    source = found["source"]
+    width = n_features if source is None else np.size(source)
+    good = width >= 1 and (found["low"] is None) == (found["high"] is None)
+    for name in _ARRAYS:
+        array = found[name]
+        kind = "i" if name == "source" else "f"
+        is_array = isinstance(array, np.ndarray) and array.shape == (width,)
+        good = good and (array is None or (is_array and array.dtype.kind == kind))
+    good = good and _are_numbers(found, n_features)
+    if good and found["categories"] is not None:
+        found["categories"] = _list(found["categories"], width)
+        good = all(c is None or is_category(c) for c in found["categories"])
+    if good and found["known"] is not None:
+        found["known"] = tuple(_known_pair(pair, n_features) for pair in _list(found["known"]))
+    if not good:
+        raise ModelFileError(
+            "The model file's scaler or preparation is not one of its features."
+        )  # fmt: skip
+    return Preparation(**found)
+
+
+def _are_numbers(found, n_features):
+    source, shift, scale = found["source"], found["shift"], found["scale"]
+    good = source is None or (source.min() >= 0 and source.max() < n_features)
+    good = good and (shift is None or np.all(np.isfinite(shift)))
+    good = good and (scale is None or (np.all(np.isfinite(scale)) and np.all(scale > 0.0)))
+    good = good and (found["missing"] is None or not np.any(np.isinf(found["missing"])))
+    return good and (found["low"] is None or np.all(found["low"] <= found["high"]))
+
+
+def _known_pair(pair, n_features):
+    source, values = _list(pair, 2)
+    values = _list(values)
+    good = type(source) is int and 0 <= source < n_features
+    if not good or not all(is_category(value) for value in values):
+        raise ModelFileError("The model file's known categories are described wrongly.")
+    return source, values
+
+
+def _list(value, length=None):
+    if not isinstance(value, list | tuple) or length not in (None, len(value)):
+        raise ModelFileError("The model file's categories are described wrongly.")
+    return tuple(value)
+
+
+def is_category(value):
+    """Whether a category has a place here: a text, or a finite number."""
+    is_number = isinstance(value, int | float) and -1e300 <= value <= 1e300
+    return isinstance(value, str) or is_number

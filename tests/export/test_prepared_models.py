@@ -1,0 +1,293 @@
+"""Pipelines go everywhere: file, NumPy runtime, single rows, C and ONNX."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import onnxruntime
+import pytest
+from export.test_c_source import compiled, needs_gcc, runs, scores_in_c
+from numpy.testing import assert_allclose, assert_array_equal
+from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
+from runtime import plain_reader
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import nearlinear
+from nearlinear import LLSVMClassifier, load, runtime, save, to_c, to_onnx
+from nearlinear.export.c_literals import CSourceError
+from nearlinear.export.onnx_builder import OnnxExportError
+from nearlinear.runtime import ModelFileError
+from nearlinear.runtime.container import from_bytes, to_bytes
+
+MODEL = LLSVMClassifier(n_anchors=3, n_neighbors=2, random_state=0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.nlm"
+
+
+def fitted(name, model=MODEL, seed=0):
+    """A pipeline, and rows that it has not seen."""
+    columns, steps = ALL_STEPS[name]
+    (X, y), (other, _) = table(seed=seed), table(seed=seed + 1)
+    return make_pipeline(clone(steps), clone(model)).fit(X[columns], y), other[columns]
+
+
+@pytest.mark.parametrize("name", ALL_STEPS)
+def test_a_pipeline_comes_back_to_the_bit(name, path):
+    model, rows = fitted(name)
+    save(model, path)
+    found = load(path)
+    assert repr(found) == repr(model) or name in TEXT_STEPS  # selectors became what they chose
+    assert_array_equal(found.decision_function(rows), model.decision_function(rows))
+    assert_array_equal(found[:-1].get_feature_names_out(), model[:-1].get_feature_names_out())
+    first = from_bytes(path.read_bytes())[0]["preparation"]
+    save(found, path)
+    assert from_bytes(path.read_bytes())[0]["preparation"] == first
+
+
+@pytest.mark.parametrize("name", ALL_STEPS)
+def test_numpy_alone_scores_the_rows_of_a_pipeline(name, path):
+    model, rows = fitted(name)
+    save(model, path)
+    found, wanted = runtime.load(path), model.decision_function(rows)
+    assert_allclose(found.decision_function(rows), wanted, rtol=1e-9, atol=1e-9)
+    assert_array_equal(found.predict(rows.to_numpy()), model.predict(rows))
+    plain = plain_reader.read(path.read_bytes())
+    for row, score in list(zip(rows.to_numpy().tolist(), wanted))[:20]:
+        assert_allclose(plain_reader.scores(plain, row), score, rtol=1e-9, atol=1e-9)
+
+
+def test_a_table_in_another_order_is_refused(path):
+    model, rows = fitted("standard")
+    save(model, path)
+    for bad in (rows[["code", "height"]], rows.rename(columns={"code": "coda"})):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(bad)
+        with pytest.raises(ValueError, match="feature names should match"):
+            runtime.load(path).predict(bad)
+    save(model[-1], path)  # which was fitted to rows without names
+    assert runtime.load(path).feature_names is None
+
+
+def test_names_between_the_steps_come_back(path):
+    columns, steps = STEPS["columns"]
+    X, y = table()
+    steps = clone(steps).set_output(transform="pandas").set_params(codes__sparse_output=False)
+    model = Pipeline([("prepare", steps), ("svm", clone(MODEL))]).fit(X[columns], y)
+    save(model, path)
+    found = load(path)
+    assert list(found.named_steps) == ["prepare", "svm"]
+    assert_array_equal(found[-1].feature_names_in_, model[-1].feature_names_in_)
+    assert_array_equal(found.predict(X[columns]), model.predict(X[columns]))
+
+
+SEARCHES = {
+    "grid": lambda model: GridSearchCV(model, {"llsvmclassifier__C": [0.1, 1.0]}, cv=2),
+    "random": lambda model: RandomizedSearchCV(
+        model, {"llsvmclassifier__C": [0.1, 1.0]}, n_iter=2, cv=2
+    ),
+    "halving": lambda model: HalvingGridSearchCV(model, {"llsvmclassifier__C": [0.1, 1.0]}, cv=2),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_saves_its_best(name, path):
+    columns, steps = STEPS["columns"]
+    X, y = table()
+    search = SEARCHES[name](make_pipeline(steps, MODEL)).fit(X[columns], y)
+    save(search, path)
+    assert_array_equal(load(path).predict(X[columns]), search.predict(X[columns]))
+    assert search.best_params_["llsvmclassifier__C"] == load(path)[-1].C
+
+
+def test_a_search_may_stand_at_the_end(path):
+    X, y = table()
+    X = X[["height", "code"]]
+    search = GridSearchCV(MODEL, {"C": [0.1, 1.0]}, cv=2)
+    model = make_pipeline(MinMaxScaler(), search).fit(X, y)
+    save(model, path)
+    assert_array_equal(load(path).predict(X), model.predict(X))
+
+
+# --- files that lie -----------------------------------------------------------------------------
+
+
+def damaged(path, change):
+    """The file's bytes with another header."""
+
+    header, arrays = from_bytes(path.read_bytes())
+    arrays = [array.copy() for array in arrays]
+    change(header["preparation"], arrays)
+    return to_bytes(header, arrays)
+
+
+LIES = {
+    "a step of an unknown class": lambda p, a: p["steps"][0].update(kind="PCA"),
+    "a method as attribute": lambda p, a: p["steps"][0]["state"].update(transform=1),
+    "no steps": lambda p, a: p.update(steps=[]),
+    "no table": lambda p, a: p.pop("known"),
+    "a source that is none": lambda p, a: a[p["source"]["number"]].__setitem__(0, 99),
+    "another shift": lambda p, a: a[p["shift"]["number"]].__setitem__(0, 1e6),
+    "a scale of zero": lambda p, a: a[p["scale"]["number"]].__setitem__(0, 0.0),
+    "names of other columns": lambda p, a: p.update(names=["a"]),
+    "categories of other columns": lambda p, a: p["categories"].pop(),
+    "known categories of no column": lambda p, a: p.update(known=[[99, [1.0]]]),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_preparation_that_lies_is_refused(name, path):
+    save(fitted("columns")[0], path)
+    path.write_bytes(damaged(path, LIES[name]))
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"_n_features_outs": [1]},
+        {"_drop_idx_after_grouping": {"$": "objects", "items": [7]}},
+        {"_infrequent_enabled": True},
+    ],
+)
+def test_what_an_encoder_derives_is_not_read_from_files(change, path):
+    model, rows = fitted("codes")
+    save(model, path)
+    path.write_bytes(damaged(path, lambda p, a: p["steps"][0]["state"].update(change)))
+    assert_array_equal(load(path).predict(rows), model.predict(rows))
+
+
+def test_encoders_with_unordered_categories_are_refused(path):
+    save(fitted("codes")[0], path)
+
+    def swap(p, arrays):
+        place = p["steps"][0]["state"]["categories_"][0]["number"]
+        arrays[place][:] = arrays[place][::-1].copy()
+
+    path.write_bytes(damaged(path, swap))
+    with pytest.raises(ModelFileError, match="categories that no fit leaves"):
+        load(path)
+
+
+def test_files_of_older_releases_of_scikit_learn_load(path):
+    model, rows = fitted("imputed")
+    save(model, path)
+
+    def older(p, arrays):
+        for name in ("_fill_dtype", "keep_empty_features", "add_indicator"):
+            p["steps"][0]["state"].pop(name, None)
+
+    path.write_bytes(damaged(path, older))
+    assert_array_equal(load(path).predict(rows), model.predict(rows))
+
+
+def test_a_file_that_speaks_of_many_columns_takes_no_memory_for_them(path):
+    save(fitted("codes")[0], path)
+    header, arrays = from_bytes(path.read_bytes())
+    header["n_features"] = header["preparation"]["n_features"] = 1 << 21
+    header["feature_names"] = None
+    header["preparation"]["steps"][0]["state"]["n_features_in_"] = 1 << 21
+    path.write_bytes(to_bytes(header, arrays))
+    tracemalloc.start()
+    try:
+        load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    finally:
+        tracemalloc.stop()
+
+
+def test_caches_and_jobs_stay_on_their_machine(path, tmp_path):
+    model, _ = fitted("columns")
+    model[0].n_jobs = 1000
+    model[0].named_transformers_["numbers"].memory = str(tmp_path / "cache")
+    save(model, path)
+    found = load(path)[0]
+    assert found.n_jobs is None and found.named_transformers_["numbers"].memory is None
+
+
+# --- C and ONNX ---------------------------------------------------------------------------------
+
+
+def in_onnxruntime(proto):
+    return onnxruntime.InferenceSession(proto.SerializeToString(), providers=_CPU)
+
+
+_CPU = ["CPUExecutionProvider"]
+
+
+@needs_gcc
+@pytest.mark.parametrize("kind", ["float32", "int8"])
+@pytest.mark.parametrize("name", STEPS)
+def test_c_takes_the_raw_rows_of_a_pipeline(name, kind, tmp_path):
+    model, rows = fitted(name)
+    record = to_c(model, tmp_path, kind, name="model")
+    library = compiled([record], tmp_path)
+    raw, wanted = rows.to_numpy(dtype=np.float32), model.decision_function(rows)
+    scores = scores_in_c(library, raw, 1)[:, 0]
+    if kind == "float32":
+        assert_allclose(scores, wanted, rtol=0.0, atol=2e-4 * np.abs(wanted).max())
+    else:
+        assert np.mean((scores > 0) == (wanted > 0)) > 0.9
+    assert runs(record, tmp_path) == 0  # on drawn rows, gaps and categories among them
+
+
+def test_c_names_the_columns_and_costs_what_it_says(tmp_path):
+    model, _ = fitted("columns")
+    record = to_c(model, tmp_path)
+    header = record.header.read_text()
+    assert " *   0  age\n *   1  height\n *   2  code\n" in header
+    assert "#define MODEL_N_FEATURES 3" in header
+    alone = to_c(model[-1], tmp_path / "alone")
+    assert record.table_bytes > alone.table_bytes and record.code_bytes > alone.code_bytes
+
+
+def test_foreign_names_stay_comments(tmp_path):
+    X, y = table()
+    X = X[["height", "code"]].set_axis(["a */ #error \n @ <LABELS>", "ü??/"], axis=1)
+    model = make_pipeline(StandardScaler(), clone(MODEL)).fit(X, y)
+    header = to_c(model, tmp_path).header.read_text()
+    assert "0  a * / #error @ <LABELS>\n *   1  ???/\n */" in header
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", STEPS)
+def test_onnx_takes_the_raw_rows_of_a_pipeline(name, dtype):
+    model, rows = fitted(name)
+    session = in_onnxruntime(to_onnx(model, dtype=dtype))
+    raw, wanted = rows.to_numpy(dtype=dtype), model.decision_function(rows)
+    label, scores = session.run(["label", "scores"], {"X": raw})
+    tolerance = 2e-4 if dtype == "float32" else 1e-9
+    assert_allclose(scores[:, 0], wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
+    if dtype == "float64":
+        assert_array_equal(label, model.predict(rows))
+
+
+@pytest.mark.parametrize("to, error", [(to_c, CSourceError), (to_onnx, OnnxExportError)])
+def test_text_has_no_place_in_rows_of_numbers(to, error, tmp_path):
+    model, _ = fitted("words")
+    with pytest.raises(error, match="Column 1 holds text"):
+        to(model, tmp_path / "out")
+
+
+def test_metadata_name_features_classes_and_versions():
+    model, _ = fitted("columns")
+    notes = {prop.key: prop.value for prop in to_onnx(model).metadata_props}
+    assert json.loads(notes["feature_names"]) == ["age", "height", "code"]
+    assert json.loads(notes["classes"]) == [0, 1]
+    assert json.loads(notes["versions"])["nearlinear"] == nearlinear.__version__
+    with pytest.raises(OnnxExportError, match="dtype='float16'"):
+        to_onnx(model, dtype="float16")
+
+
+def test_a_missing_value_that_is_refused_gives_no_scores_elsewhere(tmp_path):
+    model, _ = fitted("standard")
+    raw = np.array([[np.nan, 3.0]])
+    session = in_onnxruntime(to_onnx(model))
+    assert np.isnan(session.run(["scores"], {"X": raw})[0]).all()

@@ -1,0 +1,106 @@
+"""Every chain of transformers is one table that gives what scikit-learn gives."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from preparation.pipelines import ALL_STEPS, STEPS, table
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from nearlinear.preparation.transformers import NoPreparation, preparation_of_steps
+
+
+def dense(rows):
+    return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+
+
+@pytest.mark.parametrize("name", ALL_STEPS)
+def test_the_table_prepares_rows_as_the_steps_do(name):
+    columns, steps = ALL_STEPS[name]
+    X, other = (table(seed=seed)[0][columns] for seed in (0, 1))
+    steps = clone(steps).fit(X)
+    prepare = preparation_of_steps([steps])
+    assert prepare.width == dense(steps.transform(other)).shape[1]
+    assert_allclose(prepare(other), dense(steps.transform(other)), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_single_precision_stays(name):
+    columns, steps = STEPS[name]
+    X = table()[0][columns].astype(np.float32).to_numpy()
+    if "columns" in name:  # which are chosen by name
+        X = table()[0][columns].astype(np.float32)
+    steps = clone(steps).fit(X)
+    found = preparation_of_steps([steps])(X)
+    assert found.dtype == np.float32
+    assert_allclose(found, dense(steps.transform(X)), rtol=1e-5, atol=1e-5)
+
+
+def test_plain_scalers_are_plain_tables():
+    X = table()[0][["height", "code"]]
+    assert preparation_of_steps([StandardScaler().fit(X)]).only_scales
+    assert not preparation_of_steps([SimpleImputer().fit(X), OneHotEncoder().fit(X)]).only_scales
+
+
+def test_missing_values_are_taken_where_the_steps_take_them():
+    X = table()[0]
+    steps = ColumnTransformer([("a", SimpleImputer(), ["age"]), ("b", "passthrough", ["height"])])
+    X = X[["age", "height"]]
+    prepare = preparation_of_steps([steps.fit(X)])
+    gap = X.iloc[:1].copy()
+    gap["age"] = np.nan
+    assert_allclose(prepare(gap), steps.transform(gap))
+    gap["height"] = np.nan
+    with pytest.raises(ValueError, match="Row 0 has no value in column 'height'"):
+        prepare(gap, ["age", "height"])
+
+
+@pytest.mark.parametrize("value", [5, np.nan])
+def test_an_unknown_category_is_refused_where_the_encoder_refuses_it(value):
+    X = np.array([[3.0], [7.0]])
+    strict = preparation_of_steps([OneHotEncoder().fit(X)])
+    with pytest.raises(ValueError, match=r"categories of the fit|no value"):
+        strict([[3.0], [value]])
+    lenient = OneHotEncoder(handle_unknown="ignore").fit(X)
+    found = preparation_of_steps([lenient])([[3.0], [value]])
+    assert_allclose(found, lenient.transform([[3.0], [value]]).toarray())
+
+
+NOT_TABLES = {
+    "another transformer": (PCA(1), "PCA has no place"),
+    "a function": (FunctionTransformer(np.exp), "FunctionTransformer runs code"),
+    "other gaps": (SimpleImputer(missing_values=-1), "missing_values=-1"),
+    "rare categories": (OneHotEncoder(max_categories=2), "infrequent categories"),
+    "categories of scaled numbers": (
+        make_pipeline(StandardScaler(), OneHotEncoder()), "let it come first",
+    ),
+    "weights": (
+        ColumnTransformer([("a", StandardScaler(), [0])], transformer_weights={"a": 2.0}),
+        "transformer_weights",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_TABLES)
+def test_what_no_table_holds_is_refused_in_a_sentence(name):
+    steps, message = NOT_TABLES[name]
+    steps = clone(steps).fit(np.array([[3.0], [7.0], [7.0], [9.0]]))
+    with pytest.raises(NoPreparation, match=message):
+        preparation_of_steps([steps])
+
+
+def test_derived_classes_and_other_widths_are_refused():
+    class Doubled(StandardScaler):
+        pass
+
+    with pytest.raises(NoPreparation, match="Doubled has no place"):
+        preparation_of_steps([Doubled().fit([[1.0], [2.0]])])
+    with pytest.raises(NoPreparation, match="make 1 features, and the model was fitted to 2"):
+        preparation_of_steps([StandardScaler().fit([[1.0], [2.0]])], 2)
+    with pytest.raises(NotFittedError):
+        preparation_of_steps([StandardScaler()])
