@@ -26,7 +26,8 @@ class Count:
         self.tried += 1
         self.outcomes[outcome] += 1
         if finding is not None:
-            self.findings.append(finding)
+            # places in the code as a reader of the repository finds them
+            self.findings.append(finding.replace(f"{FOLDER.parent}/", ""))
 
 
 def save(part, counts, seconds, folder=FOLDER):

@@ -283,3 +283,8 @@ def test_precomputed_kernels_are_normalised_by_variance(rng):
     kernels = [Precomputed(m) for m in range(3)]
     fixed, _ = fix_kernels(kernels, stack, "variance")
     np.testing.assert_allclose([k.factor for k in fixed], 1.0 / X.var(axis=0, ddof=1))
+
+
+def test_a_bank_on_a_million_columns_is_refused():
+    with pytest.raises(ValueError, match=r"each of 1000000 columns has 13000000 kernels"):
+        parse_kernels("bank", 1_000_000)

@@ -14,7 +14,7 @@ from ..gates.clustering import fit_anchors, fit_class_anchors, limit_to_distinct
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.local_sgd import RowTrainer
 from ..solvers.solution import LocalModels
-from .base import LocalClassifier, require_memory
+from .base import LocalClassifier, require_memory, row_copies
 from .constraints import SHARED, at_least, one_of, positive
 from .rows import class_targets, merge_rows
 from .whole_fit import keeping
@@ -57,12 +57,14 @@ class AnchorClassifier(LocalClassifier):
         scale = default_sharpness(anchors, n_neighbors, X)
         return SoftAssignment(anchors, n_neighbors, float(self.sharpness * scale))
 
-    def _check_memory(self, n_rows, n_features, n_outputs, itemsize, copies):
+    def _check_memory(self, X, n_outputs, itemsize, copies):
+        n_rows, n_features = X.shape
         n_anchors = min(n_rows, 100 if self.n_anchors == "auto" else self.n_anchors)
         model = n_anchors * (n_features + 1) * (n_outputs + 1)
         codes = n_rows * min(self.n_neighbors, n_anchors) * (itemsize + 4)
         dual = n_rows * n_outputs * 24
-        require_memory(copies * model * itemsize + codes + dual, self.max_memory, "lower n_anchors")
+        size = copies * model * itemsize + codes + dual + row_copies(X)
+        require_memory(size, self.max_memory, "lower n_anchors")
 
     def _stream(self, X, y, classes, sample_weight, *, coding, width, anchor_rate):
         """Take one step for each row; the first call also makes the anchors."""
@@ -109,7 +111,7 @@ class AnchorClassifier(LocalClassifier):
 
     def _start_stream(self, X, labels, weight, coding, width, rng):
         n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self._check_memory(*X.shape, n_outputs, 8, copies=3)
+        self._check_memory(X, n_outputs, 8, copies=3)
         rows = merge_rows(X, labels, weight, len(self.classes_))
         anchors = self._make_anchors(rows, rng)
         gate = self._make_gate(anchors, rows.X, coding)

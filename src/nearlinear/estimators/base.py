@@ -311,6 +311,12 @@ def _canonical(X):
     return X
 
 
+def row_copies(X):
+    """Bytes that any fit takes: rows ordered, merged, centred and in blocks, and small things."""
+    stored = X.data.nbytes + X.indices.nbytes if issparse(X) else X.nbytes
+    return 5 * stored + (1 << 17)
+
+
 def require_memory(n_bytes, max_memory, advice):
     """Refuse before allocating; ``max_memory`` None stands for the machine's memory."""
     if max_memory is None:

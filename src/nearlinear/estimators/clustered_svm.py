@@ -8,7 +8,7 @@ from ..gates.clustering import assign, fit_anchors, limit_to_distinct
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.linear_svm import warn_if_loose
 from ..solvers.local_machine import solve_local_models
-from .base import LocalClassifier, require_memory
+from .base import LocalClassifier, require_memory, row_copies
 from .constraints import SHARED, at_least, one_of, positive
 
 
@@ -110,7 +110,7 @@ class ClusteredSVMClassifier(LocalClassifier):
             wanted = int(np.clip(n_rows // 50, 1, 100))
         wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
         numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1) + 4 * rows.targets.size
-        require_memory(8 * numbers, self.max_memory, "lower n_clusters")
+        require_memory(8 * numbers + row_copies(rows.X), self.max_memory, "lower n_clusters")
         centres = fit_anchors(rows.X, wanted, rng, rows.weight)
         labels, _ = assign(rows.X, centres)
         indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)

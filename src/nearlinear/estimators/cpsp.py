@@ -9,7 +9,7 @@ from ..kernels.row_scales import RowScales
 from ..kernels.standard import Gaussian
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.learned_basis import learning_memory, solve_learned_basis
-from .base import LocalClassifier, require_memory
+from .base import LocalClassifier, require_memory, row_copies
 from .constraints import SHARED, at_least, one_of, positive
 
 # "auto": one basis vector for so many rows, between these bounds.
@@ -130,9 +130,8 @@ class CPSPClassifier(LocalClassifier):
             n_basis = min(n_basis, rows.n_distinct)
         n_basis = limit_to_distinct(n_basis, rows.n_distinct, "n_basis")
         n_features, n_outputs = rows.X.shape[1], rows.targets.shape[1]
-        require_memory(
-            learning_memory(n_features, n_basis, n_outputs), self.max_memory, "lower n_basis"
-        )
+        size = learning_memory(n_features, n_basis, n_outputs) + row_copies(rows.X)
+        require_memory(size, self.max_memory, "lower n_basis")
         rng = check_random_state(self.random_state)
         found = solve_learned_basis(
             rows.X, rows.targets.astype(np.float64), self.C * rows.weight,

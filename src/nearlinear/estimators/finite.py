@@ -66,4 +66,5 @@ def _arrays(part):
             yield from _arrays(item)
     elif is_dataclass(part):
         for field in fields(part):
-            yield from _arrays(getattr(part, field.name))
+            if field.name != "upper":  # of a box, which has none under the squared hinge
+                yield from _arrays(getattr(part, field.name))

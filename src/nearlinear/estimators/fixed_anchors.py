@@ -60,7 +60,7 @@ class _FixedAnchorClassifier(AnchorClassifier):
     def _learn(self, rows):
         previous = getattr(self, "predictor_", None) if self.warm_start else None
         n_outputs = rows.targets.shape[1]
-        self._check_memory(*rows.X.shape, n_outputs, rows.X.dtype.itemsize, copies=2)
+        self._check_memory(rows.X, n_outputs, rows.X.dtype.itemsize, copies=2)
         rng = check_random_state(self.random_state)
         reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
         anchors = previous.gate.anchors if reusable else self._make_anchors(rows, rng)

@@ -252,7 +252,7 @@ default="kmeans"
         self.verbose = verbose
 
     def _learn(self, rows):
-        self._check_memory(*rows.X.shape, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
+        self._check_memory(rows.X, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
         if self._engine(rows) == "adam" and issparse(rows.X):
             raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
         rng = check_random_state(self.random_state)

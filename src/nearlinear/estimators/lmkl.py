@@ -12,6 +12,7 @@ from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion, GatedLinear
 from ..solvers.gate_learning import GateObjective, learn_gate
 from ..solvers.gated_adam import learn_gated_models
+from .base import require_memory
 from .constraints import at_least, one_of, positive
 from .gated_doc import documents_gated
 from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
@@ -26,6 +27,8 @@ _MOST_DUAL_ROWS = 10_000
 _STEPS, _EPOCHS = 8000, (20, 500)
 # A component that gets less than this of a row's answer is shut for it.
 _SHUT = 1e-3
+# L-BFGS keeps ten pairs of steps, and some vectors more.
+_GATE_COPIES = 26
 
 _CONSTRAINTS = {
     **GATED_CONSTRAINTS,
@@ -54,8 +57,11 @@ class _LMKL(GatingRows, GatedMachines):
         best, penalty = None, self.gate_penalty * self.C
         for _ in range(self.n_init):
             objective = GateObjective(place.learn(grams, problem), owners, X, penalty)
+            start = gate.start(X, len(owners), rng)
+            size = 8 * _GATE_COPIES * len(start.parameters)
+            require_memory(size, self.max_memory, "let the gate see fewer columns")
             found = learn_gate(
-                objective, gate.start(X, len(owners), rng), tol=self.tol, max_iter=self.max_iter,
+                objective, start, tol=self.tol, max_iter=self.max_iter,
                 margin=_SHUT, on_step=self._gate_reporter(),
             )  # fmt: skip
             if best is None or found.objective < best.objective:

@@ -102,7 +102,7 @@ class SVMKNNClassifier(LocalClassifier):
             len(self.classes_),
             min(self.n_neighbors, len(rows.X)),
             float(self.gamma) if self.kernel == "rbf" else 0.0,
-            self.tol,
+            float(self.tol),
         )
 
     @property

@@ -9,7 +9,7 @@ from .._warn import warn_user
 from ..gates.node_features import NODE_FEATURES, TanhFeature
 from ..gates.tree import count_nodes
 from ..solvers.tree_model import RowScaling
-from .base import require_memory
+from .base import require_memory, row_copies
 from .capacity import given, usual_epochs
 from .constraints import SHARED, at_least, cost, one_of, positive, share
 
@@ -178,4 +178,4 @@ class TreeSettings:
         data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
         # a search holds some rows out, which copies them all
         need = (12 * model + chunks) * itemsize + (3 if finds else 2) * data
-        require_memory(need, self.max_memory, "lower depth or batch_size")
+        require_memory(need + row_copies(rows.X), self.max_memory, "lower depth or batch_size")

@@ -16,6 +16,9 @@ from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 _SMALLEST_TRACE = 1e-12
 
 
+_MOST_KERNELS = 200_000
+
+
 @dataclass(frozen=True)
 class Family:
     """Kernels, each on all columns ("all"), on every single column ("each"), or "both"."""
@@ -32,6 +35,12 @@ class Family:
 
     def members(self, n_features):
         """The kernels for rows of that many columns."""
+        size = len(self.kernels) * n_features
+        if self.columns != "all" and size > _MOST_KERNELS:
+            raise ValueError(
+                f"A family on each of {n_features} columns has {size} kernels, more than "
+                f"{_MOST_KERNELS}: take one on all columns, or fewer columns."
+            )
         found = list(self.kernels) if self.columns != "each" else []
         if self.columns != "all":
             found += [OnColumns(k, (d,)) for d in range(n_features) for k in self.kernels]
