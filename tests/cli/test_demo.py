@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("demo")
 NAMES = [contender.name for contender in contenders(seed=0)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def quick_run(tmp_path_factory):
     """Text and picture of one quick run, with every data set."""
     picture = tmp_path_factory.mktemp("demo") / "picture.png"
