@@ -23,7 +23,7 @@ from .apart import call
 from .examples import three_classes, two_classes
 from .report import Count
 
-_LAST_WORDS = "nearlinear fit: interrupted\n"
+_LAST_WORDS = ": interrupted\n"  # before the command is read, of nearlinear alone
 STREAMS = ("tree", "local kernels", "soft anchors", "row by row")
 
 
