@@ -27,8 +27,8 @@ _MOST_DUAL_ROWS = 10_000
 _STEPS, _EPOCHS = 8000, (20, 500)
 # A component that gets less than this of a row's answer is shut for it.
 _SHUT = 1e-3
-# L-BFGS keeps ten pairs of steps, and some vectors more.
-_GATE_COPIES = 26
+# L-BFGS keeps ten pairs of steps, and gates, gradients and their copies come on top.
+_GATE_COPIES = 40
 
 _CONSTRAINTS = {
     **GATED_CONSTRAINTS,
