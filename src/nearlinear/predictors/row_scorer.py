@@ -26,9 +26,9 @@ class RowScorer:
     ``scorer.predict(x)`` gives the label (or value), ``scorer.predict_proba(x)`` the probabilities
     of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
     A row of another length, or with a number that is not finite, is refused; the check is part of
-    the compiled pass and takes some nanoseconds. Lists are converted. An array of another type, or
-    one that may not be written to, makes its first call compile anew. Several threads may use one
-    scorer; it can be pickled.
+    the compiled pass and takes a tenth of a microsecond. Lists are converted. An array of another
+    type, or one that may not be written to, makes its first call compile anew. Several threads may
+    use one scorer; it can be pickled.
     """
 
     def __init__(
