@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._compile import one_blas_thread
+from ..runtime.scores import finite_scores
 from .finite import require_finite_model, require_moderate, require_sound
 from .labels import (
     class_row_weights,
@@ -85,13 +86,7 @@ class LocalEstimator(BaseEstimator):
         X = self._check_rows(X)  # first: says so if there is nothing fitted yet
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             scores = self.predictor_(X, n_jobs=self.n_jobs)
-        if not np.all(np.isfinite(scores)):
-            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
-            raise ValueError(
-                f"The scores of row {row} are not finite: the model's numbers, or the row's, are "
-                "too large."
-            )
-        return scores
+        return finite_scores(scores)
 
     def explain(self, X, *, n_support=5, preparation=None):
         """Take the scores of rows apart.

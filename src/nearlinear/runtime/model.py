@@ -10,7 +10,7 @@ from .outcome_rules import outcome_of
 from .parts import Part, parse
 from .preparation import Preparation, preparation_of
 from .rules import check_predictor
-from .scores import score
+from .scores import finite_scores, score
 
 _MOST_MODELS = 1000  # that are averaged
 
@@ -95,13 +95,7 @@ class FileModel:
     def _scores(self, X):
         with np.errstate(all="ignore"):
             scores = score(self.predictor, self._rows(X))
-        if not np.all(np.isfinite(scores)):
-            row = int(np.argmin(np.isfinite(scores).all(axis=1)))
-            raise ValueError(
-                f"The scores of row {row} are not finite: the model's numbers, or the row's, are "
-                "too large."
-            )
-        return scores
+        return finite_scores(scores)
 
     def _rows(self, X):
         check_names(X, self.feature_names)

@@ -33,6 +33,17 @@ def _numbers(value):
     return max(1, k * k, *map(_numbers, vars(value).values()))
 
 
+def finite_scores(scores):
+    """Scores as they are; an error names the first row that has none."""
+    if not np.all(np.isfinite(scores)):
+        row = int(np.argmin(np.isfinite(scores).all(axis=1)))
+        raise ValueError(
+            f"The scores of row {row} are not finite: the model's numbers, or the row's, are too "
+            "large."
+        )
+    return scores
+
+
 # --- local models around anchors ----------------------------------------------------------------
 
 
