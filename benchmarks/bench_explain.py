@@ -13,11 +13,11 @@ from benchmarks.bench_tree_predict import Shape as TreeShape
 from benchmarks.bench_tree_predict import random_tree
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import drawn
+from nearlinear.explain.explain import explain
 from nearlinear.gates.anchors import SoftAssignment
 from nearlinear.gates.learned import Rounded, Softmax
-from nearlinear.gates.node_features import CompositionalFeature, IndicatorFeature, TanhFeature
+from nearlinear.gates.trees.node_gates import CompositionalFeature, IndicatorFeature, TanhFeature
 from nearlinear.predictors.conformal_linear import ConformalLinear
-from nearlinear.predictors.explanation import explain
 from nearlinear.predictors.gated import GatedLinear, Stacked
 from nearlinear.predictors.locally_linear import LocallyLinear
 from nearlinear.predictors.tree_forest import TreeForest

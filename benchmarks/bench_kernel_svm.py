@@ -14,10 +14,10 @@ from benchmarks.kernel_sets import MACHINES, SMOKE_ROWS, kernel_rows, origin
 from benchmarks.quiet import best_of, disturbance, say_load
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear.kernels.pairs import Pairs
-from nearlinear.solvers.bias_steps import FreeBias
-from nearlinear.solvers.dual_problem import DualProblem
-from nearlinear.solvers.kernel_rows import ComputedRows
-from nearlinear.solvers.kernel_svm import solve_kernel_machine
+from nearlinear.kernels.rows import ComputedRows
+from nearlinear.solvers.machine.bias import FreeBias
+from nearlinear.solvers.machine.problem import DualProblem
+from nearlinear.solvers.machine.working_sets import solve_kernel_machine
 from reproduce.protocol import one_thread
 
 CACHE_MEGABYTES = 200  # of kernel rows, for both

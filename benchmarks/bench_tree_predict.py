@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.report import FOLDER, Result, publish
-from nearlinear.gates.node_features import NODE_FEATURES
-from nearlinear.gates.tree import count_nodes
+from nearlinear.gates.trees.balanced import count_nodes
+from nearlinear.gates.trees.node_gates import NODE_FEATURES
 from nearlinear.predictors.tree_path import TreePath
 from reproduce.protocol import best_seconds, one_thread
 

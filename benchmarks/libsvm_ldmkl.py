@@ -19,7 +19,7 @@ from benchmarks.bench_kernel_svm import (
     scores_of,
     values_of,
 )
-from nearlinear.solvers.dual_problem import DualProblem
+from nearlinear.solvers.machine.problem import DualProblem
 from reproduce.unified_lkl.methods import three_kernels
 
 C = 1.0

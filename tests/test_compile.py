@@ -43,7 +43,7 @@ def test_a_pass_takes_both_precisions():
 def test_numba_is_loaded_at_the_first_call_only():
     source = (
         "import sys, numpy as np\n"
-        "from nearlinear.gates.local_models import group_by_anchor\n"
+        "from nearlinear.gates.blend import group_by_anchor\n"
         "before = 'numba' in sys.modules\n"
         "group_by_anchor(np.zeros((2, 1), dtype=np.int32), 1)\n"
         "print(before, 'numba' in sys.modules)"

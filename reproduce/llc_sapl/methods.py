@@ -5,12 +5,7 @@ from pathlib import Path
 
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear import (
-    ClusteredSVMClassifier,
-    LCCSVMClassifier,
-    LLSVMClassifier,
-    SVMKNNClassifier,
-)
+from nearlinear import ClusteredSVMClassifier, LCCSVMClassifier, LLSVMClassifier, SVMKNNClassifier
 from reproduce.study import Study
 from reproduce.written_out import llc_sapl_classifier
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.svm import SVR
 
 from nearlinear import LMKLRegressor
-from nearlinear.estimators.target_units import TargetUnits
+from nearlinear.estimators._base.target_units import TargetUnits
 from reproduce.study import Study
 
 

@@ -6,9 +6,9 @@ from ._version import __version__ as __version__
 
 # Public names and their modules: loaded on first use, so that importing the package is instant.
 _MODULES = {
-    "LLSVMClassifier": "estimators.fixed_anchors",
-    "LCCSVMClassifier": "estimators.fixed_anchors",
-    "LLCSAPLClassifier": "estimators.learned_anchors",
+    "LLSVMClassifier": "estimators.llsvm",
+    "LCCSVMClassifier": "estimators.llsvm",
+    "LLCSAPLClassifier": "estimators.llc_sapl",
     "LDKLClassifier": "estimators.ldkl",
     "LDKLRegressor": "estimators.ldkl",
     "ClusteredSVMClassifier": "estimators.clustered_svm",
@@ -32,11 +32,11 @@ _MODULES = {
     "SAMKLClassifier": "estimators.samkl",
     "LaSVMClassifier": "estimators.lasvm",
     "CPSPClassifier": "estimators.cpsp",
-    "load": "export.archive",
+    "load": "export.file",
     "row_scorer": "export.row_scorers",
-    "save": "export.archive",
-    "to_c": "export.c_source",
-    "to_onnx": "export.onnx_graph",
+    "save": "export.file",
+    "to_c": "export.c.source",
+    "to_onnx": "export.onnx.graph",
 }
 
 __all__ = [

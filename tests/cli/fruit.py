@@ -6,7 +6,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from nearlinear.estimators.learned_anchors import LLCSAPLClassifier
+from nearlinear.estimators.llc_sapl import LLCSAPLClassifier
 
 NAMES = ["width", "height", "weight"]
 SMALL = {"n_anchors": 6, "n_neighbors": 3, "max_iter": 3}

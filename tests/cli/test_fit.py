@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 import nearlinear
 from nearlinear._warn import warn_user
 from nearlinear.cli import main
-from nearlinear.estimators.learned_anchors import LLCSAPLClassifier
+from nearlinear.estimators.llc_sapl import LLCSAPLClassifier
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import nearlinear
 from nearlinear.cli import main
-from nearlinear.cli._target import holds_values
+from nearlinear.cli.tables.target import holds_values
 
 TARGETS = {
     "text": (np.array(["x", "y", "z"] * 20), False),

@@ -7,7 +7,7 @@ import pytest
 
 import nearlinear.cli
 from nearlinear.cli import COMMANDS, main
-from nearlinear.cli._failure import CommandError
+from nearlinear.cli._errors import CommandError
 
 
 def test_help_lists_every_command(capsys):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nearlinear.cli._failure import CommandError
+from nearlinear.cli._errors import CommandError
 from nearlinear.cli._output_file import check_writable, replacing
 
 

@@ -353,7 +353,7 @@ def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
     def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nearlinear.runtime.output_file.os.fsync", full)
+    monkeypatch.setattr("nearlinear._files.os.fsync", full)
     line = refused(model, data, "--out", tmp_path / "out.csv")
     assert "cannot be written (No space left on device)" in line
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nearlinear.displays.cell_borders import cell_borders, snap
-from nearlinear.gates.node_features import TanhFeature
+from nearlinear.gates.trees.node_gates import TanhFeature
 from nearlinear.predictors.tree_path import TreePath
 from reference import tree
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import nearlinear
-from nearlinear.estimators.base import require_memory
+from nearlinear.estimators._base.model import require_memory
 
 
 def message(caught):
@@ -561,7 +561,7 @@ def test_ten_thousand_classes_are_a_clear_word(small, name, rng):
 
 
 def test_many_classes_that_will_take_long_are_announced(moons, monkeypatch):
-    monkeypatch.setattr("nearlinear.estimators.progress._KNOWN_AFTER", 0.0)
-    monkeypatch.setattr("nearlinear.estimators.progress._LONG", 0.0)
+    monkeypatch.setattr("nearlinear.estimators._base.progress._KNOWN_AFTER", 0.0)
+    monkeypatch.setattr("nearlinear.estimators._base.progress._LONG", 0.0)
     with pytest.warns(UserWarning, match=r"a machine for each of 20 classes: about .* minutes"):
         nearlinear.UniformMKLClassifier().fit(moons[0], np.arange(200) % 20)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 import nearlinear
-from nearlinear.estimators import kernel_machine
+from nearlinear.estimators._base import kernel_machine
 from nearlinear.kernels import Gaussian, Linear
 
 KERNELS = [Gaussian(0.5), Gaussian(3.0), Linear()]

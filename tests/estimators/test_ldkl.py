@@ -11,11 +11,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-import nearlinear.estimators.tree_learner as tree_learner
+import nearlinear.estimators._base.tree_learner as tree_learner
 from nearlinear import LDKLClassifier, LDKLRegressor
-from nearlinear.estimators.rows import merge_rows
+from nearlinear.estimators._base.rows import merge_rows
 from nearlinear.losses import LOSSES
-from nearlinear.solvers.tree_gradients import SoftPass
+from nearlinear.solvers.trees.soft import SoftPass
 
 each_solver = pytest.mark.parametrize("solver", ["adam", "sgd"])
 each_kind = pytest.mark.parametrize("feature", ["tanh", "compositional", "indicator"])

@@ -18,7 +18,7 @@ from nearlinear.estimators import lmkl
 from nearlinear.kernels import Custom, Gaussian, Linear, OnColumns, Polynomial
 from nearlinear.kernels.grams import Grams
 from nearlinear.predictors.gated import GatedExpansion, GatedLinear
-from nearlinear.solvers.gate_learning import GateObjective
+from nearlinear.solvers.localized.gate import GateObjective
 
 AFFINE = Polynomial(1, gamma=1.0, coef0=1.0)
 TASKS = {"Classifier": LMKLClassifier, "Regressor": LMKLRegressor}
@@ -612,7 +612,7 @@ def test_machines_from_columns_make_no_matrix(moons, monkeypatch):
 
     for name in ("weighted", "modulated"):
         monkeypatch.setattr(Grams, name, refuse)
-    monkeypatch.setattr("nearlinear.solvers.kernel_learning.KernelLearning._source", refuse)
+    monkeypatch.setattr("nearlinear.solvers.mixture.objective.KernelLearning._source", refuse)
     model = make(solver="mwu", kernels=[Gaussian(0.5), AFFINE]).fit(*moons)
     assert model.score(*moons) > 0.9
     assert 0.0 <= model.duality_gap_ <= 1e-3 * model.objective_
@@ -739,7 +739,7 @@ def test_rows_on_demand_give_the_model_of_the_matrix(data, task, monkeypatch):
 
     monkeypatch.setattr(lmkl.LEARNINGS["smo"], "_source", note)
     # room for a few rows of the matrix
-    monkeypatch.setattr("nearlinear.estimators.kernel_machine._GRAM_BYTES", 20_000)
+    monkeypatch.setattr("nearlinear.estimators._base.kernel_machine._GRAM_BYTES", 20_000)
     on_demand = make(task, [Gaussian(0.5)], **settings).fit(X, y)
     assert set(computed) == {"ComputedRows"}
     assert on_demand.objective_ == pytest.approx(matrix.objective_, rel=1e-3)

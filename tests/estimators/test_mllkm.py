@@ -19,11 +19,11 @@ from nearlinear import (
     SequentialMKLClassifier,
     SequentialMKLRegressor,
 )
-from nearlinear.estimators import conformal_machine
-from nearlinear.estimators.conformal_machine import ConformalMachine
-from nearlinear.kernels import conformal_bank
+from nearlinear.estimators._base import conformal_machine
+from nearlinear.estimators._base.conformal_machine import ConformalMachine
+from nearlinear.kernels import candidates as conformal_bank
 from nearlinear.predictors import conformal_linear
-from nearlinear.solvers import local_kernels
+from nearlinear.solvers.conformal import local_kernels
 from reference import mllkm as reference
 
 PROFILES = ["exponential", "gaussian", "linear", "square"]

@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from nearlinear.kernels import Polynomial
-from nearlinear.solvers.local_sgd import RowTrainer
-from nearlinear.solvers.tree_stream import TreeStream
+from nearlinear.solvers.anchors.sgd import RowTrainer
+from nearlinear.solvers.trees.adam import TreeStream
 
 PORTION = 50
 

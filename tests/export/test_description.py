@@ -13,10 +13,11 @@ from runtime.crafted import items, make, part, table
 from scipy.sparse import csr_array, csr_matrix, issparse
 
 from nearlinear import kernels
-from nearlinear.export.description import KINDS, NotData, class_of, describe, restore
+from nearlinear.export.description import NotData, describe, restore
 from nearlinear.gates.learned import Softmax
-from nearlinear.gates.score_gates import Switches
+from nearlinear.gates.scores import Switches
 from nearlinear.kernels.standard import Custom, Precomputed
+from nearlinear.kinds import KINDS, class_of
 from nearlinear.runtime import rules
 from nearlinear.runtime.container import ModelFileError
 from nearlinear.runtime.outcome import LogLoss
@@ -143,7 +144,7 @@ OTHERS = [
     Switches(None, 2),
     Precomputed(1),
     kernels.Conformal((0.5, 1.0), 2.0, "square", True),
-    kernels.bank(widths=2, degrees=(2,)),
+    kernels.candidates(widths=2, degrees=(2,)),
     kernels.Gaussian(),
     Softmax(),
     LogLoss(),

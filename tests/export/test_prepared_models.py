@@ -18,8 +18,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import nearlinear
 from nearlinear import LLSVMClassifier, load, runtime, save, to_c, to_onnx
-from nearlinear.export.c_literals import CSourceError
-from nearlinear.export.onnx_builder import OnnxExportError
+from nearlinear.export.c.literals import CSourceError
+from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
 

@@ -33,8 +33,8 @@ from nearlinear import (
     to_c,
     to_onnx,
 )
-from nearlinear.export.c_literals import CSourceError
-from nearlinear.export.onnx_builder import OnnxExportError
+from nearlinear.export.c.literals import CSourceError
+from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
 
@@ -337,7 +337,7 @@ def test_onnx_gives_the_same_answers(name, models, new):
 @EACH_CASE
 def test_skl2onnx_gives_the_same_answers(name, models, new):
     skl2onnx = pytest.importorskip("skl2onnx")
-    from nearlinear.export.onnx_skl2onnx import register_converters
+    from nearlinear.export.onnx.skl2onnx import register_converters
 
     register_converters()
     found = run_onnx(skl2onnx.to_onnx(models[name], new[:1]), new)
@@ -346,7 +346,7 @@ def test_skl2onnx_gives_the_same_answers(name, models, new):
 
 def test_skl2onnx_puts_other_steps_before_a_calibrated_model_and_not_into_it(rows):
     skl2onnx = pytest.importorskip("skl2onnx")
-    from nearlinear.export.onnx_skl2onnx import register_converters
+    from nearlinear.export.onnx.skl2onnx import register_converters
 
     register_converters()
     X, y = rows[0], rows[1] % 2
@@ -360,7 +360,7 @@ def test_skl2onnx_puts_other_steps_before_a_calibrated_model_and_not_into_it(row
 
 def test_skl2onnx_keeps_its_own_way_for_models_of_others(rows):
     skl2onnx = pytest.importorskip("skl2onnx")
-    from nearlinear.export.onnx_skl2onnx import register_converters
+    from nearlinear.export.onnx.skl2onnx import register_converters
 
     register_converters()
     X, y = rows[0].astype(np.float32), rows[1] % 2

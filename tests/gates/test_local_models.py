@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.gates.local_models import (
-    gated_scores,
-    group_by_anchor,
-    local_scores,
-    rows_per_block,
-)
+from nearlinear.gates.blend import gated_scores, group_by_anchor, local_scores, rows_per_block
 from reference import kronecker
 
 pytestmark = pytest.mark.passes

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.kernels import Conformal, WeightedSum
+from nearlinear.kernels.conformal import PROFILES
 from nearlinear.kernels.pairs import Pairs
-from nearlinear.kernels.profiles import PROFILES
 from reference import conformal as reference
 
 ANCHOR = (0.2, -0.5, 0.0, 1.0)

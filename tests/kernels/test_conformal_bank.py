@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from nearlinear.kernels import Conformal, conformal_bank
-from nearlinear.kernels.conformal_bank import ConformalBank
-from nearlinear.kernels.profiles import PROFILES
+from nearlinear.kernels import Conformal
+from nearlinear.kernels import candidates as conformal_bank
+from nearlinear.kernels.candidates import ConformalBank
+from nearlinear.kernels.conformal import PROFILES
 
 N_ANCHORS = 9
 # A single kernel, and some in no order, one of them twice.

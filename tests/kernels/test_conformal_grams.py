@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from nearlinear.kernels import Conformal, Scaled, conformal_bank, conformal_grams
-from nearlinear.kernels.conformal_bank import ConformalBank
+from nearlinear.kernels import Conformal, Scaled, conformal_grams
+from nearlinear.kernels import candidates as conformal_bank
+from nearlinear.kernels.candidates import ConformalBank
+from nearlinear.kernels.conformal import PROFILES
 from nearlinear.kernels.conformal_grams import ConformalGrams
 from nearlinear.kernels.grams import Grams
-from nearlinear.kernels.profiles import PROFILES
 
 N_ROWS, N_KERNELS = 50, 14
 each_profile = pytest.mark.parametrize("profile", PROFILES)

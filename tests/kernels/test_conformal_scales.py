@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from nearlinear.estimators.rows import canonical_order
-from nearlinear.kernels import Conformal, conformal_scales
-from nearlinear.kernels.conformal_scales import ConformalScales
-from nearlinear.kernels.profiles import PROFILES
+from nearlinear.estimators._base.rows import canonical_order
+from nearlinear.kernels import Conformal
+from nearlinear.kernels import candidates as conformal_scales
+from nearlinear.kernels.candidates import ConformalScales
+from nearlinear.kernels.conformal import PROFILES
 
 BANDWIDTHS = (0.1, 1.0, 10.0)
 each_profile = pytest.mark.parametrize("profile", PROFILES)

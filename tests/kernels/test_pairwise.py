@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.gates.score_gates import UnitLength
+from nearlinear.gates.scores import UnitLength
 from nearlinear.kernels import Gaussian, Linear, OnColumns, Polynomial
+from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.gated_grams import GatedRowsSum, with_gates
 from nearlinear.kernels.pairs import Pairs
-from nearlinear.kernels.pairwise import PairwiseNormalizedSum
 
 KERNELS = (Gaussian(0.4), Linear(), OnColumns(Polynomial(2, 0.5), (1, 3)))
 SUM = PairwiseNormalizedSum(KERNELS, 4)

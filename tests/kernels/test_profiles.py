@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from nearlinear.kernels.profiles import PROFILES
+from nearlinear.kernels.conformal import PROFILES
 from reference.conformal import fading
 
 each_profile = pytest.mark.parametrize("name", PROFILES)

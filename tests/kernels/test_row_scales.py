@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist
 
-from nearlinear.estimators.rows import canonical_order
+from nearlinear.estimators._base.rows import canonical_order
 from nearlinear.kernels.family import bank, fix_kernels
 from nearlinear.kernels.row_scales import RowScales
 

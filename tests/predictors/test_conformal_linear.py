@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nearlinear.kernels.profiles import PROFILES
+from nearlinear.kernels.conformal import PROFILES
 from nearlinear.predictors import conformal_linear
 from nearlinear.predictors.conformal_linear import ConformalLinear
 from reference import conformal_linear as reference

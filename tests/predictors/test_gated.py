@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.learned import Columns, Rounded, Softmax, Viewing
-from nearlinear.gates.score_gates import Clipped, Repeated, SoftmaxOf, UnitLength, top_and_bottom
+from nearlinear.gates.scores import Clipped, Repeated, SoftmaxOf, UnitLength, top_and_bottom
 from nearlinear.kernels import Gaussian, Linear
+from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.gated_grams import with_gates
-from nearlinear.kernels.pairwise import PairwiseNormalizedSum
 from nearlinear.predictors import component_scores, gated, kernel_expansion
 from nearlinear.predictors.component_scores import ComponentScores
 from nearlinear.predictors.gated import (

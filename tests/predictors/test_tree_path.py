@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.gates.node_features import NODE_FEATURES
+from nearlinear.gates.trees.node_gates import NODE_FEATURES
 from nearlinear.predictors.tree_path import TreePath
 from reference import tree
 from reference.tree_problem import SIGMA, make_rows, make_tree

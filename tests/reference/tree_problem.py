@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from nearlinear.gates.node_features import NODE_FEATURES, TanhFeature
+from nearlinear.gates.trees.node_gates import NODE_FEATURES, TanhFeature
 from nearlinear.losses import LOSSES, EpsilonInsensitive, SquaredError
-from nearlinear.solvers.tree_model import TreeModel
+from nearlinear.solvers.trees.model import TreeModel
 
 from . import tree
 

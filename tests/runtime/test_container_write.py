@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nearlinear.runtime import output_file
+from nearlinear import _files as output_file
 from nearlinear.runtime.container import ModelFileError, read, to_bytes, write
 
 OLD, NEW = {"age": "old"}, {"age": "new"}

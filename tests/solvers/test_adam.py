@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nearlinear.solvers.adam import Parameter, one_cycle
+from nearlinear.solvers.minibatch import Parameter, one_cycle
 from reference.descent import adam
 
 

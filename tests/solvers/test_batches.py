@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.solvers import batches
-from nearlinear.solvers.batches import Batches, RowNoise
+from nearlinear.solvers import minibatch as batches
+from nearlinear.solvers.minibatch import Batches, RowNoise
 
 
 @pytest.fixture

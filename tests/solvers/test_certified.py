@@ -5,18 +5,18 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.kernels import Conformal, Gaussian, Polynomial
-from nearlinear.kernels.conformal_bank import ConformalBank
+from nearlinear.kernels.candidates import ConformalBank
+from nearlinear.kernels.conformal import PROFILES
 from nearlinear.kernels.conformal_grams import ConformalGrams
 from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
-from nearlinear.kernels.profiles import PROFILES
 from nearlinear.kernels.standard import Precomputed
-from nearlinear.solvers.bias_steps import FixedBias, FreeBias
-from nearlinear.solvers.dual_problem import DualProblem
-from nearlinear.solvers.exchange_learning import ExchangeLearning
-from nearlinear.solvers.feature_rows import FeatureLearning
-from nearlinear.solvers.kernel_learning import KernelLearning
-from nearlinear.solvers.lasvm import fit_lasvm
+from nearlinear.solvers.conformal.feature_rows import FeatureLearning
+from nearlinear.solvers.machine.bias import FixedBias, FreeBias
+from nearlinear.solvers.machine.lasvm import fit_lasvm
+from nearlinear.solvers.machine.problem import DualProblem
+from nearlinear.solvers.mixture.exchange_objective import ExchangeLearning
+from nearlinear.solvers.mixture.objective import KernelLearning
 from reference.kernel_svm import dual_value, smallest_loss
 
 N_ROWS, C = 90, 1e4

@@ -3,7 +3,7 @@
 import re
 from difflib import get_close_matches
 
-from ._failure import CommandError
+from ._errors import CommandError
 
 _KINDS = ("Classifier", "Regressor")
 # The papers' names where they are not ours.

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._cells import numbers
-from ._csv_tables import name_of
-from ._failure import CommandError
-from ._tables import check_readable
+from ._errors import CommandError
+from .tables.cells import numbers
+from .tables.csv_tables import name_of
+from .tables.reading import check_readable
 
 _DENSE_NUMBERS = 1 << 21  # of sparse rows that are filled in at once
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from ..runtime import output_file
-from ._failure import CommandError
+from .. import _files as output_file
+from ._errors import CommandError
 
 STANDARD = "-"
 

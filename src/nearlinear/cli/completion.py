@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ._completion_scripts import SCRIPTS
-from ._failure import CommandError
+from ._errors import CommandError
 from ._output_file import replacing
 
 _EXAMPLES = """\

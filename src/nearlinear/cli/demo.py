@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from ..displays.cost_front import ModelPoint, draw_cost_fronts
 from ._contenders import REFERENCE, contenders
-from ._failure import CommandError
+from ._errors import CommandError
 from ._measure import Measurement, Split, measure
 from ._output_file import add_force, check_writable, replacing
 from ._progress import progress

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._failure import CommandError
+from ._errors import CommandError
 from ._models import load_model, load_scorer
 from ._output_file import add_force, check_writable
 from ._progress import progress

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ._cells import numbers
-from ._columns import add_column_arguments, with_columns
-from ._csv_format import add_csv_arguments, csv_format
-from ._csv_tables import name_of
-from ._failure import CommandError
+from ._errors import CommandError
 from ._figures import class_figures, in_short, never_found, value_figures
 from ._methods import find_methods, is_regressor, offered
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
-from ._tables import whole
-from ._target import RULE, holds_values
+from .tables.cells import numbers
+from .tables.columns import add_column_arguments, with_columns
+from .tables.csv_format import add_csv_arguments, csv_format
+from .tables.csv_tables import name_of
+from .tables.reading import whole
+from .tables.target import RULE, holds_values
 
 _CHOSEN = ["LLCSAPLClassifier", "LDKLRegressor"]  # of which the target chooses one
 _MOST_BYTES = 1 << 32  # of sparse rows that are filled in

@@ -1,4 +1,22 @@
-"""Pictures, in the style of scikit-learn's Display objects; matplotlib is imported on demand."""
+"""Pictures, in the style of scikit-learn's Display objects; matplotlib is imported on demand.
+
+Modules
+-------
+cell_borders    Where the straight borders of a tree's cells run across a picture of two features.
+conformal_maps  What the conformal maps x ↦ h(x)(x − c) make of a cloud of points in the plane.
+cost_front      Accuracy against prediction cost: which models are worth their price.
+explanation     Why one row got its score: parts of the score, and the region that the row fell in.
+fitted          The gate, machine or tree inside a fitted model, and the plane of its two features.
+gate_maps       Where each component of a localized classifier answers.
+kernel_labels   Kernels in words.
+kernel_weights  Which kernels a model has chosen, and how much each of them counts.
+local_fits      The curve of a localized regressor on one feature.
+local_kernels   The few local kernels of a machine on two features.
+palette         Colours and marks that pictures of labelled rows share.
+tree_cells      A tree on two features.
+tree_diagram    A tree as a river: how many rows pass each node, and how well they are served.
+tree_layout     Where the nodes of a tree stand in its diagram, and how much room their labels have.
+"""
 
 from .conformal_maps import ConformalMapsDisplay as ConformalMapsDisplay
 from .cost_front import CostFrontDisplay as CostFrontDisplay

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..gates.tree import count_splits
+from ..gates.trees.balanced import count_splits
 
 # a + b u + c v >= 0: the four sides of the unit square
 _SQUARE = np.array([[0.0, 1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, -1.0]])

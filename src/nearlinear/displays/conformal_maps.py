@@ -3,11 +3,10 @@
 import numpy as np
 from sklearn.utils import check_array
 
-from ..kernels.conformal import Conformal
-from ..kernels.conformal_scales import ConformalScales
-from ..kernels.profiles import PROFILES
+from ..kernels.candidates import ConformalScales
+from ..kernels.conformal import PROFILES, Conformal
+from .fitted import checked_labels
 from .palette import CLASSES, INK, MARKERS, PALE, QUIET, dress, point_size
-from .plane_rows import checked_labels
 
 _FORMULAS = {
     "exponential": r"$h = e^{-\gamma r}$",

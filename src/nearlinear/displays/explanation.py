@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..gates.score_gates import Repeated
+from ..gates.scores import Repeated
 from ..kernels.composite import Scaled
 from ..predictors.gated import ExpansionOfGatedRows, Stacked
 from .kernel_labels import describe, shortened

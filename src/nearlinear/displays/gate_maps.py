@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from .fitted_gates import FittedGates
-from .fitted_tree import like
+from .fitted import FittedGates, checked_labels, grid_around, like
 from .palette import CLASSES, INK, MARKERS, QUIET, dress, point_size
-from .plane_rows import checked_labels, grid_around
 
 _SHADES = ["#fcfcfa", "#d9e3ca", "#9dba7f"]
 _ALONE = "#7d5ba6"

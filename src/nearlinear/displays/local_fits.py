@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from .fitted_gates import FittedGates
-from .fitted_tree import like
+from .fitted import FittedGates, checked_labels, grid_around, like
 from .palette import CLASSES, INK, PALE, QUIET, dress, point_size
-from .plane_rows import checked_labels, grid_around
 
 _GATE_SHARE = 0.24  # of the height, below the rows
 _FIT_WIDTH = 4.5  # shows on both sides of the curve that it makes up

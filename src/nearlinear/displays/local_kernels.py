@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from .fitted_machine import FittedMachine
-from .fitted_tree import like
+from .fitted import FittedMachine, checked_labels, checked_line, grid_around, like
 from .palette import CLASSES, INK, MARKERS, QUIET, dress, point_size
-from .plane_rows import checked_labels, checked_line, grid_around
 
 _SURFACE = ["#7fb0c5", "#c5dbe4", "#f8f8f6", "#f0cdd2", "#e39aa5"]
 _ABSTAINING, _HATCH = "#e9ecee", "#9aa5af"

@@ -5,7 +5,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from .cell_borders import cell_borders, snap
-from .fitted_tree import FittedTree, like
+from .fitted import FittedTree, like
 
 _INK, _BORDER = "#28323c", "#44525f"
 _CLASSES = ["#2b7a9b", "#d1495b", "#e0a030", "#5a9367", "#7d5ba6", "#8a6d4f", "#4f5d75", "#c779b0"]

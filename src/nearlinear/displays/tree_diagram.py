@@ -5,8 +5,8 @@ from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from ..gates.tree import count_nodes, count_splits, depth_of
-from .fitted_tree import FittedTree
+from ..gates.trees.balanced import count_nodes, count_splits, depth_of
+from .fitted import FittedTree
 from .tree_layout import label_rooms, level_of, place_nodes
 
 _INK, _QUIET = "#28323c", "#5b6b7b"

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from ..gates.tree import count_splits, depth_of
+from ..gates.trees.balanced import count_splits, depth_of
 
 _GAPS = 0.45  # share of the width that parts the lowest nodes, where there are many
 

@@ -6,10 +6,10 @@ from sklearn.utils import check_random_state
 from ..gates.anchors import SoftAssignment
 from ..gates.clustering import assign, fit_anchors, limit_to_distinct
 from ..predictors.locally_linear import LocallyLinear
-from ..solvers.linear_svm import warn_if_loose
-from ..solvers.local_machine import solve_local_models
-from .base import LocalClassifier, require_memory, row_copies
-from .constraints import SHARED, at_least, one_of, positive
+from ..solvers.anchors.dual import warn_if_loose
+from ..solvers.anchors.fixed_gate import solve_local_models
+from ._base.constraints import SHARED, at_least, one_of, positive
+from ._base.model import LocalClassifier, require_memory, row_copies
 
 
 class ClusteredSVMClassifier(LocalClassifier):

@@ -6,19 +6,19 @@ from numbers import Real
 import numpy as np
 
 from ..gates.clustering import limit_to_distinct
-from ..gates.score_gates import Repeated, SoftmaxOf
+from ..gates.scores import Repeated, SoftmaxOf
 from ..kernels.gated_grams import GatedGrams
 from ..kernels.pairs import Pairs
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
-from ..solvers.group_weights import group_gap, solve_groups
-from ..solvers.kernel_kmeans import fit_kernel_clusters
-from .base import require_memory
-from .constraints import SHARED, at_least, positive
-from .gated_doc import documents_gated
-from .gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
-from .kernel_machine import KernelClassifier
+from ..solvers.localized.clusters import fit_kernel_clusters
+from ..solvers.mixture.groups import group_gap, solve_groups
+from ._base.constraints import SHARED, at_least, positive
+from ._base.gated_doc import documents_gated
+from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
+from ._base.kernel_machine import KernelClassifier
+from ._base.model import require_memory
 
 # Rows that take part in finding clusters: centres are averages, more hardly move them.
 _MOST_ROWS = 20_000

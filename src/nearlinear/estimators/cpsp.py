@@ -8,9 +8,9 @@ from ..gates.clustering import fit_class_anchors, limit_to_distinct
 from ..kernels.row_scales import RowScales
 from ..kernels.standard import Gaussian
 from ..predictors.kernel_expansion import KernelExpansion
-from ..solvers.learned_basis import learning_memory, solve_learned_basis
-from .base import LocalClassifier, require_memory, row_copies
-from .constraints import SHARED, at_least, one_of, positive
+from ..solvers.machine.basis import learning_memory, solve_learned_basis
+from ._base.constraints import SHARED, at_least, one_of, positive
+from ._base.model import LocalClassifier, require_memory, row_copies
 
 # "auto": one basis vector for so many rows, between these bounds.
 _ROWS_PER_VECTOR, _FEWEST, _MOST = 50, 5, 100

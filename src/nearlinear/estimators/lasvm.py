@@ -11,13 +11,13 @@ from .._interrupt import uninterrupted
 from ..kernels.composite import WeightedSum
 from ..kernels.family import parse_kernels
 from ..predictors.kernel_expansion import KernelExpansion
-from ..solvers.lasvm import OnlineSVM, fit_lasvm
-from ..solvers.linear_svm import warn_if_loose
-from .base import LocalClassifier, require_memory
-from .constraints import SHARED, at_least
-from .progress import each_output
-from .rows import class_targets
-from .whole_fit import keeping, whole_fit
+from ..solvers.anchors.dual import warn_if_loose
+from ..solvers.machine.lasvm import OnlineSVM, fit_lasvm
+from ._base.constraints import SHARED, at_least
+from ._base.model import LocalClassifier, require_memory
+from ._base.progress import each_output
+from ._base.rows import class_targets
+from ._base.whole_fit import keeping, whole_fit
 
 _BLOCK = 256  # rows that all machines have learned before Ctrl-C may come
 

@@ -5,14 +5,14 @@ from numbers import Real
 import numpy as np
 
 from ..losses import LOSSES, EpsilonInsensitive, SquaredError
-from .base import LocalClassifier, LocalRegressor
-from .constraints import at_least, one_of
-from .labels import row_weights
-from .rows import merge_regression_rows, merge_rows
-from .tree_coordinates import TreeCoordinates
-from .tree_learner import TreeLearner
-from .tree_task import TreeTask, accuracy, explained
-from .whole_fit import whole_fit
+from ._base.constraints import at_least, one_of
+from ._base.labels import row_weights
+from ._base.model import LocalClassifier, LocalRegressor
+from ._base.rows import merge_regression_rows, merge_rows
+from ._base.tree_coordinates import TreeCoordinates
+from ._base.tree_learner import TreeLearner
+from ._base.tree_task import TreeTask, accuracy, explained
+from ._base.whole_fit import whole_fit
 
 
 class LDKLClassifier(TreeLearner, LocalClassifier):

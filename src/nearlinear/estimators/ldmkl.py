@@ -3,15 +3,15 @@
 import numpy as np
 
 from ..gates.learned import softmax
-from ..gates.score_gates import SoftmaxOf
+from ..gates.scores import SoftmaxOf
 from ..kernels.grams import Grams
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedVote
-from .constraints import one_of, positive
-from .gated_doc import documents_gated
-from .gated_machine import Localized
-from .kernel_machine import KernelClassifier
-from .kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
+from ._base.constraints import one_of, positive
+from ._base.gated_doc import documents_gated
+from ._base.gated_machine import Localized
+from ._base.kernel_machine import KernelClassifier
+from ._base.kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
 
 # Fewer rows than this share, or one class alone, do not make a machine of their own.
 _SMALLEST_SHARE = 0.1

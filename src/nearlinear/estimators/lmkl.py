@@ -6,20 +6,19 @@ from numbers import Real
 import numpy as np
 
 from ..gates.learned import Rounded
-from ..kernels.explicit import affine_map
+from ..kernels.affine import affine_map
 from ..losses import LOSSES, EpsilonInsensitive
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion, GatedLinear
-from ..solvers.gate_learning import GateObjective, learn_gate
-from ..solvers.gated_adam import learn_gated_models
-from .base import require_memory
-from .constraints import at_least, one_of, positive
-from .gated_doc import documents_gated
-from .gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
-from .gating_rows import Checked, GatingRows
-from .kernel_machine import KernelClassifier, KernelRegressor
-from .lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
-from .progress import tell
+from ..solvers.localized.gate import GateObjective, learn_gate, learn_gated_models
+from ._base.constraints import at_least, one_of, positive
+from ._base.gated_doc import documents_gated
+from ._base.gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
+from ._base.gating_rows import Checked, GatingRows
+from ._base.kernel_machine import KernelClassifier, KernelRegressor
+from ._base.lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
+from ._base.model import require_memory
+from ._base.progress import tell
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000

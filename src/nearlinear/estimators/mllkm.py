@@ -4,14 +4,14 @@ from numbers import Real
 
 import numpy as np
 
-from ..solvers.dual_problem import DualProblem
-from .base import LocalClassifier, LocalRegressor
-from .conformal_doc import documents_conformal
-from .conformal_machine import CONFORMAL_CONSTRAINTS, ConformalMachine
-from .constraints import SHARED, at_least
-from .labels import row_weights
-from .rows import class_targets
-from .whole_fit import whole_fit
+from ..solvers.machine.problem import DualProblem
+from ._base.conformal_doc import documents_conformal
+from ._base.conformal_machine import CONFORMAL_CONSTRAINTS, ConformalMachine
+from ._base.constraints import SHARED, at_least
+from ._base.labels import row_weights
+from ._base.model import LocalClassifier, LocalRegressor
+from ._base.rows import class_targets
+from ._base.whole_fit import whole_fit
 
 
 @documents_conformal()

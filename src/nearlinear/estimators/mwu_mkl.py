@@ -2,17 +2,13 @@
 
 import numpy as np
 
-from ..solvers.dual_problem import MachineSolution
-from ..solvers.kernel_learning import mixed_scores
-from ..solvers.multiplicative_weights import (
-    certify_mixture,
-    solve_by_averaging,
-    solve_by_exchange,
-)
-from .constraints import SHARED, one_of, positive
-from .kernel_machine import MACHINE_CONSTRAINTS, KernelClassifier, Learned
-from .machine_doc import documents_machine
-from .progress import tell
+from ..solvers.machine.exchange import certify_mixture, solve_by_averaging, solve_by_exchange
+from ..solvers.machine.problem import MachineSolution
+from ..solvers.mixture.objective import mixed_scores
+from ._base.constraints import SHARED, one_of, positive
+from ._base.kernel_machine import MACHINE_CONSTRAINTS, KernelClassifier, Learned
+from ._base.machine_doc import documents_machine
+from ._base.progress import tell
 
 # A row of weight zero among precomputed ones: its slack is as good as free.
 _SMALLEST_C = 1e-9

@@ -4,16 +4,16 @@ from functools import partial
 
 import numpy as np
 
-from ..gates.score_gates import Switches
+from ..gates.scores import Switches
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
-from ..solvers.sample_selection import held_out_errors, solve_equal, solve_switched
-from ..solvers.success import stratified_folds
-from .constraints import SHARED, at_least
-from .gated_doc import documents_gated
-from .gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
-from .kernel_machine import KernelClassifier
-from .progress import tell
+from ..solvers.localized.success import stratified_folds
+from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
+from ._base.constraints import SHARED, at_least
+from ._base.gated_doc import documents_gated
+from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
+from ._base.kernel_machine import KernelClassifier
+from ._base.progress import tell
 
 _PLANS = "equal weights", "learned weights", "switches"  # what held-out rows decide between
 # A model is chosen on so many folds, or on as many of them as hold out so many rows.

@@ -1,9 +1,9 @@
 """SequentialMKL: many candidate kernels, few in work."""
 
-from ..solvers.active_set import certified, solve_sequential
-from .constraints import at_least
-from .kernel_machine import KernelClassifier, KernelRegressor, Learned
-from .machine_doc import documents_machine
+from ..solvers.mixture.active_set import certified, solve_sequential
+from ._base.constraints import at_least
+from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
+from ._base.machine_doc import documents_machine
 
 _CONSTRAINTS = {"insertions": [at_least(1)], "chunk": [at_least(1), None]}
 

@@ -2,16 +2,16 @@
 
 from numbers import Real
 
-from ..solvers.kernel_weights import (
+from ..solvers.mixture.simplex import (
     ball_gap,
     solve_closed_form,
     solve_newton,
     solve_reduced_gradient,
     start_weights,
 )
-from .constraints import at_least, one_of
-from .kernel_machine import KernelClassifier, KernelRegressor, Learned
-from .machine_doc import documents_machine
+from ._base.constraints import at_least, one_of
+from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
+from ._base.machine_doc import documents_machine
 
 _WEIGHT_SOLVERS = {
     "reduced_gradient": solve_reduced_gradient,

@@ -2,11 +2,11 @@
 
 from numbers import Real
 
-from ..solvers.kernel_weights import start_weights
-from ..solvers.spectral_gradient import Penalty, natural_sigma, solve_spectral_gradient
-from .constraints import at_least, positive
-from .kernel_machine import KernelClassifier, KernelRegressor, Learned
-from .machine_doc import documents_machine
+from ..solvers.mixture.penalty import Penalty, natural_sigma, solve_spectral_gradient
+from ..solvers.mixture.simplex import start_weights
+from ._base.constraints import at_least, positive
+from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
+from ._base.machine_doc import documents_machine
 
 _CONSTRAINTS = {"sigma": [positive()], "p": [at_least(1.0, Real)]}
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..predictors.neighbourhood_svm import NeighbourhoodSVM
-from .base import LocalClassifier
-from .constraints import SHARED, at_least, one_of, positive
+from ..predictors.neighborhood_svm import NeighbourhoodSVM
+from ._base.constraints import SHARED, at_least, one_of, positive
+from ._base.model import LocalClassifier
 
 
 class SVMKNNClassifier(LocalClassifier):

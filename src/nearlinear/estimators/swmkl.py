@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from ..gates.score_gates import Clipped, UnitLength
+from ..gates.scores import Clipped, UnitLength
+from ..kernels.composite import PairwiseNormalizedSum
 from ..kernels.gated_grams import GatedGrams, with_gates
 from ..kernels.grams import Grams
-from ..kernels.pairwise import PairwiseNormalizedSum
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import ExpansionOfGatedRows, GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
-from .constraints import one_of
-from .gated_doc import documents_gated
-from .gated_machine import Localized
-from .kernel_machine import KernelClassifier
-from .kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
+from ._base.constraints import one_of
+from ._base.gated_doc import documents_gated
+from ._base.gated_machine import Localized
+from ._base.kernel_machine import KernelClassifier
+from ._base.kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
 
 
 @documents_gated(

@@ -1,8 +1,8 @@
 """The mean of several kernels: the baseline of multiple kernel learning."""
 
-from ..solvers.kernel_weights import start_weights
-from .kernel_machine import KernelClassifier, KernelRegressor, Learned
-from .machine_doc import documents_machine
+from ..solvers.mixture.simplex import start_weights
+from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
+from ._base.machine_doc import documents_machine
 
 
 class _Uniform:

@@ -1,1 +1,15 @@
-"""Leaving Python: model files."""
+"""Leaving Python: model files, ONNX, C.
+
+Modules
+-------
+c/             Models as C99.
+description    Objects as data: registered classes by name and fields, arrays by number, no code.
+file           ``save`` and ``load``: a fitted model as one file of data.
+model          The parts of what a user hands over: steps before a model, and the model.
+onnx/          Models as ONNX graphs.
+prepared_rows  The preparation in a model file: its table for every reader, its steps for Python.
+rewrapping     Wrappers as data, and put on again around models that come from a file.
+row_scorers    ``row_scorer``: single rows in microseconds, for pipelines and wrapped models.
+stored_steps   Transformers of scikit-learn as data.
+wrappers       scikit-learn's wrappers around our models: taken off, and put on again.
+"""

@@ -9,7 +9,7 @@ A value is JSON's own (null, booleans, numbers, strings, lists), or an object wi
     {"$": "number", "value": "inf" | "-inf" | "nan"}
     {"$": "strings", "items": [...]}                  a one-dimensional array of strings
     {"$": "objects", "items": [...]}                  the same, of Python objects
-    {"$": "object", "kind": name, "fields": {...}}    a class of ``KINDS``
+    {"$": "object", "kind": name, "fields": {...}}    a kind of ``kinds.py``
     {"$": "transformer", "kind": name, "state": {...}}  a step of scikit-learn's before a model
     {"$": "slice", "items": [...]}, {"$": "dtype" | "type", "name": "<f8"}    what steps hold
 """
@@ -17,11 +17,11 @@ A value is JSON's own (null, booleans, numbers, strings, lists), or an object wi
 import math
 from collections import UserList
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
+from ..kinds import KINDS, class_of
 from ..runtime.container import ModelFileError
 from ..runtime.parts import KEPT_AS, as_kept, check_csr, check_strings
 from .stored_steps import (
@@ -32,64 +32,11 @@ from .stored_steps import (
     transformer_state,
 )
 
-# Everything that a model is made of, and where it lives.
-KINDS = {
-    "LocallyLinear": "predictors.locally_linear",
-    "TreePath": "predictors.tree_path",
-    "TreeForest": "predictors.tree_forest",
-    "ConformalLinear": "predictors.conformal_linear",
-    "KernelExpansion": "predictors.kernel_expansion",
-    "ComponentScores": "predictors.component_scores",
-    "GatedExpansion": "predictors.gated",
-    "GatedVote": "predictors.gated",
-    "SelectedSum": "predictors.gated",
-    "ExpansionOfGatedRows": "predictors.gated",
-    "GatedLinear": "predictors.gated",
-    "Stacked": "predictors.gated",
-    "SoftAssignment": "gates.anchors",
-    "InverseDistance": "gates.anchors",
-    "ReconstructionCodes": "gates.anchors",
-    "TanhFeature": "gates.node_features",
-    "CompositionalFeature": "gates.node_features",
-    "IndicatorFeature": "gates.node_features",
-    "Softmax": "gates.learned",
-    "Sigmoid": "gates.learned",
-    "GaussianGate": "gates.learned",
-    "Viewing": "gates.learned",
-    "Columns": "gates.learned",
-    "Rounded": "gates.learned",
-    "SoftmaxOf": "gates.score_gates",
-    "Clipped": "gates.score_gates",
-    "UnitLength": "gates.score_gates",
-    "Switches": "gates.score_gates",
-    "Repeated": "gates.score_gates",
-    "Linear": "kernels.standard",
-    "Polynomial": "kernels.standard",
-    "Gaussian": "kernels.standard",
-    "OnColumns": "kernels.standard",
-    "Precomputed": "kernels.standard",
-    "Scaled": "kernels.composite",
-    "UnitDiagonal": "kernels.composite",
-    "WeightedSum": "kernels.composite",
-    "PairwiseNormalizedSum": "kernels.pairwise",
-    "Conformal": "kernels.conformal",
-    "Family": "kernels.family",
-    "LogLoss": "runtime.outcome",
-    "Sigmoids": "runtime.outcome",
-    "Temperature": "runtime.outcome",
-    "Tables": "runtime.outcome",
-    "Threshold": "runtime.outcome",
-    "Outcome": "runtime.outcome",
-}
 _DEEPEST = 50
 
 
 class NotData(TypeError):
     """Something that is code, or of a class that no file may hold."""
-
-
-def class_of(kind):
-    return getattr(import_module(f"..{KINDS[kind]}", __package__), kind)
 
 
 def describe(value, arrays):

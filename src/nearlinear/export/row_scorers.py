@@ -2,8 +2,8 @@
 
 from sklearn.pipeline import make_pipeline
 
-from ..predictors.row_scorer import WrappedScorer
-from .model_parts import model_parts
+from ..single_row.scorer import WrappedScorer
+from .model import model_parts
 from .wrappers import unwrapped
 
 

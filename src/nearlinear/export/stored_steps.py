@@ -2,24 +2,37 @@
 
 import math
 import re
-from importlib import import_module
 from inspect import Parameter, signature
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from ..runtime.container import ModelFileError
 
 TRANSFORMERS = {
-    "StandardScaler": "sklearn.preprocessing",
-    "MinMaxScaler": "sklearn.preprocessing",
-    "MaxAbsScaler": "sklearn.preprocessing",
-    "RobustScaler": "sklearn.preprocessing",
-    "OneHotEncoder": "sklearn.preprocessing",
-    "FunctionTransformer": "sklearn.preprocessing",  # what a ColumnTransformer passes through
-    "SimpleImputer": "sklearn.impute",
-    "MissingIndicator": "sklearn.impute",
-    "ColumnTransformer": "sklearn.compose",
-    "Pipeline": "sklearn.pipeline",
+    cls.__name__: cls
+    for cls in (
+        StandardScaler,
+        MinMaxScaler,
+        MaxAbsScaler,
+        RobustScaler,
+        OneHotEncoder,
+        FunctionTransformer,  # what a ColumnTransformer passes through
+        SimpleImputer,
+        MissingIndicator,
+        ColumnTransformer,
+        Pipeline,
+    )
 }
 # Caches and processes belong to a machine, not to a model.
 _OF_A_MACHINE = {"memory": None, "n_jobs": None}
@@ -28,8 +41,7 @@ _NAME = re.compile(r"_?[A-Za-z][A-Za-z0-9_]*")
 
 
 def is_transformer(value):
-    kind = type(value).__name__
-    return kind in TRANSFORMERS and _class(kind) is type(value)
+    return TRANSFORMERS.get(type(value).__name__) is type(value)
 
 
 def transformer_state(value):
@@ -49,7 +61,7 @@ def restored_transformer(kind, state):
     """A transformer of a known class with these attributes."""
     if not isinstance(kind, str) or kind not in TRANSFORMERS:
         raise ModelFileError(f"The model has a step of the unknown kind {repr(kind)[:40]}.")
-    cls = _class(kind)
+    cls = TRANSFORMERS[kind]
     if not all(_NAME.fullmatch(name) and not hasattr(cls, name) for name in state):
         raise ModelFileError(f"The model's {kind} has attributes that none has.")
     state = _of_older_releases(cls) | state
@@ -82,10 +94,6 @@ def restored_dtype(mark, name):
     if not isinstance(name, str) or not _DTYPE.fullmatch(name):
         raise ModelFileError(f"The model has the unknown type {repr(name)[:40]}.")
     return np.dtype(name) if mark == "dtype" else np.dtype(name).type
-
-
-def _class(kind):
-    return getattr(import_module(TRANSFORMERS[kind]), kind)
 
 
 def _encoder_state(state):

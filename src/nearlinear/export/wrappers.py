@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.container import ModelFileError
 from ..runtime.outcome import LogLoss, Outcome, Sigmoids, Tables, Temperature, Threshold
-from .model_parts import best_of, prepared_parts
+from .model import best_of, prepared_parts
 
 _THRESHOLDS = (TunedThresholdClassifierCV, FixedThresholdClassifier)
 KINDS = {

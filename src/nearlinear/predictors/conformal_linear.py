@@ -6,7 +6,7 @@ import numpy as np
 
 from .._cached import cached_property
 from .._compile import run_blocks
-from ..kernels.profiles import PROFILES
+from ..kernels.conformal import PROFILES
 from .base import Cost, check_width, count_bytes
 from .conformal_lanes import LaneBlock, pack
 

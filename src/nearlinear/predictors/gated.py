@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._compile import run_blocks
-from ..gates.score_gates import top_and_bottom
+from ..gates.scores import top_and_bottom
 from ..kernels.gated_grams import with_gates
 from .base import Cost
 from .component_scores import ComponentScores

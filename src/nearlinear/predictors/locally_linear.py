@@ -6,7 +6,7 @@ import numpy as np
 
 from .._compile import run_blocks
 from ..gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
-from ..gates.local_models import local_scores, rows_per_block
+from ..gates.blend import local_scores, rows_per_block
 from .base import Cost, check_width, count_bytes
 
 _GATES = {gate.__name__: gate for gate in (SoftAssignment, InverseDistance, ReconstructionCodes)}

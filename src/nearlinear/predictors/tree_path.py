@@ -7,15 +7,15 @@ from scipy.sparse import issparse
 
 from .._cached import cached_property
 from .._compile import compiled_fast_sums, run_blocks
-from ..gates import tree_lockstep, tree_walk
-from ..gates.node_features import (
+from ..gates.trees import lockstep as tree_lockstep
+from ..gates.trees import walk as tree_walk
+from ..gates.trees.balanced import answers_along_paths, depth_of, hard_paths, pad
+from ..gates.trees.node_gates import (
     NODE_FEATURES,
     CompositionalFeature,
     IndicatorFeature,
     TanhFeature,
 )
-from ..gates.path_products import pad
-from ..gates.tree import answers_along_paths, depth_of, hard_paths
 from .base import Cost, check_width, count_bytes
 
 _BLOCK_BYTES = 1 << 20

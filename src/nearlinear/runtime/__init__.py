@@ -6,6 +6,18 @@
     model.predict(rows)
 
 Needs neither scikit-learn, scipy nor numba. Scores agree with the model's own to rounding.
+
+Modules
+-------
+container      The bytes of a model file: a JSON header and raw arrays, every one with a checksum.
+demands        How much a file may ask for.
+model          A model as it stands in a file.
+outcome        What scores mean: how they become probabilities and labels.
+outcome_rules  What an outcome may be made of.
+parts          A description as plain parts, with its arrays filled in.
+preparation    From raw columns to the columns of a model: the plain formula.
+rules          What a model may be made of.
+scores         Scores of checked parts in plain NumPy: the formulas, kind by kind.
 """
 
 from .container import ModelFileError, read

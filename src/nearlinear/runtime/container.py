@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .._files import replacing
 from .demands import allowance, content_bytes, header_bytes
-from .output_file import replacing
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
 VERSION = 2  # with wrappers; files of a model alone are of version 1

@@ -1,0 +1,13 @@
+"""How the numbers are found: functions on arrays.
+
+Modules
+-------
+anchors/    Local linear models around anchors.
+conformal/  Machines on locally linear kernels.
+localized/  Kernels that answer for some rows: gates, switches, clusters.
+machine/    One machine on one kernel: its dual, its steps, its rows.
+minibatch   Training by mini-batches.
+mixture/    Weights of several kernels: J(β) and the ways down it.
+solution    What solvers start from and return: frozen records of plain arrays.
+trees/      Local linear models along the paths of a tree.
+"""

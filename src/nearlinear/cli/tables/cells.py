@@ -1,0 +1,80 @@
+"""Cells as numbers: the first that is none is named, and what to do about it."""
+
+import re
+import shlex
+
+import numpy as np
+
+from .._errors import CommandError
+from .csv_tables import name_of
+
+_DECIMAL = "if the comma is a decimal sign, give --decimal ','"
+
+
+def numbers(frame, names, source, first, *, can_drop=False):
+    """A frame's columns as one array of numbers, or an error that names the first bad cell.
+
+    ``can_drop``: the command has the option that leaves columns out.
+    """
+    if not hasattr(frame, "columns"):
+        return frame
+    values, bad = np.empty(frame.shape), {}
+    for k, name in enumerate(names):
+        column = frame.iloc[:, k]
+        try:
+            if column.dtype.kind in "mM":  # numpy would make numbers of dates
+                raise TypeError
+            values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            cell, row = _first_bad(column)
+            values[:, k], bad[name] = 0.0, (row, f"{cell!r} is no number", _coding(cell))
+            continue
+        holes = np.flatnonzero(~np.isfinite(values[:, k]))
+        if len(holes):
+            reason = "the value is missing or infinite"
+            bad[name] = int(holes[0]), reason, "fill it in or remove the row"
+    if bad:
+        name = min(bad, key=lambda name: bad[name][0])
+        row, reason, advice = bad[name]
+        way_out = _leaving_out(bad) if can_drop and advice != _DECIMAL else ""
+        raise CommandError(
+            f"{name_of(source)}, row {first + row}, column {name!r}: {reason}; {advice}{way_out}"
+        )
+    return values
+
+
+def check_finite(values, source, first):
+    """Of an array without names."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise CommandError(
+            f"{source}, row {first + row}, column {column}: the value is missing or infinite; "
+            "fill it in or remove the row"
+        )
+
+
+def _coding(cell):
+    if re.fullmatch(r"[+-]?\d+,\d+", cell.strip()):
+        return _DECIMAL
+    return "code it as one"
+
+
+def _leaving_out(columns):
+    """The option that leaves all bad columns out at once."""
+    shown = [name for name in columns if "," not in name]
+    words = ["--drop", ",".join(shown)] if shown else []
+    for name in columns:
+        if "," in name:
+            words += ["--drop", name]
+    what = "the column" if len(columns) == 1 else f"all {len(columns)} such columns"
+    return f", or leave {what} out with {shlex.join(words)}"
+
+
+def _first_bad(column):
+    for row, cell in enumerate(column):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return cell if isinstance(cell, str) else str(cell), row
+    return str(column.iloc[0]), 0

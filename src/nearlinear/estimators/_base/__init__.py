@@ -1,0 +1,31 @@
+"""What estimators share.
+
+Modules
+-------
+anchors               What the anchor methods share.
+capacity              How much capacity the rows bear.
+conformal_candidates  Where conformal kernels may stand, and how far they may reach.
+conformal_doc         Parameters and attributes of the multiple locally linear kernel machines.
+conformal_machine     What the multiple locally linear kernel machines share.
+conformal_streaming   Learning conformal kernels from a stream.
+constraints           The only file that imports scikit-learn's private validation names.
+explained             Rows on their way into an explanation, and explanations on their way out.
+finite                Numbers that compiled passes can hold.
+gated_doc             Parameters and attributes that all estimators on gated kernels share.
+gated_machine         What estimators on gated kernels share.
+gating_rows           What a gate sees of a row.
+kernel_machine        What estimators on sums of kernels share.
+kernel_success        What SwMKL and LD-MKL share.
+labels                Labels and weights: from what users pass to what solvers take.
+lmkl_doc              What the two LMKL estimators say alike.
+machine_doc           Parameters and attributes that all estimators on sums of kernels share.
+model                 The face that all estimators share: input checks, labels, weights, prediction.
+progress              Progress of a fit.
+rows                  Training rows in one canonical form, so that every fit sees the same problem.
+target_units          The unit in which a regression measures its values.
+tree_coordinates      The coordinates in which a tree is trained, and the way there and back.
+tree_learner          What the tree estimators share.
+tree_settings         The parameters of tree estimators, and what "auto" stands for.
+tree_task             What a tree is to learn, and how good its scores are.
+whole_fit             Fits that are whole.
+"""

@@ -1,0 +1,58 @@
+"""Rows on their way into an explanation, and explanations on their way out."""
+
+from dataclasses import replace
+
+from ..._warn import warn_user
+from ...preparation.likely_rows import look_prepared, look_raw
+from ...preparation.transformers import NoPreparation, preparation_of_steps
+
+
+def rows_to_explain(model, X, preparation):
+    """Rows as the model takes them; says so where they look to have gone another way."""
+    if preparation is None:
+        known = model._preparation if getattr(model, "_is_loaded", False) else None
+        if look_raw(known, X):
+            warn_user(
+                f"{type(model).__name__} was saved behind a scaler, and these rows look as they "
+                "were before it: give explain(X, preparation=pipeline[:-1]), or scaled rows."
+            )
+        return X
+    if look_prepared(_table(preparation), X):
+        warn_user(
+            "These rows look as if they were prepared already: beside preparation= give raw rows."
+        )
+    return preparation.transform(X)
+
+
+def told(model, found, preparation):
+    """An explanation with names, in raw units where rows were shifted and scaled and no more."""
+    first, names = model, None
+    if preparation is not None:
+        table = _table(preparation)
+        if table is not None and table.only_scales:
+            first, found = preparation, found.in_original_units(preparation)
+        else:
+            first, names = None, _made_names(preparation)
+    names = getattr(first, "feature_names_in_", names)
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        classes = classes[1:] if found.intercepts.shape[1] == 1 else classes
+    return replace(
+        found,
+        feature_names=None if names is None else tuple(str(name) for name in names),
+        classes=None if classes is None else tuple(classes.tolist()),
+    )
+
+
+def _table(preparation):
+    try:
+        return preparation_of_steps([preparation])
+    except NoPreparation:
+        return None
+
+
+def _made_names(preparation):
+    try:
+        return preparation.get_feature_names_out()
+    except (AttributeError, ValueError):  # a step that cannot name what it makes
+        return None

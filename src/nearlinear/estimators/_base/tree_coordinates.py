@@ -1,0 +1,58 @@
+"""The coordinates in which a tree is trained, and the way there and back."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...predictors.tree_path import TreePath
+from ...solvers.trees.model import RowScaling, TreeModel
+
+
+@dataclass(frozen=True)
+class TreeCoordinates:
+    """Scaled rows and targets; a tree found there is a predictor of the user's rows."""
+
+    scaling: RowScaling
+    scale: float = 1.0  # of the targets
+    offset: float = 0.0
+
+    def rows(self, X):
+        return self.scaling(X)
+
+    def targets(self, rows):
+        if (self.scale, self.offset) == (1.0, 0.0):
+            return rows.targets
+        return ((rows.targets - self.offset) / self.scale).astype(rows.X.dtype)
+
+    def predictor(self, model):
+        projected = model.projection is not None
+        unscaled = _unchanged if projected else self.scaling.unscaled
+        weights = unscaled(model.weights) * model.weights.dtype.type(self.scale)
+        return TreePath.of(
+            unscaled(model.splits),
+            unscaled(model.slopes),
+            weights,
+            np.full(weights.shape[1], self.offset, dtype=weights.dtype),
+            model.feature,
+            self.scaling.unscaled_projection(model.projection) if projected else None,
+        )
+
+    def model(self, predictor, dtype):
+        """The tree of a predictor that was found in these coordinates."""
+        projected = predictor.projection is not None
+        scaled = _unchanged if projected else self.scaling.scaled
+        weights = predictor.weights
+        if predictor.feature.name == "indicator":
+            inner = np.zeros((len(weights) - 1, *weights.shape[1:]), dtype=weights.dtype)
+            weights = np.concatenate([inner, weights])
+        projection = self.scaling.scaled(predictor.projection)[:, :-1] if projected else None
+        arrays = scaled(predictor.splits), scaled(predictor.slopes), scaled(weights) / self.scale
+        return TreeModel(
+            *(np.ascontiguousarray(array, dtype=dtype) for array in arrays),
+            predictor.feature,
+            np.ascontiguousarray(projection, dtype=dtype) if projected else None,
+        )
+
+
+def _unchanged(directions):
+    return directions

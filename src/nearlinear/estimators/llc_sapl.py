@@ -1,0 +1,491 @@
+"""LLC-SAPL: anchors learned together with the local models."""
+
+from dataclasses import dataclass, replace
+from numbers import Real
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from ..losses import LOSSES
+from ..predictors.locally_linear import LocallyLinear
+from ..solvers.anchors.adam import train_by_adam
+from ..solvers.anchors.fixed_gate import solve_local_models
+from ..solvers.anchors.linear_root import solve_linear
+from ..solvers.anchors.objective import training_objective
+from ..solvers.anchors.sgd import train_by_sgd, usual_anchor_rate
+from ..solvers.solution import BestIterate, LocalModels
+from ..solvers.trees.model import RowScaling
+from ._base.anchors import AnchorClassifier
+from ._base.capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
+from ._base.constraints import at_least, cost, one_of, positive, share
+from ._base.progress import tell
+from ._base.whole_fit import keeping, whole_fit
+
+# The start need not be exact: training goes on from it at once.
+_START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
+# Local models on fixed anchors are final.
+_FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
+
+
+@dataclass(frozen=True)
+class AnchorSetting:
+    """How much local models may learn: how many anchors, how close to a linear root they stay.
+
+    One anchor is the linear model itself. ``C`` is relative to the spread of the features where
+    there is a root. ``learns`` says whether the anchors move, or stay where k-means put them.
+    """
+
+    n_anchors: int
+    C: float
+    jitter: float
+    learns: bool = True
+    has_root: bool = True
+    loss: str = "squared_hinge"
+
+
+_LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
+_FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
+_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]  # the last is the fullest
+
+
+class LLCSAPLClassifier(AnchorClassifier):
+    r"""Locally linear SVM whose anchors are learned together with the linear models.
+
+    Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
+    sharpness :math:`\beta` and the metric of the distances,
+
+    .. math:: \frac{\lambda}{2}(\|W - \bar W\|_F^2 + \|b - \bar b\|^2)
+              + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
+
+    where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x. For a
+    given number of anchors :math:`\bar W` and :math:`\bar b` are zero. Where the number is found,
+    all their rows are one linear model, the root, which is learned first.
+
+    Parameters
+    ----------
+    n_anchors : int or "auto", default="auto"
+        Number of anchors, started from k-means. "auto" finds out on held-out training rows how
+        much the data bear: a linear model, local models on 16 or 48 anchors that stay, or up to 100
+        anchors that learn (see Notes); never more than one for ten rows.
+    n_neighbors : int, default=8
+        How many nearest anchors answer for a row; all of them if there are fewer.
+    local_model : {"affine", "constant"}, default="affine"
+        What each anchor holds: a linear model (LLC-SAPL) or a number (LLC-SAPL_lcc).
+    anchors : {"kmeans", "class_balanced"} or array of shape (n_anchors, n_features), \
+default="kmeans"
+        Where the anchors start.
+    sharpness : float, default=1.0
+        Initial sharpness, relative to the spread of the distances to the nearest anchors.
+    learn_sharpness : bool, default=True
+        Learn the sharpness too (Adam only).
+    learn_metric : bool, default=True
+        Learn how much each feature counts in distances to anchors (Adam only). Costs nothing at
+        prediction.
+    C : float or "auto", default="auto"
+        Weight of the losses. "auto" is chosen together with ``n_anchors="auto"``, relative to the
+        spread of the features, and is 1 for a given number of anchors.
+    loss : {"auto", "hinge", "squared_hinge", "log_loss"}, default="auto"
+        With several classes, the hinges are summed one-vs-rest and the log loss is softmax, which
+        gives ``predict_proba``. "auto" is the log loss where the number of anchors is found by a
+        search, and the squared hinge for a given number and for many rows.
+    solver : {"auto", "adam", "sgd"}, default="auto"
+        Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
+        steps row by row (any rows). "auto" is Adam for dense rows.
+    max_iter : int or "auto", default="auto"
+        Epochs. The step size falls to zero at the last one. "auto" is 40, and fewer for many rows:
+        18 for 50,000, and 15 from 60,000 on.
+    batch_size : int or "auto", default="auto"
+        Rows in an Adam step. "auto" is a 32nd of the rows, between 16 and 512.
+    learning_rate : float, default=0.2
+        Peak step of Adam, relative to the scale of the features.
+    jitter : float or "auto", default="auto"
+        Standard deviation of the Gaussian noise added to training rows by Adam, in units of
+        each feature's own. The strongest regularizer of this model: try 0 to 0.4. "auto" is chosen
+        together with ``n_anchors="auto"``, and is 0.1 for a given number of anchors.
+    validation_fraction : float, default=0.1
+        Share of the rows held out for early stopping, and for the comparison with a linear model
+        where many rows are not searched; otherwise all rows train.
+    early_stopping : bool, default=False
+        Stop when the held-out accuracy has not improved for ``n_iter_no_change`` epochs, and keep
+        the best model, the LLSVM start among them.
+    n_iter_no_change : int, default=20
+        Patience of early stopping.
+    class_weight : dict, "balanced" or None, default=None
+        Factor on the weight of each class.
+    warm_start : bool, default=False
+        Start from the previous ``fit`` instead of k-means and LLSVM.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    n_jobs : int or None, default=None
+        Threads for prediction and for the start; results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of k-means, of the held-out part, of batches and noise.
+    verbose : int, default=0
+        Print a line for each epoch.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    predictor_ : LocallyLinear
+        Gate, weights and biases: all that prediction needs.
+    cost_ : Cost
+        Multiply-adds per row, the same as a multiple of a linear model, and bytes.
+    anchors_ : array of shape (n_anchors, n_features)
+        Learned anchors.
+    sharpness_ : float
+        Learned sharpness, in the units of the data.
+    setting_ : AnchorSetting
+        Number of anchors, C and jitter that the model was trained with, whether anchors learned
+        and whether there is a linear root.
+    settings_tried_ : list of Verdict
+        Each setting that was tried, and its mean loss on held-out rows; empty for a given number
+        of anchors.
+    loss_ : str
+        The loss that the model was trained with; "log_loss" gives ``predict_proba``.
+    n_iter_ : int
+        Epochs run.
+    history_ : list of Progress
+        Objective and held-out accuracy after each epoch; epoch 0 is the LLSVM start. Adam's
+        objective is the running mean over the epoch's (jittered) batches.
+
+    Notes
+    -----
+    Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
+    Differs in: squared hinge and log loss are the default (the paper has the hinge); Adam with a
+    one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
+    bandwidth comes from the data and, like the metric, may be learned; biases are regularised;
+    in the row-by-row solver the steps fade and anchors move by a bounded share of their
+    distance, since the printed step can diverge.
+
+    ``n_anchors="auto"`` tries settings from the simplest on: linear models of four strengths, 16
+    and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
+    shrinkage and noise. Each is trained without a fifth of the rows and judged by its loss on that
+    fifth, three times for small sets. The simplest setting whose loss is within half a standard
+    error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers nothing is
+    searched: 100 anchors learn without ``validation_fraction`` of the rows, and if a linear model
+    is as good on these, it is taken.
+
+    References
+    ----------
+    .. [1] X. Mao, Z. Fu, O. Wu, W. Hu, "Optimizing Locally Linear Classifiers with Supervised
+           Anchor Point Learning", IJCAI 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from nearlinear import LLCSAPLClassifier
+    >>> X, y = make_moons(400, noise=0.1, random_state=0)
+    >>> LLCSAPLClassifier(n_anchors=4, random_state=0).fit(X, y).score(X, y) > 0.98
+    True
+    """
+
+    _parameter_constraints = {
+        **AnchorClassifier._parameter_constraints,
+        "local_model": [one_of("affine", "constant")],
+        "learn_sharpness": ["boolean"],
+        "learn_metric": ["boolean"],
+        "C": [cost(), one_of("auto")],
+        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
+        "max_iter": [at_least(1), one_of("auto")],
+        "solver": [one_of("auto", "adam", "sgd")],
+        "batch_size": [at_least(1), one_of("auto")],
+        "learning_rate": [positive()],
+        "jitter": [at_least(0, Real), one_of("auto")],
+        "validation_fraction": [share()],
+        "early_stopping": ["boolean"],
+        "n_iter_no_change": [at_least(1)],
+    }
+    _parameter_constraints.pop("tol")
+
+    def __init__(
+        self,
+        n_anchors="auto",
+        n_neighbors=8,
+        *,
+        local_model="affine",
+        anchors="kmeans",
+        sharpness=1.0,
+        learn_sharpness=True,
+        learn_metric=True,
+        C="auto",
+        loss="auto",
+        solver="auto",
+        max_iter="auto",
+        batch_size="auto",
+        learning_rate=0.2,
+        jitter="auto",
+        validation_fraction=0.1,
+        early_stopping=False,
+        n_iter_no_change=20,
+        class_weight=None,
+        warm_start=False,
+        max_memory=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_anchors = n_anchors
+        self.n_neighbors = n_neighbors
+        self.local_model = local_model
+        self.anchors = anchors
+        self.sharpness = sharpness
+        self.learn_sharpness = learn_sharpness
+        self.learn_metric = learn_metric
+        self.C = C
+        self.loss = loss
+        self.solver = solver
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.jitter = jitter
+        self.validation_fraction = validation_fraction
+        self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        self._check_memory(rows.X, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
+        if self._engine(rows) == "adam" and issparse(rows.X):
+            raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
+        rng = check_random_state(self.random_state)
+        previous = getattr(self, "predictor_", None) if self.warm_start else None
+        setting, tried = self._choose_setting(rows, rng)
+        train, held_out = rows, None
+        is_checked = self.local_model == "affine" and not self._is_given() and are_many(rows)
+        if self.early_stopping or is_checked:
+            train, held_out = rows.split(self.validation_fraction, rng)
+        start = self._start(train, setting, previous, rng)
+        n_neighbors = min(self.n_neighbors, len(start.anchors))
+
+        def held_out_score(model):
+            scores = _predictor(model, n_neighbors)(held_out.X, self.n_jobs)
+            return _accuracy(scores, held_out)
+
+        keeper = BestIterate(
+            held_out_score if self.early_stopping and held_out is not None else None,
+            patience=self.n_iter_no_change if self.early_stopping else np.inf,
+            on_progress=self._report if self.verbose else None,
+        )
+        objective = training_objective(
+            train.X, train.targets, train.weight, start, n_neighbors, setting.loss,
+            self._weight_of_losses(train, setting),
+        )  # fmt: skip
+        keeper.offer(0, objective, start)
+        with keeping(self, "the best model so far is"):
+            self._improve(train, start, setting, keeper, n_neighbors, rng)
+        predictor = _predictor(keeper.model, n_neighbors)
+        if is_checked and held_out is not None:
+            setting, predictor, tried = self._or_linear(
+                setting, predictor, rows, train, held_out, rng
+            )
+        self.history_ = keeper.history
+        self.n_iter_ = max(1, keeper.history[-1].epoch)
+        self.setting_, self.settings_tried_ = setting, tried
+        self.loss_ = setting.loss
+        self.predictor_ = predictor
+
+    def _or_linear(self, setting, predictor, rows, train, held_out, rng):
+        """A model of many rows, or the linear one where that is as good on held-out rows."""
+        linear = replace(_LINEAR[0], loss=setting.loss)
+        line = self._line(self._some(train, rng), linear)
+        models = (linear, line), (setting, predictor)
+        found = [(one, self._losses(model, held_out, one)) for one, model in models]
+        tried = judge(found, held_out.weight)
+        if tried[1].loss < tried[0].loss:
+            return setting, predictor, tried
+        return linear, self._line(rows, linear), tried
+
+    def _line(self, rows, setting):
+        """The linear model, as one local model."""
+        C = self._weight_of_losses(rows, setting)
+        found = solve_linear(rows.X, rows.targets, rows.weight, loss=LOSSES[setting.loss], C=C)
+        weights = np.ascontiguousarray(found[None, :, :-1].swapaxes(1, 2))
+        center = np.asarray(rows.X.mean(axis=0)).reshape(1, -1).astype(rows.X.dtype)
+        return _predictor(LocalModels(center, 1.0, weights, found[None, :, -1].copy()), 1)
+
+    def _some(self, rows, rng):
+        """Rows enough for what need not be exact."""
+        if rows.X.shape[0] <= _START_ROWS:
+            return rows
+        return rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_START_ROWS]))
+
+    def _losses(self, predictor, rows, setting):
+        return LOSSES[setting.loss].value(predictor(rows.X, self.n_jobs), rows.targets)
+
+    def _choose_setting(self, rows, rng):
+        """What the user has set, or what held-out rows find best."""
+        if self._is_given():
+            C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
+            setting = AnchorSetting(self.n_anchors, C, jitter, has_root=False)
+            return replace(setting, **self._given()), []
+        if self.warm_start and getattr(self, "setting_", None) is not None:
+            return replace(self.setting_, **self._given()), self.settings_tried_
+        settings = self._settings(rows)
+        setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
+        tell_verdicts(self, tried)
+        return setting, tried
+
+    def _settings(self, rows):
+        """Simplest first; what the user has set is the same in all."""
+        if self.local_model == "constant":
+            learned = _LEARNED[-1:] if are_many(rows) else _LEARNED
+            settings = [replace(setting, has_root=False) for setting in learned]
+        elif are_many(rows):
+            settings = _LEARNED[-1:]
+        else:
+            settings = [*_LINEAR, *_FIXED, *_LEARNED]
+            settings = [replace(setting, loss="log_loss") for setting in settings]
+        return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
+
+    def _is_given(self):
+        """Whether the user says how many anchors there are, or where."""
+        return self.n_anchors != "auto" or not isinstance(self.anchors, str)
+
+    def _given(self):
+        return given(self, "C", "jitter", "loss")
+
+    def _stream_C(self):
+        return 1.0 if self.C == "auto" else self.C
+
+    def _stream_loss(self):
+        return getattr(self, "loss_", "squared_hinge") if self.loss == "auto" else self.loss
+
+    def _weight_of_losses(self, rows, setting):
+        """C in the units of the rows: what is chosen is relative to their spread."""
+        if self.C != "auto" or not setting.has_root:
+            return setting.C
+        return setting.C / RowScaling.of(rows.X, rows.weight).scale ** 2
+
+    def _held_out_losses(self, train, held_out, setting, seed):
+        """Losses of held-out rows under a model that is trained on the others."""
+        rng = np.random.RandomState(seed)
+        start = self._start(train, setting, None, rng)
+        keeper, n_neighbors = (
+            BestIterate(None, model=start),
+            min(self.n_neighbors, len(start.anchors)),
+        )
+        self._improve(train, start, setting, keeper, n_neighbors, rng)
+        return self._losses(_predictor(keeper.model, n_neighbors), held_out, setting)
+
+    def _start(self, rows, setting, previous, rng):
+        """The LLSVM solution on k-means anchors, or the previous fit's model."""
+        if (
+            setting.learns
+            and previous is not None
+            and (
+                previous.gate.anchors.shape[1] == rows.X.shape[1]
+                and previous.biases.shape[1] == rows.targets.shape[1]
+            )
+        ):
+            return _models(previous, rows.X.dtype, setting.has_root)
+        gate = self._make_gate(self._make_anchors(rows, rng, setting.n_anchors), rows.X, "soft")
+        C = self._weight_of_losses(rows, setting)
+        tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
+        if setting.learns:
+            tol, max_iter, rows = _START_TOL, _START_EPOCHS, self._some(rows, rng)
+        indices, codes = gate.codes(rows.X, self.n_jobs)
+        n_anchors = len(gate.anchors)
+        if setting.has_root:
+            # a component that answers for every row
+            shape = rows.X.shape[0], 1
+            indices = np.hstack([indices, np.full(shape, n_anchors, dtype=indices.dtype)])
+            codes = np.hstack([codes, np.ones(shape, dtype=codes.dtype)])
+        solution, _ = solve_local_models(
+            self._local_features(rows.X), indices, codes, rows.targets, loss=setting.loss,
+            C=C * rows.weight, n_components=n_anchors + setting.has_root, tol=tol,
+            max_iter=max_iter, rng=rng, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        weights, biases, root = solution.weights, solution.biases, None
+        if setting.has_root:
+            root = weights[-1], biases[-1]
+            # γ sums to one, so every local model takes the root in
+            weights, biases = weights[:-1] + root[0], biases[:-1] + root[1]
+        return LocalModels(gate.anchors, gate.sharpness, weights, biases, root=root)
+
+    def _engine(self, rows):
+        return ("sgd" if issparse(rows.X) else "adam") if self.solver == "auto" else self.solver
+
+    def _improve(self, rows, start, setting, keeper, n_neighbors, rng):
+        if not setting.learns:
+            return
+        n_rows = rows.X.shape[0]
+        n_epochs = usual_epochs(rows) if self.max_iter == "auto" else self.max_iter
+        C = self._weight_of_losses(rows, setting)
+        if self._engine(rows) == "sgd":
+            train_by_sgd(
+                rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
+                loss=setting.loss, C=C, n_epochs=n_epochs,
+                anchor_rate=usual_anchor_rate(rows.X), rng=rng,
+            )  # fmt: skip
+            return
+        batch = (
+            int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
+        )
+        train_by_adam(
+            rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
+            loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs, batch_size=batch,
+            learning_rate=self.learning_rate, jitter=setting.jitter,
+            learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
+            rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
+        )  # fmt: skip
+
+    @whole_fit
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """One stochastic step for each row, on models and anchors.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows; those of the first call also place the anchors.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array or None
+            All labels that will come; needed in the first call.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._stream(
+            X, y, classes, sample_weight, coding="soft",
+            width=lambda rows: self._local_features(rows).shape[1], anchor_rate=usual_anchor_rate,
+        )  # fmt: skip
+
+    def _local_features(self, X):
+        return X if self.local_model == "affine" else X[:, :0]
+
+    def _report(self, progress):
+        figures = {"objective": progress.objective}
+        if progress.validation_score is not None:
+            figures["held-out accuracy"] = progress.validation_score
+        tell(self, f"epoch {progress.epoch}", figures)
+
+
+def _models(predictor, dtype, has_root):
+    """The local models of a predictor; their mean stands for the root that they had."""
+    gate = predictor.gate
+    weights, biases = predictor.weights.astype(dtype), predictor.biases.astype(dtype)
+    return LocalModels(
+        gate.anchors.astype(dtype), gate.sharpness, weights, biases,
+        None if gate.metric is None else gate.metric.astype(dtype),
+        (weights.mean(axis=0), biases.mean(axis=0)) if has_root else None,
+    )  # fmt: skip
+
+
+def _predictor(model, n_neighbors):
+    return LocallyLinear(model.gate(n_neighbors), model.weights, model.biases)
+
+
+def _accuracy(scores, rows):
+    labels = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+    return float(np.average(labels == rows.labels, weights=rows.weight))

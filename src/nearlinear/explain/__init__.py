@@ -1,0 +1,11 @@
+"""Scores taken apart.
+
+Modules
+-------
+conformal  w(x) and b(x) of linear models that fade around anchors: Σ h(x) w, and b − Σ h(x) ⟨w, c⟩.
+explain    Explanations: which local linear model answered for a row.
+kernels    Scores of kernel machines, taken apart by kernels and by support rows.
+linear     w(x) and b(x) of models that blend linear ones by a gate.
+record     What the score of a row is made of: the records.
+trees      w(x) and b(x) of trees: the models along the path of a row, each times its feature c(x).
+"""

@@ -1,0 +1,106 @@
+"""Explanations: which local linear model answered for a row, or which kernels and support rows."""
+
+from dataclasses import replace
+from numbers import Integral
+
+import numpy as np
+
+from ..predictors.component_scores import ComponentScores
+from ..predictors.conformal_linear import ConformalLinear
+from ..predictors.gated import (
+    ExpansionOfGatedRows,
+    GatedExpansion,
+    GatedLinear,
+    GatedVote,
+    SelectedSum,
+    Stacked,
+)
+from ..predictors.kernel_expansion import KernelExpansion
+from ..predictors.locally_linear import LocallyLinear
+from ..predictors.neighborhood_svm import NeighbourhoodSVM
+from ..predictors.tree_forest import TreeForest
+from ..predictors.tree_path import TreePath
+from .conformal import explain_conformal
+from .kernels import explain_blend, explain_components, explain_expansion, explain_gated_rows
+from .linear import explain_gated_linear, explain_locally_linear
+from .record import Explanation, InfluentialRows
+from .trees import explain_forest, explain_tree
+
+_LINEAR = {
+    LocallyLinear: explain_locally_linear,
+    TreePath: explain_tree,
+    TreeForest: explain_forest,
+    ConformalLinear: explain_conformal,
+    GatedLinear: explain_gated_linear,
+}
+_KERNELS = {
+    KernelExpansion: explain_expansion,
+    ComponentScores: explain_components,
+    ExpansionOfGatedRows: explain_gated_rows,
+    GatedExpansion: explain_blend,
+    GatedVote: explain_blend,
+    SelectedSum: explain_blend,
+}
+
+
+def explain(predictor, X, n_support=5, n_jobs=None):
+    """Scores of checked rows, taken apart.
+
+    Parameters
+    ----------
+    predictor : any predictor but NeighbourhoodSVM
+    X : array or CSR matrix of shape (n_rows, n_features)
+        Rows as the predictor takes them, in its own precision.
+    n_support : int, default=5
+        Support rows that are named for each row and output of a kernel machine.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Explanation
+    """
+    if not isinstance(n_support, Integral) or isinstance(n_support, bool) or n_support < 0:
+        raise ValueError(f"n_support={n_support!r} must be a whole number of 0 or more.")
+    kind = type(predictor)
+    if kind is Stacked:
+        return _side_by_side([explain(one, X, n_support, n_jobs) for one in predictor.outputs])
+    if kind in _LINEAR:
+        return _LINEAR[kind](predictor, X, n_jobs)
+    if kind in _KERNELS:
+        return _KERNELS[kind](predictor, X, n_support, n_jobs)
+    if kind is NeighbourhoodSVM:
+        raise TypeError(
+            "SVM-KNN trains a new machine around every row, so there is no model to take apart; "
+            "fit a model that is trained once, such as LLSVMClassifier, to get explanations."
+        )
+    raise TypeError(f"There is no explanation of a {kind.__name__}.")
+
+
+def _side_by_side(outputs):
+    """One explanation of machines that have an output each; gates get an axis of outputs."""
+
+    def join(arrays, axis):
+        return None if arrays[0] is None else np.concatenate(arrays, axis=axis)
+
+    def stack(arrays):
+        return None if arrays[0] is None else np.stack(arrays, axis=1)
+
+    support = outputs[0].support
+    if support is not None:
+        support = InfluentialRows(
+            join([one.support.indices for one in outputs], 1),
+            join([one.support.parts for one in outputs], 1),
+        )
+    return replace(
+        outputs[0],
+        intercepts=join([one.intercepts for one in outputs], 1),
+        coefficients=join([one.coefficients for one in outputs], 1),
+        active=stack([one.active for one in outputs]),
+        gates=stack([one.gates for one in outputs]),
+        kernel_shares=join([one.kernel_shares for one in outputs], 1),
+        support=support,
+    )
+
+
+__all__ = ["Explanation", "explain"]

@@ -1,0 +1,268 @@
+"""The generated test program: rows, the scores that Python gives them, and a comparison."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_array, check_consistent_length
+
+from ...preparation.raw_rows import raw_rows
+from ...runtime.outcome import Outcome
+from .literals import CSourceError, float_literal, float_literals, too_large, wrapped
+from .quantized import with_arrays
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What scores stand for; those of several models are side by side."""
+
+    classes: np.ndarray | None
+    outcome: Outcome
+
+    def _apart(self, scores):
+        return np.split(scores, max(1, len(self.outcome.calibration)), axis=1)
+
+    def places(self, scores):
+        """Numbers of classes."""
+        return self.outcome.places(self._apart(scores))
+
+    def probabilities(self, scores):
+        return self.outcome.probabilities(self._apart(scores))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``before`` are scores of the model and ``after`` of its tables, in float32 arithmetic.
+
+    ``rows`` are float32, as the C code takes them, and ``expected`` what it should give for them
+    if it did not round.
+    """
+
+    rows: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    expected: np.ndarray
+    meaning: Meaning
+    labels: np.ndarray | None
+
+    @property
+    def largest_difference(self):
+        return float(np.abs(self.after - self.before).max())
+
+    @property
+    def largest_score(self):
+        return float(np.abs(self.before).max())
+
+    @property
+    def agreement(self):
+        """The share of rows that keep their label; None for values."""
+        if self.meaning.classes is None:
+            return None
+        places = self.meaning.places
+        return float(np.mean(places(self.before) == places(self.after)))
+
+    def accuracy(self, scores):
+        """Accuracy, or R² of values; None without labels."""
+        if self.labels is None:
+            return None
+        if self.meaning.classes is None:
+            return float(r2_score(self.labels, scores[:, 0]))
+        labels = self.meaning.classes[self.meaning.places(scores)]
+        return float(accuracy_score(self.labels, labels))
+
+
+def compare(models, exported, n_features, meaning, rows, labels):
+    """Score rows with both; each is a list of predictors and the scaling before them."""
+    if rows is None:
+        rows = drawn_rows(*exported[0], n_features)
+    narrow = rows.astype(np.float32)
+    single = [(with_arrays(tables, np.float32), scaling) for tables, scaling in exported]
+    with np.errstate(all="ignore"):
+        after = _scores(single, narrow)
+    if not np.all(np.isfinite(after)):
+        raise too_large()
+    expected = _scores(exported, narrow.astype(np.float64))
+    return Comparison(narrow, _scores(models, rows), after, expected, meaning, labels)
+
+
+def _scores(models, rows):
+    return np.hstack([predictor(scaling(rows)) for predictor, scaling in models])
+
+
+def checked_sample(sample, labels, n_features, preparation=None):
+    """Dense rows and their labels, or None for what is not given."""
+    if sample is None:
+        if labels is not None:
+            raise CSourceError("sample_labels were given without their rows: give sample, too.")
+        return None, None
+    sample = check_array(
+        sample, accept_sparse="csr", dtype=np.float64, input_name="sample",
+        ensure_all_finite=True if preparation is None else "allow-nan",
+    )  # fmt: skip
+    sample = sample.toarray() if hasattr(sample, "toarray") else sample
+    if sample.shape[1] != n_features:
+        raise CSourceError(
+            f"sample has {sample.shape[1]} columns and the model takes {n_features}: give rows as "
+            "the model takes them."
+        )
+    if labels is not None:
+        labels = np.asarray(labels)
+        check_consistent_length(sample, labels)
+    return sample, labels
+
+
+TOLERANCE = 1e-4  # of the largest score
+_ROWS = 24
+_TRIES = 14
+_OWN_ROUNDING = 1e-5  # of probabilities
+_STEADY = 0.2  # share of the tolerance that rounding may take in a row that proves something
+
+_TEXT = """
+/* Compares the scores of @.c with those that Python gave: cc @.c @_test.c -lm */
+
+<INCLUDES>#include <stdio.h>
+
+#include "@.h"
+
+#define N_ROWS <N_ROWS>
+
+static const float rows[N_ROWS][@@_N_FEATURES] = {
+<ROWS>
+};
+
+static const float expected[N_ROWS][@@_N_OUTPUTS] = {
+<EXPECTED>
+};
+<PROBABILITIES><LABELS>
+int main(void)
+{
+    const float tolerance = <TOLERANCE>;
+    int n_wrong = 0;
+    for (int i = 0; i < N_ROWS; i++) {
+        float scores[@@_N_OUTPUTS];
+        int is_wrong = 0;
+        @_scores(rows[i], scores);
+        for (int o = 0; o < @@_N_OUTPUTS; o++) {
+            const float away = scores[o] - expected[i][o];
+            if (!(away <= tolerance && away >= -tolerance))
+                is_wrong = 1;
+        }<COMPARE><PREDICT>
+        if (is_wrong)
+            printf("row %d of %d differs\\n", i, N_ROWS);
+        n_wrong += is_wrong;
+    }
+    if (n_wrong == 0)
+        printf("@: %d rows agree\\n", N_ROWS);
+    return n_wrong != 0;
+}
+"""
+_PROBABILITIES = """
+static const float expected_probabilities[N_ROWS][@@_N_CLASSES] = {
+<NUMBERS>
+};
+"""
+_COMPARE = """
+        float probabilities[@@_N_CLASSES];
+        @_probabilities(rows[i], probabilities);
+        for (int c = 0; c < @@_N_CLASSES; c++) {
+            const float off = probabilities[c] - expected_probabilities[i][c];
+            if (!(off <= <TOLERANCE> && off >= -<TOLERANCE>))
+                is_wrong = 1;
+        }"""
+_LABELS = """
+/* Numbers of classes, -1 where two are level. */
+static const int labels[N_ROWS] = {
+<NUMBERS>
+};
+"""
+_PREDICT_LABEL = """
+        if (labels[i] >= 0 && @_predict(rows[i]) != labels[i])
+            is_wrong = 1;"""
+_PREDICT_VALUE = """
+        if (@_value(rows[i]) < scores[0] || @_value(rows[i]) > scores[0])
+            is_wrong = 1;"""
+
+
+def drawn_rows(predictor, scaling, n_features):
+    """Rows like those that a model has learned from, for want of a sample of them."""
+    rng = np.random.default_rng(0)
+    n_features = n_features if scaling.before is None else scaling.before.width
+    rows = rng.standard_normal((_ROWS, n_features))
+    known = _known_rows(predictor)
+    if known is not None and len(known):
+        known = known[rng.integers(len(known), size=_ROWS), :n_features]
+        rows = known + 0.3 * known.std() * rows
+    rows = rows if scaling.factor is None else rows / scaling.factor
+    rows = rows if scaling.shift is None else rows + scaling.shift
+    return rows if scaling.before is None else raw_rows(scaling.before, rows)
+
+
+def _known_rows(part):
+    """Anchors or support rows of a model."""
+    for name in ("anchors", "support"):
+        if hasattr(part, name):
+            return np.asarray(getattr(part, name))
+    for name in ("components", "expansion", "gate"):
+        if hasattr(part, name) and (found := _known_rows(getattr(part, name))) is not None:
+            return found
+    return _known_rows(part.outputs[0]) if hasattr(part, "outputs") else None
+
+
+def checking_program(found):
+    """C text of the program for some rows of a ``Comparison``."""
+    tolerance = TOLERANCE * max(float(np.abs(found.expected).max()), 1e-30)
+    shown = _steady_rows(found.expected, found.after, tolerance)
+    rows, scores = found.rows[shown], found.expected[shown]
+    text = _TEXT.lstrip("\n").replace("<N_ROWS>", str(len(rows)))
+    text = text.replace("<ROWS>", _nested(rows)).replace("<EXPECTED>", _nested(scores))
+    text = text.replace("<TOLERANCE>", float_literal(tolerance))
+    text = text.replace("<INCLUDES>", "#include <math.h>\n" if np.any(np.isnan(rows)) else "")
+    if found.meaning.classes is None:
+        text = text.replace("<PROBABILITIES>", "").replace("<COMPARE>", "")
+        return text.replace("<LABELS>", "").replace("<PREDICT>", _PREDICT_VALUE)
+    near = _near(scores, 2.0 * tolerance)
+    compare, expected = _probabilities(found.meaning, scores, near)
+    text = text.replace("<PROBABILITIES>", expected).replace("<COMPARE>", compare)
+    numbers = wrapped([str(label) for label in _labels(found.meaning, scores, near)])
+    text = text.replace("<LABELS>", _LABELS.replace("<NUMBERS>", numbers))
+    return text.replace("<PREDICT>", _PREDICT_LABEL)
+
+
+def _near(scores, margin):
+    """The same scores after rounding errors of that size, some times."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (_TRIES, scores.shape[1]))
+    return [scores + margin * sign for sign in (*signs, 1.0, -1.0)]
+
+
+def _probabilities(meaning, scores, near):
+    """What the program compares, and with what; the tolerance is what rounding may do."""
+    if not meaning.outcome.gives_probabilities:
+        return "", ""
+    exact = meaning.probabilities(scores)
+    away = max(np.abs(meaning.probabilities(one) - exact).max() for one in near)
+    compare = _COMPARE.replace("<TOLERANCE>", float_literal(away + _OWN_ROUNDING))
+    return compare, _PROBABILITIES.replace("<NUMBERS>", _nested(exact))
+
+
+def _steady_rows(exact, rounded, tolerance):
+    """Numbers of a few rows whose scores do not hang on a rounding error, as far as there are."""
+    away = np.abs(exact - rounded).max(axis=1)
+    found = np.flatnonzero(away <= max(_STEADY * tolerance, away.min()))
+    return found[np.unique(np.linspace(0, len(found) - 1, _ROWS).astype(int))]
+
+
+def _labels(meaning, scores, near):
+    """Numbers of classes; -1 where rounding could decide."""
+    places = meaning.places(scores)
+    is_clear = np.all([meaning.places(one) == places for one in near], axis=0)
+    return np.where(is_clear, places, -1)
+
+
+def _nested(rows):
+    return ",\n".join(f"    {{\n{wrapped(_literals(row), ' ' * 8)}\n    }}" for row in rows)
+
+
+def _literals(row):
+    """Numbers of a row; some may be missing."""
+    texts = float_literals(np.nan_to_num(row, nan=0.0))
+    return ["NAN" if np.isnan(value) else text for value, text in zip(row, texts)]

@@ -1,0 +1,198 @@
+"""The texts of the header and the source, and their way to the disk."""
+
+import re
+from pathlib import Path
+
+from ..._files import replacing_all
+from .literals import CSourceError, comment_text, string_literal
+from .outcome import outcome_calls
+from .preparation import define_preparation
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
+_SYSTEM_HEADERS = {"math", "stddef", "stdint", "stdio"}
+_LIBM = ("expf", "tanhf", "sqrtf")
+
+_HEADER = """
+/* <TITLE>. C99. */
+
+#ifndef @@_H
+#define @@_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define @@_N_FEATURES <N_FEATURES>
+#define @@_N_OUTPUTS <N_OUTPUTS>
+#define @@_N_CLASSES <N_CLASSES>
+
+<COLUMNS>/* Scores of the row x of @@_N_FEATURES numbers: <MEANING>. */
+void @_scores(const float *x, float *scores);
+<CALLS>
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+_PROBABILITY_CALL = """
+/* The probabilities of the @@_N_CLASSES classes at the row x. */
+void @_probabilities(const float *x, float *probabilities);
+"""
+_CLASS_CALLS = """
+/* The class of the row x: a place in @_labels. */
+int @_predict(const float *x);
+
+/* The class labels, in UTF-8. */
+extern const char *const @_labels[@@_N_CLASSES];
+"""
+_VALUE_CALL = """
+/* The value at the row x. */
+float @_value(const float *x);
+"""
+
+_SOURCE = """
+/* <TITLE>.
+ *
+ * Constant tables and short loops: no allocation, no static variables, safe in threads.
+ * <LIBM>
+ */
+
+#include "@.h"
+
+<INCLUDES>
+<PROGRAM>
+<CALLS>"""
+_SCORES = """
+void @_scores(const float *x, float *scores)
+{<BUFFER><LINES>
+}
+"""
+_BUFFER = """
+    float row[<WIDEST>];"""
+_LINE = """
+    <FUNCTION>(&<TABLES>, <ROW>, scores<PLACE>);"""
+_PREPARE = """
+    <PREPARE>(x, row);"""
+_SCALE = """
+    for (size_t d = 0; d < <N_COLUMNS>; d++)
+        row[d] = <VALUE>;"""
+_VALUE = """
+float @_value(const float *x)
+{
+    float score[1];
+    @_scores(x, score);
+    return score[0];
+}
+"""
+
+
+def check_name(name):
+    """Hold the prefix of all names against C's rules."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in _SYSTEM_HEADERS:
+        raise CSourceError(
+            f"name={name!r} cannot begin C names: take a letter, then letters, digits and "
+            "underscores, and no name of a system header."
+        )
+
+
+def header_text(title, n_features, n_scores, classes, outcome):
+    n_classes = 0 if classes is None else len(classes)
+    meaning = "positive for the second class" if n_classes == 2 else "one for each class"
+    n_models = n_scores // (1 if n_classes <= 2 else n_classes)
+    meaning += f", for one of {n_models} models after the other" if n_models > 1 else ""
+    text = _HEADER.replace("<TITLE>", comment_text(title))
+    text = text.replace("<N_FEATURES>", str(n_features)).replace("<N_OUTPUTS>", str(n_scores))
+    text = text.replace("<MEANING>", meaning if n_classes else "the value")
+    calls = _CLASS_CALLS if n_classes else _VALUE_CALL
+    calls = _PROBABILITY_CALL + calls if outcome.gives_probabilities else calls
+    return text.replace("<CALLS>", calls).replace("<N_CLASSES>", str(n_classes)).lstrip("\n")
+
+
+def calls_text(program, parts, classes, outcome):
+    """The public functions; ``program`` gets the tables that they read. Labels come last of all.
+
+    ``parts`` has for each model its part, the scaling before it, and the columns that it takes.
+    """
+    n_outputs = parts[0][0].n_outputs
+    text = _scores_text(program, parts)
+    if classes is None:
+        text += _VALUE
+    else:
+        text += outcome_calls(program, outcome, len(parts), n_outputs, len(classes))
+        text += f"\nconst char *const @_labels[{len(classes)}] = {{\n<LABELS>\n}};\n"
+    return text.lstrip("\n")
+
+
+def _scores_text(program, parts):
+    lines = ""
+    for number, (part, scaling, n_columns) in enumerate(parts):
+        tables = program.constant("whole", f"{part.function}_tables", part.tables)
+        place = f" + {number * part.n_outputs}" if number else ""
+        row, call = _row_text(program, scaling, n_columns)
+        line = _LINE.replace("<FUNCTION>", part.function).replace("<TABLES>", tables)
+        lines += row + line.replace("<ROW>", call).replace("<PLACE>", place)
+    widest = str(max(n_columns for _, _, n_columns in parts))
+    buffer = _BUFFER.replace("<WIDEST>", widest) if ", row, " in lines else ""
+    return _SCORES.replace("<BUFFER>", buffer).replace("<LINES>", lines)
+
+
+def _row_text(program, scaling, n_columns):
+    """What makes the row that a model takes, and the name of that row."""
+    is_prepared = scaling.before is not None
+    text, value = "", "row[d]" if is_prepared else "x[d]"
+    if is_prepared:
+        text += _PREPARE.replace("<PREPARE>", define_preparation(program, scaling.before))
+    if scaling.shift is not None:
+        value = f"({value} - {program.vector('shift', scaling.shift)}[d])"
+    if scaling.factor is not None:
+        value += f" * {program.vector('factor', scaling.factor)}[d]"
+    if not scaling.is_none:
+        text += _SCALE.replace("<VALUE>", value).replace("<N_COLUMNS>", str(n_columns))
+    return text, "row" if text else "x"
+
+
+def source_text(title, program, calls):
+    body = program.render()
+    used = [name for name in _LIBM if f"{name}(" in body]
+    needs = f"Needs {', '.join(used)} of libm." if used else "Needs nothing of libm."
+    includes = ["math.h"] if used else []
+    includes += ["stddef.h"] + (["stdint.h"] if "int8_t " in body or "uint16_t " in body else [])
+    text = _SOURCE.replace("<TITLE>", comment_text(title)).replace("<LIBM>", needs)
+    text = text.replace("<INCLUDES>", "".join(f"#include <{name}>\n" for name in includes))
+    return text.replace("<PROGRAM>", body).replace("<CALLS>", calls).lstrip("\n")
+
+
+def named(text, name):
+    """C text with its prefix filled in."""
+    return text.replace("@@", name.upper()).replace("@", name)
+
+
+def labelled(text, classes):
+    """C text with the labels filled in; these are foreign text, so nothing is replaced after."""
+    labels = () if classes is None else classes
+    return text.replace("<LABELS>", ",\n".join(f"    {string_literal(label)}" for label in labels))
+
+
+def with_columns(text, names):
+    """C text with the names of a row's columns in a comment; these are foreign text, too."""
+    lines = [f" *   {d}  {comment_text(name)[:80]}" for d, name in enumerate(names or ())]
+    comment = "\n".join(["/* The columns of a row, in their order:", *lines, " */", "", ""])
+    return text.replace("<COLUMNS>", comment if lines else "")
+
+
+def write_files(directory, texts):
+    """Write files that appear whole or not at all."""
+    directory = Path(directory)
+    paths = [directory / name for name in texts]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with replacing_all(paths, "w", encoding="ascii", newline="\n") as files:
+            for file, text in zip(files, texts.values(), strict=True):
+                file.write(text)
+    except OSError as error:
+        raise CSourceError(
+            f"{directory}: the C files cannot be written ({error.strerror or error}); give a "
+            "directory that can."
+        ) from error
+    return tuple(paths)

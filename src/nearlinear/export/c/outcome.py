@@ -1,0 +1,165 @@
+"""C of probabilities and labels: what scores mean."""
+
+import numpy as np
+
+from ...runtime.outcome import LogLoss, Sigmoids, Temperature, ramps
+from .literals import float_literal
+
+_PROBABILITIES = """
+void @_probabilities(const float *x, float *probabilities)
+{
+    float scores[<N_SCORES>];
+    @_scores(x, scores);
+<LINES>
+}
+"""
+_ONE = """
+    <FUNCTION>(0, scores, probabilities);"""
+_MEAN = """
+    for (int c = 0; c < <N_CLASSES>; c++)
+        probabilities[c] = 0.0f;
+    for (size_t k = 0; k < <N_MODELS>; k++) {
+        float values[<N_CLASSES>];
+        <FUNCTION>(k, scores + <N_OUTPUTS> * k, values);
+        for (int c = 0; c < <N_CLASSES>; c++)
+            probabilities[c] += values[c] / <N_MODELS>.0f;
+    }"""
+
+# Functions (number of a model, its scores, probabilities of the classes); a model may need no
+# number of its own.
+_CALIBRATED = """
+/* Probabilities of the classes from the scores of the model k. */
+static void $(size_t k, const float *scores, float *values)
+{<VALUES><FINISH>
+}
+"""
+_ODDS_OF_TWO = """
+    (void)k;
+    values[0] = 0.0f;
+    values[1] = scores[0];"""
+_ODDS = """
+    (void)k;
+    for (int c = 0; c < <N_CLASSES>; c++)
+        values[c] = scores[c];"""
+_SIGMOIDS = """
+    for (size_t o = 0; o < <N_OUTPUTS>; o++) {
+        const size_t i = <N_OUTPUTS> * k + o;
+        values[o] = 1.0f / (1.0f + expf(<SLOPES>[i] * scores[o] + <OFFSETS>[i]));
+    }"""
+_HEATED_TWO = """
+    values[0] = -<FACTORS>[k] * scores[0];
+    values[1] = <FACTORS>[k] * scores[0];"""
+_HEATED = """
+    for (int c = 0; c < <N_CLASSES>; c++)
+        values[c] = <FACTORS>[k] * scores[c];"""
+_RAMPS = """
+    for (size_t o = 0; o < <N_OUTPUTS>; o++) {
+        const size_t i = <N_OUTPUTS> * k + o;
+        values[o] = <FIRST>[i];
+        for (size_t r = <BOUNDS>[i]; r < <BOUNDS>[i + 1]; r++) {
+            const float share = (scores[o] - <STARTS>[r]) * <STEEPNESS>[r];
+            values[o] += <RISES>[r] * (share < 0.0f ? 0.0f : share > 1.0f ? 1.0f : share);
+        }
+    }"""
+_SOFTMAX = """
+    float largest = values[0], total = 0.0f;
+    for (int c = 1; c < <N_CLASSES>; c++)
+        if (values[c] > largest)
+            largest = values[c];
+    for (int c = 0; c < <N_CLASSES>; c++) {
+        values[c] = expf(values[c] - largest);
+        total += values[c];
+    }
+    for (int c = 0; c < <N_CLASSES>; c++)
+        values[c] /= total;"""
+_REST = """
+    values[1] = values[0];
+    values[0] = 1.0f - values[1];"""
+_SHARES = """
+    float total = 0.0f;
+    for (int c = 0; c < <N_CLASSES>; c++)
+        total += values[c];
+    for (int c = 0; c < <N_CLASSES>; c++)
+        values[c] = total > 0.0f ? values[c] / total : 1.0f / <N_CLASSES>.0f;"""
+
+_PREDICT = """
+int @_predict(const float *x)
+{
+    float <VALUES>[<N_VALUES>];<BEST>
+    @_<VALUES>(x, <VALUES>);<CHOICE>
+}
+"""
+_BEST = """
+    int best = 0;"""
+_CHOOSE_BEST = """
+    for (int o = 1; o < <N_VALUES>; o++)
+        if (<VALUES>[o] > <VALUES>[best])
+            best = o;
+    return best;"""
+_CHOOSE_SIGN = """
+    return scores[0] > 0.0f;"""
+_CHOOSE_ABOVE = """
+    return <VALUE> >= <AT> ? <POSITIVE> : <OTHER>;"""
+
+
+def outcome_calls(program, outcome, n_models, n_outputs, n_classes):
+    """The public functions for probabilities and labels."""
+    text = ""
+    if outcome.gives_probabilities:
+        function = _calibrated(program, outcome.calibration, n_outputs, n_classes)
+        lines = (_ONE if n_models == 1 else _MEAN).replace("<FUNCTION>", function)
+        text += _PROBABILITIES.replace("<LINES>", lines.lstrip("\n"))
+    text += _predict(outcome, n_models * n_outputs, n_classes)
+    text = text.replace("<N_SCORES>", str(n_models * n_outputs))
+    text = text.replace("<N_MODELS>", str(n_models))
+    return text.replace("<N_OUTPUTS>", str(n_outputs)).replace("<N_CLASSES>", str(n_classes))
+
+
+def _predict(outcome, n_scores, n_classes):
+    threshold = outcome.threshold
+    of_probabilities = outcome.is_calibrated
+    if threshold is not None:
+        of_probabilities = threshold.of == "probability"
+        place = threshold.positive if of_probabilities else 0
+        values = "probabilities" if of_probabilities else "scores"
+        sign = "" if threshold.positive or of_probabilities else "-"
+        choice = _CHOOSE_ABOVE.replace("<VALUE>", f"{sign}{values}[{place}]")
+        choice = choice.replace("<AT>", float_literal(threshold.at))
+        choice = choice.replace("<POSITIVE>", str(threshold.positive))
+        choice = choice.replace("<OTHER>", str(1 - threshold.positive))
+    else:
+        choice = _CHOOSE_BEST if of_probabilities or n_scores > 1 else _CHOOSE_SIGN
+    text = _PREDICT.replace("<CHOICE>", choice)
+    text = text.replace("<BEST>", _BEST if choice is _CHOOSE_BEST else "")
+    n_values = n_classes if of_probabilities else n_scores
+    text = text.replace("<N_VALUES>", str(n_values))
+    return text.replace("<VALUES>", "probabilities" if of_probabilities else "scores")
+
+
+def _calibrated(program, calibration, n_outputs, n_classes):
+    """The function for all models; they are calibrated in one way."""
+    is_two = n_classes == 2
+    first, tables = calibration[0], {}
+    finish = _REST if is_two else _SHARES
+    if isinstance(first, LogLoss):
+        values, finish = _ODDS_OF_TWO if is_two else _ODDS, _SOFTMAX
+    elif isinstance(first, Temperature):
+        values, finish = _HEATED_TWO if is_two else _HEATED, _SOFTMAX
+        tables = {"factors": np.concatenate([one.factor for one in calibration])}
+    elif isinstance(first, Sigmoids):
+        values = _SIGMOIDS
+        for name in ("slopes", "offsets"):
+            tables[name] = np.concatenate([getattr(one, name) for one in calibration])
+    else:
+        values = _RAMPS
+        lines = [ramps(*t) for one in calibration for t in zip(one.scores, one.probabilities)]
+        tables = {"first": [line[0] for line in lines]}
+        for place, name in enumerate(("starts", "steepness", "rises"), start=1):
+            tables[name] = np.concatenate([line[place] for line in lines])
+        bounds = np.cumsum([0, *(len(line[1]) for line in lines)])
+        values = values.replace("<BOUNDS>", program.indices("ramp_bounds", bounds))
+    for name, numbers in tables.items():
+        values = values.replace(f"<{name.upper()}>", program.vector(f"outcome_{name}", numbers))
+    text = _CALIBRATED.replace("<VALUES>", values).replace("<FINISH>", finish)
+    text = text.replace("<N_OUTPUTS>", str(n_outputs)).replace("<N_CLASSES>", str(n_classes))
+    return program.define("calibrated", text)

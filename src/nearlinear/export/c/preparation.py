@@ -1,0 +1,79 @@
+"""A preparation in C: from a raw row to the row that the model takes."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .literals import CSourceError
+
+_COMPARES, _FILLS = 1, 2  # bits of a column's kind
+_LARGEST = float(np.finfo(np.float32).max)
+
+_TEXT = """
+/* The row that the model takes, of a raw one. Kinds: 1 compares with a category, 2 fills a gap. */
+static void $(const float *x, float *row)
+{
+    for (size_t j = 0; j < <WIDTH>; j++) {
+        const float raw = x[<SOURCE>];
+        float value = raw;
+        if (!(raw < 0.0f) && !(raw >= 0.0f)) {
+            row[j] = <KINDS>[j] & 2 ? <MISSING>[j] : raw;
+            continue;
+        }
+        if (<KINDS>[j] & 1)
+            value = raw < <CATEGORY>[j] || raw > <CATEGORY>[j] ? 0.0f : 1.0f;
+        value = (value - <SHIFT>[j]) * <FACTOR>[j];
+        value = value < <LOW>[j] ? <LOW>[j] : value;
+        row[j] = value > <HIGH>[j] ? <HIGH>[j] : value;
+    }
+}
+"""
+
+
+def define_preparation(program, preparation):
+    """The symbol of a function (raw row, row) that prepares; ``program`` gets its tables."""
+    categories = preparation.categories or (None,) * preparation.width
+    missing = preparation.column("missing", np.nan)
+    kinds = _COMPARES * np.array([c is not None for c in categories]) + _FILLS * ~np.isnan(missing)
+    source = "j"
+    if preparation.source is not None:
+        source = f"{program.indices('source', preparation.source)}[j]"
+    low, high = (
+        np.clip(preparation.column(name, end), -_LARGEST, _LARGEST)
+        for name, end in (("low", -np.inf), ("high", np.inf))
+    )
+    tables = {
+        "<KINDS>": program.indices("kinds", kinds),
+        "<MISSING>": program.vector("missing", np.nan_to_num(missing, nan=0.0)),
+        "<CATEGORY>": program.vector("category", [0.0 if c is None else c for c in categories]),
+        "<SHIFT>": program.vector("raw_shift", preparation.column("shift", 0.0)),
+        "<FACTOR>": program.vector("raw_factor", 1.0 / preparation.column("scale", 1.0)),
+        "<LOW>": program.vector("low", low),
+        "<HIGH>": program.vector("high", high),
+        "<SOURCE>": source,
+        "<WIDTH>": str(preparation.width),
+    }
+    text = _TEXT
+    for mark, symbol in tables.items():
+        text = text.replace(mark, symbol)
+    return program.define("prepare", text)
+
+
+def in_single(preparation):
+    """The same with categories as float32 has them."""
+    if preparation is None or preparation.categories is None:
+        return preparation
+
+    def rounded(values):
+        return tuple(None if value is None else float(np.float32(value)) for value in values)
+
+    known = tuple((source, rounded(values)) for source, values in preparation.known or ())
+    found = replace(preparation, categories=rounded(preparation.categories), known=known or None)
+    pairs = list(zip(preparation.sources.tolist(), found.categories))
+    before = list(zip(preparation.sources.tolist(), preparation.categories))
+    if len(set(pairs)) < len(set(before)):
+        raise CSourceError(
+            "Two categories are one number in float32, which C rows are made of: give the "
+            "categories smaller numbers before fitting."
+        )
+    return found

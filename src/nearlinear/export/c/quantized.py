@@ -1,0 +1,136 @@
+"""Tables in eight bits, and models that compute with what such tables hold.
+
+A row of a table becomes whole numbers from -127 to 127 times one scale. Numbers that stand alone
+(biases, offsets, coefficients of support rows) keep full precision: they are few, and rounding
+them would move whole scores.
+"""
+
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+from scipy.sparse import issparse
+
+from ...gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
+from ...gates.learned import GaussianGate, Sigmoid, Softmax
+from ...kernels.composite import PairwiseNormalizedSum
+from ...predictors.component_scores import ComponentScores
+from ...predictors.conformal_linear import ConformalLinear
+from ...predictors.gated import GatedLinear
+from ...predictors.kernel_expansion import KernelExpansion
+from ...predictors.locally_linear import LocallyLinear
+from ...predictors.tree_path import TreePath
+from .kernels import columns_read
+
+_LARGEST = 127
+
+
+def quantise(rows):
+    """Whole numbers and scales; rows that are such already give the same again."""
+    scales = (np.abs(rows).max(axis=1, initial=0.0) / _LARGEST).astype(np.float32)
+    wide = scales.astype(np.float64)[:, None]
+    whole = np.rint(np.divide(rows, wide, out=np.zeros_like(rows), where=wide > 0))
+    return np.clip(whole, -_LARGEST, _LARGEST).astype(np.int8), scales
+
+
+def rounded_rows(rows):
+    """What eight bits keep of an array whose last axis are rows."""
+    if rows.size == 0:
+        return rows
+    flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1, rows.shape[-1])
+    whole, scales = quantise(flat)
+    return (whole * scales.astype(np.float64)[:, None]).reshape(rows.shape)
+
+
+def with_arrays(value, dtype):
+    """The same model with its floating-point arrays in another precision, all of them dense."""
+    if issparse(value):
+        value = value.toarray()
+    if isinstance(value, np.ndarray):
+        return value.astype(dtype) if value.dtype.kind == "f" else value
+    if isinstance(value, tuple):
+        return tuple(with_arrays(item, dtype) for item in value)
+    return _changed(value, lambda part: with_arrays(part, dtype))
+
+
+def quantised(model):
+    """A model whose tables are what eight bits keep of them."""
+    if isinstance(model, tuple):
+        return tuple(quantised(part) for part in model)
+    model = _changed(model, quantised)
+    for kinds, rule in _RULES.items():
+        if isinstance(model, kinds):
+            return rule(model)
+    return model
+
+
+def _changed(value, change):
+    """Dataclasses with ``change`` applied to those fields that hold dataclasses or tuples."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    new = {field.name: change(getattr(value, field.name)) for field in fields(value)}
+    old = {name: getattr(value, name) for name in new}
+    return replace(value, **new) if any(new[name] is not old[name] for name in new) else value
+
+
+def _round_local(model):
+    rows = rounded_rows(model.weights.transpose(0, 2, 1)).transpose(0, 2, 1)
+    return replace(model, weights=np.ascontiguousarray(rows))
+
+
+def _round_anchors(gate):
+    """Of soft assignment the anchors weighed by the metric: what the C code multiplies with."""
+    metric = getattr(gate, "metric", None)
+    if metric is None:
+        return replace(gate, anchors=rounded_rows(gate.anchors))
+    directions = rounded_rows(gate.anchors * metric)
+    anchors = np.divide(directions, metric, out=np.zeros_like(directions), where=metric > 0)
+    return replace(gate, anchors=anchors)
+
+
+def _round_tree(tree):
+    names = ("splits", "slopes", "weights", "projection")
+    tables = {name: getattr(tree, name) for name in names if getattr(tree, name) is not None}
+    return replace(
+        tree,
+        **{
+            name: np.concatenate([rounded_rows(rows[..., :-1]), rows[..., -1:]], axis=-1)
+            for name, rows in tables.items()
+        },
+    )
+
+
+def _round_conformal(model):
+    return replace(
+        model, anchors=rounded_rows(model.anchors), weights=rounded_rows(model.weights)
+    )  # fmt: skip
+
+
+def _round_support(model):
+    """Columns that no kernel reads do not count, and gates that rows carry are left as they are."""
+    support = np.array(model.support, dtype=np.float64)
+    kernels, width = model.kernels, support.shape[1]
+    if len(kernels) == 1 and isinstance(kernels[0], PairwiseNormalizedSum):
+        kernels, width = kernels[0].kernels, kernels[0].n_features
+    picked = columns_read(kernels, width)
+    support[:, picked] = rounded_rows(support[:, picked])
+    return replace(model, support=support)
+
+
+def _round_gated_linear(model):
+    return replace(model, weights=np.ascontiguousarray(rounded_rows(model.weights.T).T))
+
+
+def _round_directions(gate):
+    return replace(gate, directions=rounded_rows(gate.directions))
+
+
+_RULES = {
+    LocallyLinear: _round_local,
+    (SoftAssignment, InverseDistance, ReconstructionCodes): _round_anchors,
+    TreePath: _round_tree,
+    ConformalLinear: _round_conformal,
+    (KernelExpansion, ComponentScores): _round_support,
+    GatedLinear: _round_gated_linear,
+    (Softmax, Sigmoid): _round_directions,
+    GaussianGate: lambda gate: replace(gate, centres=rounded_rows(gate.centres)),
+}

@@ -1,0 +1,265 @@
+"""``to_c``: a fitted model as a header, a source file, a test program and a list of costs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..._version import __version__
+from ...predictors.component_scores import ComponentScores
+from ...predictors.conformal_linear import ConformalLinear
+from ...predictors.gated import (
+    ExpansionOfGatedRows,
+    GatedExpansion,
+    GatedLinear,
+    GatedVote,
+    SelectedSum,
+    Stacked,
+)
+from ...predictors.kernel_expansion import KernelExpansion
+from ...predictors.locally_linear import LocallyLinear
+from ...predictors.tree_forest import TreeForest
+from ...predictors.tree_path import TreePath
+from ..model import count_columns
+from ..wrappers import prepared_models
+from .check import Meaning, checked_sample, checking_program, compare
+from .conformal import lower_conformal
+from .expansions import lower_expansion
+from .files import (
+    calls_text,
+    check_name,
+    header_text,
+    labelled,
+    named,
+    source_text,
+    with_columns,
+    write_files,
+)
+from .gated import (
+    lower_gated_expansion,
+    lower_gated_linear,
+    lower_gated_rows,
+    lower_gated_vote,
+    lower_selected,
+    stack,
+)
+from .linear import lower_locally_linear
+from .literals import CSourceError
+from .preparation import in_single
+from .program import Program
+from .quantized import quantised, with_arrays
+from .scaling import absorbed, scaling_of
+from .trees import lower_forest, lower_tree
+
+_TYPES = {"float": "float", "int8_t": "int8", "uint16_t": "uint16"}
+
+
+def cost_text(title, record, program, scored):
+    """The text of cost.txt; ``scored`` names what accuracy is: accuracy or R2."""
+    lines = [
+        title,
+        "",
+        f"flash          {record.flash_bytes} bytes: {record.table_bytes} of tables and about "
+        f"{record.code_bytes} of code",
+        "               (code is estimated for an ARM Cortex-M4 at -Os, without libm)",
+        f"RAM            about {record.ram_bytes} bytes of stack, none static",
+        f"multiply-adds  {record.multiply_adds} per row",
+        "",
+        f"difference     {record.largest_difference:.3g} at most from the model's scores, on "
+        f"{record.n_rows} rows;",
+        f"               its largest score there is {record.largest_score:.3g}",
+    ]
+    if record.agreement is not None:
+        lines.append(f"labels         {100 * record.agreement:.2f} % as the model's")
+    if record.accuracy_before is not None:
+        lines.append(
+            f"{scored:<14} {record.accuracy_before:.4f} before, {record.accuracy_after:.4f} after"
+        )
+    lines += ["", "tables         bytes     type    extent"]
+    for table in program.tables:
+        name = table.symbol.removeprefix("@_")
+        extent = " x ".join(str(size) for size in table.shape)
+        lines.append(f"{name:<22} {table.n_bytes:>9} {_TYPES[table.ctype]:<7} {extent}")
+    lines.append(f"{'(records)':<22} {program.record_bytes:>9} {'':<7} pointers and sizes")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+_KINDS = {
+    LocallyLinear: lower_locally_linear,
+    TreePath: lower_tree,
+    TreeForest: lower_forest,
+    ConformalLinear: lower_conformal,
+    KernelExpansion: lower_expansion,
+    ComponentScores: lower_expansion,
+    GatedExpansion: lower_gated_expansion,
+    GatedVote: lower_gated_vote,
+    SelectedSum: lower_selected,
+    ExpansionOfGatedRows: lower_gated_rows,
+    GatedLinear: lower_gated_linear,
+}
+
+
+def lower(predictor, program):
+    """The part that scores rows as the predictor does."""
+    if isinstance(predictor, Stacked):
+        return stack([lower(output, program) for output in predictor.outputs], program)
+    if type(predictor) not in _KINDS:
+        kind = type(predictor).__name__
+        if kind == "NeighbourhoodSVM":
+            kind = "model that solves a new problem around every query"
+        raise CSourceError(f"A {kind} has no C source: fit another method.")
+    return _KINDS[type(predictor)](predictor, program)
+
+
+@dataclass(frozen=True)
+class CSource:
+    """What ``to_c`` has written, and what it costs.
+
+    Attributes
+    ----------
+    header, source, test, cost : Path
+        The files.
+    flash_bytes : int
+        Tables and code together.
+    table_bytes : int
+        Tables, as a 32-bit processor stores them.
+    code_bytes : int
+        An estimate for an ARM Cortex-M4 at -Os, without libm.
+    ram_bytes : int
+        An estimate of the stack that a call needs; nothing is static.
+    multiply_adds : int
+        Multiplications (each with its addition) for one row.
+    largest_difference, largest_score : float
+        The largest difference between the scores of the model and of the tables in float32
+        arithmetic, and the largest score, on the sample (or, without one, on drawn rows).
+    n_rows : int
+        How many rows these are.
+    agreement : float or None
+        The share of these rows whose label stays the same; None for values.
+    accuracy_before, accuracy_after : float or None
+        Accuracy (for values, R²) on the sample's labels, of the model and of the tables.
+    """
+
+    header: Path
+    source: Path
+    test: Path
+    cost: Path
+    flash_bytes: int
+    table_bytes: int
+    code_bytes: int
+    ram_bytes: int
+    multiply_adds: int
+    largest_difference: float
+    largest_score: float
+    n_rows: int
+    agreement: float | None
+    accuracy_before: float | None
+    accuracy_after: float | None
+
+
+def to_c(
+    model, directory, dtype="float32", sample=None, sample_labels=None, *, name="model"
+):  # fmt: skip
+    """Write a fitted model, or a pipeline that ends in one, as C99 source.
+
+    The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no
+    allocation, and of libm at most expf, tanhf and sqrtf), ``model_test.c`` (a program that
+    exits with 0 if the scores of some rows are those that Python gives them) and ``cost.txt``.
+    ``model_predict`` gives the number of a row's class, and where the model has ``predict_proba``,
+    ``model_probabilities`` those of all classes.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or wrapper
+        Fitted. What ``save`` takes, as long as raw rows are numbers. C refuses no row: where the
+        pipeline would, a missing value makes the scores NaN, and a category that the fit did not
+        know is none of the known ones.
+    directory : str or path
+        Made if it is missing.
+    dtype : {"float32", "int8"}, default="float32"
+        With "int8", rows of weights, anchors and support rows are whole numbers of one byte
+        with a scale for each row. Sums are float in both.
+    sample : array of shape (n_rows, n_features) or None
+        Rows as the model takes them, for the test program and the differences; without a sample
+        rows are drawn.
+    sample_labels : array of shape (n_rows,) or None
+        Their labels or values, for accuracies.
+    name : str, default="model"
+        Begins all names of files, functions and constants.
+
+    Returns
+    -------
+    CSource
+        Paths, costs, differences and accuracies.
+
+    Raises
+    ------
+    CSourceError
+        The model has no C source, or the files cannot be written.
+    """
+    check_name(name)
+    if dtype not in ("float32", "int8"):
+        raise CSourceError(f"dtype={dtype!r} is unknown: give 'float32' or 'int8'.")
+    whole, models = prepared_models(model, CSourceError)
+    classes, outcome = whole.classes, whole.outcome
+    preparation, names, estimator = models[0]
+    n_features = count_columns(estimator) if preparation is None else preparation.n_features
+    sample, labels = checked_sample(sample, sample_labels, n_features, preparation)
+
+    is_int8 = dtype == "int8"
+    originals = [
+        (with_arrays(one.predictor_, np.float64), scaling_of(preparation))
+        for preparation, _, one in models
+    ]
+    exported = [_exported(*original, is_int8) for original in originals]
+    program = Program(is_int8)
+    parts = [
+        (lower(predictor, program), scaling, count_columns(one))
+        for (predictor, scaling), (_, _, one) in zip(exported, models, strict=True)
+    ]
+    calls = calls_text(program, parts, classes, outcome)
+    found = compare(originals, exported, n_features, Meaning(classes, outcome), sample, labels)
+
+    title = f"{type(estimator).__name__} in {dtype}, by nearlinear {__version__}"
+    record = _record(Path(directory), name, program, parts, calls, found)
+    n_scores = sum(part.n_outputs for part, _, _ in parts)
+    texts = {
+        record.header.name: header_text(title, n_features, n_scores, classes, outcome),
+        record.source.name: source_text(title, program, calls),
+        record.test.name: checking_program(found),
+    }
+    texts = {file: named(text, name) for file, text in texts.items()}
+    texts[record.source.name] = labelled(texts[record.source.name], classes)
+    texts[record.header.name] = with_columns(texts[record.header.name], names)
+    texts["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
+    write_files(directory, texts)
+    return record
+
+
+def _exported(predictor, scaling, is_int8):
+    """What the tables hold of a model and the scaling before it."""
+    predictor, scaling = absorbed(predictor, scaling, is_int8)
+    scaling = replace(scaling, before=in_single(scaling.before))
+    return quantised(predictor) if is_int8 else predictor, scaling
+
+
+def _record(directory, name, program, parts, calls, found):
+    code_bytes = program.code_bytes(calls)
+    ends = (f"{name}.h", f"{name}.c", f"{name}_test.c", "cost.txt")
+    return CSource(
+        *(directory / end for end in ends),
+        flash_bytes=program.table_bytes + code_bytes,
+        table_bytes=program.table_bytes,
+        code_bytes=code_bytes,
+        ram_bytes=program.stack_bytes(calls),
+        multiply_adds=sum(
+            part.multiply_adds + (0 if scaling.is_none else n_columns)
+            for part, scaling, n_columns in parts
+        ),
+        largest_difference=found.largest_difference,
+        largest_score=found.largest_score,
+        n_rows=len(found.rows),
+        agreement=found.agreement,
+        accuracy_before=found.accuracy(found.before),
+        accuracy_after=found.accuracy(found.after),
+    )

@@ -1,0 +1,71 @@
+"""The parts of what a user hands over: steps before a model, and the model."""
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+import nearlinear
+
+from ..preparation.transformers import NoPreparation, preparation_of_numbers
+from ..runtime.container import ModelFileError
+
+
+def model_parts(model):
+    """What a search has found best (or the model itself), its steps before the model, the model."""
+    model = best_of(model)
+    if not isinstance(model, Pipeline):
+        return model, [], _ours(model)
+    steps = [step for _, step in model.steps if not is_nothing(step)]
+    if not steps:
+        raise ModelFileError("A pipeline of nothing has no model file: save a model of nearlinear.")
+    return model, steps[:-1], _ours(best_of(steps[-1]))
+
+
+def is_nothing(step):
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def prepared_parts(model, refusal):
+    """Preparation of rows of numbers (or None), names of raw columns (or None), and model.
+
+    A gate's own columns follow the raw ones. ``refusal`` is the error that says what is not taken.
+    """
+    try:
+        _, steps, estimator = model_parts(model)
+        check_is_fitted(estimator, "predictor_")
+        preparation = preparation_of_numbers(steps, estimator.n_features_in_)
+    except (ModelFileError, NoPreparation) as error:
+        raise refusal(str(error)) from error
+    if preparation is not None:
+        preparation = preparation.and_columns(getattr(estimator, "n_gating_features_", 0))
+    return preparation, feature_names(steps, estimator), estimator
+
+
+def feature_names(steps, estimator):
+    """Names of the columns that a pipeline was fitted with, or None."""
+    names = getattr(steps[0] if steps else estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def count_columns(estimator):
+    """Columns of a model's row, those that only a gate sees among them."""
+    return estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
+
+
+def best_of(model):
+    """The best estimator of a search; anything else as it is."""
+    if not hasattr(model, "cv_results_"):
+        return model
+    if not hasattr(model, "best_estimator_"):
+        raise ModelFileError(
+            f"{type(model).__name__} kept no best estimator: search with refit=True."
+        )
+    return model.best_estimator_
+
+
+def _ours(model):
+    name = type(model).__name__
+    if getattr(nearlinear, name, None) is not type(model):
+        raise ModelFileError(
+            f"{name} is no model of nearlinear: save one, or a pipeline that ends in one."
+        )
+    return model

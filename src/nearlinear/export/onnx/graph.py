@@ -1,0 +1,220 @@
+"""``to_onnx``: a fitted model as an ONNX graph of standard operators."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..._version import __version__
+from ..c.quantized import with_arrays
+from ..model import count_columns
+from ..wrappers import Unwrapped, prepared_models
+from .builder import Graph, OnnxExportError, chosen
+from .conformal import conformal_linear
+from .gates import expansion_of_gated_rows, gated_expansion, gated_linear, gated_vote, selected_sum
+from .kernels import expansion
+from .linear import locally_linear
+from .outcome import places, probabilities
+from .preparation import prepared
+from .proto import model_proto, require_onnx, write
+from .trees import forest, tree_path
+
+
+def predictor_scores(graph, predictor, X):
+    """Name of the scores of ``X``, shape (n_rows, n_outputs)."""
+    return chosen(_PREDICTORS, predictor, "predictor")(graph, predictor, X)
+
+
+def _stacked(graph, part, X):
+    found = [predictor_scores(graph, output, X) for output in part.outputs]
+    return graph.op("Concat", *found, axis=1)
+
+
+_PREDICTORS = {
+    "LocallyLinear": locally_linear,
+    "TreePath": tree_path,
+    "TreeForest": forest,
+    "ConformalLinear": conformal_linear,
+    "KernelExpansion": expansion,
+    "GatedExpansion": gated_expansion,
+    "GatedVote": gated_vote,
+    "SelectedSum": selected_sum,
+    "ExpansionOfGatedRows": expansion_of_gated_rows,
+    "GatedLinear": gated_linear,
+    "Stacked": _stacked,
+}
+
+
+def to_onnx(model, path=None, *, dtype=None):
+    """Turn a fitted model, or a pipeline that ends in one, into an ONNX model.
+
+    The graph has operators of the ``ai.onnx`` domain alone (opset 17), and takes any number of
+    rows. Its input is ``X``, shape (n_rows, n_features), in the precision of the model: float32
+    where it was fitted on float32, else float64. A model with a second matrix for its gate takes
+    that matrix's columns after those of ``X``. NaN stands for a missing value. A graph refuses no
+    row: where the pipeline would, a missing value makes the scores NaN, and a category that the
+    fit did not know is none of the known ones. Its outputs are, for a classifier,
+
+    ``label``, shape (n_rows,)
+        int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are
+        int64, too.
+    ``scores``, shape (n_rows, n_outputs)
+        The columns of ``decision_function``: one for two classes, else one per class. A
+        CalibratedClassifierCV has none.
+    ``probabilities``, shape (n_rows, n_classes)
+        Where the model has ``predict_proba``.
+
+    and for a regressor ``variable``, shape (n_rows, 1). They agree with the model's up to rounding.
+    A row within rounding of a split, or of being as far from one anchor as from the next, may take
+    the other side. The metadata have the ``method``, and as JSON the ``feature_names``, the
+    ``classes`` and the ``versions`` of the packages that made the graph.
+
+    Memory grows with the rows of a call, above all for kernel machines, which compare all of them
+    with all support vectors: give some thousand rows at a time.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or wrapper
+        Fitted. What ``save`` takes, as long as raw rows are numbers; with other steps, and with
+        text, see ``nearlinear.export.onnx.skl2onnx``.
+    path : str, path or None
+        Where to write the model; by custom it ends in ``.onnx``. The file appears whole or not at
+        all.
+    dtype : {"float32", "float64"} or None
+        The precision of rows, tables and scores; None takes the model's own.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Raises
+    ------
+    OnnxExportError
+        The model has no such graph (it holds code of yours, or is its training rows).
+    ImportError
+        The package onnx is missing.
+    """
+    require_onnx()
+    exported = exportable(model)
+    _, names, estimator = exported.parts[0]
+    dtype = np.dtype(estimator._score_dtype if dtype is None else _known_dtype(dtype))
+    graph = Graph(dtype)
+    values, types = outputs(graph, exported, "X")
+    notes = _notes(estimator, names, exported.whole.classes)
+    proto = model_proto(graph, dtype, exported.n_columns, values, types, notes)
+    if path is not None:
+        write(path, proto)
+    return proto
+
+
+def _known_dtype(dtype):
+    if dtype not in ("float32", "float64", np.float32, np.float64):
+        raise OnnxExportError(f"dtype={dtype!r} is unknown: give 'float32' or 'float64'.")
+    return dtype
+
+
+def _notes(estimator, names, classes):
+    """Metadata: texts by name."""
+    found = {"method": type(estimator).__name__, "versions": json.dumps(_versions())}
+    if names is not None:
+        found["feature_names"] = json.dumps(names)
+    if classes is not None:
+        found["classes"] = json.dumps(classes.tolist())
+    return found
+
+
+def _versions():
+    import onnx
+    import sklearn
+
+    numpy, ours = np.__version__, __version__
+    return {
+        "nearlinear": ours, "numpy": numpy, "scikit-learn": sklearn.__version__,
+        "onnx": onnx.__version__,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A model without its wrappers; of each model inside, preparation, names and estimator."""
+
+    whole: Unwrapped
+    parts: list
+
+    @property
+    def n_columns(self):
+        """Columns of a raw row."""
+        preparation, _, estimator = self.parts[0]
+        return count_columns(estimator) if preparation is None else preparation.n_features
+
+
+def outputs(graph, exported, rows):
+    """Values of the outputs in the graph; and of each name, type and number of columns, if any."""
+    scores = [
+        _scores(graph, estimator, prepared(graph, preparation, rows))
+        for preparation, _, estimator in exported.parts
+    ]
+    number, outcome = graph.dtype.name, exported.whole.outcome
+    if exported.whole.classes is None:
+        return scores, [("variable", number, 1)]
+    classes = _class_labels(exported.whole.classes)
+    n_classes = len(classes)
+    found = probabilities(graph, outcome, scores, n_classes)
+    numbers = places(graph, outcome, scores, found, n_classes)
+    values = [graph.op("Gather", classes, numbers, axis=0)]
+    types = [("label", classes.dtype.name, None)]
+    if not outcome.is_calibrated:
+        values.append(scores[0])
+        types.append(("scores", number, 1 if n_classes == 2 else n_classes))
+    if found is not None:
+        values.append(found)
+        types.append(("probabilities", number, n_classes))
+    return values, types
+
+
+def _scores(graph, estimator, rows):
+    predictor = estimator.predictor_
+    if graph.dtype != estimator._score_dtype:
+        predictor = with_arrays(predictor, graph.dtype)
+    return predictor_scores(graph, predictor, rows)
+
+
+def _class_labels(classes):
+    """Classes as ONNX has them: int64, or Python strings."""
+    labels = classes.tolist()
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels, dtype=object)
+    try:
+        whole = np.array([int(label) for label in labels], dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        whole = None
+    if whole is None or whole.tolist() != labels:
+        raise OnnxExportError(
+            f"ONNX has labels of whole numbers and strings, not {labels[0]!r}: encode y before "
+            "fitting."
+        )
+    return whole
+
+
+def exportable(model):
+    """What has a graph, with or without wrappers."""
+    try:
+        found = Exportable(*prepared_models(model, OnnxExportError))
+    except OnnxExportError as error:
+        raise OnnxExportError(
+            f"{error} skl2onnx takes other steps, once "
+            "nearlinear.export.onnx.skl2onnx.register_converters() was called."
+        ) from error
+    for _, _, estimator in found.parts:
+        check_exportable(estimator)
+    return found
+
+
+def check_exportable(estimator):
+    check_is_fitted(estimator, "predictor_")
+    if type(estimator).__name__ == "SVMKNNClassifier":
+        raise OnnxExportError(
+            "SVMKNNClassifier solves a new problem around every query, for which ONNX has no "
+            "operators: export another model."
+        )

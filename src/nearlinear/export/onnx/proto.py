@@ -1,0 +1,62 @@
+"""A built graph as an ONNX model: inputs, outputs, what it says of itself, and the file."""
+
+from ..._files import replacing
+from ..._version import __version__
+from .builder import OPSET, TENSOR_TYPES, OnnxExportError
+
+_IR_VERSION = 8  # the one of opset 17, so that runtimes of its time read the file, too
+
+
+def require_onnx():
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "to_onnx needs the package onnx: pip install nearlinear[onnx]."
+        ) from error
+
+
+def model_proto(graph, dtype, n_columns, values, types, notes):
+    """The model of a graph.
+
+    Its input ``X`` has ``n_columns`` of ``dtype``; its outputs are the ``values``, of ``types``
+    (name, type, number of columns or None). ``notes`` become metadata.
+    """
+    from onnx import helper, numpy_helper
+
+    named = [("Identity", (value,), (kind[0],), {}) for value, kind in zip(values, types)]
+    nodes = [
+        helper.make_node(kind, inputs, outputs, name=outputs[0], **attributes)
+        for kind, inputs, outputs, attributes in [*graph.nodes, *named]
+    ]
+    constants = [numpy_helper.from_array(array, name) for name, array in graph.constants.items()]
+    rows = _described("X", dtype.name, n_columns)
+    results = [_described(*kind) for kind in types]
+    model = helper.make_model(
+        helper.make_graph(nodes, notes["method"], [rows], results, constants),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="nearlinear",
+        producer_version=__version__,
+    )
+    helper.set_model_props(model, notes)
+    return model
+
+
+def _described(name, dtype, n_columns):
+    from onnx import helper
+
+    shape = ["n_rows"] if n_columns is None else ["n_rows", n_columns]
+    return helper.make_tensor_value_info(name, TENSOR_TYPES[dtype], shape)
+
+
+def write(path, model):
+    """Write a file that appears whole or not at all."""
+    try:
+        with replacing(path) as file:
+            file.write(model.SerializeToString())
+    except (OSError, ValueError) as error:
+        raise OnnxExportError(
+            f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}); an earlier "
+            "file of the name is as it was."
+        ) from error

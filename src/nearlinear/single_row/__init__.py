@@ -1,0 +1,9 @@
+"""Scores of single rows, in microseconds.
+
+Modules
+-------
+outcome      Probabilities and the class of one row, in plain Python.
+passes       Compiled passes from one row to its scores.
+preparation  A preparation as one compiled pass over a raw row.
+scorer       Scores of single rows in microseconds: no threads, no work memory per call.
+"""

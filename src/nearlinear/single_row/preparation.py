@@ -1,0 +1,36 @@
+"""A preparation as one compiled pass over a raw row."""
+
+import numpy as np
+
+from . import passes as row_passes
+
+
+def preparing(preparation, dtype):
+    """A function (raw row, prepared row) that fills the second, and tells whether it could."""
+    shift = preparation.column("shift", 0.0)
+    factor = 1.0 / preparation.column("scale", 1.0)
+    if preparation.only_scales:
+        shift, factor, scale = shift.astype(dtype), factor.astype(dtype), row_passes.scale
+        return lambda x, row: scale(x, shift, factor, row)
+    categories = preparation.categories or (None,) * preparation.width
+    columns = (
+        preparation.column("missing", np.nan),
+        np.array([np.nan if c is None else c for c in categories]),
+        shift,
+        factor,
+        preparation.column("low", -np.inf),
+        preparation.column("high", np.inf),
+    )
+    source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
+    known, values = _known(preparation, dtype)
+    n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()
+    return lambda x, row: prepare(x, n_features, source, table, known, values, row)
+
+
+def _known(preparation, dtype):
+    """A raw column, and where its categories begin and end, line by line; and the categories."""
+    pairs = preparation.known or ()
+    ends = np.cumsum([len(values) for _, values in pairs], dtype=np.int64)
+    starts = np.concatenate([[0], ends]).astype(np.int64)[: len(ends)]
+    lines = np.column_stack([np.array([s for s, _ in pairs], dtype=np.int64), starts, ends])
+    return lines, np.array([value for _, found in pairs for value in found], dtype=dtype)

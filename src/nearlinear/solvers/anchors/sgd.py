@@ -1,0 +1,144 @@
+"""Anchors and local models learned row by row: stochastic subgradient steps on sparse rows.
+
+Algorithm 1 of Mao et al. (2015) with its steps corrected: the initial models are already good, so
+the first step is small (relative to the rows' norms); anchors move more cautiously than weights
+and never further than a tenth of the way to the row; steps fade to zero over the run, which takes
+out the noise of the last ones. One step costs O(nnz (m + k I)).
+
+Dense rows are walked as sparse ones without zeros left out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+
+from ..._interrupt import uninterrupted
+from ..solution import LocalModels
+from .objective import training_objective
+from .row_steps import RowState, margin_pass, softmax_pass
+
+_DENSE_ROWS = 2048  # dense rows given column numbers at once
+
+
+@dataclass
+class RowTrainer:
+    """A model under construction: takes rows in portions, gives the model so far at any time."""
+
+    state: RowState
+    sharpness: float
+    anchor_rate: float
+    first_step: float
+    plain_metric: bool
+    n_steps: int = 0
+
+    @classmethod
+    def start_from(cls, model, X, C, anchor_rate):
+        """``anchor_rate`` is the step of the anchors relative to that of the weights."""
+        # 1/‖[x; 1]‖² would undo a row's whole slack in one step
+        first_step = min(0.2 * C, 0.3 / mean_square_norm(X))
+        n_anchors = len(model.anchors)
+        plain = model.metric is None
+        metric = np.ones(X.shape[1]) if plain else model.metric.astype(np.float64)
+        directions = model.anchors * metric
+        state = RowState(
+            np.ascontiguousarray(directions.T),
+            metric,
+            np.ones(n_anchors),
+            0.5 * np.einsum("md,md->m", model.anchors, directions),
+            model.weights.astype(np.float64),
+            model.biases.astype(np.float64),
+            np.ones(1),
+        )
+        return cls(state, model.sharpness, anchor_rate, first_step, plain)
+
+    def train(self, X, targets, row_weight, gate, *, loss, ridge, rng, n_total=np.inf):
+        """One step for each row in random order; ``ridge`` is λ of the objective.
+
+        Steps fade to zero at step number ``n_total``.
+
+        ``gate`` gives the codes where anchors stand still; where they move, codes are taken from
+        the anchors as they are at each step.
+        """
+        order = rng.permutation(X.shape[0])
+        run = softmax_pass if loss == "log_loss" else margin_pass
+        # slope of the loss at slack ξ is p + q ξ: hinge (1, 0), squared hinge (0, 2)
+        straight, curved = {"hinge": (1.0, 0.0), "squared_hinge": (0.0, 2.0)}.get(loss, (0.0, 0.0))
+        n_neighbors = gate.n_neighbors
+        width = self.state.weights.shape[1]
+        for start in range(0, len(order), _DENSE_ROWS):
+            rows = order[start : start + _DENSE_ROWS]
+            part = _as_csr(X[rows])
+            if self.anchor_rate > 0:
+                # zeros: a row whose distances overflow must still name real anchors
+                indices = np.zeros((len(rows), n_neighbors), dtype=np.int32)
+                codes = np.empty((len(rows), n_neighbors))
+            else:
+                indices, codes = gate.codes(X[rows])
+            times = self.n_steps + np.arange(len(rows))
+            steps = self.first_step / (1.0 + self.first_step * ridge * times)
+            steps *= np.maximum(0.0, 1.0 - times / n_total)
+            with uninterrupted():
+                run(
+                    part.indptr, part.indices, part.data, width, targets[rows].astype(np.float64),
+                    row_weight[rows].astype(np.float64), indices, codes.astype(np.float64),
+                    self.n_steps, steps, ridge, straight, curved, self.anchor_rate, self.sharpness,
+                    self.state,
+                )  # fmt: skip
+                self.n_steps += len(rows)
+
+    def model(self, dtype):
+        state = self.state
+        return LocalModels(
+            np.ascontiguousarray(
+                (state.anchors * state.anchor_scale).T / state.metric, dtype=dtype
+            ),
+            self.sharpness,
+            (state.weights * state.model_scale[0]).astype(dtype),
+            (state.biases * state.model_scale[0]).astype(dtype),
+            None if self.plain_metric else state.metric.astype(dtype),
+        )
+
+
+def train_by_sgd(
+    X, targets, sample_weight, start, keeper, *, n_neighbors, loss, C, n_epochs, anchor_rate, rng
+):
+    """Run ``n_epochs`` from ``start``, offering the model to ``keeper`` after each."""
+    ridge = 1.0 / (C * sample_weight.sum())
+    row_weight = sample_weight / sample_weight.mean()
+    trainer = RowTrainer.start_from(start, X, C, anchor_rate)
+    gate = start.gate(n_neighbors)
+    for epoch in range(1, n_epochs + 1):
+        trainer.train(
+            X, targets, row_weight, gate, loss=loss, ridge=ridge, rng=rng,
+            n_total=n_epochs * X.shape[0],
+        )  # fmt: skip
+        model = trainer.model(X.dtype)
+        objective = training_objective(X, targets, sample_weight, model, n_neighbors, loss, C)
+        if keeper.offer(epoch, objective, model):
+            break
+
+
+def mean_square_norm(X):
+    """Mean of ‖[x; 1]‖² over rows."""
+    squares = X.multiply(X).sum() if issparse(X) else np.einsum("id,id->", X, X, dtype=float)
+    return 1.0 + float(squares) / X.shape[0]
+
+
+def usual_anchor_rate(X):
+    """Step of the anchors relative to that of the weights.
+
+    Anchors move by a share of their distance to a row, so unlike the weights' step theirs does
+    not shrink with the rows' norm; it does with the number of features that pull together.
+    """
+    n_filled = X.nnz / X.shape[0] if issparse(X) else X.shape[1]
+    return mean_square_norm(X) * min(1.0, 20.0 / max(1.0, n_filled))
+
+
+def _as_csr(X):
+    if issparse(X):
+        return csr_matrix(X)
+    n_rows, n_features = X.shape
+    columns = np.tile(np.arange(n_features, dtype=np.int32), n_rows)
+    bounds = np.arange(0, X.size + 1, n_features, dtype=np.int32)
+    return csr_matrix((X.ravel(), columns, bounds), shape=X.shape)

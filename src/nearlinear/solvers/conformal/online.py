@@ -1,0 +1,117 @@
+"""One machine of conformal kernels that learns from rows as they come."""
+
+import numpy as np
+
+from ...kernels.conformal_grams import ConformalGrams
+from ..machine.problem import feasible
+from ..mixture.active_set import keep_largest, solve_sequential
+from ..mixture.simplex import solve_newton
+from .feature_rows import FeatureLearning
+from .local_kernels import LocalKernels
+
+# New kernels share this much of the weight.
+_ENTRY_SHARE = 0.1
+_MOST_ENTERING = 10
+# How exactly a row's step, a first machine and a change of weights are solved.
+_STEP_TOL, _START_TOL, _WEIGHT_TOL = 1e-3, 0.05, 0.02
+_NEWTON_STEPS = 3
+
+
+class OnlineMachine:
+    """Kernels in use with their weights, and ``images`` Σ_i a_i φ_m(x_i) of the stored rows.
+
+    Images do not depend on the weights, so these may change without another pass over rows. The
+    coefficients a belong to the caller.
+    """
+
+    def __init__(self, bank, steps):
+        self.bank, self.steps = bank.take(np.arange(0)), steps
+        self.weights = np.zeros(0)
+        self.images = np.zeros((0, bank.anchors.shape[1]))
+        self.total = self.bias = 0.0
+
+    @property
+    def everyone(self):
+        return np.arange(len(self.bank))
+
+    def scores(self, X):
+        """f without the bias."""
+        return self.bank.total_scores(X, self.images, self.everyone, self.weights)
+
+    def slack(self, X, problem):
+        """y − f, as far as the machine's steps count the bias in."""
+        return problem.targets - self.scores(X) - self.steps.shift * self.total
+
+    def begin(self, X, problem, candidates, max_kernels=None):
+        """Choose the first kernels for the first rows; returns their coefficients."""
+        learning = FeatureLearning(ConformalGrams(candidates, X), problem, self.steps)
+        found = solve_sequential(learning, tol=_START_TOL, max_rounds=20)
+        now, kept = keep_largest(learning, found, max_kernels, _START_TOL)
+        self.resume(X, candidates.take(kept), now)
+        return now.machine.dual_coef
+
+    def ascend(self, X, problem, dual_coef):
+        """Steps on the coefficients of some rows, all others fixed; returns the new ones."""
+        new = dual_coef.copy()
+        gram = self.bank.gram(X, self.everyone, self.weights)
+        self.steps.solve(gram, problem, new, self.slack(X, problem), _STEP_TOL)
+        self.tell(X, new - dual_coef)
+        return new
+
+    def balance(self, X, problem, dual_coef):
+        """Coefficients of all stored rows that a free bias allows: Σa = 0."""
+        balanced = feasible(dual_coef, problem, self.steps)
+        self.tell(X, balanced - dual_coef)
+        return balanced
+
+    def set_bias(self, X, problem, dual_coef):
+        """The bias that suits all stored rows."""
+        if self.steps.is_free:
+            self.bias = self.steps.bias(problem, dual_coef, self.slack(X, problem))
+
+    def tell(self, X, change):
+        """The coefficients of these rows have changed."""
+        moved = np.flatnonzero(change)
+        if len(moved):
+            self.images += self.bank.collect(X[moved], change[moved], self.everyone)
+            self.total += float(change.sum())
+            if self.steps.shift:
+                self.bias = self.steps.shift * self.total
+
+    def reconsider(self, X, problem, dual_coef, candidates, max_kernels):
+        """Let in candidates that ask for it, weigh all anew, drop those without weight.
+
+        ``X`` are all stored rows. Returns their new coefficients.
+        """
+        used = np.flatnonzero(dual_coef)
+        every = np.arange(len(candidates))
+        prices = candidates.prices(X[used], dual_coef[used], every)
+        own = np.einsum("md,md->m", self.images, self.images) / self.bank.divisors
+        is_new = ~self.bank.holds(candidates)
+        entering = every[is_new & (prices > (1.0 + _WEIGHT_TOL) * (self.weights @ own))]
+        entering = entering[np.argsort(-prices[entering], kind="stable")][:_MOST_ENTERING]
+        bank, weights = self.bank.joined(candidates.take(entering)), self.weights
+        if len(entering):
+            shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
+            weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
+        learning = FeatureLearning(ConformalGrams(bank, X), problem, self.steps)
+        learning.latest = dual_coef
+        now = solve_newton(learning, weights, tol=_WEIGHT_TOL, max_iter=_NEWTON_STEPS)
+        kept = np.argsort(-now.weights, kind="stable")[:max_kernels]
+        kept = np.sort(kept[now.weights[kept] > 0.0])
+        self.resume(X, bank.take(kept), now.take(kept))
+        return now.machine.dual_coef
+
+    def resume(self, X, bank, evaluation, dual_coef=None):
+        """Take over kernels and a machine; ``X`` are its rows, all those of a ≠ 0 at least."""
+        if dual_coef is None:
+            dual_coef = evaluation.machine.dual_coef
+        self.bank = bank
+        self.weights = evaluation.weights / evaluation.weights.sum()
+        used = np.flatnonzero(dual_coef)
+        self.images = bank.collect(X[used], dual_coef[used], self.everyone)
+        self.total, self.bias = float(dual_coef.sum()), evaluation.machine.bias
+
+    def local_kernels(self):
+        """Explicit local models w_m = β_m Σ_i a_i φ_m(x_i)."""
+        return LocalKernels.collapse(self.bank, self.weights, self.images, self.bias)

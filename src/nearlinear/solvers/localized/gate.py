@@ -1,0 +1,185 @@
+"""A gate and its machine learned together: by turns, or by mini-batches.
+
+By turns, J(V) is a machine's optimum as a function of its gate:
+
+    J(V) = max_a  yᵀa − ε‖a‖₁ − ½ Σ_q (a ∘ γ_q)ᵀ K_q (a ∘ γ_q),     γ = γ(·, V)
+
+By Danskin's theorem ∂J/∂γ_iq = −a_i [K_q (a ∘ γ_q)]_i at the solution a: the machine is solved,
+the gate moves down J's slope, and so on.
+
+Mini-batches need no Gram matrix and O(P d) a row, where the components are linear. They minimize
+½ Σ_q ‖u_q‖² + Σ_i C_i loss(y_i, f(x_i)) + ½ penalty ‖V‖² over the gate's V and all of
+f(x) = Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + b, where w_q = √scales_q ∘ u_q and b_q = √constant_q u_q0:
+the primal of the machine whose kernels have these features.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ...gates.learned import Rounded
+from ...kernels.gated_grams import GatedGrams
+from ..machine.problem import MachineSolution
+from ..minibatch import Batches, Parameter, one_cycle
+
+
+@dataclass(frozen=True)
+class GatedMachine:
+    """A gate, its values at the training rows, and the machine that belongs to them.
+
+    ``path`` has J and the gate's penalty after every step; it never rises. ``penalty`` is the
+    learned gate's.
+    """
+
+    gate: object
+    gates: np.ndarray
+    machine: MachineSolution
+    path: tuple[float, ...]
+    penalty: float
+    n_machines: int
+    was_interrupted: bool = False
+
+    @property
+    def objective(self):
+        return self.machine.objective + self.penalty
+
+
+class GateObjective:
+    """J and its gradient as functions of a gate; machines start from the last solution."""
+
+    def __init__(self, learning, owners, X, penalty=0.0):
+        self.learning, self.owners, self.X = learning, owners, X
+        self.base, self.penalty = learning.grams, penalty
+
+    def solve(self, gates, tol):
+        """The machine for gate values."""
+        self.learning.use(GatedGrams(self.base, self.owners, gates))
+        return self.learning.solve(np.ones(len(self.owners)), tol=tol)
+
+    def certified(self, machine, tol):
+        """The machine that was solved last with its gap in double precision."""
+        return self.learning.certified_machine(machine, np.ones(len(self.owners)), tol=tol)
+
+    def __call__(self, gate, tol):
+        """J, its gradient in the gate's parameters, and the machine."""
+        gates = gate(self.X)
+        machine = self.solve(gates, tol)
+        used = np.flatnonzero(machine.dual_coef)
+        pulls = self.learning.grams.pulls(machine.dual_coef).T
+        gradient = gate.gradient(self.X[used], -machine.dual_coef[used, None] * pulls)
+        value = machine.dual_objective + self.price(gate)
+        return value, gradient + self.penalty * gate.parameters, machine
+
+    def price(self, gate):
+        """½ penalty ‖V‖²."""
+        return 0.5 * self.penalty * float(gate.parameters @ gate.parameters)
+
+
+def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, on_step=None):
+    """Descend on J from ``gate`` by L-BFGS until it falls by less than ``tol`` of its value a step.
+
+    The gate is rounded at the end and its machine solved once more, to ``tol``.
+    """
+    path, best, unit = [], [np.inf, gate], []
+
+    def evaluate(parameters):
+        moved = gate.moved(parameters)
+        value, gradient, _ = objective(moved, inner_tol)
+        if value < best[0]:
+            best[:] = value, moved
+        unit.append(max(value, 1e-300))
+        return value / unit[0], gradient / unit[0]  # what is little, the optimizer takes from 1
+
+    def step(_):
+        path.append(float(best[0]))
+        if on_step is not None:
+            on_step(path[-1], len(path))
+
+    start, was_interrupted = np.asarray(gate.parameters, dtype=np.float64), False
+    if len(start) and max_iter > 0:
+        try:
+            minimize(
+                evaluate, start, jac=True, method="L-BFGS-B", callback=step,
+                options={"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxls": 10},
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            if not np.isfinite(best[0]):
+                raise
+            was_interrupted = True
+    found = Rounded(best[1], margin)
+    gates = found(objective.X)
+    machine = objective.certified(objective.solve(gates, tol), tol)
+    penalty, n_machines = objective.price(best[1]), objective.learning.n_machines
+    return GatedMachine(
+        found, gates, machine, tuple(path), penalty, n_machines, was_interrupted
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GatedModels:
+    """The learned gate and local models; ``price`` are both penalties, ``path`` the mean losses."""
+
+    gate: object
+    weights: np.ndarray  # (n_features, n_components)
+    biases: np.ndarray
+    bias: float
+    price: float
+    path: tuple[float, ...]
+
+
+def learn_gated_models(
+    X,
+    targets,
+    C,
+    gate,
+    maps,
+    loss,
+    *,
+    penalty,
+    max_epochs,
+    batch_size,
+    learning_rate,
+    rng,
+    on_step=None,
+):
+    """Learn from ``gate``; ``maps`` has one ``AffineMap`` a component, ``C`` an entry per row."""
+    scales = np.sqrt([affine.scales for affine in maps]).T.astype(X.dtype)
+    constants = np.sqrt([affine.constant for affine in maps]).astype(X.dtype)
+    total = float(C.sum())
+    shapes = [scales.shape, constants.shape, (1,)]
+    model = [Parameter(np.zeros(shape, dtype=X.dtype)) for shape in shapes]
+    moving = Parameter(np.asarray(gate.parameters, dtype=np.float64))
+    batches = Batches(X, targets, len(C) * C / total, batch_size, rng)
+    n_steps, count = max_epochs * batches.n_batches, 0
+    ridges = (1.0 / total, 1.0 / total, 0.0)
+    path = []
+    for epoch in range(max_epochs):
+        loss_sum = 0.0
+        for rows, wanted, share in batches:
+            size = learning_rate * one_cycle(count, n_steps)
+            count += 1
+            current = gate.moved(moving.value)
+            u, u0, bias = (part.value for part in model)
+            gates = current(rows).astype(X.dtype)
+            local = np.asarray(rows @ (scales * u)) + constants * u0
+            scores = (gates * local).sum(axis=1, keepdims=True) + bias
+            slopes = share[:, None] * loss.slope(scores, wanted)
+            active = np.flatnonzero(slopes[:, 0])
+            loss_sum += float(share @ loss.value(scores, wanted)) * len(share)
+            rows, gates, local, slopes = rows[active], gates[active], local[active], slopes[active]
+            pull = gates * slopes
+            gradients = (
+                scales * np.asarray(rows.T @ pull), constants * pull.sum(axis=0), slopes.sum(axis=0)
+            )  # fmt: skip
+            for part, gradient, ridge in zip(model, gradients, ridges, strict=True):
+                part.step(gradient, size, ridge, count)
+            if moving.value.size:
+                moving.step(current.gradient(rows, slopes * local), size, penalty / total, count)
+        path.append(loss_sum / len(C))
+        if on_step is not None:
+            on_step(path[-1], epoch + 1)
+    u, u0, bias = (part.average for part in model)
+    moved = gate.moved(moving.average)
+    price = 0.5 * float((u**2).sum() + (u0**2).sum() + penalty * (moving.average**2).sum())
+    return GatedModels(moved, scales * u, constants * u0, float(bias[0]), price, tuple(path))

@@ -1,0 +1,91 @@
+"""How well every kernel alone does, and where: a machine and a regression of its success."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.grams import Grams
+from ..machine.problem import DualProblem, MachineSolution
+from ..mixture.objective import KernelLearning
+
+# Bytes for rows of a matrix where memory shall grow with the rows alone.
+_FRUGAL, _FRUGAL_PER_ROW = 1 << 24, 400
+
+
+@dataclass(frozen=True)
+class KernelSuccess:
+    """One kernel's machine, and the regression of where it is right.
+
+    ``expected`` are the regression's values at the training rows and ``share`` the share of rows
+    (by weight) on which the machine was right.
+    """
+
+    machine: MachineSolution
+    regression: MachineSolution
+    expected: np.ndarray
+    share: float
+
+
+class SingleKernel:
+    """Machines of one kernel on some of the rows ``X``."""
+
+    def __init__(self, kernel, X, learning, steps, *, tol, max_bytes):
+        self.kernel, self.X = kernel, X
+        self.learning, self.steps = learning, steps
+        self.tol, self.max_bytes = tol, max_bytes
+
+    def solve(self, problem, rows=None):
+        return self._solved(self.learning, problem, rows, self.max_bytes)
+
+    def regress(self, problem):
+        """An ε-insensitive machine, which only pair steps solve."""
+        room = self.max_bytes
+        if self.learning is not KernelLearning:  # as frugal as the machines that stand beside it
+            room = min(room, _FRUGAL + _FRUGAL_PER_ROW * self.X.shape[0])
+        return self._solved(KernelLearning, problem, None, room)
+
+    def _solved(self, learning, problem, rows, room):
+        grams = Grams([self.kernel], self.X if rows is None else self.X[rows])
+        return learning(grams, problem, self.steps, max_bytes=room).solve(np.ones(1), tol=self.tol)
+
+    def certified(self, machine, problem, rows):
+        """A machine that was solved on ``rows`` with its gap in double precision."""
+        learning = self.learning(
+            Grams([self.kernel], self.X[rows]), problem, self.steps, max_bytes=self.max_bytes
+        )
+        return learning.certified_machine(machine, np.ones(1), tol=self.tol)
+
+    def scores(self, machine, rows, at):
+        """Scores at the rows ``at`` of a machine that was solved on ``rows``."""
+        coef = np.zeros(self.X.shape[0])
+        coef[rows] = machine.dual_coef
+        return Grams([self.kernel], self.X).products(coef, [0], at)[0] + machine.bias
+
+
+def learn_success(single, problem, weight, *, C, epsilon, folds=()):
+    """The success of one kernel.
+
+    It is taken from the machine of all rows, or with ``folds`` (arrays of rows) from machines that
+    have not seen the rows they are tried on. Regressions are ε-insensitive machines by pair steps.
+    """
+    machine = single.solve(problem)
+    scores = problem.targets - machine.slack + machine.bias
+    for held in folds:
+        kept = np.setdiff1d(np.arange(len(problem)), held)
+        scores[held] = single.scores(single.solve(problem.take(kept), kept), kept, held)
+    right = (scores * problem.targets > 0.0).astype(np.float64)
+    values = DualProblem.of_values(right, C * weight, epsilon)
+    regression = single.regress(values)
+    expected = right - regression.slack + regression.bias
+    return KernelSuccess(machine, regression, expected, float(np.average(right, weights=weight)))
+
+
+def stratified_folds(signs, n_folds, rng):
+    """Rows of each fold, both signs in proportion; none if a sign has fewer rows than two."""
+    member = np.empty(len(signs), dtype=np.intp)
+    for sign in (-1.0, 1.0):
+        rows = np.flatnonzero(signs == sign)
+        if len(rows) < 2:
+            return ()
+        member[rows] = rng.permutation(len(rows)) % min(n_folds, len(rows))
+    return tuple(np.flatnonzero(member == fold) for fold in range(member.max() + 1))

@@ -1,0 +1,236 @@
+"""Sequential multiple kernel learning: few kernels at work, all others only priced.
+
+Kernels enter when their price S_m = aᵀK_m a exceeds that of the mixture and leave when their
+weight is zero. The certificate covers every kernel that has been priced with the last dual
+vector; at the end these are all of them.
+A sample of the rows may choose the kernels that all rows then weigh and certify.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .objective import Evaluation
+from .simplex import solve_newton
+
+# A weight below this share of the largest is rounding.
+_NEGLIGIBLE = 1e-3
+
+
+def keep_largest(learning, found, max_kernels, tol):
+    """An evaluation with at most ``max_kernels`` kernels, weighed anew, and their numbers.
+
+    ``found`` is a SequentialSolution; ``max_kernels`` None leaves out only negligible kernels.
+    """
+    weights = found.weights
+    order = np.argsort(-weights, kind="stable")[:max_kernels]
+    kept = np.sort(order[weights[order] > _NEGLIGIBLE * weights.max()])
+    if np.count_nonzero(weights) == len(kept):
+        return found.evaluation, kept
+    start = weights[kept] / weights[kept].sum()
+    learning.latest = found.evaluation.machine.dual_coef
+    now = solve_newton(learning, start, tol=tol, which=kept)
+    used = now.weights > 0.0
+    return now.take(used), kept[used]
+
+
+# Steps of the weights on all rows: they start near the end.
+_NEWTON_STEPS = 3
+# A sample's optimum is not that of all rows: no use in being more exact.
+_SAMPLE_TOL = 0.05
+# How exactly a machine is solved that an interruption leaves behind.
+_LOOSE = 0.1
+
+
+def solve_on_sample(learning, sample, *, tol, **options):
+    """Minimize J of ``learning`` over the kernels that ``sample`` chooses.
+
+    ``sample`` is a KernelLearning of the same kernels on some of the rows; ``options`` are those
+    of ``solve_sequential``. The gap is over all kernels and all rows, and may exceed ``tol``.
+    """
+    try:
+        chosen = solve_sequential(sample, tol=max(tol, _SAMPLE_TOL), **options)
+    except KeyboardInterrupt:
+        if sample.last is not None:  # leave something behind that holds for all rows
+            found, which = sample.last
+            learning.evaluate(found.weights, tol=_LOOSE, which=which)
+        raise
+    kept = np.flatnonzero(chosen.weights)
+    start = chosen.weights[kept]
+    now = solve_newton(learning, start, tol=tol, max_iter=_NEWTON_STEPS, which=kept)
+    # steps that end early may leave a loose machine
+    now = learning.evaluate(now.weights, tol=0.5 * tol, which=kept)
+    prices = learning.grams.quadratics(now.machine.dual_coef, learning.everyone)
+    gap = now.value - learning.bound(now, prices.max())
+    used = now.weights > 0.0
+    weights = np.zeros(len(learning.everyone))
+    weights[kept] = now.weights
+    return SequentialSolution(now.take(used), weights, gap, chosen.n_rounds, chosen.history)
+
+
+# New kernels share this much of the weight.
+_ENTRY_SHARE = 0.1
+# Where no kernel is missing, weights are solved to this share of the tolerance at most.
+_FINEST = 1e-3
+# Up to this many kernels are priced in every round.
+_PRICED = 1000
+
+
+@dataclass(frozen=True)
+class SequentialSolution:
+    """Weights of all kernels; ``n_rounds`` of pricing, ``history`` of (gap, kernels at work).
+
+    ``evaluation`` is of the kernels with a weight, in their order.
+    """
+
+    evaluation: Evaluation
+    weights: np.ndarray
+    gap: float
+    n_rounds: int
+    history: list
+    bounding: np.ndarray | None = None  # the dual vector of the best bound, if another one's
+
+    @property
+    def objective(self):
+        return self.evaluation.value
+
+
+def solve_sequential(
+    learning, *, tol, insertions=30, max_rounds=100, chunk=None, max_iter=200, on_round=None
+):
+    """Minimize J over the simplex of all kernels of ``learning``.
+
+    Parameters
+    ----------
+    learning : KernelLearning
+        The kernels and the problem.
+    tol : float
+        Relative duality gap to reach, over all kernels.
+    insertions : int
+        Most kernels that enter in one round.
+    max_rounds : int
+        Most rounds of pricing.
+    chunk : int or None
+        Kernels arrive as a stream in chunks of this many; those once refused are priced again
+        only when the stream has ended. None prices all kernels in every round.
+    max_iter : int
+        Most Newton steps in a round.
+    on_round : callable or None
+        Receives (round, evaluation, gap).
+    """
+    bank = _Prices(learning, chunk)
+    active = bank.first(insertions)
+    weights = np.full(len(active), 1.0 / len(active))
+    relative, precision, history, lowest = np.inf, 0.5 * tol, [], None
+    lower, bounding = -np.inf, None
+    for round_ in range(1, max_rounds + 1):
+        learning.grams.keep(active)
+        inner = float(np.clip(0.3 * relative, precision, 0.3))
+        now = solve_newton(learning, weights, tol=inner, which=active, max_iter=max_iter)
+        kept = now.weights > 0
+        active, now = active[kept], now.take(kept)
+        weights = now.weights
+        entering, best = bank.violators(now, active, tol, max(3 * insertions, _PRICED))
+        if lowest is None or now.value <= lowest[0].value:
+            lowest = now, active
+        bound = learning.bound(now, best)
+        if bank.is_complete:  # bounds of earlier rounds hold as well
+            if bound > lower:
+                lower, bounding = bound, now.machine.dual_coef
+            bound = lower
+        gap = now.value - bound
+        relative = gap / max(now.value, 1e-300)
+        history.append((relative, len(active)))
+        if on_round is not None:
+            on_round(round_, now, gap)
+        if bank.is_complete and lowest[0].value - lower <= tol * lowest[0].value:
+            break
+        if len(entering) == 0 and bank.is_complete:
+            if precision < _FINEST * tol:
+                break
+            relative, precision = 0.0, 0.1 * precision  # what is missing is precision
+        entering = entering[:insertions]
+        active = np.concatenate([active, entering])
+        if len(entering):
+            shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
+            weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
+    now, active = lowest
+    if lower == -np.inf:  # stopped early: the certificate still covers all kernels
+        lower = learning.bound(now, bank.best_of_all(now))
+    order = np.argsort(active)
+    now = now.take(order)
+    full = np.zeros(len(learning.everyone))
+    full[active[order]] = now.weights
+    return SequentialSolution(now, full, now.value - lower, round_, history, bounding)
+
+
+def certified(learning, found, *, tol):
+    """A SequentialSolution with value and gap in double precision: only such may be reported."""
+    active = np.flatnonzero(found.weights)
+    now = learning.certified(found.evaluation, tol=0.5 * tol, which=active)
+    if now is found.evaluation:
+        return found
+    lower = learning.certified_bound(now.machine.dual_coef)
+    if now.value - lower > tol * now.value and found.bounding is not None:
+        lower = max(lower, learning.certified_bound(found.bounding))
+    return replace(found, evaluation=now, gap=now.value - lower)
+
+
+class _Prices:
+    """Prices of the kernels that have arrived, most of them old ones.
+
+    ``is_complete`` says whether the last answer rests on fresh prices of all kernels.
+    """
+
+    def __init__(self, learning, chunk):
+        self.learning = learning
+        self.n_kernels = len(learning.everyone)
+        self.chunk = self.n_kernels if chunk is None else chunk
+        self.arrived = min(self.chunk, self.n_kernels)
+        self.is_complete = False
+        self.prices = np.zeros(self.n_kernels)
+
+    def first(self, count):
+        """Some kernels from all over the bank, and those that a machine on their mean asks for."""
+        arrived = np.arange(self.arrived)
+        mixed = arrived[:: -(-self.arrived // count)]
+        machine = self.learning.solve(np.full(len(mixed), 1.0 / len(mixed)), tol=0.1, which=mixed)
+        self._price(machine.dual_coef, arrived)
+        best = np.argsort(-self.prices[: self.arrived], kind="stable")[:count]
+        return np.union1d(mixed, best)
+
+    def violators(self, now, active, tol, count):
+        """Kernels that would lower J, best first, and the best price seen.
+
+        In a stream these are among the kernels that come next. Else the ``count`` kernels of the
+        highest old price are asked first, and all others only if these are content.
+        """
+        coef, mixture = now.machine.dual_coef, now.weights @ now.quadratics
+        if self.arrived < self.n_kernels:
+            pool = np.arange(self.arrived, min(self.arrived + self.chunk, self.n_kernels))
+            self.arrived += len(pool)
+            self._price(coef, pool)
+            return self._above(pool, mixture), self.prices[pool].max()
+        others = np.setdiff1d(self.learning.everyone, active)
+        order = np.argsort(-self.prices[others], kind="stable")
+        pool, rest = others[order[:count]], others[order[count:]]
+        self._price(coef, pool)
+        best = self.prices[pool].max(initial=-np.inf)
+        self.is_complete = len(rest) == 0 or now.gap(best) <= tol * now.value
+        if self.is_complete and len(rest):
+            self._price(coef, rest)
+            pool, best = others, self.prices[others].max()
+        return self._above(pool, mixture), best
+
+    def best_of_all(self, now):
+        """The best price of any kernel."""
+        self._price(now.machine.dual_coef, self.learning.everyone)
+        return self.prices.max()
+
+    def _price(self, coef, which):
+        if len(which):
+            self.prices[which] = self.learning.grams.quadratics(coef, which)
+
+    def _above(self, pool, mixture):
+        found = pool[self.prices[pool] > mixture * (1.0 + 1e-6)]
+        return found[np.argsort(-self.prices[found], kind="stable")]

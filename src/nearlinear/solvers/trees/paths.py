@@ -1,0 +1,114 @@
+"""Scores and slopes along hard paths: the splits stay, each row touches depth + 1 nodes.
+
+There f is linear in W with features c_k(z) ⊗ z on the nodes of the path: a linear SVM (or a
+logistic or ridge regression) on sparse gated features solves the weights exactly.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..._compile import compiled_fast_sums
+from ...gates.trees.balanced import answers_along_paths, hard_paths
+from ...losses import Hinge, LogLoss, SquaredError, SquaredHinge
+from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
+from ..solution import GatedSolution
+from .soft import TreeGradients
+
+
+def path_features(model, Z, paths):
+    """c_k of every node on each row's path, shape (n_rows, depth + 1)."""
+    if model.feature.name == "indicator":
+        return np.ones(paths.shape, dtype=model.weights.dtype)
+    directions = model.slopes if len(model.slopes) else model.splits
+    projections = answers_along_paths(directions[:, None], Z, paths)[:, :, 0]
+    return np.ascontiguousarray(model.feature.along_path(projections.T).T)
+
+
+def path_scores(model, Z, paths):
+    """Scores f(z), shape (n_rows, n_outputs)."""
+    answers = answers_along_paths(model.weights, Z, paths)
+    return np.einsum("ik,ikc->ic", path_features(model, Z, paths), answers)
+
+
+def path_gradients(model, Z, paths, targets, row_weight, loss):
+    """Weighted loss of a batch and its gradients in weights and, with tanh features, slopes."""
+    features = path_features(model, Z, paths)
+    answers = answers_along_paths(model.weights, Z, paths)
+    scores = np.einsum("ik,ikc->ic", features, answers)
+    slopes = (row_weight[:, None] * loss.slope(scores, targets)).astype(scores.dtype, copy=False)
+    sums = TreeGradients(
+        np.zeros_like(model.splits), np.zeros_like(model.slopes), np.zeros_like(model.weights)
+    )
+    _add_rows(Z, paths, features[:, :, None] * slopes[:, None, :], sums.weights)
+    if len(model.slopes):
+        pull = model.feature.sigma * (1.0 - features**2) * np.einsum("ic,ikc->ik", slopes, answers)
+        pull = pull[:, :, None].astype(scores.dtype, copy=False)
+        _add_rows(Z, paths, pull, sums.slopes[:, None])
+    return float(row_weight @ loss.value(scores, targets)), sums
+
+
+def _add_rows(Z, paths, factors, out):
+    """out[k, c] += factor × z over rows and the nodes of their paths."""
+    if isinstance(Z, np.ndarray):
+        _dense_sums(Z, paths, factors, out)
+    else:
+        _sparse_sums(Z.indptr, Z.indices, Z.data, paths, factors, out)
+
+
+@compiled_fast_sums
+def _dense_sums(Z, paths, factors, out):
+    width = Z.shape[1]
+    for i in range(len(paths)):
+        row = Z[i]
+        for level in range(paths.shape[1]):
+            node = paths[i, level]
+            for c in range(factors.shape[2]):
+                factor = factors[i, level, c]
+                if factor != 0.0:
+                    total = out[node, c]
+                    for d in range(width):
+                        total[d] += factor * row[d]
+
+
+@compiled_fast_sums
+def _sparse_sums(indptr, columns, data, paths, factors, out):
+    for i in range(len(paths)):
+        for level in range(paths.shape[1]):
+            node = paths[i, level]
+            for c in range(factors.shape[2]):
+                factor = factors[i, level, c]
+                for t in range(indptr[i], indptr[i + 1]):
+                    out[node, c, columns[t]] += factor * data[t]
+
+
+_NAMES = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
+_TOL, _MOST_EPOCHS = 1e-3, 200
+
+
+def can_polish(loss):
+    return isinstance(loss, Hinge | SquaredHinge | LogLoss | SquaredError)
+
+
+def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=None):
+    """The tree with the weights that minimize λ/2 ‖W‖² + mean loss on hard paths, λ = 1/(C Σ w)."""
+    Z = model.rows(Z)
+    paths = hard_paths(Z, model.splits, model.depth)
+    codes = path_features(model, Z, paths)
+    X = Z[:, :-1]
+    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
+    common = dict(C=C * sample_weight, n_components=len(model.weights), tol=_TOL)
+    if type(loss) in _NAMES:
+        solution, _ = solve_local_models(
+            X, paths, codes, targets, loss=_NAMES[type(loss)], max_iter=_MOST_EPOCHS, rng=rng,
+            n_jobs=n_jobs, **common,
+        )  # fmt: skip
+    else:
+        start = GatedSolution(
+            model.weights[:, :, :-1].swapaxes(1, 2), model.weights[:, :, -1], np.inf, np.inf, 0
+        )
+        solution = solve_gated_smooth(
+            X, paths, codes, targets, loss=loss, max_iter=_MOST_EPOCHS, start=start, **common
+        )
+    weights = np.concatenate([solution.weights.swapaxes(1, 2), solution.biases[:, :, None]], axis=2)
+    return replace(model, weights=np.ascontiguousarray(weights))

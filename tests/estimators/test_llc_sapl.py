@@ -1,0 +1,249 @@
+"""LLC-SAPL: its start, its guard, its two engines."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import nearlinear.estimators.llc_sapl as learned_anchors
+import nearlinear.solvers.anchors.adam as local_adam
+from nearlinear import LCCSVMClassifier, LLCSAPLClassifier, LLSVMClassifier
+from nearlinear.estimators._base.rows import merge_rows
+
+each_solver = pytest.mark.parametrize("solver", ["adam", "sgd"])
+each_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+each_model = pytest.mark.parametrize("local_model", ["affine", "constant"])
+# A fifth of the rows is held out and the best model kept, but all epochs are run.
+GUARDED = {"early_stopping": True, "n_iter_no_change": 1000, "validation_fraction": 0.2}
+
+
+def held_out_part(X, y, random_state, n_classes=2):
+    """The rows that fit holds out: the first thing it draws."""
+    rows = merge_rows(X, y, np.ones(len(y)), n_classes)
+    return rows.split(0.2, np.random.RandomState(random_state))[1]
+
+
+@each_model
+@each_loss
+@pytest.mark.parametrize("data", ["moons", "blobs"])
+def test_steps_of_no_size_leave_the_solution_for_fixed_anchors(local_model, loss, data, request):
+    X, y = request.getfixturevalue(data)
+    shared = {"anchors": X[:6].copy(), "n_neighbors": 3, "C": 2.0, "loss": loss, "random_state": 0}
+    learned = LLCSAPLClassifier(
+        local_model=local_model, learning_rate=1e-13, jitter=0.0, max_iter=2,
+        **shared,
+    ).fit(X, y)  # fmt: skip
+    method = LLSVMClassifier if local_model == "affine" else LCCSVMClassifier
+    # the start is solved to its own, looser tolerance
+    fixed = method(coding="soft", tol=1e-2, max_iter=30, **shared).fit(X, y)
+    np.testing.assert_allclose(learned.decision_function(X), fixed.decision_function(X), atol=1e-8)
+
+
+@each_loss
+def test_rows_by_rows_with_frozen_anchors_stays_near_the_fixed_solution(moons, loss, monkeypatch):
+    monkeypatch.setattr(learned_anchors, "usual_anchor_rate", lambda X: 0.0)
+    X, y = moons
+    shared = {"anchors": X[:6].copy(), "n_neighbors": 3, "C": 2.0, "loss": loss, "random_state": 0}
+    learned = LLCSAPLClassifier(solver="sgd", max_iter=30, **shared)
+    learned.fit(X, y)
+    fixed = LLSVMClassifier(tol=1e-5, max_iter=5000, **shared).fit(X, y)
+    np.testing.assert_array_equal(learned.anchors_, fixed.anchors_)
+    # stochastic steps end near the optimum, not at it; scores have a size of about 2
+    difference = np.abs(learned.decision_function(X) - fixed.decision_function(X))
+    assert difference.mean() < 0.1
+
+
+@each_solver
+@each_model
+def test_learned_anchors_beat_the_same_number_of_fixed_ones(moons, solver, local_model):
+    X, y = moons
+    settings = {"n_anchors": 3, "n_neighbors": 3, "C": 10.0, "random_state": 0}
+    method = LLSVMClassifier if local_model == "affine" else LCCSVMClassifier
+    fixed = method(coding="soft", **settings).fit(X, y)
+    learned = LLCSAPLClassifier(
+        local_model=local_model, solver=solver, max_iter=60, **settings
+    ).fit(X, y)
+    assert learned.score(X, y) > fixed.score(X, y) + 0.02
+    assert np.abs(learned.anchors_ - fixed.anchors_).max() > 0.1
+
+
+@each_solver
+@pytest.mark.parametrize("data", ["moons", "blobs"])
+def test_the_objective_falls(solver, data, request):
+    X, y = request.getfixturevalue(data)
+    model = LLCSAPLClassifier(5, 3, solver=solver, jitter=0.0, max_iter=40, random_state=0).fit(
+        X, y
+    )
+    objectives = [progress.objective for progress in model.history_]
+    assert objectives[-1] < 0.9 * objectives[0]
+
+
+@each_solver
+@pytest.mark.parametrize("data", ["moons", "blobs"])
+def test_the_model_kept_is_the_best_on_held_out_rows(solver, data, request):
+    X, y = request.getfixturevalue(data)
+    model = LLCSAPLClassifier(5, 3, solver=solver, max_iter=15, random_state=3, **GUARDED).fit(X, y)
+    scores = [progress.validation_score for progress in model.history_]
+    held_out = held_out_part(X, y, 3, len(np.unique(y)))
+    assert model.score(held_out.X, held_out.labels) == pytest.approx(max(scores))
+    assert [progress.epoch for progress in model.history_] == list(range(16))
+
+
+def test_training_that_goes_astray_ends_at_its_start(moons, monkeypatch):
+    def sabotage(X, targets, sample_weight, start, keeper, **_):
+        wrong = replace(start, weights=-start.weights, biases=-start.biases)
+        for epoch in (1, 2):
+            keeper.offer(epoch, 0.0, wrong)
+
+    monkeypatch.setattr(learned_anchors, "train_by_adam", sabotage)
+    X, y = moons
+    model = LLCSAPLClassifier(6, random_state=3, **GUARDED).fit(X, y)
+    scores = [progress.validation_score for progress in model.history_]
+    assert max(scores[1:]) < scores[0]
+    held_out = held_out_part(X, y, 3)
+    assert model.score(held_out.X, held_out.labels) == pytest.approx(scores[0])
+
+
+def test_without_held_out_rows_the_last_model_is_kept(moons):
+    model = LLCSAPLClassifier(4, 3, max_iter=5, random_state=0).fit(*moons)
+    assert [progress.validation_score for progress in model.history_] == [None] * 6
+
+
+@each_solver
+def test_held_out_rows_are_not_trained_on(moons, solver):
+    X, y = moons
+    held_out = held_out_part(X, y, 3)
+    out = np.array([(x == held_out.X).all(axis=1).any() for x in X])
+    assert out.sum() == 40
+    settings = {"solver": solver, "max_iter": 5, "random_state": 3, **GUARDED}
+    right = LLCSAPLClassifier(5, 3, **settings).fit(X, y).history_
+    wrong = LLCSAPLClassifier(5, 3, **settings).fit(X, np.where(out, 1 - y, y)).history_
+    # with their labels turned round, training goes the same way and the verdicts turn round
+    assert [p.objective for p in right] == [p.objective for p in wrong]
+    for one, other in zip(right, wrong):
+        assert one.validation_score == pytest.approx(1.0 - other.validation_score)
+
+
+@each_solver
+def test_early_stopping_stops_early(moons, solver):
+    settings = {"max_iter": 200, "validation_fraction": 0.2, "solver": solver, "random_state": 0}
+    model = LLCSAPLClassifier(4, 3, early_stopping=True, n_iter_no_change=5, **settings)
+    model.fit(*moons)
+    scores = [progress.validation_score for progress in model.history_]
+    assert model.n_iter_ == len(scores) - 1 < 200
+    assert np.argmax(scores) == len(scores) - 6  # five epochs after the best
+
+
+def test_an_interrupt_leaves_the_best_model_so_far(moons, monkeypatch):
+    calls, steps_of_an_epoch = [], 10
+
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) > 3 * steps_of_an_epoch:
+            raise KeyboardInterrupt
+        return batch_gradients(*args)
+
+    batch_gradients = local_adam.batch_gradients
+    monkeypatch.setattr(local_adam, "batch_gradients", interrupted)
+    X, y = moons
+    model = LLCSAPLClassifier(4, 3, batch_size=16, max_iter=50, random_state=3, **GUARDED)
+    with pytest.raises(KeyboardInterrupt, match="Interrupted: the best model so far is kept"):
+        model.fit(X, y)
+    scores = [progress.validation_score for progress in model.history_]
+    assert model.n_iter_ == 3
+    held_out = held_out_part(X, y, 3)
+    assert model.score(held_out.X, held_out.labels) == pytest.approx(max(scores))
+
+
+@each_solver
+def test_a_warm_start_goes_on_from_the_previous_model(moons, solver):
+    X, y = moons
+    model = LLCSAPLClassifier(
+        4, 3, solver=solver, warm_start=True, max_iter=20, jitter=0.0, random_state=0
+    ).fit(X, y)
+    end = model.decision_function(X)
+    model.set_params(learning_rate=1e-13, solver="adam", max_iter=1).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), end, atol=1e-8)
+
+
+def test_a_warm_start_takes_other_features_and_other_classes(moons, blobs):
+    model = LLCSAPLClassifier(6, 3, warm_start=True, max_iter=20, random_state=0)
+    assert model.fit(*moons).fit(*blobs).score(*blobs) > 0.75
+
+
+def test_a_cold_start_forgets_the_previous_model(moons, blobs):
+    X, y = moons
+    twice = LLCSAPLClassifier(4, 3, max_iter=5, random_state=0).fit(X, 1 - y).fit(X, y)
+    once = LLCSAPLClassifier(4, 3, max_iter=5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(twice.decision_function(X), once.decision_function(X))
+
+
+def test_sharpness_is_learned_if_asked(moons):
+    X, y = moons
+    start = LLSVMClassifier(anchors=X[:5].copy(), n_neighbors=3).fit(X, y).sharpness_
+    settings = {"anchors": X[:5].copy(), "n_neighbors": 3, "max_iter": 20, "random_state": 0}
+    fixed = LLCSAPLClassifier(learn_sharpness=False, **settings).fit(X, y).sharpness_
+    learned = LLCSAPLClassifier(**settings).fit(X, y).sharpness_
+    assert fixed == pytest.approx(start, rel=1e-12)
+    assert learned != pytest.approx(start, rel=0.01)
+
+
+def test_dense_rows_are_trained_by_adam_and_sparse_ones_by_steps(moons):
+    X, y = moons
+    settings = {"n_anchors": 4, "n_neighbors": 3, "max_iter": 3, "random_state": 0}
+    for rows, solver in ((X, "adam"), (csr_matrix(X), "sgd")):
+        usual = LLCSAPLClassifier(**settings).fit(rows, y)
+        named = LLCSAPLClassifier(solver=solver, **settings).fit(rows, y)
+        np.testing.assert_array_equal(usual.decision_function(X), named.decision_function(X))
+
+
+def test_adam_refuses_sparse_rows_and_names_the_other_solver(moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="solver='adam' needs dense rows; use solver='sgd'"):
+        LLCSAPLClassifier(solver="adam").fit(csr_matrix(X), y)
+
+
+@each_solver
+@each_model
+@each_loss
+def test_each_loss_and_model_learns_three_classes(blobs, solver, local_model, loss):
+    model = LLCSAPLClassifier(
+        10, 3, solver=solver, local_model=local_model, loss=loss, max_iter=15, random_state=0
+    ).fit(*blobs)
+    assert model.score(*blobs) > 0.75
+
+
+def test_constant_models_have_no_weights(blobs):
+    model = LLCSAPLClassifier(6, local_model="constant", max_iter=3, random_state=0).fit(*blobs)
+    assert model.predictor_.weights.shape == (6, 0, 3)
+
+
+@each_model
+def test_compiled_scores_are_the_plain_ones(blobs, local_model):
+    X, y = blobs
+    model = LLCSAPLClassifier(6, local_model=local_model, max_iter=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), model.predictor_.plain(X), atol=1e-9)
+
+
+def test_batches_of_any_size_are_taken(moons):
+    for batch_size in (1, 50, 10_000):
+        model = LLCSAPLClassifier(4, batch_size=batch_size, max_iter=10, random_state=0)
+        assert model.fit(*moons).score(*moons) > 0.8
+
+
+@each_solver
+def test_verbose_prints_a_line_for_every_epoch(moons, solver, capsys):
+    model = LLCSAPLClassifier(4, solver=solver, max_iter=3, verbose=1, random_state=0, **GUARDED)
+    model.fit(*moons)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4  # the start, and three epochs
+    assert lines[2].startswith("LLCSAPLClassifier: epoch 2, ")
+    assert " s, objective " in lines[2]
+    assert "held-out accuracy" in lines[2]
+
+
+def test_class_balanced_anchors_are_a_start(blobs):
+    model = LLCSAPLClassifier(6, anchors="class_balanced", max_iter=5, random_state=0).fit(*blobs)
+    assert model.anchors_.shape == (6, 4)
+    assert model.score(*blobs) > 0.75

@@ -1,0 +1,124 @@
+"""Mini-batch Adam on anchors and local models."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nearlinear.losses import LOSSES
+from nearlinear.solvers.anchors.adam import batch_gradients, relative_steps, train_by_adam
+from nearlinear.solvers.solution import BestIterate
+from reference.local_problem import N_NEIGHBORS, make_problem
+
+
+def test_steps_follow_the_scale_of_the_features(rng):
+    X = 100.0 * rng.standard_normal((50, 3))  # so large that the constant feature hardly counts
+    small, large = relative_steps(X, 0.1), relative_steps(10 * X, 0.1)
+    assert large.anchors == pytest.approx(10 * small.anchors)
+    assert large.weights == pytest.approx(small.weights / 10, rel=1e-3)
+    assert large.gate == small.gate
+
+
+def train(problem, *, n_epochs=15, learning_rate=0.05, keeper=None, **settings):
+    X, targets, row_weight, start = problem
+    keeper = keeper or BestIterate(None)
+    settings = {
+        "jitter": 0.0,
+        "learn_sharpness": True,
+        "learn_metric": True,
+        "batch_size": 10,
+        **settings,
+    }
+    train_by_adam(
+        X, targets, row_weight, start, keeper, n_neighbors=N_NEIGHBORS,
+        loss=LOSSES["log_loss"], C=1.0, n_epochs=n_epochs, learning_rate=learning_rate,
+        rng=np.random.default_rng(3), **settings,
+    )  # fmt: skip
+    return keeper
+
+
+@pytest.mark.parametrize("local_model", ["affine", "constant"])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_training_lowers_the_loss(n_outputs, local_model):
+    problem = make_problem(n_outputs, local_model)
+    model = train(problem, learning_rate=0.3).model
+    X, targets, row_weight, start = problem
+    before, after = (
+        batch_gradients(X, targets, row_weight, each, N_NEIGHBORS, LOSSES["log_loss"])[0]
+        for each in (start, model)
+    )
+    assert after < 0.9 * before
+
+
+def test_every_epoch_is_recorded():
+    keeper = train(make_problem(1, "affine"), n_epochs=4)
+    assert [progress.epoch for progress in keeper.history] == [1, 2, 3, 4]
+    assert np.all(np.isfinite([progress.objective for progress in keeper.history]))
+
+
+def test_training_does_not_write_to_its_start():
+    problem = make_problem(1, "affine")
+    before = [array.copy() for array in (problem[0], problem[3].anchors, problem[3].weights)]
+    train(problem, jitter=0.2)
+    for array, copy in zip((problem[0], problem[3].anchors, problem[3].weights), before):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_sharpness_stays_where_it_is_not_learned():
+    problem = make_problem(1, "affine")
+    fixed, learned = train(problem, learn_sharpness=False), train(problem)
+    assert fixed.model.sharpness == pytest.approx(0.4, rel=1e-12)
+    assert learned.model.sharpness != pytest.approx(0.4, rel=1e-3)
+
+
+def test_jitter_changes_the_model():
+    problem = make_problem(1, "affine")
+    plain, noisy = train(problem).model, train(problem, jitter=0.5).model
+    assert np.abs(plain.weights - noisy.weights).max() > 1e-3
+
+
+def test_one_seed_gives_one_model():
+    first, second = (train(make_problem(3, "affine"), jitter=0.1).model for _ in range(2))
+    np.testing.assert_array_equal(first.anchors, second.anchors)
+    np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_a_tiny_step_stays_at_the_start():
+    problem = make_problem(1, "affine")
+    model = train(problem, learning_rate=1e-12).model
+    np.testing.assert_allclose(model.weights, problem[3].weights, atol=1e-9)
+    np.testing.assert_allclose(model.anchors, problem[3].anchors, atol=1e-9)
+
+
+def test_training_stops_when_the_keeper_has_waited_long_enough():
+    keeper = BestIterate(lambda model: 0.0, patience=3)
+    train(make_problem(1, "affine"), keeper=keeper, n_epochs=50)
+    assert keeper.history[-1].epoch == 4  # the first is the best, three more are not better
+
+
+def test_float32_stays_float32():
+    X, targets, row_weight, model = make_problem(3, "affine")
+    model = replace(
+        model,
+        anchors=model.anchors.astype(np.float32),
+        weights=model.weights.astype(np.float32),
+        biases=model.biases.astype(np.float32),
+    )
+    X, targets = X.astype(np.float32), targets.astype(np.float32)
+    model = train((X, targets, row_weight, model), jitter=0.1).model
+    assert model.anchors.dtype == model.weights.dtype == model.biases.dtype == np.float32
+
+
+def test_what_is_not_learned_stays():
+    problem = make_problem(1, "affine")
+    start = problem[3]
+    model = train(problem, learn_sharpness=False, learn_metric=False).model
+    assert model.sharpness == pytest.approx(start.sharpness)
+    np.testing.assert_allclose(model.metric, start.metric)
+    assert np.abs(train(problem, learn_metric=True).model.metric - start.metric).max() > 1e-3
+
+
+def test_a_plain_metric_that_is_not_learned_stays_plain():
+    X, targets, row_weight, start = make_problem(1, "affine")
+    problem = X, targets, row_weight, replace(start, metric=None)
+    assert train(problem, learn_metric=False).model.metric is None

@@ -1,0 +1,126 @@
+"""The original schedule, step by step."""
+
+import numpy as np
+import pytest
+
+from nearlinear.losses import LOSSES
+from nearlinear.solvers.minibatch import Batches
+from nearlinear.solvers.solution import BestIterate
+from nearlinear.solvers.trees.model import TreeModel
+from nearlinear.solvers.trees.original import start_original, train_original
+from nearlinear.solvers.trees.soft import SoftPass
+from reference.tree_problem import SIGMA, make_feature, make_rows, make_tree
+
+each_kind = pytest.mark.parametrize("kind", ["tanh", "compositional", "indicator"])
+
+
+def train(rows, start, *, keeper=None, n_epochs=3, learning_rate=10.0, **settings):
+    keeper = keeper or BestIterate(None)
+    train_original(
+        *rows, start, keeper, loss=LOSSES["hinge"], n_epochs=n_epochs, learning_rate=learning_rate,
+        rng=np.random.default_rng(3), **settings,
+    )  # fmt: skip
+    return keeper
+
+
+def steps_by_the_book(rows, start, n_epochs):
+    """θ ← (t − 1)/t θ − r/√t g: exact gradients, of splits and slopes without s and σ.
+
+    The runs here are shorter than the hundred steps after which the sharpness is set anew.
+    """
+    Z, targets, weight = rows
+    batches = Batches(Z, targets, weight / weight.mean(), 5, np.random.default_rng(3))
+    splits, slopes, weights = start.splits, start.slopes, start.weights
+    step, sharpness = 0, None
+    for _ in range(n_epochs):
+        for batch, targets_of, share in batches:
+            if step == 0:
+                sharpness = 0.1 / np.mean(np.abs(batch @ splits[:3].T))
+            step += 1
+            model = TreeModel(splits, slopes, weights, start.feature)
+            _, gradient = SoftPass(model, len(batch)).gradients(
+                model, batch, targets_of, share, sharpness, LOSSES["hinge"]
+            )
+            sigma = SIGMA if start.feature.name == "tanh" else 1.0
+            decay, rate = (step - 1) / step, 10.0 / np.sqrt(step)
+            splits = decay * splits - rate * gradient.splits / sharpness
+            slopes = decay * slopes - rate * gradient.slopes / sigma
+            weights = decay * weights - rate * gradient.weights
+    return splits, slopes, weights
+
+
+@each_kind
+def test_steps_are_those_of_the_published_schedule(kind):
+    rows, start = make_rows(n_rows=30), make_tree(kind)  # batches of √30 rows
+    model = train(rows, start).model
+    expected = steps_by_the_book(rows, start, 3)
+    for found, wanted in zip((model.splits, model.slopes, model.weights), expected):
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+
+
+def test_sharpness_doubles_ten_times_from_a_tenth_of_its_unit(monkeypatch):
+    seen, gradients = [], SoftPass.gradients
+
+    def note(self, model, Z, targets, row_weight, sharpness, *args, **more):
+        seen.append(sharpness * self.mean_distance(model, Z))
+        return gradients(self, model, Z, targets, row_weight, sharpness, *args, **more)
+
+    monkeypatch.setattr(SoftPass, "gradients", note)
+    train(make_rows(n_rows=16), make_tree("tanh"), n_epochs=100)  # 400 steps of four rows
+    np.testing.assert_allclose(seen[::100], 0.1 * 2.0 ** (10.0 * np.arange(4) / 4))
+
+
+def test_a_run_that_goes_on_does_not_forget_its_start():
+    rows, start = make_rows(n_rows=16), make_tree("tanh")
+    model = train(rows, start, n_epochs=5, is_new=False, learning_rate=1e-12).model
+    # twenty steps after twenty others: Π (1 − 1/t) for t = 21 … 40 is a half
+    np.testing.assert_allclose(model.weights, 0.5 * start.weights, atol=1e-9)
+
+
+@each_kind
+def test_all_parameters_start_between_minus_one_and_one(kind):
+    Z, rng = make_rows()[0], np.random.default_rng(0)
+    model, like = start_original(Z, 4, 3, make_feature(kind), rng), make_tree(kind, 4, 3)
+    for name in ("splits", "slopes", "weights"):
+        array = getattr(model, name)
+        assert array.shape == getattr(like, name).shape
+        assert np.all(np.abs(array) < 1.0)
+    assert np.abs(model.weights).max() > 0.9
+    assert model.weights.mean() == pytest.approx(0.0, abs=0.1)  # 372 numbers of deviation 0.58
+
+
+def test_every_epoch_is_recorded_with_its_mean_loss():
+    keeper = train(make_rows(n_rows=9), make_tree("tanh"), compare=lambda *_: (0.5, 0.25))
+    assert [line.epoch for line in keeper.history] == [1, 2, 3]
+    assert [(line.soft_score, line.hard_score) for line in keeper.history] == [(0.5, 0.25)] * 3
+    assert np.all(np.isfinite([line.objective for line in keeper.history]))
+
+
+def test_models_already_offered_do_not_change():
+    class Offers(BestIterate):
+        def offer(self, epoch, objective, model, **notes):
+            copies.append((model, model.weights.copy()))
+            return super().offer(epoch, objective, model, **notes)
+
+    copies = []
+    train(make_rows(n_rows=9), make_tree("tanh"), keeper=Offers(None))
+    for model, weights in copies:
+        np.testing.assert_array_equal(model.weights, weights)
+
+
+def test_training_does_not_write_to_its_start():
+    start = make_tree("tanh")
+    train(make_rows(n_rows=9), start)
+    np.testing.assert_array_equal(start.weights, make_tree("tanh").weights)
+
+
+def test_training_stops_when_the_keeper_has_waited_long_enough():
+    keeper = BestIterate(lambda model: 0.0, patience=3)
+    train(make_rows(n_rows=9), make_tree("tanh"), keeper=keeper, n_epochs=50)
+    assert len(keeper.history) == 4  # the first is the best, three more are not better
+
+
+def test_float32_stays_float32():
+    rows = make_rows(n_rows=9, dtype=np.float32)
+    model = train(rows, make_tree("tanh", dtype=np.float32)).model
+    assert model.splits.dtype == model.slopes.dtype == model.weights.dtype == np.float32
