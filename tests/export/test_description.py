@@ -144,7 +144,7 @@ OTHERS = [
     Switches(None, 2),
     Precomputed(1),
     kernels.Conformal((0.5, 1.0), 2.0, "square", True),
-    kernels.candidates(widths=2, degrees=(2,)),
+    kernels.bank(widths=2, degrees=(2,)),
     kernels.Gaussian(),
     Softmax(),
     LogLoss(),

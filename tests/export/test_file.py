@@ -34,8 +34,8 @@ QUICK = {
     "LLCSAPLClassifier": {"max_iter": 3},
     "MLLKMClassifier": {"n_anchors": 8, "bandwidths": [0.5, 2.0]},
     "MLLKMRegressor": {"n_anchors": 8, "bandwidths": [0.5, 2.0]},
-    "SequentialMKLClassifier": {"kernels": kernels.candidates(widths=2, degrees=(2,))},
-    "SequentialMKLRegressor": {"kernels": kernels.candidates(widths=2, degrees=(2,))},
+    "SequentialMKLClassifier": {"kernels": kernels.bank(widths=2, degrees=(2,))},
+    "SequentialMKLRegressor": {"kernels": kernels.bank(widths=2, degrees=(2,))},
     **{
         f"{name}MKLClassifier": {"kernels": ["gaussian", "affine", "poly"]}
         for name in ("Uniform", "Simple", "SPGG", "MWU", "ConvexL", "Sw", "LD", "SA")
