@@ -40,7 +40,7 @@ def held_out_part(X, y, random_state, share=0.2, n_classes=2):
 
 
 def validation_scores(model):
-    return [progress.validation_score for progress in model.history_]
+    return [progress.score for progress in model.history_]
 
 
 # --- what is learned ---------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_the_tree_kept_is_the_best_on_held_out_rows(solver, data, request):
     held_out = held_out_part(X, y, 3, n_classes=len(np.unique(y)))
     best = max(validation_scores(model))
     assert model.score(held_out.X, held_out.labels) == pytest.approx(best)
-    assert [progress.epoch for progress in model.history_] == list(range(1, 16))
+    assert [progress.step for progress in model.history_] == list(range(1, 16))
     assert model.n_iter_ == 15
 
 
@@ -187,7 +187,7 @@ def test_held_out_rows_are_not_trained_on(moons, solver):
     # with their labels turned round, training goes the same way and the verdicts turn round
     assert [p.objective for p in right] == [p.objective for p in wrong]
     for one, other in zip(right, wrong):
-        assert one.validation_score == pytest.approx(1.0 - other.validation_score)
+        assert one.score == pytest.approx(1.0 - other.score)
 
 
 @each_data
@@ -200,20 +200,20 @@ def test_the_objective_falls(data, request):
 @pytest.mark.parametrize("settings", [{}, GUARDED], ids=["training rows", "held-out rows"])
 def test_soft_and_hard_scores_are_recorded_while_splits_are_soft(moons, settings):
     model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0, **settings).fit(*moons)
-    noted = [(line.soft_score is not None, line.hard_score is not None) for line in model.history_]
-    assert noted == [(True, True)] * 6 + [(False, False)] * 4
+    noted = [set(line.figures) for line in model.history_]
+    assert noted == [{"soft_score", "hard_score"}] * 6 + [set()] * 4
 
 
 def test_the_hardening_gap_is_that_of_the_last_soft_epoch(moons):
     model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0).fit(*moons)
-    last = model.history_[5]
-    assert model.hardening_gap_ == last.soft_score - last.hard_score
+    last = model.history_[5].figures
+    assert model.hardening_gap_ == last["soft_score"] - last["hard_score"]
 
 
 def test_hard_scores_of_held_out_rows_are_those_that_choose(moons):
     model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0, **GUARDED).fit(*moons)
     for line in model.history_[:6]:
-        assert line.hard_score == line.validation_score
+        assert line.figures["hard_score"] == line.score
 
 
 def test_a_tree_without_splits_has_nothing_to_harden(moons):
@@ -243,7 +243,7 @@ def test_early_stopping_ends_the_soft_epochs_first(moons):
         2, early_stopping=True, n_iter_no_change=5, max_iter=300, validation_fraction=0.2,
         random_state=0,
     ).fit(*moons)  # fmt: skip
-    is_soft = [line.soft_score is not None for line in model.history_]
+    is_soft = ["soft_score" in line.figures for line in model.history_]
     n_soft = sum(is_soft)
     assert is_soft == sorted(is_soft, reverse=True)
     assert n_soft < 210  # the share of soft epochs without stopping
@@ -300,23 +300,23 @@ def test_an_interrupt_in_a_later_restart_leaves_the_earlier_ones(moons, monkeypa
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_of_several_restarts_the_best_is_kept(moons, monkeypatch, share):
-    keepers, record = [], tree_learner.TreeLearner._record
+    watches, record = [], tree_learner.TreeLearner._record
 
     def note(*args):
         made = record(*args)
-        keepers.append(made[0])
+        watches.append(made[0])
         return made
 
     monkeypatch.setattr(tree_learner.TreeLearner, "_record", note)
     model = LDKLClassifier(
         2, max_iter=4, n_restarts=6, validation_fraction=share, random_state=1
     ).fit(*moons)
-    assert len(keepers) == 6
-    ends = [keeper.history[-1] for keeper in keepers]
+    assert len(watches) == 6
+    ends = [watch.history[-1] for watch in watches]
     # without held-out rows the objective decides
-    reached = [line.validation_score if share else -line.objective for line in ends]
+    reached = [line.score if share else -line.objective for line in ends]
     assert len(set(reached)) > 1
-    assert model.history_ is keepers[int(np.argmax(reached))].history
+    assert model.history_ is watches[int(np.argmax(reached))].history
 
 
 # --- polishing ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import nearlinear.estimators.llc_sapl as learned_anchors
 import nearlinear.solvers.anchors.adam as local_adam
 from nearlinear import LCCSVMClassifier, LLCSAPLClassifier, LLSVMClassifier
 from nearlinear.estimators._base.rows import merge_rows
+from nearlinear.solvers.watch import Progress
 
 each_solver = pytest.mark.parametrize("solver", ["adam", "sgd"])
 each_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
@@ -84,22 +85,22 @@ def test_the_objective_falls(solver, data, request):
 def test_the_model_kept_is_the_best_on_held_out_rows(solver, data, request):
     X, y = request.getfixturevalue(data)
     model = LLCSAPLClassifier(5, 3, solver=solver, max_iter=15, random_state=3, **GUARDED).fit(X, y)
-    scores = [progress.validation_score for progress in model.history_]
+    scores = [progress.score for progress in model.history_]
     held_out = held_out_part(X, y, 3, len(np.unique(y)))
     assert model.score(held_out.X, held_out.labels) == pytest.approx(max(scores))
-    assert [progress.epoch for progress in model.history_] == list(range(16))
+    assert [progress.step for progress in model.history_] == list(range(16))
 
 
 def test_training_that_goes_astray_ends_at_its_start(moons, monkeypatch):
-    def sabotage(X, targets, sample_weight, start, keeper, **_):
+    def sabotage(X, targets, sample_weight, start, watch, **_):
         wrong = replace(start, weights=-start.weights, biases=-start.biases)
         for epoch in (1, 2):
-            keeper.offer(epoch, 0.0, wrong)
+            watch(Progress(epoch, 0.0, state=wrong))
 
     monkeypatch.setattr(learned_anchors, "train_by_adam", sabotage)
     X, y = moons
     model = LLCSAPLClassifier(6, random_state=3, **GUARDED).fit(X, y)
-    scores = [progress.validation_score for progress in model.history_]
+    scores = [progress.score for progress in model.history_]
     assert max(scores[1:]) < scores[0]
     held_out = held_out_part(X, y, 3)
     assert model.score(held_out.X, held_out.labels) == pytest.approx(scores[0])
@@ -107,7 +108,7 @@ def test_training_that_goes_astray_ends_at_its_start(moons, monkeypatch):
 
 def test_without_held_out_rows_the_last_model_is_kept(moons):
     model = LLCSAPLClassifier(4, 3, max_iter=5, random_state=0).fit(*moons)
-    assert [progress.validation_score for progress in model.history_] == [None] * 6
+    assert [progress.score for progress in model.history_] == [None] * 6
 
 
 @each_solver
@@ -122,7 +123,7 @@ def test_held_out_rows_are_not_trained_on(moons, solver):
     # with their labels turned round, training goes the same way and the verdicts turn round
     assert [p.objective for p in right] == [p.objective for p in wrong]
     for one, other in zip(right, wrong):
-        assert one.validation_score == pytest.approx(1.0 - other.validation_score)
+        assert one.score == pytest.approx(1.0 - other.score)
 
 
 @each_solver
@@ -130,7 +131,7 @@ def test_early_stopping_stops_early(moons, solver):
     settings = {"max_iter": 200, "validation_fraction": 0.2, "solver": solver, "random_state": 0}
     model = LLCSAPLClassifier(4, 3, early_stopping=True, n_iter_no_change=5, **settings)
     model.fit(*moons)
-    scores = [progress.validation_score for progress in model.history_]
+    scores = [progress.score for progress in model.history_]
     assert model.n_iter_ == len(scores) - 1 < 200
     assert np.argmax(scores) == len(scores) - 6  # five epochs after the best
 
@@ -150,7 +151,7 @@ def test_an_interrupt_leaves_the_best_model_so_far(moons, monkeypatch):
     model = LLCSAPLClassifier(4, 3, batch_size=16, max_iter=50, random_state=3, **GUARDED)
     with pytest.raises(KeyboardInterrupt, match="Interrupted: the best model so far is kept"):
         model.fit(X, y)
-    scores = [progress.validation_score for progress in model.history_]
+    scores = [progress.score for progress in model.history_]
     assert model.n_iter_ == 3
     held_out = held_out_part(X, y, 3)
     assert model.score(held_out.X, held_out.labels) == pytest.approx(max(scores))

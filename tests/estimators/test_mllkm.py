@@ -20,7 +20,6 @@ from nearlinear import (
     SequentialMKLRegressor,
 )
 from nearlinear.estimators._base import conformal_machine
-from nearlinear.estimators._base.conformal_machine import ConformalMachine
 from nearlinear.kernels import candidates as conformal_bank
 from nearlinear.predictors import conformal_linear
 from nearlinear.solvers.conformal import local_kernels
@@ -652,11 +651,11 @@ def test_every_round_is_reported_if_asked(rows, capsys):
 def interrupt(monkeypatch, last_round):
     """Ctrl-C while the round after ``last_round`` is at work."""
 
-    def stop(round_, evaluation, gap):
-        if round_ > last_round:
+    def stop(progress):
+        if progress.step > last_round:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(ConformalMachine, "_reporter", lambda self: stop)
+    monkeypatch.setattr(conformal_machine, "teller", lambda *_: stop)
 
 
 @pytest.mark.parametrize("data", ["moons", "wave"])

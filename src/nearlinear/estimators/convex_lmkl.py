@@ -14,11 +14,13 @@ from ..predictors.gated import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
 from ..solvers.mixture.groups import group_gap, solve_groups
+from ..solvers.watch import Watch
 from ._base.constraints import SHARED, at_least, positive
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from ._base.kernel_machine import KernelClassifier
 from ._base.model import require_memory
+from ._base.progress import teller
 
 # Rows that take part in finding clusters: centres are averages, more hardly move them.
 _MOST_ROWS = 20_000
@@ -135,7 +137,7 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         learning = place.learn(gated, problem)
         found, _ = solve_groups(
             learning, n_clusters, p=self.p, tol=self.tol, max_iter=self.max_iter,
-            on_step=self._reporter(),
+            watch=Watch(teller(self, "step")),
         )  # fmt: skip
         found = learning.certified(found, tol=0.5 * self.tol)
         gap = group_gap(found, n_clusters, self.p)

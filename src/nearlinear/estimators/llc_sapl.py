@@ -14,12 +14,13 @@ from ..solvers.anchors.fixed_gate import solve_local_models
 from ..solvers.anchors.linear_root import solve_linear
 from ..solvers.anchors.objective import training_objective
 from ..solvers.anchors.sgd import train_by_sgd, usual_anchor_rate
-from ..solvers.solution import BestIterate, LocalModels
+from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
+from ..solvers.watch import Progress, Watch
 from ._base.anchors import AnchorClassifier
 from ._base.capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
 from ._base.constraints import at_least, cost, one_of, positive, share
-from ._base.progress import tell
+from ._base.progress import teller
 from ._base.whole_fit import keeping, whole_fit
 
 # The start need not be exact: training goes on from it at once.
@@ -269,25 +270,25 @@ default="kmeans"
             scores = _predictor(model, n_neighbors)(held_out.X, self.n_jobs)
             return _accuracy(scores, held_out)
 
-        keeper = BestIterate(
+        watch = Watch(
+            teller(self, "epoch"),
             held_out_score if self.early_stopping and held_out is not None else None,
             patience=self.n_iter_no_change if self.early_stopping else np.inf,
-            on_progress=self._report if self.verbose else None,
         )
         objective = training_objective(
             train.X, train.targets, train.weight, start, n_neighbors, setting.loss,
             self._weight_of_losses(train, setting),
         )  # fmt: skip
-        keeper.offer(0, objective, start)
+        watch(Progress(0, objective, state=start))
         with keeping(self, "the best model so far is"):
-            self._improve(train, start, setting, keeper, n_neighbors, rng)
-        predictor = _predictor(keeper.model, n_neighbors)
+            self._improve(train, start, setting, watch, n_neighbors, rng)
+        predictor = _predictor(watch.best, n_neighbors)
         if is_checked and held_out is not None:
             setting, predictor, tried = self._or_linear(
                 setting, predictor, rows, train, held_out, rng
             )
-        self.history_ = keeper.history
-        self.n_iter_ = max(1, keeper.history[-1].epoch)
+        self.history_ = watch.history
+        self.n_iter_ = max(1, watch.history[-1].step)
         self.setting_, self.settings_tried_ = setting, tried
         self.loss_ = setting.loss
         self.predictor_ = predictor
@@ -368,12 +369,9 @@ default="kmeans"
         """Losses of held-out rows under a model that is trained on the others."""
         rng = np.random.RandomState(seed)
         start = self._start(train, setting, None, rng)
-        keeper, n_neighbors = (
-            BestIterate(None, model=start),
-            min(self.n_neighbors, len(start.anchors)),
-        )
-        self._improve(train, start, setting, keeper, n_neighbors, rng)
-        return self._losses(_predictor(keeper.model, n_neighbors), held_out, setting)
+        watch, n_neighbors = Watch(best=start), min(self.n_neighbors, len(start.anchors))
+        self._improve(train, start, setting, watch, n_neighbors, rng)
+        return self._losses(_predictor(watch.best, n_neighbors), held_out, setting)
 
     def _start(self, rows, setting, previous, rng):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""
@@ -413,7 +411,7 @@ default="kmeans"
     def _engine(self, rows):
         return ("sgd" if issparse(rows.X) else "adam") if self.solver == "auto" else self.solver
 
-    def _improve(self, rows, start, setting, keeper, n_neighbors, rng):
+    def _improve(self, rows, start, setting, watch, n_neighbors, rng):
         if not setting.learns:
             return
         n_rows = rows.X.shape[0]
@@ -421,7 +419,7 @@ default="kmeans"
         C = self._weight_of_losses(rows, setting)
         if self._engine(rows) == "sgd":
             train_by_sgd(
-                rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
+                rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
                 loss=setting.loss, C=C, n_epochs=n_epochs,
                 anchor_rate=usual_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
@@ -430,7 +428,7 @@ default="kmeans"
             int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
         )
         train_by_adam(
-            rows.X, rows.targets, rows.weight, start, keeper, n_neighbors=n_neighbors,
+            rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
             loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs, batch_size=batch,
             learning_rate=self.learning_rate, jitter=setting.jitter,
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
@@ -463,12 +461,6 @@ default="kmeans"
 
     def _local_features(self, X):
         return X if self.local_model == "affine" else X[:, :0]
-
-    def _report(self, progress):
-        figures = {"objective": progress.objective}
-        if progress.validation_score is not None:
-            figures["held-out accuracy"] = progress.validation_score
-        tell(self, f"epoch {progress.epoch}", figures)
 
 
 def _models(predictor, dtype, has_root):

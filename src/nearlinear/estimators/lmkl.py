@@ -10,7 +10,13 @@ from ..kernels.affine import affine_map
 from ..losses import LOSSES, EpsilonInsensitive
 from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion, GatedLinear
-from ..solvers.localized.gate import GateObjective, learn_gate, learn_gated_models
+from ..solvers.localized.gate import (
+    GateObjective,
+    learn_gate,
+    learn_gated_models,
+    rounded_machine,
+)
+from ..solvers.watch import Watch
 from ._base.constraints import at_least, one_of, positive
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
@@ -18,7 +24,7 @@ from ._base.gating_rows import Checked, GatingRows
 from ._base.kernel_machine import KernelClassifier, KernelRegressor
 from ._base.lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
 from ._base.model import require_memory
-from ._base.progress import tell
+from ._base.progress import teller
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -59,16 +65,23 @@ class _LMKL(GatingRows, GatedMachines):
             start = gate.start(X, len(owners), rng)
             size = 8 * _GATE_COPIES * len(start.parameters)
             require_memory(size, self.max_memory, "let the gate see fewer columns")
-            found = learn_gate(
-                objective, start, tol=self.tol, max_iter=self.max_iter,
-                margin=_SHUT, on_step=self._gate_reporter(),
-            )  # fmt: skip
+            watch, was_interrupted = Watch(teller(self, "step")), False
+            try:
+                found = learn_gate(
+                    objective, start, tol=self.tol, max_iter=self.max_iter, margin=_SHUT,
+                    watch=watch,
+                )  # fmt: skip
+            except KeyboardInterrupt:
+                if watch.best is None:
+                    raise
+                was_interrupted = True
+                found = rounded_machine(objective, watch.best, watch, tol=self.tol, margin=_SHUT)
             if best is None or found.objective < best.objective:
                 best = found
-            if found.was_interrupted:
-                best = replace(best, was_interrupted=True)
+            if was_interrupted:
                 break
-        return self._dual_output(best, place, owners, maps)
+        output = self._dual_output(best, place, owners, maps)
+        return replace(output, was_interrupted=was_interrupted)
 
     def _dual_output(self, found, place, owners, maps):
         X, machine = place.rows.X, found.machine
@@ -89,8 +102,7 @@ class _LMKL(GatingRows, GatedMachines):
         details = {"gate_": found.gate, "objective_path_": np.array(found.path)}
         details |= _component_report(found.gates, support)
         return Localized(
-            predictor, support, found.objective, machine.gap, found.n_machines, details,
-            found.was_interrupted,
+            predictor, support, found.objective, machine.gap, found.n_machines, details
         )  # fmt: skip
 
     def _learn_primal(self, place, problem, gate, maps, rng):
@@ -101,7 +113,7 @@ class _LMKL(GatingRows, GatedMachines):
             gate.start(X, len(maps), rng), maps, self._loss(),
             penalty=self.gate_penalty * self.C, max_epochs=n_epochs,
             batch_size=self.batch_size, learning_rate=self.learning_rate, rng=rng,
-            on_step=self._gate_reporter(),
+            watch=Watch(teller(self, "step")),
         )  # fmt: skip
         rounded = Rounded(found.gate, _SHUT)
         predictor = _linear(
@@ -131,9 +143,6 @@ class _LMKL(GatingRows, GatedMachines):
         if self.solver != "auto":
             return self.solver
         return "adam" if affine and X.shape[0] > _MOST_DUAL_ROWS else "smo"
-
-    def _gate_reporter(self):
-        return lambda value, step: tell(self, f"step {step}", {"objective": float(value)})
 
     def gate_values(self, X, gating=None):
         """How much each component answers for each row, shape (n_rows, n_components).

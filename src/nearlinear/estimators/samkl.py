@@ -9,11 +9,12 @@ from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
+from ..solvers.watch import Watch
 from ._base.constraints import SHARED, at_least
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from ._base.kernel_machine import KernelClassifier
-from ._base.progress import tell
+from ._base.progress import tell, teller
 
 _PLANS = "equal weights", "learned weights", "switches"  # what held-out rows decide between
 # A model is chosen on so many folds, or on as many of them as hold out so many rows.
@@ -124,9 +125,6 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _round_reporter(self):
-        return lambda number, value: tell(self, f"round {number}", {"objective": float(value)})
-
     def _plan(self, place, problem):
         """How to learn: with the switches that were asked for, or as held-out rows say."""
         n_kernels = len(place.kernels)
@@ -146,7 +144,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
             tell(self, name, {"held-out error": float(error)})
         return plans[int(np.argmin(errors))]
 
-    def _equal(self, learning, on_round=None):
+    def _equal(self, learning, watch=None):
         return solve_equal(learning, tol=self.tol)
 
     def _switching(self, n_selected):
@@ -163,7 +161,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
                 f"{n_kernels} kernels there are."
             )
         plan = self._plan(place, problem)
-        found = plan(_learning(place, problem), on_round=self._round_reporter())
+        found = plan(_learning(place, problem), watch=Watch(teller(self, "round")))
         n_selected = found.n_selected
         weights, machine = found.evaluation.weights, found.evaluation.machine
         components = ComponentScores.of_machines(

@@ -10,11 +10,9 @@ _CONSTRAINTS = {"insertions": [at_least(1)], "chunk": [at_least(1), None]}
 
 class _Sequential:
     def _weigh(self, learning):
-        report = self._reporter()
         found = solve_sequential(
             learning, tol=self.tol, insertions=self.insertions, chunk=self.chunk,
-            max_rounds=self.max_iter,
-            on_round=lambda _, evaluation, gap: report(evaluation, gap),
+            max_rounds=self.max_iter, watch=learning.watch,
         )  # fmt: skip
         found = certified(learning, found, tol=self.tol)
         machine, value = found.evaluation.machine, found.evaluation.value

@@ -27,7 +27,7 @@ _CONSTRAINTS = {
 class _Simple:
     def _weigh(self, learning):
         learning.grams.keep(learning.everyone)
-        options = {"tol": self.tol, "max_iter": self.max_iter, "on_step": self._reporter()}
+        options = {"tol": self.tol, "max_iter": self.max_iter, "watch": learning.watch}
         solve = _WEIGHT_SOLVERS[self.weight_solver]
         if self.p > 1.0:  # the others work on the simplex
             solve, options["p"] = solve_closed_form, self.p

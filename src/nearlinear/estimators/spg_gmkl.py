@@ -16,7 +16,7 @@ class _Spectral:
         learning.grams.keep(learning.everyone)
         start = start_weights(learning.grams.n_kernels)
         penalty = Penalty(self.sigma * natural_sigma(learning, start), self.p)
-        options = {"tol": self.tol, "max_iter": self.max_iter, "on_step": self._reporter()}
+        options = {"tol": self.tol, "max_iter": self.max_iter, "watch": learning.watch}
         found, _ = solve_spectral_gradient(learning, start, penalty, **options)
         found = learning.certified(found, tol=0.5 * self.tol)
         gap = penalty.gap(found, learning.problem, learning.steps.shift)

@@ -10,4 +10,5 @@ minibatch   Training by mini-batches.
 mixture/    Weights of several kernels: J(β) and the ways down it.
 solution    What solvers start from and return: frozen records of plain arrays.
 trees/      Local linear models along the paths of a tree.
+watch       What a solver tells while it works, and who listens: seen, kept, stopped.
 """

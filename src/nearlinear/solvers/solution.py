@@ -1,6 +1,6 @@
 """What solvers start from and return: frozen records of plain arrays."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,49 +49,3 @@ class GatedSolution:
     gap: float
     n_iter: int
     dual: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """One line of a training record."""
-
-    epoch: int
-    objective: float
-    validation_score: float | None = None
-    # of a tree whose splits are still soft, and of the same with hard splits
-    soft_score: float | None = None
-    hard_score: float | None = None
-
-
-@dataclass
-class BestIterate:
-    """Keeps the model with the best held-out score; says when to stop.
-
-    ``score(model)`` is None where nothing is held out: then the latest model is kept, as it is on
-    demand: at the end of a schedule the last model is better than a lucky one before.
-    """
-
-    score: object
-    patience: float = np.inf
-    on_progress: object = None
-    keeps_latest: bool = False
-    model: object = None
-    best: float = -np.inf
-    history: list = field(default_factory=list)
-    _waited: int = 0
-
-    def offer(self, epoch, objective, model, **notes):
-        """Take note of a model. True when ``patience`` epochs brought nothing better."""
-        value = None if self.score is None else self.score(model)
-        self.history.append(Progress(epoch, objective, value, **notes))
-        self._waited = 0 if value is None or value > self.best else self._waited + 1
-        # of equals the later one: its step sizes were smaller
-        if value is None or value >= self.best or self.keeps_latest:
-            self.model, self.best = model, -np.inf if value is None else value
-        if self.on_progress is not None:
-            self.on_progress(self.history[-1])
-        return self._waited >= self.patience
-
-    def wait_again(self):
-        """Begin a new phase: earlier epochs without progress do not count."""
-        self._waited = 0

@@ -7,7 +7,7 @@ import pytest
 
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.anchors.adam import batch_gradients, relative_steps, train_by_adam
-from nearlinear.solvers.solution import BestIterate
+from nearlinear.solvers.watch import Watch
 from reference.local_problem import N_NEIGHBORS, make_problem
 
 
@@ -19,9 +19,9 @@ def test_steps_follow_the_scale_of_the_features(rng):
     assert large.gate == small.gate
 
 
-def train(problem, *, n_epochs=15, learning_rate=0.05, keeper=None, **settings):
+def train(problem, *, n_epochs=15, learning_rate=0.05, watch=None, **settings):
     X, targets, row_weight, start = problem
-    keeper = keeper or BestIterate(None)
+    watch = watch or Watch()
     settings = {
         "jitter": 0.0,
         "learn_sharpness": True,
@@ -30,18 +30,18 @@ def train(problem, *, n_epochs=15, learning_rate=0.05, keeper=None, **settings):
         **settings,
     }
     train_by_adam(
-        X, targets, row_weight, start, keeper, n_neighbors=N_NEIGHBORS,
+        X, targets, row_weight, start, watch, n_neighbors=N_NEIGHBORS,
         loss=LOSSES["log_loss"], C=1.0, n_epochs=n_epochs, learning_rate=learning_rate,
         rng=np.random.default_rng(3), **settings,
     )  # fmt: skip
-    return keeper
+    return watch
 
 
 @pytest.mark.parametrize("local_model", ["affine", "constant"])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_training_lowers_the_loss(n_outputs, local_model):
     problem = make_problem(n_outputs, local_model)
-    model = train(problem, learning_rate=0.3).model
+    model = train(problem, learning_rate=0.3).best
     X, targets, row_weight, start = problem
     before, after = (
         batch_gradients(X, targets, row_weight, each, N_NEIGHBORS, LOSSES["log_loss"])[0]
@@ -51,9 +51,9 @@ def test_training_lowers_the_loss(n_outputs, local_model):
 
 
 def test_every_epoch_is_recorded():
-    keeper = train(make_problem(1, "affine"), n_epochs=4)
-    assert [progress.epoch for progress in keeper.history] == [1, 2, 3, 4]
-    assert np.all(np.isfinite([progress.objective for progress in keeper.history]))
+    watch = train(make_problem(1, "affine"), n_epochs=4)
+    assert [progress.step for progress in watch.history] == [1, 2, 3, 4]
+    assert np.all(np.isfinite([progress.objective for progress in watch.history]))
 
 
 def test_training_does_not_write_to_its_start():
@@ -73,27 +73,27 @@ def test_sharpness_stays_where_it_is_not_learned():
 
 def test_jitter_changes_the_model():
     problem = make_problem(1, "affine")
-    plain, noisy = train(problem).model, train(problem, jitter=0.5).model
+    plain, noisy = train(problem).best, train(problem, jitter=0.5).best
     assert np.abs(plain.weights - noisy.weights).max() > 1e-3
 
 
 def test_one_seed_gives_one_model():
-    first, second = (train(make_problem(3, "affine"), jitter=0.1).model for _ in range(2))
+    first, second = (train(make_problem(3, "affine"), jitter=0.1).best for _ in range(2))
     np.testing.assert_array_equal(first.anchors, second.anchors)
     np.testing.assert_array_equal(first.weights, second.weights)
 
 
 def test_a_tiny_step_stays_at_the_start():
     problem = make_problem(1, "affine")
-    model = train(problem, learning_rate=1e-12).model
+    model = train(problem, learning_rate=1e-12).best
     np.testing.assert_allclose(model.weights, problem[3].weights, atol=1e-9)
     np.testing.assert_allclose(model.anchors, problem[3].anchors, atol=1e-9)
 
 
-def test_training_stops_when_the_keeper_has_waited_long_enough():
-    keeper = BestIterate(lambda model: 0.0, patience=3)
-    train(make_problem(1, "affine"), keeper=keeper, n_epochs=50)
-    assert keeper.history[-1].epoch == 4  # the first is the best, three more are not better
+def test_training_stops_when_the_watch_has_waited_long_enough():
+    watch = Watch(None, lambda model: 0.0, patience=3)
+    train(make_problem(1, "affine"), watch=watch, n_epochs=50)
+    assert watch.history[-1].step == 4  # the first is the best, three more are not better
 
 
 def test_float32_stays_float32():
@@ -105,20 +105,20 @@ def test_float32_stays_float32():
         biases=model.biases.astype(np.float32),
     )
     X, targets = X.astype(np.float32), targets.astype(np.float32)
-    model = train((X, targets, row_weight, model), jitter=0.1).model
+    model = train((X, targets, row_weight, model), jitter=0.1).best
     assert model.anchors.dtype == model.weights.dtype == model.biases.dtype == np.float32
 
 
 def test_what_is_not_learned_stays():
     problem = make_problem(1, "affine")
     start = problem[3]
-    model = train(problem, learn_sharpness=False, learn_metric=False).model
+    model = train(problem, learn_sharpness=False, learn_metric=False).best
     assert model.sharpness == pytest.approx(start.sharpness)
     np.testing.assert_allclose(model.metric, start.metric)
-    assert np.abs(train(problem, learn_metric=True).model.metric - start.metric).max() > 1e-3
+    assert np.abs(train(problem, learn_metric=True).best.metric - start.metric).max() > 1e-3
 
 
 def test_a_plain_metric_that_is_not_learned_stays_plain():
     X, targets, row_weight, start = make_problem(1, "affine")
     problem = X, targets, row_weight, replace(start, metric=None)
-    assert train(problem, learn_metric=False).model.metric is None
+    assert train(problem, learn_metric=False).best.metric is None

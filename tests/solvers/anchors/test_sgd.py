@@ -6,7 +6,8 @@ from scipy.sparse import csr_matrix
 
 from nearlinear.gates.anchors import SoftAssignment
 from nearlinear.solvers.anchors.sgd import RowTrainer, _as_csr, train_by_sgd
-from nearlinear.solvers.solution import BestIterate, LocalModels
+from nearlinear.solvers.solution import LocalModels
+from nearlinear.solvers.watch import Watch
 
 N_ANCHORS, N_NEIGHBORS, N_FEATURES = 5, 3, 4
 
@@ -108,38 +109,36 @@ def test_steps_fade_to_nothing_at_the_end_of_the_run(start, problem):
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
 def test_training_learns_what_no_line_can(start, problem, loss, as_rows):
     X, targets = problem
-    keeper = BestIterate(None)
+    watch = Watch()
     train_by_sgd(
-        as_rows(X), targets, np.ones(200), start, keeper, n_neighbors=N_NEIGHBORS, loss=loss,
+        as_rows(X), targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss=loss,
         C=10.0, n_epochs=10, anchor_rate=0.1, rng=np.random.RandomState(0),
     )  # fmt: skip
-    gamma = soft_gate(keeper.model)(X)
-    scores = (
-        np.einsum("im,id,mdc->ic", gamma, X, keeper.model.weights) + gamma @ keeper.model.biases
-    )
+    gamma = soft_gate(watch.best)(X)
+    scores = np.einsum("im,id,mdc->ic", gamma, X, watch.best.weights) + gamma @ watch.best.biases
     assert np.mean(targets * scores > 0) > 0.7  # a line gets 0.5
-    assert [progress.epoch for progress in keeper.history] == list(range(1, 11))
+    assert [progress.step for progress in watch.history] == list(range(1, 11))
 
 
 def test_every_epoch_is_recorded_with_its_objective(start, problem):
     X, targets = problem
-    keeper = BestIterate(None)
+    watch = Watch()
     train_by_sgd(
-        X, targets, np.ones(200), start, keeper, n_neighbors=N_NEIGHBORS, loss="hinge", C=10.0,
+        X, targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss="hinge", C=10.0,
         n_epochs=5, anchor_rate=0.1, rng=np.random.RandomState(0),
     )  # fmt: skip
-    objectives = [progress.objective for progress in keeper.history]
+    objectives = [progress.objective for progress in watch.history]
     assert objectives[-1] < objectives[0] < 1.0  # saying nothing costs one
 
 
-def test_training_stops_when_the_keeper_has_waited_long_enough(start, problem):
+def test_training_stops_when_the_watch_has_waited_long_enough(start, problem):
     X, targets = problem
-    keeper = BestIterate(lambda model: 0.0, patience=2)
+    watch = Watch(None, lambda model: 0.0, patience=2)
     train_by_sgd(
-        X, targets, np.ones(200), start, keeper, n_neighbors=N_NEIGHBORS, loss="hinge", C=10.0,
+        X, targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss="hinge", C=10.0,
         n_epochs=50, anchor_rate=0.1, rng=np.random.RandomState(0),
     )  # fmt: skip
-    assert keeper.history[-1].epoch == 3  # the first is the best, two more are not better
+    assert watch.history[-1].step == 3  # the first is the best, two more are not better
 
 
 def test_dense_rows_keep_their_zeros_as_sparse_ones():

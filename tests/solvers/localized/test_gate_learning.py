@@ -10,11 +10,12 @@ from nearlinear.gates.learned import GATES, Columns, Rounded, Softmax, Viewing
 from nearlinear.kernels import Gaussian, Polynomial
 from nearlinear.kernels.grams import Grams
 from nearlinear.kernels.rows import GramRows
-from nearlinear.solvers.localized.gate import GateObjective, learn_gate
+from nearlinear.solvers.localized.gate import GateObjective, learn_gate, rounded_machine
 from nearlinear.solvers.machine.bias import FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
 from nearlinear.solvers.machine.working_sets import solve_kernel_machine
 from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.watch import Watch
 
 C, EPSILON = 2.0, 0.05
 KERNELS = [Gaussian(1.0), Polynomial(1, gamma=0.5)]
@@ -246,9 +247,11 @@ class Misleading(Recorded):
 def test_a_trial_that_leads_upwards_is_not_kept(rows, prepare):
     misleading = prepare(kind=Misleading)
     misleading.interrupt_at = 5  # in the midst of a search along a line
-    found = learn_gate(misleading, start("sigmoid", rows[0]), tol=1e-6, max_iter=10)
+    watch = Watch()
+    with pytest.raises(KeyboardInterrupt):
+        learn_gate(misleading, start("sigmoid", rows[0]), tol=1e-6, max_iter=10, watch=watch)
     best = misleading.gates[int(np.argmin(misleading.values[:3]))]
-    np.testing.assert_array_equal(found.gate.gate.parameters, best.parameters)
+    np.testing.assert_array_equal(watch.best.parameters, best.parameters)
     assert np.any(misleading.gates[-1].parameters != best.parameters)
 
 
@@ -344,7 +347,7 @@ def test_steps_are_reported_as_they_are_made(rows, prepare):
     seen = []
     found = learn_gate(
         prepare(), start("sigmoid", rows[0]), tol=1e-6, max_iter=5,
-        on_step=lambda value, step: seen.append((value, step)),
+        watch=Watch(lambda progress: seen.append((progress.objective, progress.step))),
     )  # fmt: skip
     assert [step for _, step in seen] == [1, 2, 3, 4, 5]
     assert tuple(value for value, _ in seen) == found.path
@@ -382,10 +385,10 @@ def test_an_interrupt_keeps_the_best_gate_so_far(rows, prepare, task, n_calls):
     X = rows[0]
     recorded = prepare(task, kind=Recorded)
     recorded.interrupt_at = n_calls
-    try:
-        found = learn_gate(recorded, start("sigmoid", X), tol=1e-6, max_iter=50)
-    except KeyboardInterrupt:  # would stop all tests
-        pytest.fail("The interrupt was passed on.")
+    watch = Watch()
+    with pytest.raises(KeyboardInterrupt):
+        learn_gate(recorded, start("sigmoid", X), tol=1e-6, max_iter=50, watch=watch)
+    found = rounded_machine(recorded, watch.best, watch, tol=1e-6)
     assert len(recorded.values) == n_calls
     best = recorded.gates[int(np.argmin(recorded.values))]
     np.testing.assert_array_equal(found.gate.gate.parameters, best.parameters)

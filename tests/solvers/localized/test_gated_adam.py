@@ -258,7 +258,7 @@ def test_the_path_has_the_mean_loss_of_every_epoch(rows):
     gate = Softmax().start(X, 3, np.random.RandomState(0))
     found = learn(
         X, y, C, gate, MAPS, max_epochs=30, batch_size=N_ROWS,
-        on_step=lambda value, epoch: seen.append((epoch, value)),
+        watch=lambda progress: seen.append((progress.step, progress.objective)),
     )  # fmt: skip
     assert seen == list(enumerate(found.path, start=1))
     assert len(found.path) == 30

@@ -146,10 +146,10 @@ def test_a_solver_that_may_not_go_on_has_weights_and_says_how_far_it_is(learn, m
 def test_every_round_is_told(learn):
     rounds = []
     found = solve_sequential(
-        learn(), tol=1e-4, insertions=2, on_round=lambda *told: rounds.append(told)
+        learn(), tol=1e-4, insertions=2, watch=rounds.append
     )  # fmt: skip
-    assert [number for number, _, _ in rounds] == list(range(1, found.n_rounds + 1))
-    assert rounds[-1][2] == found.gap
+    assert [one.step for one in rounds] == list(range(1, found.n_rounds + 1))
+    assert rounds[-1].gap == found.gap
 
 
 @EACH_WAY
@@ -179,20 +179,20 @@ def test_the_optimum_lies_within_the_gap_when_few_are_priced(
 @EACH_WAY
 def test_the_gap_of_a_round_bounds_its_distance_to_the_optimum(learn, optimum, way):
     rounds, best = [], optimum("classes", BIASES[0])
-    solve_sequential(learn(), tol=1e-4, on_round=lambda *told: rounds.append(told), **way)
+    solve_sequential(learn(), tol=1e-4, watch=rounds.append, **way)
     # rounds of a stream price only what has come
-    for _, evaluation, gap in rounds[-1:] if "chunk" in way else rounds:
-        assert gap >= (evaluation.value - best) * (1 - 1e-6)
+    for one in rounds[-1:] if "chunk" in way else rounds:
+        assert one.gap >= (one.objective - best) * (1 - 1e-6)
 
 
 @EACH_WAY
 def test_the_best_round_is_returned(learn, way):
     rounds = []
     found = solve_sequential(
-        learn(), tol=1e-4, on_round=lambda *told: rounds.append(told), **way
+        learn(), tol=1e-4, watch=rounds.append, **way
     )  # fmt: skip
-    assert found.objective == min(evaluation.value for _, evaluation, _ in rounds)
-    assert found.gap <= rounds[-1][2]
+    assert found.objective == min(one.objective for one in rounds)
+    assert found.gap <= rounds[-1].gap
 
 
 @pytest.mark.parametrize("worst", [2, 3, 4])
@@ -209,9 +209,9 @@ def test_a_round_that_got_worse_is_forgotten(learn, optimum, worst, monkeypatch)
     rounds = []
     found = solve_sequential(
         learn(), tol=1e-6, insertions=2, max_rounds=worst,
-        on_round=lambda *told: rounds.append(told),
+        watch=rounds.append,
     )  # fmt: skip
-    values = [evaluation.value for _, evaluation, _ in rounds]
+    values = [one.objective for one in rounds]
     assert len(values) == worst
     assert found.objective == min(values) < values[-1]
     assert np.count_nonzero(found.weights) == len(found.evaluation.weights) > 1

@@ -143,12 +143,10 @@ def test_the_value_is_that_of_an_independent_optimum(learn, rows, n_groups, p):
 def test_the_gap_bounds_the_distance_to_the_optimum_wherever_the_solver_stops(learn, rows, p):
     learning, steps = learn(), []
     best = best_value(matrices(rows[0], 2), learning.problem, 2, p)
-    solve_groups(
-        learning, 2, p=p, tol=1e-4, max_iter=200, on_step=lambda now, gap: steps.append((now, gap))
-    )
+    solve_groups(learning, 2, p=p, tol=1e-4, max_iter=200, watch=steps.append)
     assert len(steps) >= 3
-    for now, gap in steps:
-        assert now.value - best <= gap + 1e-6 * best
+    for step in steps:
+        assert step.objective - best <= step.gap + 1e-6 * best
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
@@ -177,7 +175,14 @@ def test_p_above_one_uses_every_kernel(learn, p):
 @EACH_P
 def test_values_never_rise_by_more_than_the_machines_gaps(learn, p):
     steps = []
-    solve_groups(learn(), 2, p=p, tol=1e-4, max_iter=300, on_step=lambda now, _: steps.append(now))
+    solve_groups(
+        learn(),
+        2,
+        p=p,
+        tol=1e-4,
+        max_iter=300,
+        watch=lambda progress: steps.append(progress.state[0]),
+    )
     assert len(steps) >= 2
     for before, after in pairwise(steps):
         assert after.value <= before.value + after.machine.gap + before.machine.gap

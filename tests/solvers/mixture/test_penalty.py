@@ -141,10 +141,10 @@ def test_every_step_is_told(learn):
     steps = []
     solve_spectral_gradient(
         learn(), start_weights(5), Penalty(2.0), tol=1e-4,
-        on_step=lambda *told: steps.append(told),
+        watch=steps.append,
     )  # fmt: skip
     assert len(steps) >= 2
-    np.testing.assert_array_equal(steps[0][0].weights, start_weights(5))
+    np.testing.assert_array_equal(steps[0].state[0].weights, start_weights(5))
 
 
 def test_the_natural_sigma_is_half_the_largest_price(learn):

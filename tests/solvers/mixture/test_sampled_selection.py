@@ -60,13 +60,3 @@ def test_only_kernels_of_the_sample_are_used(learn):
     chosen = solve_sequential(sample, tol=0.05).weights > 0
     found = solve_on_sample(learn(), learn(slice(None, None, 3)), tol=1e-3)
     assert not np.any(found.weights[~chosen])
-
-
-def test_an_interrupted_choice_leaves_a_machine_of_all_rows(learn):
-    def stop(round_, evaluation, gap):
-        raise KeyboardInterrupt
-
-    learning = learn()
-    with pytest.raises(KeyboardInterrupt):
-        solve_on_sample(learning, learn(slice(None, None, 3)), tol=1e-3, on_round=stop)
-    assert len(learning.last[0].machine.dual_coef) == N_ROWS

@@ -152,7 +152,9 @@ def test_the_closed_form_leaves_a_weight_of_zero(learn):
 @EACH_SOLVER
 def test_values_never_rise_by_more_than_the_machines_gaps(learn, solve):
     steps = []
-    solve(learn(), start_weights(5), tol=1e-4, on_step=lambda found, gap: steps.append(found))
+    solve(
+        learn(), start_weights(5), tol=1e-4, watch=lambda progress: steps.append(progress.state[0])
+    )
     assert len(steps) >= 2
     for before, after in pairwise(steps):
         assert after.value <= before.value + after.machine.gap + before.machine.gap

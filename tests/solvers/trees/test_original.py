@@ -5,22 +5,22 @@ import pytest
 
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.minibatch import Batches
-from nearlinear.solvers.solution import BestIterate
 from nearlinear.solvers.trees.model import TreeModel
 from nearlinear.solvers.trees.original import start_original, train_original
 from nearlinear.solvers.trees.soft import SoftPass
+from nearlinear.solvers.watch import Watch
 from reference.tree_problem import SIGMA, make_feature, make_rows, make_tree
 
 each_kind = pytest.mark.parametrize("kind", ["tanh", "compositional", "indicator"])
 
 
-def train(rows, start, *, keeper=None, n_epochs=3, learning_rate=10.0, **settings):
-    keeper = keeper or BestIterate(None)
+def train(rows, start, *, watch=None, n_epochs=3, learning_rate=10.0, **settings):
+    watch = watch or Watch()
     train_original(
-        *rows, start, keeper, loss=LOSSES["hinge"], n_epochs=n_epochs, learning_rate=learning_rate,
+        *rows, start, watch, loss=LOSSES["hinge"], n_epochs=n_epochs, learning_rate=learning_rate,
         rng=np.random.default_rng(3), **settings,
     )  # fmt: skip
-    return keeper
+    return watch
 
 
 def steps_by_the_book(rows, start, n_epochs):
@@ -52,7 +52,7 @@ def steps_by_the_book(rows, start, n_epochs):
 @each_kind
 def test_steps_are_those_of_the_published_schedule(kind):
     rows, start = make_rows(n_rows=30), make_tree(kind)  # batches of √30 rows
-    model = train(rows, start).model
+    model = train(rows, start).best
     expected = steps_by_the_book(rows, start, 3)
     for found, wanted in zip((model.splits, model.slopes, model.weights), expected):
         np.testing.assert_allclose(found, wanted, atol=1e-10)
@@ -72,7 +72,7 @@ def test_sharpness_doubles_ten_times_from_a_tenth_of_its_unit(monkeypatch):
 
 def test_a_run_that_goes_on_does_not_forget_its_start():
     rows, start = make_rows(n_rows=16), make_tree("tanh")
-    model = train(rows, start, n_epochs=5, is_new=False, learning_rate=1e-12).model
+    model = train(rows, start, n_epochs=5, is_new=False, learning_rate=1e-12).best
     # twenty steps after twenty others: Π (1 − 1/t) for t = 21 … 40 is a half
     np.testing.assert_allclose(model.weights, 0.5 * start.weights, atol=1e-9)
 
@@ -90,20 +90,20 @@ def test_all_parameters_start_between_minus_one_and_one(kind):
 
 
 def test_every_epoch_is_recorded_with_its_mean_loss():
-    keeper = train(make_rows(n_rows=9), make_tree("tanh"), compare=lambda *_: (0.5, 0.25))
-    assert [line.epoch for line in keeper.history] == [1, 2, 3]
-    assert [(line.soft_score, line.hard_score) for line in keeper.history] == [(0.5, 0.25)] * 3
-    assert np.all(np.isfinite([line.objective for line in keeper.history]))
+    watch = train(make_rows(n_rows=9), make_tree("tanh"), compare=lambda *_: {"soft": 0.5})
+    assert [line.step for line in watch.history] == [1, 2, 3]
+    assert [line.figures for line in watch.history] == [{"soft": 0.5}] * 3
+    assert np.all(np.isfinite([line.objective for line in watch.history]))
 
 
 def test_models_already_offered_do_not_change():
-    class Offers(BestIterate):
-        def offer(self, epoch, objective, model, **notes):
-            copies.append((model, model.weights.copy()))
-            return super().offer(epoch, objective, model, **notes)
+    class Offers(Watch):
+        def __call__(self, progress):
+            copies.append((progress.state, progress.state.weights.copy()))
+            return super().__call__(progress)
 
     copies = []
-    train(make_rows(n_rows=9), make_tree("tanh"), keeper=Offers(None))
+    train(make_rows(n_rows=9), make_tree("tanh"), watch=Offers())
     for model, weights in copies:
         np.testing.assert_array_equal(model.weights, weights)
 
@@ -114,13 +114,13 @@ def test_training_does_not_write_to_its_start():
     np.testing.assert_array_equal(start.weights, make_tree("tanh").weights)
 
 
-def test_training_stops_when_the_keeper_has_waited_long_enough():
-    keeper = BestIterate(lambda model: 0.0, patience=3)
-    train(make_rows(n_rows=9), make_tree("tanh"), keeper=keeper, n_epochs=50)
-    assert len(keeper.history) == 4  # the first is the best, three more are not better
+def test_training_stops_when_the_watch_has_waited_long_enough():
+    watch = Watch(None, lambda model: 0.0, patience=3)
+    train(make_rows(n_rows=9), make_tree("tanh"), watch=watch, n_epochs=50)
+    assert len(watch.history) == 4  # the first is the best, three more are not better
 
 
 def test_float32_stays_float32():
     rows = make_rows(n_rows=9, dtype=np.float32)
-    model = train(rows, make_tree("tanh", dtype=np.float32)).model
+    model = train(rows, make_tree("tanh", dtype=np.float32)).best
     assert model.splits.dtype == model.slopes.dtype == model.weights.dtype == np.float32

@@ -9,11 +9,11 @@ from scipy.sparse import csr_matrix
 from nearlinear.gates.trees.balanced import hard_paths
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.minibatch import one_cycle
-from nearlinear.solvers.solution import BestIterate
 from nearlinear.solvers.trees import adam as tree_phases
 from nearlinear.solvers.trees.adam import Annealing, TreeInTraining, train_tree
 from nearlinear.solvers.trees.paths import path_scores
 from nearlinear.solvers.trees.soft import SoftPass, TreeGradients
+from nearlinear.solvers.watch import Watch
 from reference.tree_problem import make_projected, make_rows, make_tree
 
 each_kind = pytest.mark.parametrize("kind", ["tanh", "compositional", "indicator"])
@@ -27,8 +27,8 @@ def data(rng):
     return Z, np.where(Z[:, :1] * Z[:, 1:2] > 0, 1.0, -1.0), np.ones(60)
 
 
-def train(data, start, *, keeper=None, **settings):
-    keeper = keeper or Offers()
+def train(data, start, *, watch=None, **settings):
+    watch = watch or Offers()
     settings = {
         "loss": LOSSES["log_loss"],
         "C": 10.0,
@@ -40,8 +40,8 @@ def train(data, start, *, keeper=None, **settings):
         "jitter": 0.0,
         **settings,
     }
-    train_tree(*data, start, keeper, rng=np.random.default_rng(3), **settings)
-    return keeper
+    train_tree(*data, start, watch, rng=np.random.default_rng(3), **settings)
+    return watch
 
 
 def gradients_like(model, value=1.0):
@@ -49,16 +49,16 @@ def gradients_like(model, value=1.0):
     return TreeGradients(*(np.full_like(array, value) for array in arrays))
 
 
-class Offers(BestIterate):
+class Offers(Watch):
     """Remembers every model that is offered."""
 
     def __init__(self, score=None, patience=np.inf):
-        super().__init__(score, patience)
+        super().__init__(None, score, patience)
         self.models = []
 
-    def offer(self, epoch, objective, model, **notes):
-        self.models.append(model)
-        return super().offer(epoch, objective, model, **notes)
+    def __call__(self, progress):
+        self.models.append(progress.state)
+        return super().__call__(progress)
 
 
 # --- sharpness ---------------------------------------------------------------------------------
@@ -128,9 +128,9 @@ def test_hard_epochs_go_on_with_the_weights(data, kind):
 
 @each_kind
 def test_a_tree_without_splits_has_hard_epochs_only(data, kind, sharpness_seen):
-    keeper = train(data, make_tree(kind, 0))
+    watch = train(data, make_tree(kind, 0))
     assert sharpness_seen == []
-    assert len(keeper.history) == 8
+    assert len(watch.history) == 8
 
 
 def test_steps_have_the_sizes_of_one_cycle_over_both_phases(data, monkeypatch):
@@ -152,16 +152,15 @@ def test_no_hard_share_means_soft_epochs_to_the_end(data, sharpness_seen):
 
 
 def test_soft_and_hard_scores_are_noted_in_soft_epochs(data):
-    keeper = train(data, make_tree("tanh"), compare=lambda model, sharpness: (0.25, 0.5))
-    noted = [(line.soft_score, line.hard_score) for line in keeper.history]
-    assert noted == [(0.25, 0.5)] * 4 + [(None, None)] * 4
+    watch = train(data, make_tree("tanh"), compare=lambda model, sharpness: {"soft": 0.25})
+    assert [line.figures for line in watch.history] == [{"soft": 0.25}] * 4 + [{}] * 4
 
 
 def test_waiting_in_vain_ends_the_soft_epochs_and_then_the_training(data, sharpness_seen):
-    keeper = Offers(score=lambda model: 0.0, patience=3)
-    train(data, make_tree("tanh"), keeper=keeper, n_epochs=100)
+    watch = Offers(score=lambda model: 0.0, patience=3)
+    train(data, make_tree("tanh"), watch=watch, n_epochs=100)
     assert len(sharpness_seen) == 4 * 3  # the first epoch is the best, three more are not better
-    assert len(keeper.history) == 4 + 3
+    assert len(watch.history) == 4 + 3
 
 
 @each_kind
@@ -169,7 +168,7 @@ def test_splits_that_part_nothing_are_put_elsewhere(data, kind):
     start = make_tree(kind)
     start.splits[0] = [0.0, 0.0, 0.0, 3.0]
     still = {"learning_rate": 1e-12, "n_epochs": 20}
-    model = train(data, start, **still).model
+    model = train(data, start, **still).best
     share = np.mean(data[0] @ model.splits[0] > 0)
     assert 0.4 < share < 0.6
 
@@ -187,7 +186,7 @@ def test_the_projection_moves_in_soft_epochs_only():
 
 def test_a_projected_tree_lowers_the_loss_of_hard_paths():
     rows, start = make_rows(3, 60, n_features=5), make_projected("tanh", 3)
-    model = train(rows, start, n_epochs=20).model
+    model = train(rows, start, n_epochs=20).best
     before, after = (
         hard_loss(each, (each.rows(rows[0]), *rows[1:]), LOSSES["log_loss"])
         for each in (start, model)
@@ -197,7 +196,7 @@ def test_a_projected_tree_lowers_the_loss_of_hard_paths():
 
 def test_a_projected_tree_of_float32_stays_float32():
     rows = make_rows(3, 60, n_features=5, dtype=np.float32)
-    model = train(rows, make_projected("tanh", 3, dtype=np.float32), jitter=0.1).model
+    model = train(rows, make_projected("tanh", 3, dtype=np.float32), jitter=0.1).best
     assert model.projection.dtype == model.weights.dtype == np.float32
 
 
@@ -215,20 +214,20 @@ def hard_loss(model, data, loss):
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_training_lowers_the_loss_of_hard_paths(kind, loss, n_outputs):
     start, rows = make_tree(kind, 2, n_outputs), make_rows(n_outputs, 60)
-    model = train(rows, start, n_epochs=20, loss=LOSSES[loss]).model
+    model = train(rows, start, n_epochs=20, loss=LOSSES[loss]).best
     assert hard_loss(model, rows, LOSSES[loss]) < 0.8 * hard_loss(start, rows, LOSSES[loss])
 
 
 def test_an_xor_is_learned(data):
-    model = train(data, make_tree("tanh"), n_epochs=60).model
+    model = train(data, make_tree("tanh"), n_epochs=60).best
     assert hard_loss(model, data, LOSSES["log_loss"]) < 0.3 * np.log(2)
 
 
 def test_sparse_rows_teach_what_dense_ones_do(data):
     Z, targets, weight = data
     Z = np.where(np.abs(Z) < 0.2, 0.0, Z)
-    dense = train((Z, targets, weight), make_tree("tanh")).model
-    sparse = train((csr_matrix(Z), targets, weight), make_tree("tanh")).model
+    dense = train((Z, targets, weight), make_tree("tanh")).best
+    sparse = train((csr_matrix(Z), targets, weight), make_tree("tanh")).best
     # two dozen steps with sums in another order
     np.testing.assert_allclose(sparse.weights, dense.weights, atol=1e-6)
 
@@ -236,20 +235,20 @@ def test_sparse_rows_teach_what_dense_ones_do(data):
 def test_the_penalty_is_that_of_the_total_weight(data):
     # λ = 1 / (C Σ w): ten times the weight and a tenth of C are the same problem
     Z, targets, weight = data
-    one = train((Z, targets, weight), make_tree("tanh"), C=1.0).model
-    other = train((Z, targets, 10.0 * weight), make_tree("tanh"), C=0.1).model
+    one = train((Z, targets, weight), make_tree("tanh"), C=1.0).best
+    other = train((Z, targets, 10.0 * weight), make_tree("tanh"), C=0.1).best
     np.testing.assert_allclose(other.weights, one.weights, atol=1e-9)
 
 
 def test_the_objective_is_the_mean_loss_and_the_penalty(data):
     start = make_tree("tanh")
-    keeper = train(data, start, batch_size=60, n_epochs=1, learning_rate=1e-12, C=0.2)
+    watch = train(data, start, batch_size=60, n_epochs=1, learning_rate=1e-12, C=0.2)
     Z, targets, _ = data
     sharpness = 2.0 / SoftPass(start, 60).mean_distance(start, Z)
     scores = SoftPass(start, 60).scores(start, Z, sharpness)
     expected = LOSSES["log_loss"].value(scores, targets).mean()
     expected += 0.5 * np.sum(start.weights**2) / (0.2 * 60)
-    assert keeper.history[0].objective == pytest.approx(expected)
+    assert watch.history[0].objective == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("which", ["ridge", "direction_ridge"])
@@ -285,18 +284,18 @@ def test_models_already_offered_do_not_change(data):
 @each_kind
 def test_a_tiny_step_stays_at_the_start(data, kind):
     start = make_tree(kind)
-    model = train(data, start, learning_rate=1e-12).model
+    model = train(data, start, learning_rate=1e-12).best
     for name in ("splits", "slopes", "weights"):
         np.testing.assert_allclose(getattr(model, name), getattr(start, name), atol=1e-9)
 
 
 def test_jitter_changes_the_model(data):
-    plain, noisy = (train(data, make_tree("tanh"), jitter=jitter).model for jitter in (0.0, 0.5))
+    plain, noisy = (train(data, make_tree("tanh"), jitter=jitter).best for jitter in (0.0, 0.5))
     assert np.abs(plain.weights - noisy.weights).max() > 1e-3
 
 
 def test_one_seed_gives_one_model(data):
-    first, second = (train(data, make_tree("tanh"), jitter=0.1).model for _ in range(2))
+    first, second = (train(data, make_tree("tanh"), jitter=0.1).best for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
     np.testing.assert_array_equal(first.splits, second.splits)
 
@@ -304,7 +303,7 @@ def test_one_seed_gives_one_model(data):
 def test_the_number_of_threads_does_not_change_a_bit():
     rows = make_rows(3, 700)  # two chunks
     one, two = (
-        train(rows, make_tree("tanh", 2, 3), batch_size=700, n_jobs=n_jobs).model
+        train(rows, make_tree("tanh", 2, 3), batch_size=700, n_jobs=n_jobs).best
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.weights, two.weights)
@@ -312,7 +311,7 @@ def test_the_number_of_threads_does_not_change_a_bit():
 
 def test_float32_stays_float32():
     rows = make_rows(3, 60, dtype=np.float32)
-    model = train(rows, make_tree("tanh", 2, 3, dtype=np.float32), jitter=0.1).model
+    model = train(rows, make_tree("tanh", 2, 3, dtype=np.float32), jitter=0.1).best
     assert model.splits.dtype == model.slopes.dtype == model.weights.dtype == np.float32
 
 

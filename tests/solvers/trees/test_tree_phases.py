@@ -78,16 +78,16 @@ def test_only_the_soft_phase_compares_soft_and_hard_splits():
 
     def compare(tree, sharpness):
         asked.append(sharpness)
-        return 0.25, 0.5
+        return {"soft": 0.25}
 
     phase = soft_phase(model, rows[0], compare=compare)
     phase.gradients(model, *rows, 1.0)
-    assert phase.notes(model) == {"soft_score": 0.25, "hard_score": 0.5}
+    assert phase.figures(model) == {"soft": 0.25}
     # with the sharpness of the last step
     unit = SoftPass(model, len(rows[0])).mean_distance(model, rows[0])
     assert asked == [pytest.approx(20.0 / unit)]
-    assert soft_phase(model, rows[0]).notes(model) == {}
-    assert hard_phase(model, rows[0]).notes(model) == {}
+    assert soft_phase(model, rows[0]).figures(model) == {}
+    assert hard_phase(model, rows[0]).figures(model) == {}
 
 
 @each_kind

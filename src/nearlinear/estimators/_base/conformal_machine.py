@@ -23,16 +23,19 @@ from ...solvers.mixture.active_set import (
     solve_sequential,
 )
 from ...solvers.mixture.objective import Evaluation
+from ...solvers.watch import Watch
 from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
 from .model import LocalEstimator, require_memory
-from .progress import each_output, tell
+from .progress import each_output, teller
 from .rows import TrainingRows
 from .whole_fit import keep
 
 # Up to this many rows a machine's Gram matrix is built; beyond, features are computed on the fly.
 _GRAM_ROWS = 500
+# How exactly a machine of all rows is solved where Ctrl-C leaves a sample's weights.
+_LOOSE = 0.1
 
 CONFORMAL_CONSTRAINTS = {
     **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},
@@ -123,14 +126,18 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         return Solved(scales, rows, problems, machines)
 
     def _learn_output(self, bank, grams, rows, problem, is_last):
-        learning = self._learning(grams, problem)
+        watch = Watch(teller(self, "round"))
+        learning = self._learning(grams, problem, watch)
         try:
             found = self._choose(bank, learning, rows)
         except KeyboardInterrupt:
-            if learning.last is None or not is_last:
+            if watch.last is None or not is_last:
                 raise
             keep(self, "the last weights are")
-            last = learning.certified(learning.last_of_all(), tol=np.inf)
+            last, which = watch.last
+            if len(last.machine.dual_coef) < len(rows.X):  # a sample's: it must hold for all rows
+                last = learning.evaluate(last.weights, tol=_LOOSE, which=which)
+            last = learning.certified(learning.of_all(last, which), tol=np.inf)
             gap, n_machines = last.gap(), learning.n_machines
             used = np.flatnonzero(last.weights)
             found = SequentialSolution(last.take(used), last.weights, gap, n_machines, [])
@@ -149,22 +156,22 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         gap = now.value - (found.evaluation.value - found.gap)
         return Machine(bank, now, kernels, gap, found.n_rounds)
 
-    def _learning(self, grams, problem):
+    def _learning(self, grams, problem, watch):
         gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
-        return FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes)
+        return FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes, watch=watch)
 
     def _choose(self, bank, learning, rows):
         """Kernels and their weights; of many rows, a sample chooses the kernels."""
         options = {
             "tol": self.tol, "insertions": self.insertions, "chunk": self.chunk,
-            "max_rounds": self.max_iter, "on_round": self._reporter(),
+            "max_rounds": self.max_iter, "watch": learning.watch,
         }  # fmt: skip
         n_rows = len(rows.X)
         if self.selection_rows is not None and n_rows > self.selection_rows:
             # rows are in the order of their hashes, which is as good as any random one
             some = np.arange(n_rows)[:: -(-n_rows // self.selection_rows)]
             grams = ConformalGrams(bank, rows.X[some], self.n_jobs)
-            sample = self._learning(grams, learning.problem.take(some))
+            sample = self._learning(grams, learning.problem.take(some), learning.watch)
             return certified(learning, solve_on_sample(learning, sample, **options), tol=self.tol)
         found = certified(learning, solve_sequential(learning, **options), tol=self.tol)
         warn_if_loose([found], self.tol, type(self).__name__)
@@ -195,15 +202,6 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         require_memory(
             size + matrices + blocks, self.max_memory, "lower n_anchors, give fewer rows"
         )
-
-    def _reporter(self):
-        """Prints a line for every round, if asked."""
-
-        def report(round_, evaluation, gap):
-            figures = {"gap": float(gap), "kernels": len(evaluation.weights)}
-            tell(self, f"round {round_}", {"objective": float(evaluation.value), **figures})
-
-        return report
 
     def _keep(self, outputs, weights, dtype):
         """The predictor: kernels that several outputs use are stored once."""

@@ -1,7 +1,6 @@
 """What estimators on sums of kernels share: kernels, memory, one machine per output."""
 
 from dataclasses import dataclass
-from itertools import count
 from numbers import Real
 
 import numpy as np
@@ -15,9 +14,10 @@ from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FixedBias, FreeBias
 from ...solvers.machine.problem import DualProblem, MachineSolution
 from ...solvers.mixture.objective import KernelLearning
+from ...solvers.watch import Watch
 from .constraints import SHARED, at_least, one_of
 from .model import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
-from .progress import each_output, tell
+from .progress import each_output, teller
 from .whole_fit import keep
 
 # Without max_memory: what Gram matrices may take, together and each.
@@ -64,14 +64,15 @@ class KernelMachine(LocalEstimator):
         units = self._units_of(rows)
         found, problems = [], self._problems(rows, units)
         for problem in each_output(self, problems):
-            learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget)
+            watch = Watch(teller(self, "step"))
+            learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget, watch=watch)
             try:
                 found.append(self._weigh(learning))
             except KeyboardInterrupt:
-                if learning.last is None or problem is not problems[-1]:
+                if watch.last is None or problem is not problems[-1]:
                     raise
                 keep(self, "the last weights are")
-                last = learning.certified(learning.last_of_all(), tol=np.inf)
+                last = learning.certified(learning.of_all(*watch.last), tol=np.inf)
                 n_machines = learning.n_machines
                 found.append(
                     Learned(last.weights, last.machine, last.value, last.gap(), n_machines)
@@ -103,16 +104,6 @@ class KernelMachine(LocalEstimator):
         )
         self.n_support_ = len(support)
         self.support_share_ = len(support) / rows.X.shape[0]
-
-    def _reporter(self):
-        """Prints a line for every step of the weights, if asked."""
-        steps = count(1)
-
-        def report(evaluation, gap):
-            figures = {"gap": float(gap), "kernels": int((evaluation.weights > 0).sum())}
-            tell(self, f"step {next(steps)}", {"objective": float(evaluation.value), **figures})
-
-        return report
 
     def _steps(self):
         if self.bias == "free":

@@ -36,6 +36,17 @@ def tell(estimator, step, figures):
     print(f"{type(estimator).__name__}: {', '.join(words)}")
 
 
+def teller(estimator, step, score="held-out accuracy"):
+    """What a watch tells: a line for each step, named by the words ``step`` and ``score``."""
+
+    def show(progress):
+        named = {"objective": progress.objective, "gap": progress.gap, score: progress.score}
+        figures = {name: value for name, value in named.items() if value is not None}
+        tell(estimator, f"{step} {progress.step}", figures | progress.figures)
+
+    return show
+
+
 def _shown(name, value):
     if isinstance(value, float):
         return f"{value:.2g}" if name == "gap" else f"{value:.6g}"

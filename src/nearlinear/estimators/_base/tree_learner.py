@@ -9,15 +9,15 @@ from ..._compile import one_blas_thread
 from ...gates.trees.balanced import hard_paths
 from ...predictors.tree_forest import TreeForest
 from ...solvers.anchors.linear_root import solve_linear
-from ...solvers.solution import BestIterate
 from ...solvers.trees.adam import Annealing, TreeStream, train_tree
 from ...solvers.trees.model import project_rows, with_linear_root
 from ...solvers.trees.original import start_original, train_original
 from ...solvers.trees.paths import can_polish, path_scores, polish_weights
 from ...solvers.trees.soft import SoftPass
 from ...solvers.trees.start import start_projection, start_tree
+from ...solvers.watch import Progress, Watch
 from .capacity import are_many, choose_setting, judge, tell_verdicts
-from .progress import tell
+from .progress import teller
 from .tree_settings import TreeSetting, TreeSettings
 from .whole_fit import keep, keeping
 
@@ -52,26 +52,26 @@ class TreeLearner(TreeSettings):
                 for _ in range(self.n_restarts):
                     generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
                     seen = held_out if chooses else None
-                    keeper, compare = self._record(train, seen, coordinates)
-                    attempts.append(keeper)
-                    self._attempt(train, coordinates, start, setting, generator, keeper, compare)
+                    watch, compare = self._record(train, seen, coordinates)
+                    attempts.append(watch)
+                    self._attempt(train, coordinates, start, setting, generator, watch, compare)
         except KeyboardInterrupt:
-            if all(keeper.model is None for keeper in trees[0]):
+            if all(watch.best is None for watch in trees[0]):
                 raise
             keep(self, "the best model so far is")
-        keepers = [max(attempts, key=_quality) for attempts in trees if attempts]
-        keepers = [keeper for keeper in keepers if keeper.model is not None]
+        watches = [max(attempts, key=_quality) for attempts in trees if attempts]
+        watches = [watch for watch in watches if watch.best is not None]
         if is_checked and held_out is not None:
-            models = [keeper.model for keeper in keepers]
+            models = [watch.best for watch in watches]
             tried = self._compare_with_linear(setting, models, coordinates, train, held_out, rng)
             if tried[0].loss <= tried[1].loss:
                 setting, coordinates = tried[0].setting, self._coordinates(rows)
-                keepers = [self._linear(rows, coordinates, setting, rng)]
-        self.history_ = keepers[0].history
-        self.n_iter_ = keepers[0].history[-1].epoch
+                watches = [self._linear(rows, coordinates, setting, rng)]
+        self.history_ = watches[0].history
+        self.n_iter_ = watches[0].history[-1].step
         self.setting_, self.settings_tried_ = setting, tried
         self._coordinates_found = coordinates
-        found = tuple(coordinates.predictor(keeper.model) for keeper in keepers)
+        found = tuple(coordinates.predictor(watch.best) for watch in watches)
         self.predictor_ = found[0] if len(found) == 1 else TreeForest(found)
 
     def _compare_with_linear(self, setting, models, coordinates, train, held_out, rng):
@@ -87,10 +87,10 @@ class TreeLearner(TreeSettings):
         return judge([(linear, losses([line])), (setting, losses(models))], held_out.weight)
 
     def _linear(self, rows, coordinates, setting, rng):
-        keeper = BestIterate(None)
+        watch = Watch()
         generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-        self._attempt(rows, coordinates, None, setting, generator, keeper)
-        return keeper
+        self._attempt(rows, coordinates, None, setting, generator, watch)
+        return watch
 
     def _choose_setting(self, rows, rng):
         """The linear model, and then the trees on top of it, judged on held-out rows."""
@@ -114,9 +114,9 @@ class TreeLearner(TreeSettings):
         Z, generator = coordinates.rows(held_out.X), np.random.default_rng(seed)
         n_trees, scores = self._tree_count(train.X.shape[0], setting), 0.0
         for _ in range(n_trees):
-            keeper = BestIterate(None)
-            self._attempt(train, coordinates, None, setting, generator, keeper)
-            scores = scores + _path_scores(keeper.model, Z) / n_trees
+            watch = Watch()
+            self._attempt(train, coordinates, None, setting, generator, watch)
+            scores = scores + _path_scores(watch.best, Z) / n_trees
         return self._task().loss.value(scores, coordinates.targets(held_out))
 
     def _previous(self, rows, depth, n_components, n_trees):
@@ -135,7 +135,7 @@ class TreeLearner(TreeSettings):
         coordinates = self._coordinates_found
         return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
 
-    def _attempt(self, train, coordinates, start, setting, rng, keeper, compare=None):
+    def _attempt(self, train, coordinates, start, setting, rng, watch, compare=None):
         """One training run; ``compare`` gives the soft and the hard score of a tree, or is None."""
         loss = self._task().loss
         Z, targets = coordinates.rows(train.X), coordinates.targets(train)
@@ -146,28 +146,29 @@ class TreeLearner(TreeSettings):
         else:
             first = last  # the splits are good: blurring them again would lose them
         if setting.depth is None:
-            keeper.offer(1, _mean_loss(start, Z, targets, train.weight, loss), start)
+            watch(Progress(1, _mean_loss(start, Z, targets, train.weight, loss), state=start))
             return
         common = dict(
             loss=loss, n_epochs=self._epochs(train), rng=rng, n_jobs=self.n_jobs,
             learning_rate=self._rate(), compare=compare,
         )  # fmt: skip
         if self.solver == "sgd":
-            train_original(Z, targets, train.weight, start, keeper, is_new=is_new, **common)
+            train_original(Z, targets, train.weight, start, watch, is_new=is_new, **common)
         else:
             train_tree(
-                Z, targets, train.weight, start, keeper, C=setting.C,
+                Z, targets, train.weight, start, watch, C=setting.C,
                 direction_ridge=self.direction_penalty,
                 annealing=Annealing(first, last, self.hard_share),
                 batch_size=self._batch_rows(Z.shape[0]), jitter=setting.jitter, **common,
             )  # fmt: skip
-        if self.polish and keeper.score is not None and can_polish(loss):
-            keeper.keeps_latest = False  # from here on the better one
+        if self.polish and watch.score is not None and can_polish(loss):
+            watch.keeps_last = False  # from here on the better one
             polished = polish_weights(
-                keeper.model, Z, targets, train.weight, loss=loss, C=setting.C,
+                watch.best, Z, targets, train.weight, loss=loss, C=setting.C,
                 rng=np.random.RandomState(rng.integers(2**31)), n_jobs=self.n_jobs,
             )  # fmt: skip
-            keeper.offer(keeper.history[-1].epoch, keeper.history[-1].objective, polished)
+            last = watch.history[-1]
+            watch(Progress(last.step, last.objective, state=polished))
 
     def _record(self, train, held_out, coordinates):
         """What keeps the best tree by its hard paths, and what scores soft ones.
@@ -189,13 +190,16 @@ class TreeLearner(TreeSettings):
             scores = SoftPass(model, 256).scores(model, model.rows(Z[few]), sharpness)
             return task.score(scores, targets[few], weight[few])
 
-        keeper = BestIterate(
+        def compare(model, sharpness):
+            return {"soft_score": score_soft(model, sharpness), "hard_score": score(model)}
+
+        watch = Watch(
+            self._tell,
             None if held_out is None else score,
             self.n_iter_no_change if self.early_stopping else np.inf,
-            self._report if self.verbose else None,
-            keeps_latest=not self.early_stopping,
+            keeps_last=not self.early_stopping,
         )
-        return keeper, lambda model, sharpness: (score_soft(model, sharpness), score(model))
+        return watch, compare
 
     def _start(self, Z, targets, rows, setting, loss, rng):
         depth, n_components = self._depth(rows, setting), self._rank(rows)
@@ -266,21 +270,17 @@ class TreeLearner(TreeSettings):
             start = self._start(Z, targets, rows, setting, loss, generator)
         return TreeStream(start, self._rate(), Annealing(first, last, 0.0))
 
-    def _report(self, progress):
-        score, figures = self._task().score_name, {"objective": progress.objective}
-        named = {
-            f"held-out {score}": progress.validation_score,
-            f"{score} with soft splits": progress.soft_score,
-            "with hard ones": progress.hard_score,
-        }
-        figures |= {name: value for name, value in named.items() if value is not None}
-        tell(self, f"epoch {progress.epoch}", figures)
+    def _tell(self, progress):
+        score = self._task().score_name
+        words = {"soft_score": f"{score} with soft splits", "hard_score": "with hard ones"}
+        figures = {words[name]: value for name, value in progress.figures.items()}
+        teller(self, "epoch", f"held-out {score}")(replace(progress, figures=figures))
 
     @property
     def hardening_gap_(self):
         """Score with soft splits less that with hard ones, at the last soft epoch."""
-        soft = [line for line in self.history_ if line.soft_score is not None]
-        return soft[-1].soft_score - soft[-1].hard_score if soft else None
+        soft = [line.figures for line in self.history_ if line.figures]
+        return soft[-1]["soft_score"] - soft[-1]["hard_score"] if soft else None
 
 
 def _path_scores(model, Z):
@@ -293,8 +293,8 @@ def _mean_loss(model, Z, targets, weight, loss):
     return float(np.average(loss.value(_path_scores(model, Z), targets), weights=weight))
 
 
-def _quality(keeper):
+def _quality(watch):
     """Restarts are compared by held-out score, or without one by the objective reached."""
-    if keeper.model is None:
+    if watch.best is None:
         return -np.inf
-    return keeper.best if keeper.score is not None else -keeper.history[-1].objective
+    return watch.best_score if watch.score is not None else -watch.history[-1].objective

@@ -1,6 +1,5 @@
 """Fits that are whole: a model changes at once, when all is found, or not at all."""
 
-from contextlib import contextmanager
 from functools import wraps
 
 from .constraints import fit_context
@@ -31,13 +30,20 @@ def whole_fit(method):
     return fit
 
 
-@contextmanager
-def keeping(estimator, what):
+class keeping:  # a generator would lose a Ctrl-C in its first line
     """Ctrl-C ends the work inside; the method goes on and keeps what was found until then."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        keep(estimator, what)
+
+    def __init__(self, estimator, what):
+        self._kept = estimator, what
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, error, *_):
+        if error is not KeyboardInterrupt:
+            return False
+        keep(*self._kept)
+        return True
 
 
 def keep(estimator, what):

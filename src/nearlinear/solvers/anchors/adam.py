@@ -18,6 +18,7 @@ import numpy as np
 from ...gates.blend import gated_gradient, local_scores
 from ..minibatch import Batches, Parameter, RowNoise, one_cycle
 from ..solution import LocalModels
+from ..watch import Progress
 
 
 class Gradients(NamedTuple):
@@ -153,7 +154,7 @@ def train_by_adam(
     targets,
     sample_weight,
     start,
-    keeper,
+    watch,
     *,
     n_neighbors,
     loss,
@@ -166,7 +167,7 @@ def train_by_adam(
     learn_metric,
     rng,
 ):
-    """Run ``n_epochs`` from ``start``, offering the averaged model to ``keeper`` after each.
+    """Run ``n_epochs`` from ``start``, and tell ``watch`` of the averaged model after each.
 
     ``jitter`` adds Gaussian noise to every row, in units of each feature's standard deviation.
     """
@@ -189,5 +190,6 @@ def train_by_adam(
             current.step(gradients, one_cycle(count, n_steps))
             count += 1
         model = current.averaged()
-        if keeper.offer(epoch, total + 0.5 * ridge * model.squared_norm, model):
+        objective = total + 0.5 * ridge * model.squared_norm
+        if watch(Progress(epoch, objective, state=model)):
             break

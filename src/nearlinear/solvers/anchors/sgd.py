@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from ..._interrupt import uninterrupted
 from ..solution import LocalModels
+from ..watch import Progress
 from .objective import training_objective
 from .row_steps import RowState, margin_pass, softmax_pass
 
@@ -101,9 +102,9 @@ class RowTrainer:
 
 
 def train_by_sgd(
-    X, targets, sample_weight, start, keeper, *, n_neighbors, loss, C, n_epochs, anchor_rate, rng
+    X, targets, sample_weight, start, watch, *, n_neighbors, loss, C, n_epochs, anchor_rate, rng
 ):
-    """Run ``n_epochs`` from ``start``, offering the model to ``keeper`` after each."""
+    """Run ``n_epochs`` from ``start``, and tell ``watch`` of the model after each."""
     ridge = 1.0 / (C * sample_weight.sum())
     row_weight = sample_weight / sample_weight.mean()
     trainer = RowTrainer.start_from(start, X, C, anchor_rate)
@@ -115,7 +116,7 @@ def train_by_sgd(
         )  # fmt: skip
         model = trainer.model(X.dtype)
         objective = training_objective(X, targets, sample_weight, model, n_neighbors, loss, C)
-        if keeper.offer(epoch, objective, model):
+        if watch(Progress(epoch, objective, state=model)):
             break
 
 

@@ -22,6 +22,7 @@ from ...gates.learned import Rounded
 from ...kernels.gated_grams import GatedGrams
 from ..machine.problem import MachineSolution
 from ..minibatch import Batches, Parameter, one_cycle
+from ..watch import Progress, Watch
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,6 @@ class GatedMachine:
     path: tuple[float, ...]
     penalty: float
     n_machines: int
-    was_interrupted: bool = False
 
     @property
     def objective(self):
@@ -76,43 +76,45 @@ class GateObjective:
         return 0.5 * self.penalty * float(gate.parameters @ gate.parameters)
 
 
-def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, on_step=None):
+def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, watch=None):
     """Descend on J from ``gate`` by L-BFGS until it falls by less than ``tol`` of its value a step.
 
-    The gate is rounded at the end and its machine solved once more, to ``tol``.
+    The gate is rounded at the end and its machine solved once more, to ``tol``. The watch keeps the
+    best gate so far.
     """
-    path, best, unit = [], [np.inf, gate], []
+    watch = Watch() if watch is None else watch
+    best, unit = [np.inf, gate], []
 
     def evaluate(parameters):
         moved = gate.moved(parameters)
         value, gradient, _ = objective(moved, inner_tol)
         if value < best[0]:
             best[:] = value, moved
+            watch.keep(moved)
         unit.append(max(value, 1e-300))
         return value / unit[0], gradient / unit[0]  # what is little, the optimizer takes from 1
 
     def step(_):
-        path.append(float(best[0]))
-        if on_step is not None:
-            on_step(path[-1], len(path))
+        if watch(Progress(len(watch.history) + 1, float(best[0]), state=best[1])):
+            raise StopIteration
 
-    start, was_interrupted = np.asarray(gate.parameters, dtype=np.float64), False
+    start = np.asarray(gate.parameters, dtype=np.float64)
     if len(start) and max_iter > 0:
-        try:
-            minimize(
-                evaluate, start, jac=True, method="L-BFGS-B", callback=step,
-                options={"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxls": 10},
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            if not np.isfinite(best[0]):
-                raise
-            was_interrupted = True
-    found = Rounded(best[1], margin)
+        minimize(
+            evaluate, start, jac=True, method="L-BFGS-B", callback=step,
+            options={"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxls": 10},
+        )  # fmt: skip
+    return rounded_machine(objective, best[1], watch, tol=tol, margin=margin)
+
+
+def rounded_machine(objective, gate, watch, *, tol, margin=1e-3):
+    """The machine of a rounded gate, solved to ``tol``; the watch knows the way to the gate."""
+    found = Rounded(gate, margin)
     gates = found(objective.X)
     machine = objective.certified(objective.solve(gates, tol), tol)
-    penalty, n_machines = objective.price(best[1]), objective.learning.n_machines
+    path = tuple(progress.objective for progress in watch.history)
     return GatedMachine(
-        found, gates, machine, tuple(path), penalty, n_machines, was_interrupted
+        found, gates, machine, path, objective.price(gate), objective.learning.n_machines
     )  # fmt: skip
 
 
@@ -141,7 +143,7 @@ def learn_gated_models(
     batch_size,
     learning_rate,
     rng,
-    on_step=None,
+    watch=None,
 ):
     """Learn from ``gate``; ``maps`` has one ``AffineMap`` a component, ``C`` an entry per row."""
     scales = np.sqrt([affine.scales for affine in maps]).T.astype(X.dtype)
@@ -177,8 +179,8 @@ def learn_gated_models(
             if moving.value.size:
                 moving.step(current.gradient(rows, slopes * local), size, penalty / total, count)
         path.append(loss_sum / len(C))
-        if on_step is not None:
-            on_step(path[-1], epoch + 1)
+        if watch is not None and watch(Progress(epoch + 1, path[-1])):
+            break
     u, u0, bias = (part.average for part in model)
     moved = gate.moved(moving.average)
     price = 0.5 * float((u**2).sum() + (u0**2).sum() + penalty * (moving.average**2).sum())

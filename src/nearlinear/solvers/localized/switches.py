@@ -9,6 +9,7 @@ from ...kernels.gated_grams import GatedGrams
 from ...kernels.grams import Grams
 from ..mixture.objective import Evaluation
 from ..mixture.simplex import solve_newton, start_weights
+from ..watch import Progress
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def solve_equal(learning, *, tol):
     )  # fmt: skip
 
 
-def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter, on_round=None):
+def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter, watch=None):
     """Alternate between kernel weights for given switches and switches for given weights.
 
     A row's switches are half the marks of its ``n_selected`` largest shares F_m(x) in the score and
@@ -63,13 +64,12 @@ def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter, on_round=
         bias, loss = learning.fit_bias(slack)
         objective = 0.5 * found.weights @ found.quadratics + loss
         path.append(objective)
-        if on_round is not None:
-            on_round(n_round + 1, objective)
         if best is None or objective < best.objective:
             best = SwitchedKernels(
                 found, gates, n_selected, bias, objective, found.gap(), n_round + 1
             )
-        if np.array_equal(new, gates):
+        stop = watch is not None and watch(Progress(n_round + 1, float(objective)))
+        if stop or np.array_equal(new, gates):
             break
         gates = new
         weights = 0.9 * found.weights + 0.1 * start_weights(n_kernels)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .objective import Evaluation
+from .objective import Evaluation, told
 from .simplex import solve_newton
 
 # A weight below this share of the largest is rounding.
@@ -38,8 +38,6 @@ def keep_largest(learning, found, max_kernels, tol):
 _NEWTON_STEPS = 3
 # A sample's optimum is not that of all rows: no use in being more exact.
 _SAMPLE_TOL = 0.05
-# How exactly a machine is solved that an interruption leaves behind.
-_LOOSE = 0.1
 
 
 def solve_on_sample(learning, sample, *, tol, **options):
@@ -48,13 +46,7 @@ def solve_on_sample(learning, sample, *, tol, **options):
     ``sample`` is a KernelLearning of the same kernels on some of the rows; ``options`` are those
     of ``solve_sequential``. The gap is over all kernels and all rows, and may exceed ``tol``.
     """
-    try:
-        chosen = solve_sequential(sample, tol=max(tol, _SAMPLE_TOL), **options)
-    except KeyboardInterrupt:
-        if sample.last is not None:  # leave something behind that holds for all rows
-            found, which = sample.last
-            learning.evaluate(found.weights, tol=_LOOSE, which=which)
-        raise
+    chosen = solve_sequential(sample, tol=max(tol, _SAMPLE_TOL), **options)
     kept = np.flatnonzero(chosen.weights)
     start = chosen.weights[kept]
     now = solve_newton(learning, start, tol=tol, max_iter=_NEWTON_STEPS, which=kept)
@@ -96,7 +88,7 @@ class SequentialSolution:
 
 
 def solve_sequential(
-    learning, *, tol, insertions=30, max_rounds=100, chunk=None, max_iter=200, on_round=None
+    learning, *, tol, insertions=30, max_rounds=100, chunk=None, max_iter=200, watch=None
 ):
     """Minimize J over the simplex of all kernels of ``learning``.
 
@@ -115,8 +107,8 @@ def solve_sequential(
         only when the stream has ended. None prices all kernels in every round.
     max_iter : int
         Most Newton steps in a round.
-    on_round : callable or None
-        Receives (round, evaluation, gap).
+    watch : Watch or None
+        Is told of every round.
     """
     bank = _Prices(learning, chunk)
     active = bank.first(insertions)
@@ -141,8 +133,8 @@ def solve_sequential(
         gap = now.value - bound
         relative = gap / max(now.value, 1e-300)
         history.append((relative, len(active)))
-        if on_round is not None:
-            on_round(round_, now, gap)
+        if told(watch, round_, now, gap, active):
+            break
         if bank.is_complete and lowest[0].value - lower <= tol * lowest[0].value:
             break
         if len(entering) == 0 and bank.is_complete:

@@ -7,12 +7,13 @@ As ``kernel_weights``, where all kernels are one group: the gradient of J is −
 
 import numpy as np
 
+from .objective import told
 from .simplex import ball_norm, closed_form_weights
 
 _ARMIJO = 0.05
 
 
-def solve_groups(learning, n_groups, *, p, tol, max_iter, on_step=None):
+def solve_groups(learning, n_groups, *, p, tol, max_iter, watch=None):
     """Closed-form steps for p > 1, Newton steps for p = 1; weights are grouped one after another.
 
     Returns the last ``Evaluation`` and its gap.
@@ -22,11 +23,9 @@ def solve_groups(learning, n_groups, *, p, tol, max_iter, on_step=None):
     improve = _newton_step if p == 1.0 else _closed_form_step
     inner = 0.05
     now = learning.evaluate(weights, tol=inner)
-    for _ in range(max_iter):
+    for step in range(1, max_iter + 1):
         gap = group_gap(now, n_groups, p)
-        if on_step is not None:
-            on_step(now, gap)
-        if gap <= tol * now.value:
+        if told(watch, step, now, gap, learning.everyone) or gap <= tol * now.value:
             break
         inner = min(inner, max(0.1 * gap / now.value, 0.3 * tol))
         now = improve(learning, now, n_groups, p, inner)

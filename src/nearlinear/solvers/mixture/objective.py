@@ -13,6 +13,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...kernels.rows import ComputedRows, GramRows
 from ..machine.problem import MachineSolution, certificate
 from ..machine.working_sets import solve_kernel_machine
+from ..watch import Progress
 
 # A machine's matrix is held in memory up to this size; beyond, rows are computed on demand.
 _LARGEST_GRAM = 1 << 29
@@ -60,16 +61,19 @@ class KernelLearning:
     """Evaluates weights of the kernels of ``grams`` on one dual problem.
 
     Machines are started from the last solution. ``n_machines`` counts them. ``finest`` is the
-    relative gap below which asking for more is in vain.
+    relative gap below which asking for more is in vain. A watch keeps every evaluation and the
+    numbers of its kernels.
     """
 
     finest = 0.0
 
-    def __init__(self, grams, problem, steps, *, max_iter=10_000, max_bytes=_LARGEST_GRAM):
+    def __init__(
+        self, grams, problem, steps, *, max_iter=10_000, max_bytes=_LARGEST_GRAM, watch=None
+    ):
         self.grams, self.problem, self.steps = grams, problem, steps
         self.max_iter, self.max_bytes = max_iter, max_bytes
         self.n_machines = 0
-        self.latest = self.last = None
+        self.latest, self.watch = None, watch
         self._matrix = self._matrix_weights = None
 
     def use(self, grams):
@@ -102,7 +106,8 @@ class KernelLearning:
             found = Evaluation(weights, machine, images @ coef[coef != 0.0], images)
         else:
             found = Evaluation(weights, machine, self.grams.quadratics(coef, which))
-        self.last = found, which
+        if self.watch is not None:
+            self.watch.keep((found, which))
         return found
 
     def in_double(self):
@@ -112,7 +117,7 @@ class KernelLearning:
         self.grams.keep([])
         learning = type(self)(
             self.grams.in_double(), self.problem, self.steps, max_iter=self.max_iter,
-            max_bytes=self.max_bytes,
+            max_bytes=self.max_bytes, watch=self.watch,
         )  # fmt: skip
         learning.latest, learning.n_machines = self.latest, self.n_machines
         return learning
@@ -176,9 +181,8 @@ class KernelLearning:
         shrunk = min(1.0, max(linear, 0.0) / max(quadratic, 1e-300))
         return shrunk * linear - 0.5 * shrunk**2 * quadratic
 
-    def last_of_all(self):
-        """The last evaluation as one of all kernels: what is left of a search cut short."""
-        found, which = self.last
+    def of_all(self, found, which):
+        """An evaluation of the kernels ``which`` as one of all: what a search cut short leaves."""
         weights = np.zeros(self.grams.n_kernels)
         weights[which] = found.weights
         prices = self.grams.quadratics(found.machine.dual_coef, self.everyone)
@@ -245,6 +249,14 @@ class KernelLearning:
                 matrix = matrix.copy()
         matrix += matrix.dtype.type(self.steps.shift)
         return matrix
+
+
+def told(watch, step, now, gap, which):
+    """Tell a watch of a step of the weights; whether it asks for a stop."""
+    if watch is None:
+        return False
+    figures = {"kernels": int((now.weights > 0).sum())}
+    return watch(Progress(step, float(now.value), float(gap), state=(now, which), figures=figures))
 
 
 def mixed_scores(grams, dual_coef, weights, which):

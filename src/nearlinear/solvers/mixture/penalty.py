@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .objective import told
 from .simplex import solve_newton
 
 _ARMIJO = 1e-4
@@ -55,17 +56,15 @@ def natural_sigma(learning, weights):
     return 0.5 * float(solve_newton(learning, weights, tol=_SCALE_TOL).quadratics.max())
 
 
-def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, on_step=None):
+def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, watch=None):
     """Minimize T to a relative duality gap of ``tol``; returns the evaluation and its gap."""
     inner = 0.1 * tol
     now = learning.evaluate(weights, tol=inner)
     recent, step = [], 1.0 / max(np.abs(_gradient(now, penalty)).max(), 1e-300)
-    for _ in range(max_iter):
+    for number in range(1, max_iter + 1):
         value = now.value + penalty.value(now.weights)
         gap = penalty.gap(now, learning.problem, learning.steps.shift)
-        if on_step is not None:
-            on_step(now, gap)
-        if gap <= tol * value:
+        if told(watch, number, now, gap, learning.everyone) or gap <= tol * value:
             break
         recent = [*recent[1 - _MEMORY :], value]
         gradient = _gradient(now, penalty)

@@ -7,6 +7,7 @@ All take a ``KernelLearning`` and the numbers ``which`` of the kernels to weigh,
 import numpy as np
 
 from ..machine.steps import pair_pass
+from .objective import told
 
 _ARMIJO = 0.05
 # Weights below this share of the largest are tried as zero.
@@ -17,14 +18,14 @@ def start_weights(n_kernels):
     return np.full(n_kernels, 1.0 / n_kernels)
 
 
-def solve_newton(learning, weights, *, tol, max_iter=200, which=None, on_step=None):
+def solve_newton(learning, weights, *, tol, max_iter=200, which=None, watch=None):
     """Newton steps: a damped quadratic model of J on the simplex, solved exactly."""
     which = learning.everyone if which is None else which
     inner = _InnerTolerance(tol)
     now = learning.evaluate(weights, tol=inner.tol, which=which)
     damping = 1e-2
-    for _ in range(max_iter):
-        if _is_done(now, tol, inner, on_step):
+    for step in range(1, max_iter + 1):
+        if _is_done(now, tol, inner, watch, step, which):
             break
         better, damping = _damped_step(learning, now, damping, inner, which)
         if better is None:  # the model misled: the closed form always descends
@@ -38,7 +39,7 @@ def solve_newton(learning, weights, *, tol, max_iter=200, which=None, on_step=No
     return now
 
 
-def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=None, on_step=None):
+def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=None, watch=None):
     """β_m ∝ ‖w_m‖^{2/(p+1)} on the ball Σ β^p ≤ 1, one machine a step, no line search.
 
     A weight that starts at zero stays there. For p > 1 the gap is that of the ball.
@@ -47,11 +48,9 @@ def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=Non
     inner = _InnerTolerance(tol)
     weights = weights / (weights**p).sum() ** (1.0 / p)
     now = learning.evaluate(weights, tol=inner.tol, which=which)
-    for _ in range(max_iter):
+    for step in range(1, max_iter + 1):
         gap = ball_gap(now, p)
-        if on_step is not None:
-            on_step(now, gap)
-        if gap <= tol * now.value:
+        if told(watch, step, now, gap, which) or gap <= tol * now.value:
             break
         inner.follow(gap / max(now.value, 1e-300))
         weights = _closed_form(now, p)
@@ -79,13 +78,13 @@ def ball_norm(quadratics, p):
     return top * float(((quadratics / top) ** power).sum() ** (1.0 / power))
 
 
-def solve_reduced_gradient(learning, weights, *, tol, max_iter=500, which=None, on_step=None):
+def solve_reduced_gradient(learning, weights, *, tol, max_iter=500, which=None, watch=None):
     """SimpleMKL: down the reduced gradient; weights that reach zero on the way are dropped."""
     which = learning.everyone if which is None else which
     inner = _InnerTolerance(tol, loosest=0.3 * tol)
     now = learning.evaluate(weights, tol=inner.tol, which=which)
-    for _ in range(max_iter):
-        if _is_done(now, tol, inner, on_step):
+    for step in range(1, max_iter + 1):
+        if _is_done(now, tol, inner, watch, step, which):
             break
         before = now
         now, direction, slope = _to_the_edge(learning, now, inner, which)
@@ -114,12 +113,10 @@ class _InnerTolerance:
         return self.tol >= 0.999 * self.floor
 
 
-def _is_done(now, tol, inner, on_step):
+def _is_done(now, tol, inner, watch, step, which):
     gap = now.gap()
-    if on_step is not None:
-        on_step(now, gap)
     inner.follow(gap / max(now.value, 1e-300))
-    return gap <= tol * now.value
+    return told(watch, step, now, gap, which) or gap <= tol * now.value
 
 
 def _closed_form(now, p):

@@ -14,6 +14,7 @@ import numpy as np
 from ..._interrupt import uninterrupted
 from ...gates.trees.balanced import hard_paths
 from ..minibatch import Batches, Parameter, RowNoise, one_cycle
+from ..watch import Progress
 from .model import TreeModel
 from .paths import path_gradients
 from .soft import SoftPass
@@ -96,7 +97,7 @@ def train_tree(
     targets,
     sample_weight,
     start,
-    keeper,
+    watch,
     *,
     loss,
     C,
@@ -110,10 +111,10 @@ def train_tree(
     compare=None,
     n_jobs=None,
 ):
-    """Run ``n_epochs`` from ``start``, offering the averaged tree to ``keeper`` after each.
+    """Run ``n_epochs`` from ``start``, and tell ``watch`` of the averaged tree after each.
 
-    When the keeper has seen nothing better for a while, soft epochs give way to the hard ones, and
-    those to the end. ``compare(model, sharpness)`` gives the soft and the hard score of a tree.
+    When the watch has seen nothing better for a while, soft epochs give way to the hard ones, and
+    those to the end. ``compare(model, sharpness)`` gives figures of soft and hard splits.
     """
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
@@ -137,11 +138,11 @@ def train_tree(
                 tree.step(gradients, factor, move_splits=phase.moves_splits)
             model = tree.averaged()
             objective = float(total + tree.penalty(model))
-            if keeper.offer(epoch, objective, model, **phase.notes(model)):
+            if watch(Progress(epoch, objective, state=model, figures=phase.figures(model))):
                 break
             if phase is soft and time + 1 in revivals:
                 tree.move_splits(revive_splits(model, Z, rng))
-        keeper.wait_again()
+        watch.wait_again()
         tree.settle()
 
 
@@ -168,7 +169,7 @@ class Annealing:
 class SoftPhase:
     """Rows take all paths, in shares; splits, slopes, weights and projection learn.
 
-    ``compare(model, sharpness)`` gives the soft and the hard score of a tree, or is None.
+    ``compare(model, sharpness)`` gives figures of soft and hard splits, or is None.
     """
 
     moves_splits = True
@@ -192,12 +193,9 @@ class SoftPhase:
             self._soft, model, rows, seen, targets, share, self._sharpness, self._loss, self._n_jobs
         )
 
-    def notes(self, model):
-        """What a record of the epoch says beside its objective."""
-        if self._compare is None:
-            return {}
-        soft_score, hard_score = self._compare(model, self._sharpness)
-        return {"soft_score": soft_score, "hard_score": hard_score}
+    def figures(self, model):
+        """What a line of progress says beside the objective."""
+        return {} if self._compare is None else self._compare(model, self._sharpness)
 
 
 class HardPhase:
@@ -217,7 +215,7 @@ class HardPhase:
         paths = hard_paths(seen, model.splits, model.depth)
         return path_gradients(model, seen, paths, targets, share, self._loss)
 
-    def notes(self, model):
+    def figures(self, model):
         return {}
 
 

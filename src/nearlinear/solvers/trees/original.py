@@ -10,6 +10,7 @@ import numpy as np
 
 from ...gates.trees.balanced import count_nodes
 from ..minibatch import Batches
+from ..watch import Progress
 from .model import TreeModel
 from .soft import SoftPass
 
@@ -27,11 +28,11 @@ def start_original(Z, depth, n_outputs, feature, rng):
 
 
 def train_original(
-    Z, targets, sample_weight, start, keeper, *, loss, n_epochs, learning_rate, rng,
+    Z, targets, sample_weight, start, watch, *, loss, n_epochs, learning_rate, rng,
     is_new=True,
     compare=None, n_jobs=None,
 ):  # fmt: skip
-    """Run ``n_epochs`` from ``start``, offering the tree to ``keeper`` after each."""
+    """Run ``n_epochs`` from ``start``, and tell ``watch`` of the tree after each."""
     row_weight = sample_weight / sample_weight.mean()
     batches = Batches(Z, targets, row_weight, max(1, round(np.sqrt(Z.shape[0]))), rng)
     soft = SoftPass(start, batches.largest)
@@ -56,9 +57,9 @@ def train_original(
             ):
                 array *= array.dtype.type(1.0 - 1.0 / (first + step))
                 array -= array.dtype.type(rate / factor) * gradient
-        soft_score, hard_score = compare(model, sharpness) if compare else (None, None)
+        figures = compare(model, sharpness) if compare else {}
         snapshot = TreeModel(
             model.splits.copy(), model.slopes.copy(), model.weights.copy(), model.feature
         )
-        if keeper.offer(epoch, total, snapshot, soft_score=soft_score, hard_score=hard_score):
+        if watch(Progress(epoch, total, state=snapshot, figures=figures)):
             break
