@@ -67,8 +67,8 @@ def test_training_does_not_write_to_its_start():
 def test_sharpness_stays_where_it_is_not_learned():
     problem = make_problem(1, "affine")
     fixed, learned = train(problem, learn_sharpness=False), train(problem)
-    assert fixed.model.sharpness == pytest.approx(0.4, rel=1e-12)
-    assert learned.model.sharpness != pytest.approx(0.4, rel=1e-3)
+    assert fixed.best.sharpness == pytest.approx(0.4, rel=1e-12)
+    assert learned.best.sharpness != pytest.approx(0.4, rel=1e-3)
 
 
 def test_jitter_changes_the_model():
