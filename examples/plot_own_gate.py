@@ -6,8 +6,9 @@ come with LMKL share out a line by thresholds or centres. They can learn the pas
 comes again; shown the cosine and sine of the time, they take the seven days as given.
 
 So we write a gate whose components take turns and whose period is learned. It needs five things:
-``start``, a call, ``parameters``, ``moved`` and ``gradient``. We hold the gradient against finite
-differences, fit, and compare on held-out rows of the same thirty days and of the fifteen after.
+``start``, a call, ``parameters``, ``with_parameters`` and ``gradient``. We hold the gradient
+against finite differences, fit, and compare on held-out rows of the same thirty days and of the
+fifteen after.
 
     python examples/plot_own_gate.py [--out picture.png]
 """
@@ -44,7 +45,7 @@ class TakingTurns:
         begin = np.array([rng.uniform(-np.pi, np.pi), 0.0, 2.0])
         return TakingTurns(period, n_components, float(Z[:, 0].mean()), begin)
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return replace(self, parameters=parameters)
 
     def __call__(self, Z):

@@ -47,7 +47,7 @@ class Halves:
     def start(self, Z, n_components, rng):
         return self
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return self
 
     def gradient(self, Z, slopes):
@@ -74,7 +74,7 @@ class Step:
     def parameters(self):
         return np.array([self.place])
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return Step(float(parameters[0]))
 
     def __call__(self, Z):

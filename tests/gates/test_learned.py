@@ -97,7 +97,10 @@ def test_the_gradient_is_that_of_the_gate(Z, slopes, name, view, as_rows):
     at = gate.parameters
     units = step * np.eye(len(at))
     differences = [
-        (slopes * (gate.moved(at + unit)(rows) - gate.moved(at - unit)(rows))).sum() / (2 * step)
+        (
+            slopes * (gate.with_parameters(at + unit)(rows) - gate.with_parameters(at - unit)(rows))
+        ).sum()
+        / (2 * step)
         for unit in units
     ]
     gradient = gate.gradient(rows, slopes)
@@ -132,7 +135,7 @@ def test_rows_in_single_precision_have_nearly_the_same_gates(Z, slopes, name, vi
 @each_view
 def test_a_gate_moved_to_its_own_parameters_is_the_same(Z, name, view):
     gate = VIEWS[view](name)
-    np.testing.assert_array_equal(gate.moved(gate.parameters)(Z), gate(Z))
+    np.testing.assert_array_equal(gate.with_parameters(gate.parameters)(Z), gate(Z))
 
 
 @each_gate
@@ -140,7 +143,7 @@ def test_a_gate_moved_to_its_own_parameters_is_the_same(Z, name, view):
 def test_to_move_a_gate_leaves_the_old_one_where_it_was(Z, name, view):
     gate = VIEWS[view](name)
     before = gate(Z)
-    moved = gate.moved(gate.parameters + 1.0 + np.arange(len(gate.parameters)))
+    moved = gate.with_parameters(gate.parameters + 1.0 + np.arange(len(gate.parameters)))
     assert not np.allclose(moved(Z), before)
     np.testing.assert_array_equal(gate(Z), before)
 
@@ -171,7 +174,7 @@ def test_large_scores_do_not_overflow(Z, slopes, name, factor):
     if name == "gaussian":
         rows *= min(abs(factor), 1e100)  # squares must stay finite
     else:
-        gate = gate.moved(factor * gate.parameters)
+        gate = gate.with_parameters(factor * gate.parameters)
     values = gate(rows)
     assert np.all((values >= 0.0) & (values <= 1.0))
     assert np.all(np.isfinite(gate.gradient(rows, slopes)))
@@ -342,7 +345,7 @@ def test_a_sharp_gate_is_rounded_to_zeros_and_ones(Z, name, as_rows):
     if name == "gaussian":
         sharp = GaussianGate(gate.centres, gate.log_widths - 20.0, gate.scale)
     else:
-        sharp = gate.moved(1e8 * gate.parameters)
+        sharp = gate.with_parameters(1e8 * gate.parameters)
     values = Rounded(sharp)(as_rows(Z))
     assert np.all((values == 0.0) | (values == 1.0))
     np.testing.assert_allclose(values, sharp(as_rows(Z)), atol=1e-3)

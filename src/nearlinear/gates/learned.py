@@ -1,15 +1,6 @@
 """Gates with parameters that are learned: softmax and sigmoid of linear scores, and Gaussians.
 
-A learned gate is a frozen object with
-
-* ``start(Z, n_components, rng)``: a gate for rows like ``Z``, from which learning begins,
-* ``gate(Z)``: γ(Z), shape (n_rows, n_components),
-* ``parameters``: all that is learned, as one vector,
-* ``moved(parameters)``: the same gate with other parameters, and
-* ``gradient(Z, slopes)``: slopes of the parameters, for slopes ∂L/∂γ of shape (n_rows,
-  n_components).
-
-Whatever has these five can be given as ``gate=`` to the estimators that learn one.
+What such a gate has to offer stands in ``base.LearnedGate``.
 """
 
 from collections.abc import Callable
@@ -48,8 +39,8 @@ class Softmax:
     def parameters(self):
         return np.concatenate([self.directions.ravel(), self.offsets])
 
-    def moved(self, parameters):
-        return _linear_moved(self, parameters)
+    def with_parameters(self, parameters):
+        return _with_linear_parameters(self, parameters)
 
     def gradient(self, Z, slopes):
         gates = self(Z)
@@ -81,8 +72,8 @@ class Sigmoid:
     def parameters(self):
         return np.concatenate([self.directions.ravel(), self.offsets])
 
-    def moved(self, parameters):
-        return _linear_moved(self, parameters)
+    def with_parameters(self, parameters):
+        return _with_linear_parameters(self, parameters)
 
     def gradient(self, Z, slopes):
         gates = self(Z)
@@ -123,7 +114,7 @@ class GaussianGate:
     def parameters(self):
         return np.concatenate([self.centres.ravel(), self.log_widths])
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         size = self.centres.size
         centres = parameters[:size].reshape(self.centres.shape)
         return replace(self, centres=centres, log_widths=parameters[size:])
@@ -152,8 +143,8 @@ class Viewing:
     def parameters(self):
         return self.gate.parameters
 
-    def moved(self, parameters):
-        return replace(self, gate=self.gate.moved(parameters))
+    def with_parameters(self, parameters):
+        return replace(self, gate=self.gate.with_parameters(parameters))
 
     def gradient(self, X, slopes):
         return self.gate.gradient(self.view(X), slopes)
@@ -227,7 +218,7 @@ def _linear_scores(gate, Z):
     return scores
 
 
-def _linear_moved(gate, parameters):
+def _with_linear_parameters(gate, parameters):
     size = gate.directions.size
     directions = parameters[:size].reshape(gate.directions.shape)
     return replace(gate, directions=directions, offsets=parameters[size:])

@@ -92,7 +92,7 @@ class ConformalBank:
             self.divisors[which],
         )  # fmt: skip
 
-    def moved(self, origin, dtype=None):
+    def shifted(self, origin, dtype=None):
         """The same kernels seen from another origin, in the precision of the anchors or another."""
         anchors = (self.anchors - origin).astype(dtype or self.anchors.dtype)
         return ConformalBank(

@@ -22,7 +22,7 @@ class ConformalGrams:
         self.dtype = np.dtype(dtype)
         self._given = bank, X
         wide = np.promote_types(bank.anchors.dtype, self.dtype)
-        self.bank = bank.moved(self.origin, wide)
+        self.bank = bank.shifted(self.origin, wide)
         self.X = (X - self.origin).astype(self.dtype)
 
     def in_double(self):

@@ -50,7 +50,7 @@ class Halves:
     def start(self, Z, n_components, rng):
         return self
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return self
 
     def gradient(self, Z, slopes):
@@ -432,9 +432,9 @@ def test_a_function_that_returns_no_rows_of_its_own_is_refused(data, case):
     ("gate", "sentence"),
     [
         ("hard", "There is no gate named 'hard'; there are 'softmax', 'sigmoid', 'gaussian'"),
-        (3, "gate=3 is no gate: give a name or an object with start, moved, gradient"),
+        (3, "gate=3 is no gate: give a name or an object with start, with_parameters, gradient"),
         (None, "gate=None is no gate"),
-        (first_two, "is no gate: give a name or an object with start, moved, gradient"),
+        (first_two, "is no gate: give a name or an object with start, with_parameters, gradient"),
         (Columns((0,)), "is no gate"),
         (Softmax, "is no gate"),
     ],

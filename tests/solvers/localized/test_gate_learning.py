@@ -102,7 +102,7 @@ def differences(objective, gate, step):
     """Central differences of J, one per parameter."""
     at = gate.parameters
     values = [
-        [objective(gate.moved(at + sign * unit), TINY)[0] for sign in (1.0, -1.0)]
+        [objective(gate.with_parameters(at + sign * unit), TINY)[0] for sign in (1.0, -1.0)]
         for unit in step * np.eye(len(at))
     ]
     return np.array([(above - below) / (2 * step) for above, below in values])
@@ -280,7 +280,7 @@ def test_the_objective_is_that_of_the_machine_and_the_gates_penalty(rows, prepar
 def test_a_gate_that_is_all_but_hard_is_rounded_to_a_hard_one(rows, prepare, task):
     X = rows[0]
     gate = start("softmax", X)
-    sharp = gate.moved(1e4 * gate.parameters)
+    sharp = gate.with_parameters(1e4 * gate.parameters)
     found = learn_gate(prepare(task), sharp, tol=1e-6, max_iter=0)
     assert np.all((found.gates == 0.0) | (found.gates == 1.0))
     members = sharp(X).argmax(axis=1)

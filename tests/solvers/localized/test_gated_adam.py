@@ -41,7 +41,7 @@ class Fixed:
         share = 0.2 + 0.6 * (first > 0)
         return np.ones((len(first), 1)) if self.n_components == 1 else np.c_[share, 1 - share]
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return self
 
 
@@ -110,7 +110,7 @@ def test_slopes_of_a_batch_of_all_rows_are_those_of_the_objective(
         scales = np.sqrt([affine.scales for affine in MAPS]).T
         ends = np.sqrt([affine.constant for affine in MAPS])
         local = X @ (scales * u.reshape(2, 3)) + ends * constant
-        scores = (gate.moved(V)(X) * local).sum(axis=1) + bias
+        scores = (gate.with_parameters(V)(X) * local).sum(axis=1) + bias
         total = 0.5 * u @ u + 0.5 * constant @ constant + 0.5 * penalty * V @ V
         total += C @ loss.value(scores[:, None], y[:, None])
         return total / C.sum()
@@ -210,7 +210,7 @@ def test_learning_the_gate_lowers_the_objective(rows, gate):
         def __call__(self, Z):
             return start(Z)
 
-        def moved(self, parameters):
+        def with_parameters(self, parameters):
             return self
 
     settings = {"max_epochs": 300, "penalty": 0.0, "learning_rate": 0.03}

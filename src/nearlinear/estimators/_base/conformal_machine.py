@@ -149,10 +149,10 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
         if self.refinement is not None:
             ridge = bank.divisors / now.weights
             refined = refine(
-                kernels.moved(grams.origin), grams.X, problem, ridge, learning.steps,
+                kernels.shifted(grams.origin), grams.X, problem, ridge, learning.steps,
                 moves=self.refinement, n_jobs=self.n_jobs,
             )  # fmt: skip
-            kernels = refined.moved(-grams.origin)
+            kernels = refined.shifted(-grams.origin)
         gap = now.value - (found.evaluation.value - found.gap)
         return Machine(bank, now, kernels, gap, found.n_rounds)
 

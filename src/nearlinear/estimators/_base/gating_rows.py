@@ -10,7 +10,7 @@ from ...gates.learned import GATES, Columns, Viewing
 from ...kernels.family import parse_kernels
 from ...kernels.standard import OnColumns
 
-_GATE_METHODS = ("start", "moved", "gradient")
+_GATE_METHODS = ("start", "with_parameters", "gradient")
 
 
 @dataclass(frozen=True)

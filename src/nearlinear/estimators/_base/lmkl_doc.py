@@ -6,7 +6,7 @@ _GATE = """n_copies : int, default=5
     gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
         Who answers for a row: components that share it out by linear scores; components that are on
         or off on their own; components around centres; or a gate of yours, an object with
-        ``start``, ``parameters``, ``moved``, ``gradient`` and a call (see
+        ``start``, ``parameters``, ``with_parameters``, ``gradient`` and a call (see
         :mod:`nearlinear.gates.learned`). Gates start from k-means.
     gating_features : list of columns, function or None, default=None
         What the gate sees of a row: some columns, by number or name, a function of the rows, or

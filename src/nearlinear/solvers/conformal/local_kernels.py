@@ -32,7 +32,7 @@ class LocalKernels:
             bank.gammas, (weights / bank.divisors)[:, None] * images, float(bias),
         )  # fmt: skip
 
-    def moved(self, origin):
+    def shifted(self, origin):
         """The same seen from another origin."""
         return replace(self, anchors=self.anchors - origin)
 

@@ -86,11 +86,11 @@ def learn_gate(objective, gate, *, tol, max_iter, inner_tol=1e-3, margin=1e-3, w
     best, unit = [np.inf, gate], []
 
     def evaluate(parameters):
-        moved = gate.moved(parameters)
-        value, gradient, _ = objective(moved, inner_tol)
+        trial = gate.with_parameters(parameters)
+        value, gradient, _ = objective(trial, inner_tol)
         if value < best[0]:
-            best[:] = value, moved
-            watch.keep(moved)
+            best[:] = value, trial
+            watch.keep(trial)
         unit.append(max(value, 1e-300))
         return value / unit[0], gradient / unit[0]  # what is little, the optimizer takes from 1
 
@@ -161,7 +161,7 @@ def learn_gated_models(
         for rows, wanted, share in batches:
             size = learning_rate * one_cycle(count, n_steps)
             count += 1
-            current = gate.moved(moving.value)
+            current = gate.with_parameters(moving.value)
             u, u0, bias = (part.value for part in model)
             gates = current(rows).astype(X.dtype)
             local = np.asarray(rows @ (scales * u)) + constants * u0
@@ -182,6 +182,6 @@ def learn_gated_models(
         if watch is not None and watch(Progress(epoch + 1, path[-1])):
             break
     u, u0, bias = (part.average for part in model)
-    moved = gate.moved(moving.average)
+    learned = gate.with_parameters(moving.average)
     price = 0.5 * float((u**2).sum() + (u0**2).sum() + penalty * (moving.average**2).sum())
-    return GatedModels(moved, scales * u, constants * u0, float(bias[0]), price, tuple(path))
+    return GatedModels(learned, scales * u, constants * u0, float(bias[0]), price, tuple(path))
