@@ -42,7 +42,7 @@ TITLES = {
 
 
 def small_split(name, smoke=False):
-    """A set of the paper in double precision, standardised; seed 0 draws the training part."""
+    """A set of the paper in double precision, standardized; seed 0 draws the training part."""
     n_train, n_test, n_features = SHAPES[name]
     if datasets.is_available(name):
         split = datasets.load(name, seed=0, train_rows=n_train)
@@ -65,5 +65,5 @@ def localized_model(method, n_features, **settings):
     shared = {"C": 1.0, "random_state": 0}
     if method == "affine_lmkl":
         return LMKLClassifier(**shared | settings)
-    shared |= {"normalisation": "diagonal"} | ({"n_copies": 1} if method == "lmkl" else {})
+    shared |= {"normalization": "diagonal"} | ({"n_copies": 1} if method == "lmkl" else {})
     return MAKERS[method](three_kernels(1.0, n_features), **shared | settings)

@@ -2,7 +2,7 @@
 
 Something is in one of two states that take turns, and each state has a trend of its own. About
 every seven days both have had their turn; the period is known no better than that. The gates that
-come with LMKL share out a line by thresholds or centres. They can learn the past, but not that it
+come with LMKL share out a line by thresholds or centers. They can learn the past, but not that it
 comes again; shown the cosine and sine of the time, they take the seven days as given.
 
 So we write a gate whose components take turns and whose period is learned. It needs five things:

@@ -25,7 +25,7 @@ KINDS = {
     "inverse distances": ("LLSVMClassifier", {**ANCHORED, "coding": "inverse"}),
     "reconstruction": ("LCCSVMClassifier", ANCHORED),
     "clusters": ("ClusteredSVMClassifier", {"n_clusters": 5, "random_state": 0}),
-    "neighbourhoods": ("SVMKNNClassifier", {"n_neighbors": 12}),
+    "neighborhoods": ("SVMKNNClassifier", {"n_neighbors": 12}),
     "tree": ("LDKLClassifier", {"depth": 2, "max_iter": 8, "random_state": 0}),
     "forest": ("LDKLClassifier", {"depth": 2, "max_iter": 4, "n_trees": 2, "random_state": 0}),
     "leaves": (

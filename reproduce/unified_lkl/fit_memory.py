@@ -26,7 +26,7 @@ def loose_model(method, solver, n_features):
     """The method on three kernels, to be stopped early."""
     copies = {"n_copies": 1} if method == "lmkl" else {}
     return LOCAL[method](
-        three_kernels(1.0, n_features), C=1.0, normalisation="diagonal", random_state=0,
+        three_kernels(1.0, n_features), C=1.0, normalization="diagonal", random_state=0,
         **SOLVERS[solver], **FEW_STEPS, **copies,
     )  # fmt: skip
 

@@ -81,7 +81,7 @@ def test_the_boundary_runs_where_the_prediction_changes(binary, moons):
     assert (seen.min(axis=0) < seen.max(axis=0)).mean() > 0.99
 
 
-def test_every_row_is_drawn_in_the_colour_of_its_class(binary, moons):
+def test_every_row_is_drawn_in_the_color_of_its_class(binary, moons):
     X, y = moons
     display = draw(binary, X, y)
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["0", "1"]
@@ -98,7 +98,7 @@ def test_rows_without_labels_are_drawn_without_a_legend(binary, moons):
     assert drawn_points(display) >= len(moons[0])
 
 
-def test_several_classes_have_their_own_colours_and_boundaries(moons):
+def test_several_classes_have_their_own_colors_and_boundaries(moons):
     X, _ = moons
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
     model = LDKLClassifier(depth=1, **FEW).fit(X, y)
@@ -108,7 +108,7 @@ def test_several_classes_have_their_own_colours_and_boundaries(moons):
     assert len({tuple(color) for color in display.surface_.get_array().reshape(-1, 3)}) == 3
 
 
-def test_more_classes_than_hand_picked_colours_are_told_apart(rng):
+def test_more_classes_than_hand_picked_colors_are_told_apart(rng):
     X, y = rng.standard_normal((120, 2)), np.arange(120) % 12
     display = draw(LDKLClassifier(depth=1, **FEW).fit(X, y), X, y)
     colors = {tuple(color) for color in display.surface_.get_array().reshape(-1, 3)}

@@ -94,7 +94,7 @@ def test_a_node_that_no_row_passes_has_no_quality_and_is_not_drawn(model, blobs)
     assert len(bars(display)) == 4
 
 
-def test_bars_are_as_wide_as_the_traffic_and_coloured_by_quality(model, blobs):
+def test_bars_are_as_wide_as_the_traffic_and_colored_by_quality(model, blobs):
     display = draw(model, *blobs)
     drawn = bars(display)
     assert len(drawn) == len(display.drawn_nodes_)
@@ -114,7 +114,7 @@ def test_every_node_but_the_root_hangs_on_a_band_as_wide_as_itself(model, blobs)
         assert outline[4, 0] - outline[3, 0] == pytest.approx(bar.get_width())
 
 
-def test_strong_nodes_of_both_tasks_have_the_same_colour(blobs):
+def test_strong_nodes_of_both_tasks_have_the_same_color(blobs):
     X, y = blobs
     fit = LDKLClassifier(depth=2, **FEW).fit(X, y), LDKLRegressor(depth=2, **FEW).fit(X, X[:, 0])
     classifier, regressor = draw(fit[0], X, y), draw(fit[1], X, X[:, 0])

@@ -91,7 +91,7 @@ def test_random_splits_are_a_start(moons, more_moons):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @each_data
 def test_a_single_indicator_node_is_a_linear_svm(loss, data, request):
-    X, y = request.getfixturevalue(data)  # standardised, so that the tree sees the same numbers
+    X, y = request.getfixturevalue(data)  # standardized, so that the tree sees the same numbers
     C = 0.1
     model = LDKLClassifier(
         0, feature="indicator", loss=loss, C=C, jitter=0.0, max_iter=300, random_state=0
@@ -199,19 +199,19 @@ def test_the_objective_falls(data, request):
 
 @pytest.mark.parametrize("settings", [{}, GUARDED], ids=["training rows", "held-out rows"])
 def test_soft_and_hard_scores_are_recorded_while_splits_are_soft(moons, settings):
-    model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0, **settings).fit(*moons)
+    model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0, **settings).fit(*moons)
     noted = [(line.soft_score is not None, line.hard_score is not None) for line in model.history_]
     assert noted == [(True, True)] * 6 + [(False, False)] * 4
 
 
 def test_the_hardening_gap_is_that_of_the_last_soft_epoch(moons):
-    model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0).fit(*moons)
+    model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0).fit(*moons)
     last = model.history_[5]
     assert model.hardening_gap_ == last.soft_score - last.hard_score
 
 
 def test_hard_scores_of_held_out_rows_are_those_that_choose(moons):
-    model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0, **GUARDED).fit(*moons)
+    model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0, **GUARDED).fit(*moons)
     for line in model.history_[:6]:
         assert line.hard_score == line.validation_score
 
@@ -285,12 +285,12 @@ STEPS = 13  # of an epoch of 200 rows, 16 at a time
 
 def test_an_interrupt_in_a_later_restart_leaves_the_earlier_ones(moons, monkeypatch):
     settings = {
-        "batch_size": 16, "hard_share": 0.0, "max_iter": 3, "validation_fraction": 0.0,
+        "batch_size": 16, "hard_fraction": 0.0, "max_iter": 3, "validation_fraction": 0.0,
         "random_state": 0,
     }  # fmt: skip
     alone = LDKLClassifier(2, **settings).fit(*moons)
     interrupt_after(monkeypatch, 3 * STEPS + 2)
-    model = LDKLClassifier(2, n_restarts=2, **settings)
+    model = LDKLClassifier(2, n_init=2, **settings)
     with pytest.raises(KeyboardInterrupt, match="Interrupted"):
         model.fit(*moons)
     np.testing.assert_array_equal(
@@ -309,7 +309,7 @@ def test_of_several_restarts_the_best_is_kept(moons, monkeypatch, share):
 
     monkeypatch.setattr(tree_learner.TreeLearner, "_record", note)
     model = LDKLClassifier(
-        2, max_iter=4, n_restarts=6, validation_fraction=share, random_state=1
+        2, max_iter=4, n_init=6, validation_fraction=share, random_state=1
     ).fit(*moons)
     assert len(keepers) == 6
     ends = [keeper.history[-1] for keeper in keepers]
@@ -532,7 +532,7 @@ def test_projected_rows_score_as_the_plain_ones(wide, form):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"depth": 0}, {"depth": 1, "max_iter": 3, "hard_share": 0.9}], ids=str
+    "settings", [{"depth": 0}, {"depth": 1, "max_iter": 3, "hard_fraction": 0.9}], ids=str
 )
 def test_training_without_soft_epochs_has_a_projection_too(wide, settings):
     settings = {"n_components": 3, "feature": "indicator", "random_state": 0, **settings}
@@ -645,7 +645,7 @@ def test_a_warm_start_with_another_number_of_trees_starts_anew(moons, before, af
 
 
 def test_an_interrupt_leaves_the_trees_that_are_done(moons, monkeypatch):
-    settings = {"batch_size": 16, "hard_share": 0.0, "max_iter": 3, "random_state": 0}
+    settings = {"batch_size": 16, "hard_fraction": 0.0, "max_iter": 3, "random_state": 0}
     alone = LDKLClassifier(2, **settings).fit(*moons)
     interrupt_after(monkeypatch, 3 * STEPS + 2)
     model = LDKLClassifier(2, n_trees=3, **settings)
@@ -746,7 +746,7 @@ def test_a_constant_is_learned_under_the_epsilon_insensitive_error(wave, value):
     weight = np.linspace(0.1, 3.0, 200)
     model = LDKLRegressor(2, loss="epsilon_insensitive", max_iter=100, random_state=0)
     model.fit(X, np.full(200, value), sample_weight=weight)
-    # the weights shrink towards zero and do not get there
+    # the weights shrink toward zero and do not get there
     np.testing.assert_allclose(model.predict(X), value, atol=0.1, rtol=1e-6)
 
 

@@ -29,7 +29,7 @@ from reference import mllkm as reference
 PROFILES = ["exponential", "gaussian", "linear", "square"]
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
 EACH_REACH = pytest.mark.parametrize("per_feature", [False, True], ids=["whole", "per feature"])
-EACH_BIAS = pytest.mark.parametrize("bias", ["none", "penalised", "free"])
+EACH_BIAS = pytest.mark.parametrize("bias", ["none", "penalized", "free"])
 EACH_TASK = pytest.mark.parametrize("data", ["moons", "blobs", "wave"])
 
 
@@ -109,7 +109,7 @@ def test_the_dual_expansion_has_its_bias(moons, bias):
     model = classify(bias=bias).fit(X, y)
     np.testing.assert_allclose(score(model, X), reference.dual_scores(model, X), atol=1e-10)
     coef = model._stream.dual_coef
-    expected = {"none": 0.0, "penalised": coef.sum()}.get(bias, model.predictor_.biases[0])
+    expected = {"none": 0.0, "penalized": coef.sum()}.get(bias, model.predictor_.biases[0])
     assert model.predictor_.biases[0] == pytest.approx(expected)
     if bias == "free":
         assert coef.sum() == pytest.approx(0.0, abs=1e-9)
@@ -128,13 +128,13 @@ def test_support_rows_are_counted_and_prediction_needs_none(moons):
 
 @pytest.mark.parametrize(
     ("profile", "bias"),
-    [(profile, "free") for profile in PROFILES] + [("gaussian", "penalised"), ("square", "none")],
+    [(profile, "free") for profile in PROFILES] + [("gaussian", "penalized"), ("square", "none")],
 )
 def test_the_objective_is_that_of_sequential_mkl_on_these_kernels(moons, bias, profile):
     X, y = moons
     settings = {"C": 1.0, "bias": bias, "tol": 1e-4}
     kernels = reference.candidates(X, X[:12], profile)
-    known = SequentialMKLClassifier(kernels, normalisation=None, **settings).fit(X, y)
+    known = SequentialMKLClassifier(kernels, normalization=None, **settings).fit(X, y)
     model = classify(profile=profile, anchors=X[:12], **settings).fit(X, y)
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
     np.testing.assert_allclose(score(model, X), score(known, X), atol=0.1)  # as free as the gap is
@@ -145,10 +145,10 @@ def test_the_objective_is_that_of_sequential_mkl_on_these_kernels(moons, bias, p
 def test_kernels_are_divided_by_a_power_of_their_length(moons, power, per_feature):
     X, y = moons
     kernels = reference.candidates(X, X[:20], per_feature=per_feature, power=power)
-    settings = {"C": 1.0, "bias": "penalised", "tol": 1e-4}
-    known = SequentialMKLClassifier(kernels, normalisation=None, **settings).fit(X, y)
+    settings = {"C": 1.0, "bias": "penalized", "tol": 1e-4}
+    known = SequentialMKLClassifier(kernels, normalization=None, **settings).fit(X, y)
     model = classify(
-        normalisation=power, per_feature=per_feature, anchors=X[:20], **settings
+        length_exponent=power, per_feature=per_feature, anchors=X[:20], **settings
     ).fit(X, y)  # fmt: skip
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
 
@@ -159,7 +159,7 @@ def test_the_regression_objective_is_that_of_sequential_mkl(wave, bias, per_feat
     X, y = wave
     kernels = reference.candidates(X, X[:15], per_feature=per_feature)
     settings = {"C": 1.0, "bias": bias, "epsilon": 0.2, "tol": 1e-4}
-    known = SequentialMKLRegressor(kernels, normalisation=None, **settings)
+    known = SequentialMKLRegressor(kernels, normalization=None, **settings)
     known.fit(X, (y - y.mean()) / y.std())
     model = regress(per_feature=per_feature, anchors=X[:15], **settings).fit(X, y)
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
@@ -168,7 +168,7 @@ def test_the_regression_objective_is_that_of_sequential_mkl(wave, bias, per_feat
 @EACH_BIAS
 def test_the_objective_is_that_of_the_model(moons, bias):
     X, y = moons
-    model = classify(normalisation=0.0, bias=bias).fit(X, y)
+    model = classify(length_exponent=0.0, bias=bias).fit(X, y)
     typical = np.median(pdist(X, "sqeuclidean"))
     assert model.objective_ == pytest.approx(reference.primal(model, X, y, typical), rel=1e-6)
 
@@ -302,7 +302,7 @@ def test_more_candidates_can_only_help(moons):
     assert many.objective_ <= few.objective_ * (1 + 1e-4)
 
 
-def test_anchors_may_be_centres_of_clusters(moons):
+def test_anchors_may_be_centers_of_clusters(moons):
     X, y = moons
     model = classify(anchors="kmeans", n_anchors=12).fit(X, y)
     assert model.n_priced_ == 12 * 6
@@ -381,7 +381,7 @@ def test_few_kernels_are_kept_at_the_price_of_the_gap(rows):
 def test_refined_models_stay_on_their_kernels(moons):
     X, y = moons
     plain, refined = (
-        classify(refinement=how, normalisation=0.0).fit(X, y) for how in (None, "models")
+        classify(refinement=how, length_exponent=0.0).fit(X, y) for how in (None, "models")
     )
     np.testing.assert_array_equal(refined.anchors_, plain.anchors_)
     np.testing.assert_array_equal(refined.gammas_, plain.gammas_)
@@ -396,7 +396,7 @@ def test_refined_models_stay_on_their_kernels(moons):
 def test_refined_kernels_fit_better(moons):
     X, y = moons
     typical = np.median(pdist(X, "sqeuclidean"))
-    settings = {"normalisation": 0.0, "n_anchors": 6}
+    settings = {"length_exponent": 0.0, "n_anchors": 6}
     plain, refined = (classify(refinement=how, **settings).fit(X, y) for how in (None, "kernels"))
     assert not is_row(refined.anchors_, X).any()
     assert refined.gammas_.min() > 0.0

@@ -11,7 +11,7 @@ from nearlinear import SVMKNNClassifier
 
 
 @pytest.mark.parametrize("data", ["moons", "blobs"])
-def test_one_neighbour_is_the_nearest_neighbour_rule(data, request, rng):
+def test_one_neighbor_is_the_nearest_neighbor_rule(data, request, rng):
     X, y = request.getfixturevalue(data)
     queries = rng.standard_normal((100, X.shape[1]))
     nearest = KNeighborsClassifier(1).fit(X, y)
@@ -22,19 +22,19 @@ def test_one_neighbour_is_the_nearest_neighbour_rule(data, request, rng):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n_neighbors", [60, 5000])
-def test_all_rows_as_neighbours_are_one_global_machine(moons, loss, n_neighbors):
+def test_all_rows_as_neighbors_are_one_global_machine(moons, loss, n_neighbors):
     X, y = moons[0][:60], moons[1][:60]
     model = SVMKNNClassifier(n_neighbors, C=0.5, loss=loss, tol=1e-6).fit(X, y)
-    centre = X.mean(axis=0)
-    radius = np.sqrt(((X - centre) ** 2).sum(axis=1).mean())
+    center = X.mean(axis=0)
+    radius = np.sqrt(((X - center) ** 2).sum(axis=1).mean())
     linear = LinearSVC(C=0.5, loss=loss, dual=True, tol=1e-8, max_iter=5_000_000)
-    scaled = (X - centre) / radius
+    scaled = (X - center) / radius
     np.testing.assert_allclose(
         model.decision_function(X), linear.fit(scaled, y).decision_function(scaled), atol=1e-4
     )  # two solvers, each stopped at a small slope
 
 
-def test_neighbours_are_counted_in_distinct_rows(moons):
+def test_neighbors_are_counted_in_distinct_rows(moons):
     X, y = moons
     many = SVMKNNClassifier(5).fit(np.repeat(X, 7, axis=0), np.repeat(y, 7))
     weighted = SVMKNNClassifier(5).fit(X, y, sample_weight=np.full(len(y), 7))

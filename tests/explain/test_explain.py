@@ -33,7 +33,7 @@ from nearlinear.predictors.gated import (
 )
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
-from nearlinear.predictors.neighborhood_svm import NeighbourhoodSVM
+from nearlinear.predictors.neighborhood_svm import NeighborhoodSVM
 from nearlinear.predictors.tree_forest import TreeForest
 from nearlinear.predictors.tree_path import TreePath
 
@@ -552,9 +552,9 @@ def test_a_strange_number_of_support_rows_is_refused(n_support):
 def test_what_has_no_parts_is_refused():
     X = rows()
     labels, ones = (X[:, 0] > 0).astype(np.int64), np.ones(50)
-    neighbours = NeighbourhoodSVM(X, labels, ones, 0 * ones, 2, 5, 0.0, 1e-3)
+    neighbors = NeighborhoodSVM(X, labels, ones, 0 * ones, 2, 5, 0.0, 1e-3)
     with pytest.raises(TypeError, match="SVM-KNN trains a new machine around every row"):
-        explain(neighbours, X)
+        explain(neighbors, X)
     with pytest.raises(TypeError, match="no explanation of a function"):
         explain(rows, X)
 

@@ -205,8 +205,8 @@ SETTINGS = [
         for per_feature in (False, True)
     ),
     ("MLLKMRegressor", {"refinement": "kernels"}),
-    *(("UniformMKLClassifier", {"kernels": "bank", "normalisation": n}) for n in ("trace", None)),
-    ("UniformMKLClassifier", {"kernels": "bank", "normalisation": "diagonal"}),
+    *(("UniformMKLClassifier", {"kernels": "bank", "normalization": n}) for n in ("trace", None)),
+    ("UniformMKLClassifier", {"kernels": "bank", "normalization": "diagonal"}),
     ("LaSVMClassifier", {"kernel": ["linear", "gaussian", "poly"]}),
     *(
         ("LMKLClassifier", {"kernels": kind, "gate": gate})
@@ -360,7 +360,7 @@ def test_a_kernel_that_is_code_and_has_no_weight_is_no_hindrance(rows, path):
     X, new = rows
     both = ["gaussian", lambda A, B: 1e-4 * (A @ B.T)]
     model = fitted(
-        small("SimpleMKLClassifier", kernels=both, normalisation=None), X, targets("", X)
+        small("SimpleMKLClassifier", kernels=both, normalization=None), X, targets("", X)
     )
     assert model.kernel_weights_[1] == 0.0
     check(model, path, new)

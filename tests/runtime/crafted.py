@@ -274,8 +274,8 @@ def _linear_gate(draft, kind="Softmax", width=N_FEATURES, n_components=4):
 
 
 def _gaussian_gate(draft, n_components=4):
-    centres, log_widths = draft.floats(n_components, N_FEATURES), draft.floats(n_components)
-    return part("GaussianGate", centres=centres, log_widths=log_widths, scale=1.5)
+    centers, log_widths = draft.floats(n_components, N_FEATURES), draft.floats(n_components)
+    return part("GaussianGate", centers=centers, log_widths=log_widths, scale=1.5)
 
 
 GATES = {

@@ -363,7 +363,7 @@ def _linear(part, x):
 
 def _gaussian_gate(part, x):
     widths = [part.scale * math.exp(2.0 * max(-20.0, min(w, 20.0))) for w in part.log_widths]
-    return _softmax([-_square(x, c) / s for c, s in zip(part.centres, widths)])
+    return _softmax([-_square(x, c) / s for c, s in zip(part.centers, widths)])
 
 
 def _rounded(part, x):

@@ -190,7 +190,7 @@ def test_a_rebuilt_row_follows_the_formula(dtype, n_outputs, width):
     np.testing.assert_allclose(scores, expected, atol=1000 * np.finfo(dtype).eps)
 
 
-def test_a_rebuilt_row_of_one_neighbour_has_its_model():
+def test_a_rebuilt_row_of_one_neighbor_has_its_model():
     models = local_models()
     rows = np.vstack([models.X, models.anchors])
     scores = score_rows(row_passes.rebuilt_row, models, rows, 1e-4, n_neighbors=1)

@@ -112,8 +112,8 @@ def sigmoid(rng, n_components):
 
 
 def gaussian(rng, n_components):
-    centres = rng.standard_normal((n_components, N_FEATURES))
-    return GaussianGate(centres, np.zeros(n_components), scale=4.0)
+    centers = rng.standard_normal((n_components, N_FEATURES))
+    return GaussianGate(centers, np.zeros(n_components), scale=4.0)
 
 
 def components(dtype, n_components):

@@ -97,7 +97,7 @@ class TreeCellsDisplay:
         X : array, data frame or CSR matrix of shape (n_samples, 2)
             Rows to show.
         y : array of shape (n_samples,) or None
-            Their labels or values, shown by colour.
+            Their labels or values, shown by color.
         ax : matplotlib Axes or None
             Where to draw; None makes a figure.
         grid_resolution : int, default=500

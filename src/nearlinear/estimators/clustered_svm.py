@@ -52,7 +52,7 @@ class ClusteredSVMClassifier(LocalClassifier):
     classes_ : array of shape (n_classes,)
         Class labels.
     predictor_ : LocallyLinear
-        One local model for each cluster centre; a row is answered by the nearest.
+        One local model for each cluster center; a row is answered by the nearest.
     cost_ : Cost
         Multiply-adds per row, the same as a multiple of a linear model, and bytes.
     duality_gap_ : float
@@ -111,8 +111,8 @@ class ClusteredSVMClassifier(LocalClassifier):
         wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
         numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1) + 4 * rows.targets.size
         require_memory(8 * numbers + row_copies(rows.X), self.max_memory, "lower n_clusters")
-        centres = fit_anchors(rows.X, wanted, rng, rows.weight)
-        labels, _ = assign(rows.X, centres)
+        centers = fit_anchors(rows.X, wanted, rng, rows.weight)
+        labels, _ = assign(rows.X, centers)
         indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)
         common = 1.0 / np.sqrt(self.alignment)
         codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (n_rows, 1))
@@ -124,7 +124,7 @@ class ClusteredSVMClassifier(LocalClassifier):
         warn_if_loose(certified, self.tol, type(self).__name__)
         common = rows.X.dtype.type(common)
         self.predictor_ = LocallyLinear(
-            SoftAssignment(centres, 1, 1.0),
+            SoftAssignment(centers, 1, 1.0),
             solution.weights[1:] + common * solution.weights[:1],
             solution.biases[1:] + common * solution.biases[:1],
         )

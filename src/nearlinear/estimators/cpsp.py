@@ -42,7 +42,7 @@ class CPSPClassifier(LocalClassifier):
     width : {"learned", "fixed"}, default="learned"
         Whether gamma is learned, too.
     max_iter : int, default=50
-        Most L-BFGS iterations on the basis; 0 keeps the k-means centres that it starts from.
+        Most L-BFGS iterations on the basis; 0 keeps the k-means centers that it starts from.
     tol : float, default=1e-3
         Stop at this relative norm of the gradient.
     class_weight : dict, "balanced" or None, default=None
@@ -77,7 +77,7 @@ class CPSPClassifier(LocalClassifier):
     -----
     After [1]_, which solves for the hinge by cutting planes whose normals are projected on the
     span of the basis, and adds basis vectors one by one as pre-images. Differs in: the squared
-    hinge; all basis vectors start as k-means centres of the classes and move together along the
+    hinge; all basis vectors start as k-means centers of the classes and move together along the
     exact gradient, while coefficients are always the best ones; the width is learned; several
     classes.
 

@@ -81,12 +81,12 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         mean distance between rows and splits.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start: each parts its rows in halves between two clusters, or anywhere.
-    hard_share : float, default=0.3
+    hard_fraction : float, default=0.3
         Share of the epochs, at the end, in which splits stay and rows follow their hard path.
     polish : bool, default=False
         Solve the weights exactly at the end, and keep them if they are better on held-out rows.
         Not for the Crammer-Singer loss.
-    n_restarts : int, default=1
+    n_init : int, default=1
         Training runs, of which the best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
         Trees whose scores are averaged. "auto" is 3 for ``depth="auto"`` and up to 20,000 rows,
@@ -194,9 +194,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
-        hard_share=0.3,
+        hard_fraction=0.3,
         polish=False,
-        n_restarts=1,
+        n_init=1,
         n_trees="auto",
         linear_root="auto",
         validation_fraction=0.1,
@@ -224,9 +224,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.first_sharpness = first_sharpness
         self.last_sharpness = last_sharpness
         self.splits = splits
-        self.hard_share = hard_share
+        self.hard_fraction = hard_fraction
         self.polish = polish
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
         self.validation_fraction = validation_fraction
@@ -279,7 +279,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     r"""Local deep kernel learning for regression: a tree of linear models.
 
     Minimizes the objective of :class:`LDKLClassifier` with the squared or the
-    :math:`\varepsilon`-insensitive loss on standardised targets.
+    :math:`\varepsilon`-insensitive loss on standardized targets.
 
     Parameters
     ----------
@@ -323,12 +323,12 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Sharpness of the splits in the first and in the last soft step.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start.
-    hard_share : float, default=0.3
+    hard_fraction : float, default=0.3
         Share of the epochs, at the end, in which splits stay and rows follow their hard path.
     polish : bool, default=False
         Solve the weights exactly at the end, and keep them if they are better on held-out rows.
         Only for the squared error.
-    n_restarts : int, default=1
+    n_init : int, default=1
         Training runs, of which the best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
         Trees whose values are averaged. "auto" is 3 for ``depth="auto"`` and up to 20,000 rows,
@@ -422,9 +422,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
-        hard_share=0.3,
+        hard_fraction=0.3,
         polish=False,
-        n_restarts=1,
+        n_init=1,
         n_trees="auto",
         linear_root="auto",
         validation_fraction=0.1,
@@ -452,9 +452,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.first_sharpness = first_sharpness
         self.last_sharpness = last_sharpness
         self.splits = splits
-        self.hard_share = hard_share
+        self.hard_fraction = hard_fraction
         self.polish = polish
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
         self.validation_fraction = validation_fraction
@@ -473,7 +473,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     _for_many_rows, _for_wide_rows = ((0, 0.1, 0.1),), ((-3, 0.1, 0.1),)
 
     def _coordinates(self, rows):
-        """Standardised targets, so that C and the steps mean the same in any unit."""
+        """Standardized targets, so that C and the steps mean the same in any unit."""
         values = rows.targets[:, 0].astype(np.float64)
         center = float(np.average(values, weights=rows.weight))
         spread = float(np.sqrt(np.average((values - center) ** 2, weights=rows.weight)))

@@ -89,7 +89,7 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         success_C=1.0,
         success_epsilon=0.01,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="smo",
         tol=1e-2,
         max_iter=500,
@@ -107,7 +107,7 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         self.success_C = success_C
         self.success_epsilon = success_epsilon
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

@@ -125,7 +125,7 @@ class _LMKL(GatingRows, GatedMachines):
         if self.solver == "adam" and not affine:
             raise ValueError(
                 f"{type(self).__name__}(solver='adam') learns linear models and needs kernels that "
-                "have such: 'linear' or 'affine', not normalised to a unit diagonal; take "
+                "have such: 'linear' or 'affine', not normalized to a unit diagonal; take "
                 "solver='smo' for others."
             )
         if self.solver != "auto":
@@ -215,7 +215,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         gating_features=None,
         C=3.0,
         gate_penalty=3.0,
-        normalisation="variance",
+        normalization="variance",
         solver="auto",
         n_init=1,
         tol=1e-3,
@@ -235,7 +235,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         self.gating_features = gating_features
         self.C = C
         self.gate_penalty = gate_penalty
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.n_init = n_init
         self.tol = tol
@@ -311,7 +311,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         C=10.0,
         epsilon=0.1,
         gate_penalty=3.0,
-        normalisation="variance",
+        normalization="variance",
         solver="auto",
         n_init=1,
         tol=1e-3,
@@ -331,7 +331,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         self.C = C
         self.epsilon = epsilon
         self.gate_penalty = gate_penalty
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.n_init = n_init
         self.tol = tol

@@ -65,7 +65,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         per_feature=False,
         *,
         C=10.0,
-        normalisation=0.5,
+        length_exponent=0.5,
         bandwidths=None,
         anchors="rows",
         n_anchors=2000,
@@ -87,7 +87,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         self.profile = profile
         self.per_feature = per_feature
         self.C = C
-        self.normalisation = normalisation
+        self.length_exponent = length_exponent
         self.bandwidths = bandwidths
         self.anchors = anchors
         self.n_anchors = n_anchors
@@ -172,7 +172,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation=0.5,
+        length_exponent=0.5,
         bandwidths=None,
         anchors="rows",
         n_anchors=2000,
@@ -194,7 +194,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.per_feature = per_feature
         self.C = C
         self.epsilon = epsilon
-        self.normalisation = normalisation
+        self.length_exponent = length_exponent
         self.bandwidths = bandwidths
         self.anchors = anchors
         self.n_anchors = n_anchors

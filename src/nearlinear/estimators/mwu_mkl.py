@@ -67,7 +67,7 @@ class MWUMKLClassifier(KernelClassifier):
         kernels="gaussians",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="exchange",
         eps=0.02,
         tol=2e-2,
@@ -79,7 +79,7 @@ class MWUMKLClassifier(KernelClassifier):
     ):
         self.kernels = kernels
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.eps = eps
         self.tol = tol

@@ -100,7 +100,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         n_selected=None,
         max_rounds=8,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="smo",
         tol=1e-2,
         max_iter=500,
@@ -114,7 +114,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         self.n_selected = n_selected
         self.max_rounds = max_rounds
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

@@ -61,7 +61,7 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
         kernels="bank",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         insertions=30,
         chunk=None,
@@ -73,7 +73,7 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
         verbose=0,
     ):
         super().__init__(
-            kernels, C=C, normalisation=normalisation, bias=bias, tol=tol, max_iter=max_iter,
+            kernels, C=C, normalization=normalization, bias=bias, tol=tol, max_iter=max_iter,
             class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.insertions = insertions
@@ -111,7 +111,7 @@ class SequentialMKLRegressor(_Sequential, KernelRegressor):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         insertions=30,
         chunk=None,
@@ -122,7 +122,7 @@ class SequentialMKLRegressor(_Sequential, KernelRegressor):
         verbose=0,
     ):
         super().__init__(
-            kernels, C=C, epsilon=epsilon, normalisation=normalisation, bias=bias, tol=tol,
+            kernels, C=C, epsilon=epsilon, normalization=normalization, bias=bias, tol=tol,
             max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.insertions = insertions

@@ -82,7 +82,7 @@ class SimpleMKLClassifier(_Simple, KernelClassifier):
         kernels="gaussians",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         weight_solver="newton",
         p=1.0,
@@ -94,7 +94,7 @@ class SimpleMKLClassifier(_Simple, KernelClassifier):
         verbose=0,
     ):
         super().__init__(
-            kernels, C=C, normalisation=normalisation, bias=bias, tol=tol, max_iter=max_iter,
+            kernels, C=C, normalization=normalization, bias=bias, tol=tol, max_iter=max_iter,
             class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.weight_solver = weight_solver
@@ -138,7 +138,7 @@ class SimpleMKLRegressor(_Simple, KernelRegressor):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         weight_solver="newton",
         p=1.0,
@@ -149,7 +149,7 @@ class SimpleMKLRegressor(_Simple, KernelRegressor):
         verbose=0,
     ):
         super().__init__(
-            kernels, C=C, epsilon=epsilon, normalisation=normalisation, bias=bias, tol=tol,
+            kernels, C=C, epsilon=epsilon, normalization=normalization, bias=bias, tol=tol,
             max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.weight_solver = weight_solver

@@ -70,7 +70,7 @@ class SPGGMKLClassifier(_Spectral, KernelClassifier):
         C=10.0,
         sigma=1.0,
         p=1.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         tol=1e-2,
         max_iter=500,
@@ -80,7 +80,7 @@ class SPGGMKLClassifier(_Spectral, KernelClassifier):
         verbose=0,
     ):
         super().__init__(
-            kernels, C=C, normalisation=normalisation, bias=bias, tol=tol, max_iter=max_iter,
+            kernels, C=C, normalization=normalization, bias=bias, tol=tol, max_iter=max_iter,
             class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.sigma = sigma
@@ -89,7 +89,7 @@ class SPGGMKLClassifier(_Spectral, KernelClassifier):
 
 @documents_machine()
 class SPGGMKLRegressor(_Spectral, KernelRegressor):
-    r"""SPG-GMKL for regression: penalised kernel weights under the ε-insensitive loss.
+    r"""SPG-GMKL for regression: penalized kernel weights under the ε-insensitive loss.
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
 
@@ -126,7 +126,7 @@ class SPGGMKLRegressor(_Spectral, KernelRegressor):
         epsilon=0.1,
         sigma=1.0,
         p=1.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         tol=1e-2,
         max_iter=500,
@@ -135,7 +135,7 @@ class SPGGMKLRegressor(_Spectral, KernelRegressor):
         verbose=0,
     ):
         super().__init__(
-            kernels, C=C, epsilon=epsilon, normalisation=normalisation, bias=bias, tol=tol,
+            kernels, C=C, epsilon=epsilon, normalization=normalization, bias=bias, tol=tol,
             max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
         self.sigma = sigma

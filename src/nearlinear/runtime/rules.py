@@ -366,7 +366,7 @@ def _linear_gate(part, n_features):
 
 
 def _gaussian_gate(part, n_features):
-    n_components, _ = _floats(part.centres, None, n_features, name="centres")
+    n_components, _ = _floats(part.centers, None, n_features, name="centers")
     _require(n_components >= 1, part.kind, "it has no components")
     _floats(part.log_widths, n_components, name="log_widths")
     _number(part.scale, "scale", 1e-300)
@@ -405,7 +405,7 @@ def _repeated(part, n_features):
 _GATES = {
     "Softmax": (("directions", "offsets"), _linear_gate),
     "Sigmoid": (("directions", "offsets"), _linear_gate),
-    "GaussianGate": (("centres", "log_widths", "scale"), _gaussian_gate),
+    "GaussianGate": (("centers", "log_widths", "scale"), _gaussian_gate),
     "Viewing": (("gate", "view"), _viewing),
     "Rounded": (("gate", "margin"), _rounded),
     "SoftmaxOf": (("scores", "sharpness"), _of_scores("sharpness")),

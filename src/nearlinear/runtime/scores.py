@@ -66,8 +66,8 @@ def _nearest(gate, X):
 
 
 def _squared_distances(X, anchors, metric=None):
-    centre = anchors.mean(axis=0) if len(anchors) else 0.0
-    X, anchors = X - centre, anchors - centre
+    center = anchors.mean(axis=0) if len(anchors) else 0.0
+    X, anchors = X - center, anchors - center
     if metric is not None:
         X, anchors = X * np.sqrt(metric), anchors * np.sqrt(metric)
     squares = (X**2).sum(axis=1)[:, None] - 2.0 * (X @ anchors.T) + (anchors**2).sum(axis=1)
@@ -268,7 +268,7 @@ def _linear_scores(part, X):
 
 def _gaussian_gate(part, X):
     narrow = np.exp(-2.0 * np.clip(part.log_widths, -20.0, 20.0)) / part.scale
-    return _softmax(-_squared_distances(X, part.centres) * narrow)
+    return _softmax(-_squared_distances(X, part.centers) * narrow)
 
 
 def _rounded(part, X):

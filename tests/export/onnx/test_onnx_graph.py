@@ -569,7 +569,7 @@ def test_model_that_is_not_fitted_is_refused():
         to_onnx(make("LLSVMClassifier"))
 
 
-def test_neighbourhood_machine_is_refused(moons):
+def test_neighborhood_machine_is_refused(moons):
     model = nearlinear.SVMKNNClassifier(n_neighbors=12).fit(*moons)
     with pytest.raises(OnnxExportError, match="SVMKNNClassifier solves a new problem"):
         to_onnx(model)

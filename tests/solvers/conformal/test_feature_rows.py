@@ -22,7 +22,7 @@ N_ROWS = 120
 EVERYONE = np.arange(N_ROWS)
 WHICH, WEIGHTS = np.array([0, 5, 6, 12, 19]), np.array([0.1, 0.3, 0.2, 0.15, 0.25])
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_WAY = pytest.mark.parametrize("way", ["features", "features in a matrix"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
@@ -52,7 +52,7 @@ def make_bank(X, profile="gaussian", per_feature=False):
     """Ten anchors, two γ, divided by their lengths."""
     gammas = PROFILES[profile].gamma(np.array([0.5, 3.0]), 4.0)
     bank = ConformalBank.of_all(X[::12], gammas, PROFILES[profile], per_feature)
-    bank.normalise(bank.traces(X, np.ones(len(X))), 0.5, 4.0)
+    bank.normalize(bank.traces(X, np.ones(len(X))), 0.5, 4.0)
     return bank
 
 

@@ -16,7 +16,7 @@ from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
 from reference.kernel_learning import best_value
 
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_WAY = pytest.mark.parametrize(
     "way",

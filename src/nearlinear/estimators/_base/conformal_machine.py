@@ -39,11 +39,11 @@ CONFORMAL_CONSTRAINTS = {
     "random_state": SHARED["random_state"],
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
-    "normalisation": [Interval(Real, 0, 1, closed="both")],
+    "length_exponent": [Interval(Real, 0, 1, closed="both")],
     "bandwidths": ["array-like", None],
     "anchors": [one_of("rows", "kmeans"), "array-like"],
     "n_anchors": [at_least(1), None],
-    "bias": [one_of("free", "penalised", "none")],
+    "bias": [one_of("free", "penalized", "none")],
     "max_kernels": [at_least(1), None],
     "refinement": [one_of("models", "kernels"), None],
     "insertions": [at_least(1)],
@@ -173,13 +173,13 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
     def _scales(self, X, weight):
         return ConformalScales.of_rows(
             X, weight, PROFILES[self.profile], self.per_feature,
-            checked_bandwidths(self.bandwidths), self.normalisation,
+            checked_bandwidths(self.bandwidths), self.length_exponent,
         )  # fmt: skip
 
     def _steps(self):
         if self.bias == "free":
             return FreeBias()
-        return FixedBias(1.0 if self.bias == "penalised" else 0.0)
+        return FixedBias(1.0 if self.bias == "penalized" else 0.0)
 
     def _check_memory(self, rows):
         """Vectors of rows and of candidates, one working matrix, and blocks of gates."""

@@ -8,8 +8,8 @@ _KERNELS = """kernels : str, kernel, function, Family or list of these, default=
         return their Gram block."""
 _C = """C : float, default={C}
         Weight of the losses."""
-_NORMALISATION = """
-    normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
+_NORMALIZATION = """
+    normalization : {{"variance", "trace", "diagonal"}} or None, default="variance"
         Kernels are divided by the variance of the rows' images, by their mean diagonal, to
         k(x, x) = 1, or taken as they are."""
 _SOLVER = """
@@ -73,7 +73,7 @@ def documents_gated(
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")
-        shared = _C + ("" if is_classifier else EPSILON) + _NORMALISATION
+        shared = _C + ("" if is_classifier else EPSILON) + _NORMALIZATION
         shared += (_SOLVER if values["solver"] else "") + _STOP
         shared += (_CLASS_WEIGHT if is_classifier else "") + _LAST
         attributes = (_CLASSES if is_classifier else TARGET_SPREAD) + _ATTRIBUTES

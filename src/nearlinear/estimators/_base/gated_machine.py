@@ -98,7 +98,7 @@ class GatedMachines(KernelMachine):
         return self.gate_(X)
 
     def _workplace(self, rows):
-        kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalisation)
+        kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalization)
         budget = self._gram_bytes(rows, len(kernels))
         learning = LEARNINGS.get(self.solver, KernelLearning)
         return Workplace(rows, kernels, learning, budget, self.n_jobs, self._units_of(rows))

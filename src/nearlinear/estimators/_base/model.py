@@ -176,12 +176,12 @@ class LocalClassifier(ClassifierMixin, LocalEstimator):
 
     @whole_fit
     def fit(self, X, y, sample_weight=None):
-        """Learn from labelled rows.
+        """Learn from labeled rows.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardised.
+            Rows, best standardized.
         y : array of shape (n_samples,)
             Labels of any type.
         sample_weight : array of shape (n_samples,) or None
@@ -274,7 +274,7 @@ class LocalRegressor(RegressorMixin, LocalEstimator):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardised.
+            Rows, best standardized.
         y : array of shape (n_samples,)
             Values.
         sample_weight : array of shape (n_samples,) or None
@@ -307,7 +307,7 @@ def _canonical(X):
 
 
 def row_copies(X):
-    """Bytes that any fit takes: rows ordered, merged, centred and in blocks, and small things."""
+    """Bytes that any fit takes: rows ordered, merged, centered and in blocks, and small things."""
     stored = X.data.nbytes + X.indices.nbytes if issparse(X) else X.nbytes
     return 5 * stored + (1 << 17)
 

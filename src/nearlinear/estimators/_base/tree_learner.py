@@ -37,7 +37,7 @@ class TreeLearner(TreeSettings):
         shape = self._depth(rows, setting), self._rank(rows)
         train, held_out = rows, None
         is_checked = self._finds_capacity() and are_many(rows)
-        chooses = self.early_stopping or self.polish or self.n_restarts > 1
+        chooses = self.early_stopping or self.polish or self.n_init > 1
         if chooses or is_checked:
             train, held_out = rows.split(self.validation_fraction, rng)
         n_trees = self._tree_count(rows.X.shape[0], setting)
@@ -49,7 +49,7 @@ class TreeLearner(TreeSettings):
             for start in starts:
                 attempts = []
                 trees.append(attempts)
-                for _ in range(self.n_restarts):
+                for _ in range(self.n_init):
                     generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
                     seen = held_out if chooses else None
                     keeper, compare = self._record(train, seen, coordinates)
@@ -158,7 +158,7 @@ class TreeLearner(TreeSettings):
             train_tree(
                 Z, targets, train.weight, start, keeper, C=setting.C,
                 direction_ridge=self.direction_penalty,
-                annealing=Annealing(first, last, self.hard_share),
+                annealing=Annealing(first, last, self.hard_fraction),
                 batch_size=self._batch_rows(Z.shape[0]), jitter=setting.jitter, **common,
             )  # fmt: skip
         if self.polish and keeper.score is not None and can_polish(loss):

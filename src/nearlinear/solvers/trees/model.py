@@ -42,7 +42,7 @@ class TreeModel:
 
     @property
     def center(self):
-        """Slopes and weights that the penalties pull towards: a linear root stays, others go to 0.
+        """Slopes and weights that the penalties pull toward: a linear root stays, others go to 0.
 
         (None, None) where all go to 0.
         """
@@ -82,7 +82,7 @@ def project_rows(Z, projection):
 class RowScaling:
     """z = [(x − center) / scale, 1]: one scale for all features, so their proportions stay.
 
-    Sparse rows are not centred.
+    Sparse rows are not centered.
     """
 
     center: np.ndarray

@@ -67,7 +67,7 @@ def _split_in_halves(Z, depth, splits, rng):
 
 
 def halving_direction(Z, rng):
-    """Between the centres of two clusters, through the median; None where all rows are equal.
+    """Between the centers of two clusters, through the median; None where all rows are equal.
 
     Scaled so that rows lie at a distance of about one.
     """
