@@ -62,7 +62,7 @@ def a9a_split(n_rows=None):
 
 def localized_model(method, n_features, **settings):
     """A method on three kernels of unit diagonal, one gate for each; or on copies of one kernel."""
-    shared = {"C": 1.0, "random_state": 0}
+    shared = {"C": 1.0} | ({} if method == "samkl" else {"random_state": 0})
     if method == "affine_lmkl":
         return LMKLClassifier(**shared | settings)
     shared |= {"normalization": "diagonal"} | ({"n_copies": 1} if method == "lmkl" else {})

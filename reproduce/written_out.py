@@ -11,7 +11,7 @@ from nearlinear import LDKLClassifier, LDKLRegressor, LLCSAPLClassifier
 _TREE = {
     "depth": "auto",
     "n_components": None,
-    "feature": "tanh",
+    "node_gate": "tanh",
     "sigma": 1.0,
     "solver": "adam",
     "max_iter": 100,

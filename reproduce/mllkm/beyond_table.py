@@ -31,12 +31,12 @@ OPTIONS = {
 SHARES = {"validation": 1 / 2, "accuracy": 3 / 7}
 EVERY_SET = "all"
 EXPLANATION = """
-C = 10 and length_exponent 0.5 but where the option says otherwise. Held out: a third of each training
-part, the model fitted to the rest. Test: the model fitted to the whole training part; nothing is
-chosen by it. Cells are held out / test in percent and, below, kernels and CPU seconds of the fit to
-the training part. Differences are to base in points, the mean over the sets, with the standard
-error over splits; in brackets this error corrected for the rows that splits share (Nadeau and
-Bengio, "Inference for the generalization error", 2003).
+C = 10 and length_exponent 0.5 but where the option says otherwise. Held out: a third of each
+training part, the model fitted to the rest. Test: the model fitted to the whole training part;
+nothing is chosen by it. Cells are held out / test in percent and, below, kernels and CPU seconds of
+the fit to the training part. Differences are to base in points, the mean over the sets, with the
+standard error over splits; in brackets this error corrected for the rows that splits share (Nadeau
+and Bengio, "Inference for the generalization error", 2003).
 
 """
 

@@ -210,10 +210,10 @@ def test_a_tree_without_splits_is_one_bar(blobs):
     assert bands(display) == []
 
 
-@pytest.mark.parametrize("feature", ["tanh", "compositional", "indicator"])
-def test_sparse_rows_give_the_same_numbers_as_dense_ones(blobs, feature):
+@pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])
+def test_sparse_rows_give_the_same_numbers_as_dense_ones(blobs, node_gate):
     X, y = blobs
-    model = LDKLClassifier(depth=2, feature=feature, **FEW).fit(X, y)
+    model = LDKLClassifier(depth=2, node_gate=node_gate, **FEW).fit(X, y)
     dense, sparse = draw(model, X, y), draw(model, csr_matrix(X), y)
     np.testing.assert_array_equal(sparse.traffic, dense.traffic)
     np.testing.assert_array_equal(sparse.quality, dense.quality)

@@ -378,7 +378,7 @@ WRONG = {
     "batch_size": [0],
     "bias": ["maybe", True],
     "blend": ["mean"],
-    "chunk": [0, 1.5],
+    "chunk_size": [0, 1.5],
     "class_weight": ["heavy"],
     "cluster_rows": [1, 2.5],
     "coding": ["hard"],
@@ -387,14 +387,14 @@ WRONG = {
     "early_stopping": ["yes"],
     "eps": [0.0],
     "epsilon": [-0.1],
-    "feature": ["sine"],
+    "node_gate": ["sine"],
     "first_sharpness": [0.0],
     "gamma": [-1.0],
     "gate": [],  # has sentences of its own, see test_gating_rows.py
     "gate_penalty": [-0.1],
     "gating_features": [],  # so have these
     "hard_fraction": [-0.1, 1.0],
-    "insertions": [0, 1.5],
+    "max_insertions": [0, 1.5],
     "jitter": [-0.1],
     "kernel": ["poly"],
     "kernels": [],  # has sentences of its own, see below
@@ -422,9 +422,9 @@ WRONG = {
     "n_jobs": [1.5],
     "n_neighbors": [0, 2.5],
     "n_passes": [0, 1.5],
-    "n_init": [0],
     "n_selected": [0, 1.5],
     "n_trees": [0, 1.5],
+    "length_exponent": [-0.1, 1.5, "trace"],
     "linear_root": ["maybe", None],
     "normalization": ["l2", True],
     "p": [0.5],
@@ -453,8 +453,6 @@ WRONG = {
 WRONG_HERE = {
     ("CPSPClassifier", "max_iter"): [-1, 2.5],  # zero keeps the basis it starts from
     ("LaSVMClassifier", "kernel"): [],  # has sentences of its own, see below
-    ("MLLKMClassifier", "length_exponent"): [-0.1, 1.5, "trace"],  # a power
-    ("MLLKMRegressor", "length_exponent"): [-0.1, 1.5, "trace"],
 }
 CASES = [
     (estimator, parameter, value)

@@ -46,14 +46,14 @@ def test_a_gaussian_kernel_sees_what_a_line_does_not(rng):
     X = rng.uniform(-1, 1, size=(200, 2))
     y = ((X**2).sum(axis=1) < 0.5).astype(int)
     straight = SVMKNNClassifier(200).fit(X, y).score(X, y)
-    curved = SVMKNNClassifier(200, kernel="rbf", C=10.0).fit(X, y).score(X, y)
+    curved = SVMKNNClassifier(200, kernel="gaussian", C=10.0).fit(X, y).score(X, y)
     assert curved > straight + 0.2
 
 
 def test_gamma_is_the_sharpness_of_the_gaussian_kernel(moons):
     X, y = moons
-    flat = SVMKNNClassifier(50, kernel="rbf", gamma=0.01, C=10.0).fit(X, y)
-    sharp = SVMKNNClassifier(50, kernel="rbf", gamma=50.0, C=10.0).fit(X, y)
+    flat = SVMKNNClassifier(50, kernel="gaussian", gamma=0.01, C=10.0).fit(X, y)
+    sharp = SVMKNNClassifier(50, kernel="gaussian", gamma=50.0, C=10.0).fit(X, y)
     assert sharp.score(X, y) > flat.score(X, y)
 
 

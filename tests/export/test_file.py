@@ -193,8 +193,8 @@ SETTINGS = [
     ("LLCSAPLClassifier", {"local_model": "constant", "loss": "log_loss"}),
     ("ClusteredSVMClassifier", {"loss": "log_loss"}),
     *(
-        ("LDKLClassifier", {"feature": feature, "n_components": width, "n_trees": n_trees})
-        for feature in ("tanh", "compositional", "indicator")
+        ("LDKLClassifier", {"node_gate": node_gate, "n_components": width, "n_trees": n_trees})
+        for node_gate in ("tanh", "compositional", "indicator")
         for width, n_trees in ((None, 2), (2, 1))
     ),
     ("LDKLClassifier", {"depth": 0}),
@@ -686,7 +686,7 @@ def test_every_lie_of_a_header_is_refused(key, value, content, path):
     refused(path, *content, put_top(key, value))
 
 
-@pytest.mark.parametrize("name", ["soft anchors", "tree of TanhFeature", "conformal, gaussian"])
+@pytest.mark.parametrize("name", ["soft anchors", "tree of TanhNode", "conformal, gaussian"])
 def test_rows_shorter_than_the_predictors_never_reach_compiled_code(name, path):
     def edit(header, arrays):
         header.update(n_features=2, n_gating_features=1)
@@ -723,7 +723,7 @@ def test_the_record_never_stands_in_the_way(record, content, model, rows, path):
 
 def test_a_regressor_has_no_classes_and_a_classifier_has(path):
     for name, classes in (("LDKLClassifier", None), ("LDKLRegressor", ["a", "b"])):
-        header, arrays = crafted.make("tree of one node, TanhFeature")
+        header, arrays = crafted.make("tree of one node, TanhNode")
         path.write_bytes(to_bytes({**header, "method": name, "classes": classes}, arrays))
         with pytest.raises(ModelFileError, match="classes"):
             load(path)

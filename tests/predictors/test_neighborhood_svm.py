@@ -10,7 +10,7 @@ from nearlinear.predictors.neighborhood_svm import NeighborhoodSVM, _local_kerne
 from reference import neighborhood as reference
 from reference import svm
 
-kernels = pytest.mark.parametrize("gamma", [0.0, 0.7], ids=["linear", "rbf"])
+kernels = pytest.mark.parametrize("gamma", [0.0, 0.7], ids=["linear", "gaussian"])
 TIGHT = 1e-8
 
 

@@ -36,7 +36,7 @@ def test_a_sized_model_costs_no_more_than_the_tree(method, n_features, n_classes
     assert budget - per_unit < cost <= budget
 
 
-@pytest.mark.parametrize("shape", [{"feature": "indicator"}, {"n_components": 4}])
+@pytest.mark.parametrize("shape", [{"node_gate": "indicator"}, {"n_components": 4}])
 def test_the_budget_is_the_cost_of_a_tree_of_that_shape(shape):
     X, y = labeled_rows(6, 3)
     tree = LDKLClassifier(3, max_iter=1, random_state=0, **shape).fit(X, y)

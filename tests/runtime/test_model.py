@@ -149,7 +149,7 @@ def test_lists_of_rows_are_taken():
 
 
 def test_scores_have_the_precision_of_the_model(rows):
-    header, arrays = make("tree of TanhFeature", np.float32)
+    header, arrays = make("tree of TanhNode", np.float32)
     assert model_of(header, arrays).decision_function(rows).dtype == np.float32
 
 

@@ -241,7 +241,7 @@ def test_a_leaf_row_follows_the_formula(dtype, n_outputs, depth):
     model = make_tree("indicator", depth, n_outputs, dtype=dtype)
     intercept = np.array([0.4, -1.5, 2.5], dtype=dtype)[:n_outputs]
     leaves = TreePath.of(
-        model.splits, model.slopes, model.weights, intercept, model.feature
+        model.splits, model.slopes, model.weights, intercept, model.node_gate
     ).weights
     X = np.ascontiguousarray(make_rows(n_rows=20, dtype=dtype)[0][:, :-1])
     scores = np.full((len(X), n_outputs), np.nan, dtype=dtype)

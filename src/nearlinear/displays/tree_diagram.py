@@ -71,13 +71,13 @@ class TreeDiagramDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model, X, y, *, feature_names=None, max_depth=None, ax=None, title=None
+        cls, estimator, X, y, *, feature_names=None, max_depth=None, ax=None, title=None
     ):
         """Send rows down the tree, and draw.
 
         Parameters
         ----------
-        model : LDKLClassifier, LDKLRegressor or a Pipeline that ends in one
+        estimator : LDKLClassifier, LDKLRegressor or a Pipeline that ends in one
             Fitted.
         X : array, data frame or CSR matrix of shape (n_samples, n_features)
             Rows; those of a test set say more than those of the training set.
@@ -96,11 +96,11 @@ class TreeDiagramDisplay:
         -------
         TreeDiagramDisplay
         """
-        tree = FittedTree.of(model, cls.__name__)
+        tree = FittedTree.of(estimator, cls.__name__)
         names = tree.feature_names(feature_names)
         y = column_or_1d(y)
         check_consistent_length(X, y)
-        predicted = model.predict(X)
+        predicted = estimator.predict(X)
         if tree.is_classifier:
             goodness = (predicted == y).astype(float)
         else:

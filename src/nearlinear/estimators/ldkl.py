@@ -29,7 +29,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     where :math:`I_k(x)` says whether x passes node k: in training a product of
     :math:`(1 \pm \tanh(s\,\theta_l^\top z))/2` over the ancestors l with a sharpness s that grows,
     in prediction the one path that the signs of :math:`\theta_l^\top z` choose. :math:`\bar W` is
-    zero, but for a linear root: then the root's feature is 1, its weights start as the linear model
+    zero, but for a linear root: then the root's gate is 1, its weights start as the linear model
     of all rows and are kept near it, and the other nodes add to it. A prediction costs
     :math:`O(D \log M)` for M nodes.
 
@@ -43,12 +43,12 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
-    feature : {"tanh", "compositional", "indicator"}, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with: a tanh of a direction of its own (eq. 10),
         a tanh composed along the path (eq. 9; continuous in x, two thirds of the numbers), or 1
         (piecewise linear, two fifths of the numbers).
     sigma : float, default=1.0
-        Steepness of the tanh feature.
+        Steepness of the tanh gate.
     C : float or "auto", default="auto"
         Weight of the losses. "auto" is chosen together with ``depth="auto"``, and is 10 for a
         given depth.
@@ -93,7 +93,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         else 1. ``partial_fit`` trains one.
     linear_root : bool or "auto", default="auto"
         Whether the root holds a linear model that the rest of the tree adds to. Only for the tanh
-        feature and Adam. "auto" says yes for ``depth="auto"`` and no for a given depth, as in the
+        gate and Adam. "auto" says yes for ``depth="auto"`` and no for a given depth, as in the
         paper. Without a linear root nothing is chosen on held-out rows, and ``depth="auto"`` grows
         with the logarithm of the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
@@ -181,7 +181,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         depth="auto",
         *,
         n_components="auto",
-        feature="tanh",
+        node_gate="tanh",
         sigma=1.0,
         C="auto",
         loss="log_loss",
@@ -211,7 +211,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     ):
         self.depth = depth
         self.n_components = n_components
-        self.feature = feature
+        self.node_gate = node_gate
         self.sigma = sigma
         self.C = C
         self.loss = loss
@@ -291,10 +291,10 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
-    feature : {"tanh", "compositional", "indicator"}, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with; see :class:`LDKLClassifier`.
     sigma : float, default=1.0
-        Steepness of the tanh feature.
+        Steepness of the tanh gate.
     C : float or "auto", default="auto"
         Weight of the losses, of targets in units of their standard deviation. "auto" is chosen
         together with ``depth="auto"``, and is 0.1 for a given depth.
@@ -408,7 +408,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         depth="auto",
         *,
         n_components="auto",
-        feature="tanh",
+        node_gate="tanh",
         sigma=1.0,
         C="auto",
         loss="squared_error",
@@ -438,7 +438,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     ):
         self.depth = depth
         self.n_components = n_components
-        self.feature = feature
+        self.node_gate = node_gate
         self.sigma = sigma
         self.C = C
         self.loss = loss

@@ -73,8 +73,8 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         bias="free",
         max_kernels=None,
         refinement=None,
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         max_support=None,
         tol=1e-2,
         max_iter=100,
@@ -95,8 +95,8 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         self.bias = bias
         self.max_kernels = max_kernels
         self.refinement = refinement
-        self.insertions = insertions
-        self.chunk = chunk
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter
@@ -180,8 +180,8 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         bias="free",
         max_kernels=None,
         refinement=None,
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         max_support=None,
         tol=1e-2,
         max_iter=100,
@@ -202,8 +202,8 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.bias = bias
         self.max_kernels = max_kernels
         self.refinement = refinement
-        self.insertions = insertions
-        self.chunk = chunk
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter

@@ -5,7 +5,7 @@ import numpy as np
 from ..solvers.machine.exchange import certify_mixture, solve_by_averaging, solve_by_exchange
 from ..solvers.machine.problem import MachineSolution
 from ..solvers.mixture.objective import mixed_scores
-from ._base.constraints import SHARED, one_of, positive
+from ._base.constraints import SHARED, one_of, positive, without
 from ._base.kernel_machine import MACHINE_CONSTRAINTS, KernelClassifier, Learned
 from ._base.machine_doc import documents_machine
 from ._base.progress import tell
@@ -56,7 +56,7 @@ class MWUMKLClassifier(KernelClassifier):
     bias = "free"  # the geometric form has no other
 
     _parameter_constraints = {
-        **{name: rule for name, rule in MACHINE_CONSTRAINTS.items() if name != "bias"},
+        **without("bias", MACHINE_CONSTRAINTS),
         "class_weight": SHARED["class_weight"],
         "solver": [one_of("exchange", "averaging")],
         "eps": [positive()],

@@ -9,7 +9,7 @@ from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
-from ._base.constraints import SHARED, at_least
+from ._base.constraints import SHARED, at_least, without
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from ._base.kernel_machine import KernelClassifier
@@ -21,8 +21,7 @@ _FOLDS, _ENOUGH_ROWS = 3, 1000
 
 
 @documents_gated(
-    "SelectedSum", "The round that was kept.", "Most steps of the kernel weights in a round.",
-    "Not used.",
+    "SelectedSum", "The round that was kept.", "Most steps of the kernel weights in a round.", None,
 )  # fmt: skip
 class SAMKLClassifier(GatedMachines, KernelClassifier):
     r"""SAMKL: every row chooses the kernels that speak for it.
@@ -86,8 +85,9 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
            Learning", SDM 2016.
     """
 
+    random_state = None  # nothing is drawn
     _parameter_constraints = {
-        **GATED_CONSTRAINTS,
+        **without("random_state", GATED_CONSTRAINTS),
         "class_weight": SHARED["class_weight"],
         "n_selected": [at_least(1), None],
         "max_rounds": [at_least(1)],
@@ -107,7 +107,6 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         class_weight=None,
         max_memory=None,
         n_jobs=None,
-        random_state=None,
         verbose=0,
     ):
         self.kernels = kernels
@@ -121,7 +120,6 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     def _round_reporter(self):

@@ -5,14 +5,14 @@ from ._base.constraints import at_least
 from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
 from ._base.machine_doc import documents_machine
 
-_CONSTRAINTS = {"insertions": [at_least(1)], "chunk": [at_least(1), None]}
+_CONSTRAINTS = {"max_insertions": [at_least(1)], "chunk_size": [at_least(1), None]}
 
 
 class _Sequential:
     def _weigh(self, learning):
         report = self._reporter()
         found = solve_sequential(
-            learning, tol=self.tol, insertions=self.insertions, chunk=self.chunk,
+            learning, tol=self.tol, max_insertions=self.max_insertions, chunk_size=self.chunk_size,
             max_rounds=self.max_iter,
             on_round=lambda _, evaluation, gap: report(evaluation, gap),
         )  # fmt: skip
@@ -32,9 +32,9 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
     Parameters
     ----------
     %(parameters)s
-    insertions : int, default=30
+    max_insertions : int, default=30
         Most kernels that enter in one round.
-    chunk : int or None, default=None
+    chunk_size : int or None, default=None
         Kernels arrive as a stream in chunks of this many, and those once refused are tried again
         when it has ended. None prices all of them in every round.
 
@@ -63,8 +63,8 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
         C=10.0,
         normalization="variance",
         bias="free",
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         tol=1e-2,
         max_iter=100,
         class_weight=None,
@@ -76,8 +76,8 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
             kernels, C=C, normalization=normalization, bias=bias, tol=tol, max_iter=max_iter,
             class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
-        self.insertions = insertions
-        self.chunk = chunk
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
 
 
 @documents_machine(n_iter="Rounds of pricing.", kernels="bank", max_iter=100)
@@ -89,9 +89,9 @@ class SequentialMKLRegressor(_Sequential, KernelRegressor):
     Parameters
     ----------
     %(parameters)s
-    insertions : int, default=30
+    max_insertions : int, default=30
         Most kernels that enter in one round.
-    chunk : int or None, default=None
+    chunk_size : int or None, default=None
         Kernels arrive as a stream in chunks of this many; None prices all in every round.
 
     Attributes
@@ -113,8 +113,8 @@ class SequentialMKLRegressor(_Sequential, KernelRegressor):
         epsilon=0.1,
         normalization="variance",
         bias="free",
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         tol=1e-2,
         max_iter=100,
         max_memory=None,
@@ -125,5 +125,5 @@ class SequentialMKLRegressor(_Sequential, KernelRegressor):
             kernels, C=C, epsilon=epsilon, normalization=normalization, bias=bias, tol=tol,
             max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
-        self.insertions = insertions
-        self.chunk = chunk
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size

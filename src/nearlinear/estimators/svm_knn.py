@@ -25,7 +25,7 @@ class SVMKNNClassifier(LocalClassifier):
     ----------
     n_neighbors : int, default=20
         Size of the neighborhood, counted in distinct training rows.
-    kernel : {"linear", "rbf"}, default="linear"
+    kernel : {"linear", "gaussian"}, default="linear"
         Kernel of the local machines.
     gamma : float, default=1.0
         Sharpness of the Gaussian kernel, relative to the neighborhood's squared radius.
@@ -65,7 +65,7 @@ class SVMKNNClassifier(LocalClassifier):
     _parameter_constraints = {
         **{name: SHARED[name] for name in ("C", "tol", "class_weight", "n_jobs")},
         "n_neighbors": [at_least(1)],
-        "kernel": [one_of("linear", "rbf")],
+        "kernel": [one_of("linear", "gaussian")],
         "gamma": [positive()],
         "loss": [one_of("hinge", "squared_hinge")],
     }
@@ -101,7 +101,7 @@ class SVMKNNClassifier(LocalClassifier):
             np.zeros_like(cost) if hinge else 0.5 / cost,
             len(self.classes_),
             min(self.n_neighbors, len(rows.X)),
-            float(self.gamma) if self.kernel == "rbf" else 0.0,
+            float(self.gamma) if self.kernel == "gaussian" else 0.0,
             float(self.tol),
         )
 

@@ -21,9 +21,10 @@ import numpy as np
 
 from .._files import replacing
 from .demands import allowance, content_bytes, header_bytes
+from .upgrade import upgrade
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
-VERSION = 2  # with wrappers; files of a model alone are of version 1
+VERSION = 3
 _FIXED = 24
 _ALIGNMENT = 64
 _LONGEST_HEADER = 1 << 26
@@ -95,6 +96,8 @@ def from_bytes(data, name="the model"):
     header = _parsed(text, name)
     arrays = _arrays(data, _FIXED + length, header.pop("arrays"), name)
     _check_demand(content_bytes(header, arrays), len(data), name)
+    if version < VERSION:
+        upgrade(header)
     return header, arrays
 
 
@@ -118,9 +121,7 @@ def _pieces(header, arrays):
         if len(text) == length:
             break
         length = len(text)
-    # readers of version 1 would take labels from the scores
-    version = VERSION if header.get("wrapped_in") else 1
-    fixed = np.array([version, zlib.crc32(text)], dtype="<u4").tobytes()
+    fixed = np.array([VERSION, zlib.crc32(text)], dtype="<u4").tobytes()
     yield MAGIC + fixed + np.array([length], dtype="<u8").tobytes() + text
     at = _FIXED + length
     for array, entry in zip(arrays, entries, strict=True):

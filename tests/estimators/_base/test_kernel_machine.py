@@ -140,7 +140,10 @@ def test_all_ways_to_the_weights_reach_the_same_objective(data, task):
         make("SimpleMKL", task, tol=1e-4, weight_solver=solver).fit(X, y)
         for solver in ("reduced_gradient", "newton", "closed_form")
     ]
-    models += [make("SequentialMKL", task, tol=1e-4, chunk=chunk).fit(X, y) for chunk in (None, 1)]
+    models += [
+        make("SequentialMKL", task, tol=1e-4, chunk_size=chunk_size).fit(X, y)
+        for chunk_size in (None, 1)
+    ]
     np.testing.assert_allclose([m.objective_ for m in models], models[0].objective_, rtol=1e-3)
     assert max(m.duality_gap_ for m in models) < 1e-4 * models[0].objective_
     for model in models:
@@ -180,7 +183,7 @@ def test_the_objective_is_that_of_the_model(data, method, task):
 def test_the_gap_of_sequential_mkl_covers_every_kernel(data):
     X, y = data[0], data[1]["Classifier"]
     model = nearlinear.SequentialMKLClassifier(
-        bank(widths=4), insertions=2, normalization=None, tol=1e-3
+        bank(widths=4), max_insertions=2, normalization=None, tol=1e-3
     ).fit(X, y)  # fmt: skip
     support = places(model.predictor_.support, X)
     first = np.flatnonzero(model.kernel_weights_)[0]
@@ -645,7 +648,7 @@ def test_the_last_line_printed_has_the_gap_of_the_model(data, method, capsys):
 def test_a_fit_that_was_stopped_early_says_so(data, method, task):
     X, y = data[0], data[1][task]
     with pytest.warns(ConvergenceWarning) as caught:
-        extra = {"insertions": 1} if method == "SequentialMKL" else {}
+        extra = {"max_insertions": 1} if method == "SequentialMKL" else {}
         model = make(method, task, tol=1e-6, max_iter=1, **extra).fit(X, y)
     relative = model.duality_gap_ / model.objective_
     text = str(caught[0].message)
@@ -658,7 +661,9 @@ def test_a_stream_of_kernels_that_was_stopped_early_says_so(moons):
     kernels = [Linear(), Polynomial(1), Gaussian(width=10.0), Gaussian(width=0.3)]
     full = make("SequentialMKL", kernels=kernels).fit(*moons)
     with pytest.warns(ConvergenceWarning):
-        cut = make("SequentialMKL", kernels=kernels, chunk=1, insertions=1, max_iter=1).fit(*moons)
+        cut = make(
+            "SequentialMKL", kernels=kernels, chunk_size=1, max_insertions=1, max_iter=1
+        ).fit(*moons)
     assert cut.objective_ - full.objective_ <= cut.duality_gap_
 
 

@@ -24,7 +24,7 @@ from nearlinear.export.c.source import to_c
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import Columns, GaussianGate, Rounded, Sigmoid, Softmax, Viewing
 from nearlinear.gates.scores import Clipped, Repeated, SoftmaxOf, UnitLength
-from nearlinear.gates.trees.node_gates import CompositionalFeature, IndicatorFeature, TanhFeature
+from nearlinear.gates.trees.node_gates import CompositionalNode, IndicatorNode, TanhNode
 from nearlinear.kernels import (
     Custom,
     Gaussian,
@@ -267,11 +267,11 @@ KINDS = {
     "constants": locally_linear(soft_anchors(metric=True), width=0),
     "inverse distance": locally_linear(InverseDistance(numbers()((9, D)), 4)),
     "reconstruction": locally_linear(ReconstructionCodes(numbers()((9, D)), 4)),
-    "tanh": tree(TanhFeature(1.5)),
-    "compositional": tree(CompositionalFeature()),
-    "indicator": tree(IndicatorFeature(), n_outputs=1),
-    "projected": tree(TanhFeature(), projected=True),
-    "forest": TreeForest(tuple(tree(TanhFeature(), seed=seed) for seed in range(3))),
+    "tanh": tree(TanhNode(1.5)),
+    "compositional": tree(CompositionalNode()),
+    "indicator": tree(IndicatorNode(), n_outputs=1),
+    "projected": tree(TanhNode(), projected=True),
+    "forest": TreeForest(tuple(tree(TanhNode(), seed=seed) for seed in range(3))),
     "linear": expansion(Linear(), n_outputs=1),
     "polynomial": expansion(Polynomial(3, 0.2, 1.0)),
     "on columns": expansion(OnColumns(Gaussian(0.4), (3, 1))),

@@ -249,8 +249,8 @@ def test_the_best_weights_are_those_of_the_kernels(learn, way, profile, per_feat
 def test_few_kernels_at_work_reach_the_optimum_of_all(learn, way, task, steps, monkeypatch):
     monkeypatch.setattr(FeatureRows, "working_set", 64)
     monkeypatch.setattr(FeatureRows, "whole_set", 64)
-    found = solve_sequential(learn(way, task, steps), tol=1e-3, insertions=3)
-    expected = solve_sequential(learn("kernels", task, steps), tol=1e-3, insertions=3)
+    found = solve_sequential(learn(way, task, steps), tol=1e-3, max_insertions=3)
+    expected = solve_sequential(learn("kernels", task, steps), tol=1e-3, max_insertions=3)
     assert found.gap <= 1e-3 * found.objective
     assert found.objective - found.gap <= expected.objective * (1 + 1e-9)
     assert expected.objective - expected.gap <= found.objective * (1 + 1e-9)

@@ -34,9 +34,9 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         After the choice of kernels, fit the local models anew without the pressure to be few, or
         improve models, anchors and bandwidths together by gradient; anchors then leave the rows.
         A stream goes on from the kernels as they were chosen.
-    insertions : int, default=30
+    max_insertions : int, default=30
         Most kernels that enter in one round.
-    chunk : int or None, default=None
+    chunk_size : int or None, default=None
         Candidates arrive as a stream in chunks of this many, and those once refused are tried
         again when it has ended. None prices all of them.
     max_support : int or None, default=None

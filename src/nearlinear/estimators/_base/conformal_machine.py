@@ -46,8 +46,8 @@ CONFORMAL_CONSTRAINTS = {
     "bias": [one_of("free", "penalized", "none")],
     "max_kernels": [at_least(1), None],
     "refinement": [one_of("models", "kernels"), None],
-    "insertions": [at_least(1)],
-    "chunk": [at_least(1), None],
+    "max_insertions": [at_least(1)],
+    "chunk_size": [at_least(1), None],
     "max_support": [at_least(1), None],
     "selection_rows": [at_least(1), None],
 }
@@ -156,7 +156,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
     def _choose(self, bank, learning, rows):
         """Kernels and their weights; of many rows, a sample chooses the kernels."""
         options = {
-            "tol": self.tol, "insertions": self.insertions, "chunk": self.chunk,
+            "tol": self.tol, "max_insertions": self.max_insertions, "chunk_size": self.chunk_size,
             "max_rounds": self.max_iter, "on_round": self._reporter(),
         }  # fmt: skip
         n_rows = len(rows.X)

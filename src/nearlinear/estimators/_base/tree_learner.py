@@ -130,7 +130,7 @@ class TreeLearner(TreeSettings):
         rank = None if first.projection is None else len(first.projection)
         shape = (first.depth, rank, first.n_features, first.weights.shape[1])
         wanted = (depth, n_components, rows.X.shape[1], rows.targets.shape[1])
-        if (shape, first.feature, len(trees)) != (wanted, self._feature(), n_trees):
+        if (shape, first.node_gate, len(trees)) != (wanted, self._node_gate(), n_trees):
             return unknown
         coordinates = self._coordinates_found
         return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
@@ -199,9 +199,9 @@ class TreeLearner(TreeSettings):
 
     def _start(self, Z, targets, rows, setting, loss, rng):
         depth, n_components = self._depth(rows, setting), self._rank(rows)
-        n_outputs, feature = targets.shape[1], self._feature()
+        n_outputs, node_gate = targets.shape[1], self._node_gate()
         if self.solver == "sgd":
-            return start_original(Z, depth, n_outputs, feature, rng)
+            return start_original(Z, depth, n_outputs, node_gate, rng)
         some = slice(None)
         if Z.shape[0] > _ROOT_ROWS and setting.depth is not None:
             some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
@@ -222,7 +222,7 @@ class TreeLearner(TreeSettings):
             projection = start_projection(Z, n_components, rng, first)
             Z = project_rows(Z, projection)
         from_data = self.splits == "top_down"
-        start = start_tree(Z, depth, n_outputs, feature, rng, from_data=from_data)
+        start = start_tree(Z, depth, n_outputs, node_gate, rng, from_data=from_data)
         if setting.root_C is not None:
             start = with_linear_root(start, linear_model(Z))
         return replace(start, projection=projection)

@@ -33,7 +33,7 @@ class TreeInTraining:
         self._slopes = Parameter(start.slopes, slopes)
         self._weights = Parameter(start.weights, self._center)
         self._projection = None if start.projection is None else Parameter(start.projection)
-        self._feature = start.feature
+        self._node_gate = start.node_gate
         # a step of r / √(width) on all coordinates moves a projection of a scaled row by about r
         self._size = learning_rate / np.sqrt(start.weights.shape[2])
         if self._projection is not None:
@@ -88,7 +88,7 @@ class TreeInTraining:
         arrays = [getattr(parameter, which) for parameter in self._parameters()]
         if which == "average":
             arrays = [array.copy() for array in arrays]
-        return TreeModel(*arrays[:3], self._feature, *arrays[3:])
+        return TreeModel(*arrays[:3], self._node_gate, *arrays[3:])
 
 
 def train_tree(
