@@ -44,7 +44,7 @@ def test_the_first_bytes_are_those_of_the_page(data):
     version, checksum, length = struct.unpack_from("<IIQ", data, 8)
     text = data[24 : 24 + length]
     assert data[:8] == bytes([0x89, 0x4E, 0x4C, 0x4D, 0x0D, 0x0A, 0x1A, 0x0A])
-    assert (version, checksum) == (1, zlib.crc32(text))
+    assert (version, checksum) == (3, zlib.crc32(data[8:12] + text))
     header = json.loads(text.decode("utf-8"))
     assert {name: header[name] for name in HEADER} == HEADER
 
