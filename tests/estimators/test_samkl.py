@@ -276,12 +276,6 @@ def test_single_precision_rows_stay_so(data):
     assert model.decision_function(data[0]).dtype == np.float32
 
 
-def test_the_seed_changes_nothing(data):
-    X, y = data
-    one, other = (make(random_state=seed).fit(X, y).decision_function(X) for seed in (0, 1))
-    np.testing.assert_array_equal(one, other)
-
-
 def test_verbose_prints_a_line_for_every_round(data, capsys):
     make().fit(*data)
     assert capsys.readouterr().out == ""
