@@ -6,10 +6,10 @@ import struct
 import zlib
 
 import pytest
+from runtime import crafted
 
 from nearlinear.runtime.container import MAGIC, from_bytes, to_bytes
 from nearlinear.runtime.upgrade import FIELDS, KINDS, PARAMETERS, VALUES, upgrade
-from tests.runtime import crafted
 
 
 def in_old_names(value):
