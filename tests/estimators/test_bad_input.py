@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import nearlinear
-from nearlinear.estimators._base.model import require_memory
+from nearlinear.estimators._base.old_model import require_memory
 
 
 def message(caught):

@@ -1,6 +1,7 @@
 """CSVM: one linear SVM for each cluster, held together by a common one."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..gates.anchors import SoftAssignment
@@ -8,11 +9,11 @@ from ..gates.clustering import assign, fit_anchors, limit_to_distinct
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.anchors.fixed_gate import solve_local_models
-from ._base.constraints import SHARED, at_least, one_of, positive
-from ._base.model import LocalClassifier, require_memory, row_copies
+from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
+from ._base.model import Learned, Model
 
 
-class ClusteredSVMClassifier(LocalClassifier):
+class ClusteredSVMClassifier(ClassifierMixin, Model):
     r"""Clustered SVM: a linear SVM in each k-means cluster, aligned with a global one.
 
     Minimizes, over a global :math:`w` and one :math:`w_l` for each cluster,
@@ -70,12 +71,11 @@ class ClusteredSVMClassifier(LocalClassifier):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **shared("C", "loss", "tol", "max_iter", "class_weight", "max_memory", "n_jobs"),
+        **shared("random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "alignment": [positive()],
     }
-    for _name in ("warm_start", "verbose"):
-        _parameter_constraints.pop(_name)
 
     def __init__(
         self,
@@ -123,9 +123,10 @@ class ClusteredSVMClassifier(LocalClassifier):
         )  # fmt: skip
         warn_if_loose(certified, self.tol, type(self).__name__)
         common = rows.X.dtype.type(common)
-        self.predictor_ = LocallyLinear(
+        predictor = LocallyLinear(
             SoftAssignment(centers, 1, 1.0),
             solution.weights[1:] + common * solution.weights[:1],
             solution.biases[1:] + common * solution.biases[:1],
         )
-        self.duality_gap_, self.n_iter_ = solution.gap, solution.n_iter
+        attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
+        return Learned(predictor, attributes)

@@ -18,7 +18,7 @@ from ._base.constraints import SHARED, at_least, positive
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from ._base.kernel_machine import KernelClassifier
-from ._base.model import require_memory
+from ._base.old_model import require_memory
 
 # Rows that take part in finding clusters: centers are averages, more hardly move them.
 _MOST_ROWS = 20_000

@@ -14,7 +14,7 @@ from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.machine.lasvm import OnlineSVM, fit_lasvm
 from ._base.constraints import SHARED, at_least
-from ._base.model import LocalClassifier, require_memory
+from ._base.old_model import LocalClassifier, require_memory
 from ._base.progress import each_output
 from ._base.rows import class_targets
 from ._base.whole_fit import keeping, whole_fit

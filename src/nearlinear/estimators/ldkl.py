@@ -7,7 +7,7 @@ import numpy as np
 from ..losses import LOSSES, EpsilonInsensitive, SquaredError
 from ._base.constraints import at_least, one_of
 from ._base.labels import row_weights
-from ._base.model import LocalClassifier, LocalRegressor
+from ._base.old_model import LocalClassifier, LocalRegressor
 from ._base.rows import merge_regression_rows, merge_rows
 from ._base.tree_coordinates import TreeCoordinates
 from ._base.tree_learner import TreeLearner

@@ -17,7 +17,7 @@ from ._base.gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Lo
 from ._base.gating_rows import Checked, GatingRows
 from ._base.kernel_machine import KernelClassifier, KernelRegressor
 from ._base.lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
-from ._base.model import require_memory
+from ._base.old_model import require_memory
 from ._base.progress import tell
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.

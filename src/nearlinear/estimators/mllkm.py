@@ -9,7 +9,7 @@ from ._base.conformal_doc import documents_conformal
 from ._base.conformal_machine import CONFORMAL_CONSTRAINTS, ConformalMachine
 from ._base.constraints import SHARED, at_least
 from ._base.labels import row_weights
-from ._base.model import LocalClassifier, LocalRegressor
+from ._base.old_model import LocalClassifier, LocalRegressor
 from ._base.rows import class_targets
 from ._base.whole_fit import whole_fit
 

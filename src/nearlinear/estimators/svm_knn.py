@@ -1,13 +1,14 @@
 """SVM-KNN: a support vector machine among the neighbors of each query."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from ..predictors.neighborhood_svm import NeighborhoodSVM
-from ._base.constraints import SHARED, at_least, one_of, positive
-from ._base.model import LocalClassifier
+from ._base.checks import at_least, one_of, positive, shared
+from ._base.model import Learned, Model
 
 
-class SVMKNNClassifier(LocalClassifier):
+class SVMKNNClassifier(ClassifierMixin, Model):
     r"""Nearest neighbors decide if they agree, else an SVM trained on them alone.
 
     For a query x with neighbors N(x) that do not all agree, minimizes
@@ -62,8 +63,9 @@ class SVMKNNClassifier(LocalClassifier):
            Classification for Visual Category Recognition", CVPR 2006.
     """
 
+    _takes_sparse = False
     _parameter_constraints = {
-        **{name: SHARED[name] for name in ("C", "tol", "class_weight", "n_jobs")},
+        **shared("C", "tol", "class_weight", "n_jobs"),
         "n_neighbors": [at_least(1)],
         "kernel": [one_of("linear", "gaussian")],
         "gamma": [positive()],
@@ -94,22 +96,14 @@ class SVMKNNClassifier(LocalClassifier):
     def _learn(self, rows):
         cost = self.C * rows.weight
         hinge = self.loss == "hinge"
-        self.predictor_ = NeighborhoodSVM(
+        predictor = NeighborhoodSVM(
             rows.X,
             rows.labels.astype(np.int64),
             cost if hinge else np.full_like(cost, np.inf),
             np.zeros_like(cost) if hinge else 0.5 / cost,
-            len(self.classes_),
+            len(rows.task.classes),
             min(self.n_neighbors, len(rows.X)),
             float(self.gamma) if self.kernel == "gaussian" else 0.0,
             float(self.tol),
         )
-
-    @property
-    def _score_dtype(self):
-        return self.predictor_.rows.dtype
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+        return Learned(predictor)

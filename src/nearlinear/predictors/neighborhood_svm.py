@@ -106,6 +106,10 @@ class NeighborhoodSVM:
         )  # fmt: skip
 
     @property
+    def dtype(self):
+        return self.rows.dtype
+
+    @property
     def cost(self):
         """Search by brute force and one Gram matrix; the local solver's steps come on top."""
         n_rows, n_features = self.rows.shape

@@ -172,6 +172,10 @@ class TreePath:
         return scores + self.intercept
 
     @property
+    def dtype(self):
+        return self.weights.dtype
+
+    @property
     def cost(self):
         n_outputs, width = self.weights.shape[1:]
         dots = {

@@ -26,7 +26,7 @@ from ...solvers.mixture.objective import Evaluation
 from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
-from .model import LocalEstimator, require_memory
+from .old_model import LocalEstimator, require_memory
 from .progress import each_output, tell
 from .rows import TrainingRows
 from .whole_fit import keep

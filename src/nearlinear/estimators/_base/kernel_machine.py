@@ -16,7 +16,7 @@ from ...solvers.machine.bias import FixedBias, FreeBias
 from ...solvers.machine.problem import DualProblem, MachineSolution
 from ...solvers.mixture.objective import KernelLearning
 from .constraints import SHARED, at_least, one_of
-from .model import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
+from .old_model import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
 from .progress import each_output, tell
 from .whole_fit import keep
 

@@ -11,7 +11,7 @@ from ...gates.trees.node_gates import NODE_GATES, TanhNode
 from ...solvers.trees.model import RowScaling
 from .capacity import given, usual_epochs
 from .constraints import SHARED, at_least, cost, one_of, positive, share
-from .model import require_memory, row_copies
+from .old_model import require_memory, row_copies
 
 _WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
 _USUAL_COMPONENTS = 32
