@@ -14,6 +14,9 @@ from .checks import fit_context, require_finite_model
 from .input import fit_rows, scored_rows
 from .task import answers
 
+# Attributes that a fitted model has from its rows, whatever was learned from them.
+_OF_ROWS = ("n_features_in_", "feature_names_in_", "n_gating_features_", "classes_")
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -83,18 +86,29 @@ class Model(BaseEstimator):
         rows = fit_rows(self, X, y, sample_weight, gating)
         with one_blas_thread():
             learned = self._learn(rows)
-        return self._settle(rows, learned)
+        return self._settle(learned, rows.X.shape[0], rows.attributes)
 
-    def _settle(self, rows, learned):
+    def _go_on(self, rows):
+        """Learn on from the rows of a stream; a method that can adds ``_learn_more(rows)``."""
+        n_before = (self._training.n_rows or 0) if hasattr(self, "_training") else 0
+        with one_blas_thread():
+            learned = self._learn_more(rows)
+        return self._settle(learned, n_before + rows.X.shape[0], rows.attributes)
+
+    def _settle(self, learned, n_rows=None, of_rows=None):
         """Take over all that was found in one assignment: what fails before leaves the old model.
 
-        A Ctrl-C that learning has answered by keeping something is raised after that.
+        Without rows, the model stays one of those that it knows. A Ctrl-C that learning has
+        answered by keeping something is raised after that.
         """
         require_finite_model(self, learned.predictor)
-        kept = {k: v for k, v in vars(self).items() if not k.endswith("_") and k != "_training"}
+        now = vars(self)
+        if of_rows is None:
+            n_rows, of_rows = self._training.n_rows, {k: now[k] for k in _OF_ROWS if k in now}
+        kept = {k: v for k, v in now.items() if not k.endswith("_") and k != "_training"}
         self.__dict__ = {
-            **kept, **rows.attributes, **learned.attributes, "predictor_": learned.predictor,
-            "_training": Training(rows.X.shape[0], learned.state),
+            **kept, **of_rows, **learned.attributes, "predictor_": learned.predictor,
+            "_training": Training(n_rows, learned.state),
         }  # fmt: skip
         if learned.kept is not None:
             raise KeyboardInterrupt(f"Interrupted: {learned.kept} kept.")

@@ -19,7 +19,7 @@ class Classification:
     """Labels; scores are margins, one column for two classes and else one per class."""
 
     classes: np.ndarray
-    units, score_name = TargetUnits(), "accuracy"
+    units, unit_attributes, score_name = TargetUnits(), {}, "accuracy"
 
     @property
     def attributes(self):
@@ -53,6 +53,10 @@ class Regression:
 
     units: TargetUnits
     score_name, attributes, n_outputs = "R²", {}, 1
+
+    @property
+    def unit_attributes(self):
+        return {"target_spread_": self.units.spread}
 
     def problems(self, rows, C, epsilon):
         """The one dual problem, of values in their unit."""
