@@ -102,8 +102,7 @@ class Weighed:
 def learn_mixture(model, rows, weigh, bias="free"):
     """A machine on a weighted sum of kernels for each output.
 
-    ``weigh(model, learning, report)`` gives the weights of one output; ``report(evaluation, gap)``
-    prints a line.
+    ``weigh(model, learning, tell)`` gives the ``Weighed`` of one output.
     """
     setup, tell = kernel_setup(model, rows), Teller(model)
     grams, learnings = setup.grams(), []
@@ -111,7 +110,7 @@ def learn_mixture(model, rows, weigh, bias="free"):
     def solve(problem):
         learning = KernelLearning(grams, problem, bias_named(bias), max_bytes=setup.max_bytes)
         learnings.append(learning)
-        return weigh(model, learning, _reporter(tell))
+        return weigh(model, learning, tell)
 
     def last_weights(problem):
         learning = learnings[-1]
@@ -135,8 +134,8 @@ def learn_mixture(model, rows, weigh, bias="free"):
     return Learned(predictor, attributes, kept="the last weights are" if was_interrupted else None)
 
 
-def _reporter(tell):
-    """Tells every step of the weights."""
+def told_steps(tell):
+    """A function of an evaluation and its gap that tells every step of the weights."""
     steps = count(1)
 
     def report(evaluation, gap):
