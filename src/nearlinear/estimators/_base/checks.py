@@ -60,8 +60,8 @@ _SHARED = {
     "anchors": [one_of("kmeans", "class_balanced"), "array-like"],
     "sharpness": [positive()],
     "kernels": "no_validation",  # anything that parse_kernels takes
-    "normalisation": [one_of("variance", "trace", "diagonal"), None],
-    "bias": [one_of("free", "penalised", "none")],
+    "normalization": [one_of("variance", "trace", "diagonal"), None],
+    "bias": [one_of("free", "penalized", "none")],
 }
 
 

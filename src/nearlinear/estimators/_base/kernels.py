@@ -51,9 +51,9 @@ class KernelSetup:
 
 
 def kernel_setup(model, rows):
-    """What ``kernels``, ``normalisation`` and ``max_memory`` of a model ask for."""
+    """What ``kernels``, ``normalization`` and ``max_memory`` of a model ask for."""
     listed, landmarks = _listed_kernels(model, rows)
-    kernels, kept = fix_kernels(listed, rows.X, model.normalisation)
+    kernels, kept = fix_kernels(listed, rows.X, model.normalization)
     budget = gram_bytes(rows, len(kernels), model.max_memory)
     return KernelSetup(rows, listed, kernels, kept, landmarks, budget, model.n_jobs)
 
@@ -64,10 +64,10 @@ def _listed_kernels(model, rows):
         if rows.n_gating:
             listed = [OnColumns(kernel, range(rows.n_features)) for kernel in listed]
         return listed, None
-    if model.normalisation == "diagonal":
+    if model.normalization == "diagonal":
         raise ValueError(
             "Precomputed kernels cannot be given a unit diagonal, since new rows come without "
-            "theirs; divide them yourself and take normalisation=None."
+            "theirs; divide them yourself and take normalization=None."
         )
     return [Precomputed(m) for m in range(rows.X.shape[2])], np.arange(rows.X.shape[1])[:, None]
 
@@ -85,7 +85,7 @@ def gram_bytes(rows, n_kernels, max_memory):
 
 def bias_named(bias):
     """How the dual treats a bias, by its name in ``bias=``."""
-    return FreeBias() if bias == "free" else FixedBias(1.0 if bias == "penalised" else 0.0)
+    return FreeBias() if bias == "free" else FixedBias(1.0 if bias == "penalized" else 0.0)
 
 
 @dataclass(frozen=True)
