@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import nearlinear
-from nearlinear.estimators._base import kernel_machine
+from nearlinear.estimators._base import kernels as machine_kernels
 from nearlinear.kernels import Custom, Family, Gaussian, Linear, OnColumns, Polynomial, Scaled, bank
 from nearlinear.solvers.mixture.objective import KernelLearning
 
@@ -581,15 +581,17 @@ def test_rows_on_demand_give_the_model_of_the_matrix(many, method, task, monkeyp
     settings = {"tol": 1e-3, **QUICK.get(method, {})}
     matrix = make(method, task, "gaussians", **settings).fit(X, y)
     computed = []
-    plain = kernel_machine.KernelLearning._source
+    plain = machine_kernels.KernelLearning._source
 
     def note(learning, weights, which):
         source = plain(learning, weights, which)
         computed.append(type(source).__name__)
         return source
 
-    monkeypatch.setattr(kernel_machine.KernelLearning, "_source", note)
-    monkeypatch.setattr(kernel_machine, "_GRAM_BYTES", 40_000)  # a hundred rows of single precision
+    monkeypatch.setattr(machine_kernels.KernelLearning, "_source", note)
+    monkeypatch.setattr(
+        machine_kernels, "_GRAM_BYTES", 40_000
+    )  # a hundred rows of single precision
     on_demand = make(method, task, "gaussians", **settings).fit(X, y)
     assert set(computed) == {"ComputedRows"}
     assert_same_model(on_demand, matrix, X)
