@@ -16,7 +16,7 @@ from benchmarks.shapes import drawn
 from nearlinear.explain.explain import explain
 from nearlinear.gates.anchors import SoftAssignment
 from nearlinear.gates.learned import Rounded, Softmax
-from nearlinear.gates.trees.node_gates import CompositionalFeature, IndicatorFeature, TanhFeature
+from nearlinear.gates.trees.node_gates import CompositionalNode, IndicatorNode, TanhNode
 from nearlinear.predictors.conformal_linear import ConformalLinear
 from nearlinear.predictors.gated import GatedLinear, Stacked
 from nearlinear.predictors.locally_linear import LocallyLinear
@@ -52,7 +52,7 @@ def random_models(rows, X, rng):
     anchors = X[rng.choice(len(X), 100, replace=False)]
     shape = TreeShape(d, rows.depth, rows.n_rows, n_outputs)
     trees = {kind.name: random_tree(shape, kind(), rng) for kind in _FEATURES}
-    forest = TreeForest(tuple(random_tree(shape, TanhFeature(), rng) for _ in range(3)))
+    forest = TreeForest(tuple(random_tree(shape, TanhNode(), rng) for _ in range(3)))
     models = {
         "100 anchors, 8 nearest": LocallyLinear(
             SoftAssignment(anchors, 8, 0.1), draw(100, d, n_outputs), draw(100, n_outputs)
@@ -71,7 +71,7 @@ def random_models(rows, X, rng):
     return models
 
 
-_FEATURES = (TanhFeature, CompositionalFeature, IndicatorFeature)
+_FEATURES = (TanhNode, CompositionalNode, IndicatorNode)
 
 
 def _conformal(anchors, n_outputs, per_feature, draw):

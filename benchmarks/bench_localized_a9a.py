@@ -33,7 +33,7 @@ def beside_libsvm(smoke):
     """The kernels as they are: scikit-learn's have no unit diagonal."""
     split = a9a_split(SMOKE_ROWS if smoke else None)
     X, y = split.X_train, split.y_train
-    settings = {"normalisation": None, "n_jobs": THREADS}
+    settings = {"normalization": None, "n_jobs": THREADS}
 
     def fit(**tolerance):
         model = localized_model("ldmkl", X.shape[1], **settings, **tolerance)

@@ -41,7 +41,7 @@ def small_models(X):
     unit = RowScales(X).squared_distance
     return {
         "C 100": MLLKMClassifier(C=100.0),
-        "C 100 as published": MLLKMClassifier(C=100.0 * unit, normalisation=0.0, bias="none"),
+        "C 100 as published": MLLKMClassifier(C=100.0 * unit, length_exponent=0.0, bias="none"),
     }
 
 

@@ -31,7 +31,7 @@ OURS, MIXTURE = "MLLKM", "SimpleMKL"
 def models_of_set():
     """More kernels than asked for would be in use: the least important leave."""
     models = {
-        OURS: MLLKMClassifier(C=100.0, normalisation=0.75, max_kernels=N_KERNELS),
+        OURS: MLLKMClassifier(C=100.0, length_exponent=0.75, max_kernels=N_KERNELS),
         "LinearSVC": LinearSVC(C=0.1),
         "MLP": MLPClassifier((100,), max_iter=500, random_state=0),
         "SVC": SVC(C=10.0),

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear.gates.trees.balanced import count_nodes
-from nearlinear.gates.trees.node_gates import NODE_FEATURES
+from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.predictors.tree_path import TreePath
 from reproduce.protocol import best_seconds, one_thread
 
@@ -70,7 +70,7 @@ def results_for(shape, rng, budget):
     w = rng.standard_normal(size, dtype=np.float32)
     linear = "X @ w" if shape.n_outputs == 1 else "X @ W"
     calls = {linear: lambda: X @ w}
-    for name, kind in NODE_FEATURES.items():
+    for name, kind in NODE_GATES.items():
         predictor = random_tree(shape, kind(), rng)
         predictor(X[:100])  # compiles
         calls[name] = lambda predictor=predictor: predictor(X)

@@ -42,7 +42,7 @@ TITLES = {
 
 
 def small_split(name, smoke=False):
-    """A set of the paper in double precision, standardised; seed 0 draws the training part."""
+    """A set of the paper in double precision, standardized; seed 0 draws the training part."""
     n_train, n_test, n_features = SHAPES[name]
     if datasets.is_available(name):
         split = datasets.load(name, seed=0, train_rows=n_train)
@@ -62,8 +62,8 @@ def a9a_split(n_rows=None):
 
 def localized_model(method, n_features, **settings):
     """A method on three kernels of unit diagonal, one gate for each; or on copies of one kernel."""
-    shared = {"C": 1.0, "random_state": 0}
+    shared = {"C": 1.0} | ({} if method == "samkl" else {"random_state": 0})
     if method == "affine_lmkl":
         return LMKLClassifier(**shared | settings)
-    shared |= {"normalisation": "diagonal"} | ({"n_copies": 1} if method == "lmkl" else {})
+    shared |= {"normalization": "diagonal"} | ({"n_copies": 1} if method == "lmkl" else {})
     return MAKERS[method](three_kernels(1.0, n_features), **shared | settings)

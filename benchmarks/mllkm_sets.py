@@ -14,7 +14,7 @@ SMOKE_ROWS = 150
 
 
 def mllkm_split(name, smoke=False):
-    """Two classes, standardised by the training part; seed 0 draws what has no split of its own."""
+    """Two classes, standardized by the training part; seed 0 draws what has no split of its own."""
     n_train, n_test, n_features = SHAPES[name]
     if smoke:
         n_train = n_test = SMOKE_ROWS

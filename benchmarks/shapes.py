@@ -26,7 +26,7 @@ def split_of(name):
 
 
 def drawn(n_rows, n_features, n_classes, seed=0):
-    """Rows around random centres, several of them to a class so that no linear model suffices."""
+    """Rows around random centers, several of them to a class so that no linear model suffices."""
     rng = np.random.default_rng(seed)
     centers = rng.standard_normal((8 * n_classes, n_features), dtype=np.float32)
     chosen = rng.integers(len(centers), size=n_rows)
@@ -36,7 +36,7 @@ def drawn(n_rows, n_features, n_classes, seed=0):
 
 
 def drawn_sparse(n_rows=20000, n_features=47000, density=0.0016, seed=0):
-    """Sparse rows of unit length in RCV1's shape, labelled by a hidden direction."""
+    """Sparse rows of unit length in RCV1's shape, labeled by a hidden direction."""
     rng = np.random.default_rng(seed)
     X = scipy.sparse.random(
         n_rows, n_features, density, format="csr", dtype=np.float32, random_state=rng

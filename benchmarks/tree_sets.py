@@ -23,7 +23,7 @@ def tree_split_of(name, smoke=False):
     if is_real:
         split = STUDY.load_split(name, seed=0)
         labels = (split.y_train > 0).astype(int), (split.y_test > 0).astype(int)
-        # Rows in one piece: no model pays for another's favourite order.
+        # Rows in one piece: no model pays for another's favorite order.
         X_train, X_test = map(np.ascontiguousarray, (split.X_train, split.X_test))
         split = Split(name, X_train, labels[0], X_test, labels[1])
     else:

@@ -2,7 +2,7 @@
 
 Something is in one of two states that take turns, and each state has a trend of its own. About
 every seven days both have had their turn; the period is known no better than that. The gates that
-come with LMKL share out a line by thresholds or centres. They can learn the past, but not that it
+come with LMKL share out a line by thresholds or centers. They can learn the past, but not that it
 comes again; shown the cosine and sine of the time, they take the seven days as given.
 
 So we write a gate whose components take turns and whose period is learned. It needs five things:
@@ -85,10 +85,10 @@ def gradient_error(gate, X):
     slopes = rng.standard_normal((len(X), 2))
 
     def value(parameters):
-        return float((slopes * gate.moved(parameters)(X)).sum())
+        return float((slopes * gate.with_parameters(parameters)(X)).sum())
 
     def gradient(parameters):
-        return gate.moved(parameters).gradient(X, slopes)
+        return gate.with_parameters(parameters).gradient(X, slopes)
 
     off = check_grad(value, gradient, gate.parameters)
     return off / np.linalg.norm(gradient(gate.parameters))

@@ -121,11 +121,11 @@ def digits(n_train=200, n_test=100, seed=0, halves=False):
     return scaled("digits_halves" if halves else "digits", *parts, "global")
 
 
-def tumours(n_train=100, n_test=100, seed=0):
-    """Two classes: a small part of the 30 features of tumours that ship with scikit-learn."""
+def tumors(n_train=100, n_test=100, seed=0):
+    """Two classes: a small part of the 30 features of tumors that ship with scikit-learn."""
     X, y = load_breast_cancer(return_X_y=True)
     parts = divide(X, y, seed, train_size=n_train, test_size=n_test)
-    return scaled("tumours", *parts, "standard")
+    return scaled("tumors", *parts, "standard")
 
 
 def friedman(n_train=300, n_test=150, seed=0):

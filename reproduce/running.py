@@ -56,7 +56,7 @@ def run_dataset(study, store, dataset, methods, n_seeds):
 
 
 def run_smoke(study, splits, folder, name="rows.csv"):
-    """All methods on small data; a sentence for each that has learnt nothing."""
+    """All methods on small data; a sentence for each that has learned nothing."""
     store = RowStore(folder / name, study.measured)
     weak = []
     for split in splits:

@@ -59,7 +59,7 @@ def divide(X, y, seed, **sizes):
 
 
 def scaled(name, X_train, X_test, y_train, y_test, scaling):
-    """Centre by the training part and divide by each feature's spread (``standard``).
+    """Center by the training part and divide by each feature's spread (``standard``).
 
     ``global`` has one scale so that dim pixels stay dim; ``mixed`` leaves the span of 0/1 columns
     at two, since the spread of a rare one would blow it up.

@@ -1,4 +1,4 @@
-"""Data that many tests share: small, standardised, with a fixed seed."""
+"""Data that many tests share: small, standardized, with a fixed seed."""
 
 import numpy as np
 import pytest

@@ -25,11 +25,11 @@ KINDS = {
     "inverse distances": ("LLSVMClassifier", {**ANCHORED, "coding": "inverse"}),
     "reconstruction": ("LCCSVMClassifier", ANCHORED),
     "clusters": ("ClusteredSVMClassifier", {"n_clusters": 5, "random_state": 0}),
-    "neighbourhoods": ("SVMKNNClassifier", {"n_neighbors": 12}),
+    "neighborhoods": ("SVMKNNClassifier", {"n_neighbors": 12}),
     "tree": ("LDKLClassifier", {"depth": 2, "max_iter": 8, "random_state": 0}),
     "forest": ("LDKLClassifier", {"depth": 2, "max_iter": 4, "n_trees": 2, "random_state": 0}),
     "leaves": (
-        "LDKLClassifier", {"depth": 2, "max_iter": 8, "feature": "indicator", "random_state": 0}
+        "LDKLClassifier", {"depth": 2, "max_iter": 8, "node_gate": "indicator", "random_state": 0}
     ),
     "local kernels": ("MLLKMClassifier", {"n_anchors": 25, "random_state": 0}),
     "kernel weights": ("SimpleMKLClassifier", {}),
@@ -216,9 +216,9 @@ STEPS = {
     "tree": {"max_iter": 30},
     "forest": {"max_iter": 30},
     "leaves": {"max_iter": 30},
-    "local kernels": {"tol": 1e-6, "insertions": 1},
+    "local kernels": {"tol": 1e-6, "max_insertions": 1},
     "kernel weights": {"tol": 1e-9, "C": 10.0},
-    "kernel bank": {"tol": 1e-9, "insertions": 1},
+    "kernel bank": {"tol": 1e-9, "max_insertions": 1},
     "gated lines": {"C": 10.0, "max_iter": 30},
     "gated machines": {"C": 10.0, "max_iter": 30},
 }

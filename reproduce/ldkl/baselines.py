@@ -20,7 +20,7 @@ except ImportError:
     xgboost = None
 else:
 
-    class LabelledXGBClassifier(xgboost.XGBClassifier):
+    class LabeledXGBClassifier(xgboost.XGBClassifier):
         """XGBoost takes no labels but 0, 1, 2, ..."""
 
         def fit(self, X, y):
@@ -81,6 +81,6 @@ def boosted_trees():
         classifiers["lightgbm"] = lightgbm.LGBMClassifier
         regressors["lightgbm"] = lightgbm.LGBMRegressor
     if xgboost is not None:
-        classifiers["xgboost"] = LabelledXGBClassifier
+        classifiers["xgboost"] = LabeledXGBClassifier
         regressors["xgboost"] = xgboost.XGBRegressor
     return classifiers, regressors

@@ -50,7 +50,7 @@ def fill_budget(method, parameters, budget, n_features, n_outputs):
 
 
 def _anchors(n_neighbors, budget, n_features, n_outputs):
-    """Distances to all anchors, and an affine model for each neighbour, fewer if they must be."""
+    """Distances to all anchors, and an affine model for each neighbor, fewer if they must be."""
     per_neighbor = (n_features + 1) * n_outputs
     n_neighbors = max(1, min(n_neighbors, budget // (n_features + per_neighbor)))
     n_anchors = (budget - n_neighbors * per_neighbor) // n_features

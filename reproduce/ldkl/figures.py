@@ -47,7 +47,7 @@ STYLES = {
 }
 
 
-def figure1(folder, split, parameters, depths=FIGURE1_DEPTHS, grid_resolution=400):
+def figure1(folder, split, parameters, depths=FIGURE1_DEPTHS, resolution=400):
     """Decision boundaries and cells of trees with 3, 7 and 15 nodes."""
     figure, axes = plt.subplots(1, len(depths), figsize=(4.6 * len(depths), 4.2))
     for axis, depth in zip(axes, depths):
@@ -59,7 +59,7 @@ def figure1(folder, split, parameters, depths=FIGURE1_DEPTHS, grid_resolution=40
             split.X_train,
             split.y_train,
             ax=axis,
-            grid_resolution=grid_resolution,
+            resolution=resolution,
             title=f"{2 ** (depth + 1) - 1} nodes: {accuracy:.2f} %",
         )
     save_figure(figure, folder / "figure1.png")
@@ -140,7 +140,7 @@ def figure2(folder, parts, seeds):
 def smoke(folder):
     """Both figures on small data."""
     parameters = STUDY.config["smoke"]
-    figure1(folder, datasets.sines(100, 50), parameters["ldkl"], grid_resolution=60)
+    figure1(folder, datasets.sines(100, 50), parameters["ldkl"], resolution=60)
     settings = [("ldkl", parameters["ldkl"] | {"depth": depth}) for depth in (1, 2)]
     settings += [(method, parameters[method]) for method in STYLES if method in MAKERS]
     figure2(folder, [(datasets.digits(200, 100, halves=True), settings)], seeds=range(1))

@@ -62,7 +62,7 @@ class LMKLInOwnUnit(LMKLRegressor):
 
 def local_machine(kernel, **parameters):
     """Copies of one kernel, as it is, behind a softmax gate."""
-    return LMKLInOwnUnit(kernel, gate="softmax", normalisation=None, solver="smo", **parameters)
+    return LMKLInOwnUnit(kernel, gate="softmax", normalization=None, solver="smo", **parameters)
 
 
 REGRESSORS = {

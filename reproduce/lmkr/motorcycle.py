@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 import nearlinear
 from reproduce.datasets import DatasetError, archive_path
 from reproduce.lmkr.methods import STUDY
-from reproduce.lmkr.resampling import standardised
+from reproduce.lmkr.resampling import standardized
 from reproduce.model_cost import n_support
 from reproduce.protocol import RowStore, one_thread, score_of
 
@@ -49,7 +49,7 @@ class Scatter:
         return KFold(self.n_folds, shuffle=True, random_state=0).split(self.X)
 
     def _split(self, trains, X_test, y_test):
-        return standardised(self.name, self.X[trains], X_test, self.y[trains], y_test)
+        return standardized(self.name, self.X[trains], X_test, self.y[trains], y_test)
 
 
 def load():

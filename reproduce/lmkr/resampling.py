@@ -8,7 +8,7 @@ from sklearn.model_selection import RepeatedKFold
 from reproduce.split import Split, scaled
 
 
-def standardised(name, X_train, X_test, y_train, y_test):
+def standardized(name, X_train, X_test, y_train, y_test):
     """Features scaled by the training part, targets in their own unit."""
     split = scaled(name, X_train, X_test, y_train, y_test, "standard").cast(np.float64)
     return replace(split, y_train=y_train, y_test=y_test, target_scale=1.0)
@@ -28,13 +28,13 @@ class Halves:
         """This half trains, and the other one tests."""
         trains, validates = self._rows(number)
         X, y = self.split.X_train, self._unscaled(self.split.y_train)
-        return standardised(self.split.name, X[trains], X[validates], y[trains], y[validates])
+        return standardized(self.split.name, X[trains], X[validates], y[trains], y[validates])
 
     def testing(self, number):
         """This half trains; the split's test part tests."""
         trains, _ = self._rows(number)
         y_train, y_test = map(self._unscaled, (self.split.y_train, self.split.y_test))
-        return standardised(
+        return standardized(
             self.split.name, self.split.X_train[trains], self.split.X_test, y_train[trains], y_test
         )
 

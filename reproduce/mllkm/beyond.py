@@ -35,7 +35,7 @@ def fitted(option, split, seed):
     """A model of this option and the CPU seconds of its fit."""
     model = MLLKMClassifier(**BASE | OPTIONS[option], random_state=seed)
     with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer rows than centres, a fit that stops early
+        warnings.simplefilter("ignore")  # fewer rows than centers, a fit that stops early
         start = time.process_time()
         model.fit(split.X_train, split.y_train)
         return model, time.process_time() - start
@@ -82,7 +82,7 @@ def run_split(store, split, seed):
 
 def warm_up():
     """Compile what the fits need, so that the first ones are not charged for it."""
-    split = datasets.tumours(60, 10).cast(np.float64)
+    split = datasets.tumors(60, 10).cast(np.float64)
     for option in OPTIONS:
         fitted(option, split, seed=0)
 
@@ -91,7 +91,7 @@ def smoke(folder):
     """All options on small data."""
     store, weak = RowStore(folder / ROWS, COLUMNS), []
     for seed in range(SMOKE_SEEDS):
-        split = datasets.tumours(seed=seed)
+        split = datasets.tumors(seed=seed)
         for row in run_split(store, split, seed):
             if is_weak(row, split):
                 weak.append(f"{row['method']}: {row['accuracy']:.1f} %")

@@ -11,18 +11,18 @@ from reproduce.report import save, shown_datasets
 
 ROWS = "beyond_rows.csv"
 COLUMNS = ("validation", "accuracy", "n_kernels", "gap", "fit_seconds", "n_train", "version")
-BASE = {"C": 10.0, "normalisation": 0.5}
+BASE = {"C": 10.0, "length_exponent": 0.5}
 REFERENCE = "base"
 OPTIONS = {
     REFERENCE: {},
     "models refined": {"refinement": "models"},
     "kernels refined": {"refinement": "kernels"},
-    "32 centres": {"anchors": "kmeans", "n_anchors": 32},
-    "100 centres": {"anchors": "kmeans", "n_anchors": 100},
-    "normalisation 0": {"normalisation": 0.0},
-    "normalisation 0.25": {"normalisation": 0.25},
-    "normalisation 0.75": {"normalisation": 0.75},
-    "normalisation 1": {"normalisation": 1.0},
+    "32 centers": {"anchors": "kmeans", "n_anchors": 32},
+    "100 centers": {"anchors": "kmeans", "n_anchors": 100},
+    "length_exponent 0": {"length_exponent": 0.0},
+    "length_exponent 0.25": {"length_exponent": 0.25},
+    "length_exponent 0.75": {"length_exponent": 0.75},
+    "length_exponent 1": {"length_exponent": 1.0},
     "15 kernels": {"max_kernels": 15},
     "15 kernels, models refined": {"max_kernels": 15, "refinement": "models"},
     "15 kernels, kernels refined": {"max_kernels": 15, "refinement": "kernels"},
@@ -31,12 +31,12 @@ OPTIONS = {
 SHARES = {"validation": 1 / 2, "accuracy": 3 / 7}
 EVERY_SET = "all"
 EXPLANATION = """
-C = 10 and normalisation 0.5 but where the option says otherwise. Held out: a third of each training
-part, the model fitted to the rest. Test: the model fitted to the whole training part; nothing is
-chosen by it. Cells are held out / test in percent and, below, kernels and CPU seconds of the fit to
-the training part. Differences are to base in points, the mean over the sets, with the standard
-error over splits; in brackets this error corrected for the rows that splits share (Nadeau and
-Bengio, "Inference for the generalization error", 2003).
+C = 10 and length_exponent 0.5 but where the option says otherwise. Held out: a third of each
+training part, the model fitted to the rest. Test: the model fitted to the whole training part;
+nothing is chosen by it. Cells are held out / test in percent and, below, kernels and CPU seconds of
+the fit to the training part. Differences are to base in points, the mean over the sets, with the
+standard error over splits; in brackets this error corrected for the rows that splits share (Nadeau
+and Bengio, "Inference for the generalization error", 2003).
 
 """
 

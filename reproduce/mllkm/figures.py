@@ -39,7 +39,7 @@ def figure2(folder, n_rows=400, resolution=300):
     X_test, y_test = bent_line(20 * n_rows, seed=1)
     figure, axes = plt.subplots(2, 2, figsize=(12, 11), layout="constrained")
     for axis, method in zip(axes.flat, FIGURE2_MAPS):
-        model = MLLKMClassifier(*MAPS[method], C=1000.0, normalisation=0.0, bias="none").fit(X, y)
+        model = MLLKMClassifier(*MAPS[method], C=1000.0, length_exponent=0.0, bias="none").fit(X, y)
         accuracy = 100 * model.score(X_test, y_test)
         title = f"{TITLES[method]}: {accuracy:.1f} %, {model.n_kernels_} kernels"
         LocalKernelsDisplay.from_estimator(

@@ -25,7 +25,7 @@ class PublishedMLLKM(ClassifierMixin, BaseEstimator):
             "gaussian",
             C=self.C * unit,
             bandwidths=unit * np.asarray(self.gammas),
-            normalisation=0.0,
+            length_exponent=0.0,
             bias="none",
             n_anchors=None,
             random_state=self.random_state,

@@ -13,7 +13,7 @@ from reproduce.mllkm.methods import STUDY
 
 
 def smoke_splits():
-    return [datasets.tumours()]
+    return [datasets.tumors()]
 
 
 def smoke_rest(folder):

@@ -18,11 +18,11 @@ from reproduce.protocol import RowStore
 from reproduce.unified_lkl.fit_memory import megabytes_here, megabytes_of
 from reproduce.unified_lkl.methods import STUDY, TITLES
 
-CLASS_COLOURS = {-1: "#92b4d6", 1: "#e0a0a0"}
+CLASS_COLORS = {-1: "#92b4d6", 1: "#e0a0a0"}
 BOUNDARY = "#1b7837"
 # One quadratic and one Gaussian, as in the paper.
 TWO_KERNELS = (Polynomial(2, gamma=1.0), Gaussian(gamma=2.0))
-_COMMON = {"kernels": TWO_KERNELS, "C": 1.0, "normalisation": "diagonal"}
+_COMMON = {"kernels": TWO_KERNELS, "C": 1.0, "normalization": "diagonal"}
 MACHINES = {
     "Uniform": UniformMKLClassifier(**_COMMON),
     "LD-MKL": LDMKLClassifier(**_COMMON, random_state=0),
@@ -69,8 +69,8 @@ def figure1(folder, n_rows=400, resolution=250):
         model = clone(machine).fit(X, y)
         scores = model.decision_function(points).reshape(grid[0].shape)
         axis.contour(*grid, scores, levels=[0.0], colors=BOUNDARY, linewidths=2)
-        for label, colour in CLASS_COLOURS.items():
-            axis.scatter(*X[y == label].T, s=9, color=colour, linewidths=0)
+        for label, color in CLASS_COLORS.items():
+            axis.scatter(*X[y == label].T, s=9, color=color, linewidths=0)
         support = support_rows(model).T
         axis.scatter(*support, s=22, facecolors="none", edgecolors="k", linewidths=0.7)
         accuracy = 100 * model.score(X_test, y_test)
@@ -84,11 +84,11 @@ def figure2(folder, split, rows=ROWS, measure=megabytes_of):
         folder / "figure2.csv", ("megabytes",), key=("dataset", "method", "parameters")
     )
     figure, axis = plt.subplots(figsize=(8.5, 5), layout="constrained")
-    for solver, (colour, label) in FIGURE2_SOLVERS.items():
+    for solver, (color, label) in FIGURE2_SOLVERS.items():
         for method, marker in FIGURE2_METHODS.items():
             measured = [_measured(store, split, method, solver, n_rows, measure) for n_rows in rows]
             name = f"{TITLES[f'{method}_fixed']}, {label}"
-            axis.plot(rows, measured, marker=marker, color=colour, ms=5, lw=1, label=name)
+            axis.plot(rows, measured, marker=marker, color=color, ms=5, lw=1, label=name)
     n_rows = np.array(rows, dtype=float)
     axis.plot(rows, 8 * n_rows**2 / 1e6, "k--", lw=1, label="8 n² bytes")
     axis.plot(rows, 8 * 3 * n_rows / 1e6, "k:", lw=1, label="8 n m bytes, m = 3")
@@ -112,7 +112,7 @@ def _measured(store, split, method, solver, n_rows, measure):
 def smoke(folder):
     """Both figures with few points."""
     figure1(folder, n_rows=60, resolution=40)
-    figure2(folder, datasets.tumours(), rows=(60, 100), measure=megabytes_here)
+    figure2(folder, datasets.tumors(), rows=(60, 100), measure=megabytes_here)
 
 
 FIGURES = {

@@ -19,15 +19,15 @@ SOLVERS = {
     "mwu": {"solver": "mwu"},
 }
 # More steps take longer and nothing more.
-FEW_STEPS = {"tol": 0.1, "max_iter": 2}
+FEW_STEPS = {"lmkl": {"max_iter": 2}, "clmkl": {"max_iter": 2}}
 
 
 def loose_model(method, solver, n_features):
     """The method on three kernels, to be stopped early."""
     copies = {"n_copies": 1} if method == "lmkl" else {}
     return LOCAL[method](
-        three_kernels(1.0, n_features), C=1.0, normalisation="diagonal", random_state=0,
-        **SOLVERS[solver], **FEW_STEPS, **copies,
+        three_kernels(1.0, n_features), C=1.0, normalization="diagonal", random_state=0,
+        tol=0.1, **SOLVERS[solver], **FEW_STEPS.get(method, {}), **copies,
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def grids(kernels, choose=None, affine_copies=None):
     choose = choose or {}
     found = [{"kernels": kernels, **choose}] if kernels else []
     if affine_copies is not None:
-        copies = {"n_copies": [affine_copies], "normalisation": ["variance"]}
+        copies = {"n_copies": [affine_copies], "normalization": ["variance"]}
         found.append({"kernels": [AFFINE], **copies, **choose})
     return found
 
@@ -47,7 +47,7 @@ def mixture(
 ):
     """A machine on three kernels of unit diagonal, with the best of several Gaussians."""
     kernels = [three_kernels(value, n_features) for value in gamma]
-    model = maker(normalisation="diagonal", **parameters)
+    model = maker(normalization="diagonal", **parameters)
     return chosen_by_folds(model, grids(kernels, choose, affine_copies), max_rows=search_rows)
 
 

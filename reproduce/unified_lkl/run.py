@@ -13,7 +13,7 @@ from reproduce.unified_lkl.methods import STUDY
 
 
 def smoke_splits():
-    return [datasets.tumours()]
+    return [datasets.tumors()]
 
 
 def main(arguments=None):

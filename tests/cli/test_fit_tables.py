@@ -198,7 +198,7 @@ def test_what_is_no_table_is_refused(tmp_path, refused_fit, name):
     assert name in refused_fit(tmp_path / name, "--target", "kind")
 
 
-def test_svmlight_rows_stay_sparse_and_are_scaled_uncentred(tmp_path, fit):
+def test_svmlight_rows_stay_sparse_and_are_scaled_uncentered(tmp_path, fit):
     model = fit(table(tmp_path, ".svmlight", "whole"))
     assert (model[0].with_mean, model[0].with_std) == (False, True)
     assert model.classes_.tolist() == [-1, 3, 10]

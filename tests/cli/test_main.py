@@ -67,7 +67,7 @@ def test_failure_is_one_line(raised, code, sentence, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [["predict", "m.nlm", "x.csv", "--rows", "abc"], ["fit", "x.csv", "--colour"], ["fot"]]
+    "words", [["predict", "m.nlm", "x.csv", "--rows", "abc"], ["fit", "x.csv", "--color"], ["fot"]]
 )
 def test_a_wrong_command_line_is_one_line(words, capsys):
     with pytest.raises(SystemExit) as stop:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nearlinear.displays.cell_borders import cell_borders, snap
-from nearlinear.gates.trees.node_gates import TanhFeature
+from nearlinear.gates.trees.node_gates import TanhNode
 from nearlinear.predictors.tree_path import TreePath
 from reference import tree
 
@@ -14,7 +14,7 @@ LOW, HIGH = np.array([0.0, 0.0]), np.array([4.0, 2.0])
 def with_splits(splits):
     splits = np.asarray(splits, dtype=float)
     weights = np.zeros((2 * len(splits) + 1, 1, splits.shape[1]))
-    return TreePath(splits, weights[:, 0], weights, np.zeros(1), TanhFeature())
+    return TreePath(splits, weights[:, 0], weights, np.zeros(1), TanhNode())
 
 
 def as_it_is(points):

@@ -141,7 +141,7 @@ def test_maps_share_one_scale_that_holds_all_images(display):
     assert right > max(np.abs(image).max() for image in display.images)
 
 
-def test_classes_have_colours_and_marks_of_their_own(display):
+def test_classes_have_colors_and_marks_of_their_own(display):
     first, second = groups_of_points(display.axes_[0])
     assert tuple(first.get_facecolor()[0]) != tuple(second.get_facecolor()[0])
     assert len(first.get_paths()[0].vertices) != len(second.get_paths()[0].vertices)
@@ -149,7 +149,7 @@ def test_classes_have_colours_and_marks_of_their_own(display):
     assert texts == ["0", "1"]
 
 
-def test_without_labels_colour_is_the_distance_from_the_anchor(moons):
+def test_without_labels_color_is_the_distance_from_the_anchor(moons):
     X = moons[0]
     display = ConformalMapsDisplay.from_data(X, anchor=(1.0, 0.5))
     away = np.linalg.norm(X - [1.0, 0.5], axis=1)

@@ -24,7 +24,7 @@ def test_of_two_equally_cheap_models_the_better_is_on_the_front():
     assert pareto_front([worse, CHEAP]) == [CHEAP]
 
 
-def test_every_point_is_drawn_and_labelled():
+def test_every_point_is_drawn_and_labeled():
     pytest.importorskip("matplotlib")
     figure = draw_cost_fronts({"left": [CHEAP, GOOD, BEATEN], "right": [CHEAP]})
     left, right = figure.axes

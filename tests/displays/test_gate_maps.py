@@ -48,7 +48,7 @@ class Halves:
         right = Z[:, :1] >= 0.0
         return np.hstack([~right, right]).astype(np.float64)
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return self
 
     def gradient(self, Z, slopes):
@@ -169,7 +169,7 @@ def test_a_components_own_lines_run_where_it_would_answer_so(model, rows):
             np.testing.assert_allclose(answers, level, atol=1e-8)  # linear, so contours are exact
 
 
-def test_margins_are_dotted_in_the_colour_of_their_class(model, rows):
+def test_margins_are_dotted_in_the_color_of_their_class(model, rows):
     from matplotlib.colors import same_color
 
     display = draw(model, *rows, margin=3.0)
@@ -196,7 +196,7 @@ def test_lines_that_do_not_cross_the_picture_are_not_drawn(model, rows):
     assert any(lines is None for lines in display.alone_)
 
 
-def test_rows_have_the_colour_and_mark_of_their_class_in_every_panel(display, rows):
+def test_rows_have_the_color_and_mark_of_their_class_in_every_panel(display, rows):
     X, y = rows
     for ax in display.axes_:
         groups = [

@@ -118,7 +118,7 @@ def test_weights_that_are_all_zero_are_an_empty_picture():
     assert heading(display) == "0 of 2 kernels in use, 2 with weight zero"
 
 
-def test_kinds_have_their_colours_and_their_total_in_the_legend():
+def test_kinds_have_their_colors_and_their_total_in_the_legend():
     display = of_weights(
         [0.5, 0.125, 0.25, 0.125], kinds=["Gaussian", "Polynomial", "Gaussian", "Linear"]
     ).plot(top=2)

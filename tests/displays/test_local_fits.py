@@ -107,7 +107,7 @@ def test_a_local_fit_is_not_drawn_where_its_gate_is_shut(model, rows):
         assert np.isin(display.x[~shut], drawn).all()
 
 
-def test_a_component_and_its_gate_have_one_colour_unlike_the_others(display):
+def test_a_component_and_its_gate_have_one_color_unlike_the_others(display):
     from matplotlib.colors import to_rgb
 
     colors = [to_rgb(line.get_color()) for line in display.gates_]
@@ -167,7 +167,7 @@ def vars_of(display):
     return {name: value for name, value in vars(display).items() if not name.endswith("_")}
 
 
-def test_more_components_than_colours_are_drawn(rows):
+def test_more_components_than_colors_are_drawn(rows):
     model = LMKLRegressor(**{**SETTINGS, "n_copies": 10, "max_iter": 1}).fit(*rows)
     assert len(draw(model, *rows).gates_) == 10
 

@@ -28,7 +28,7 @@ def draw(model, X, y, *positional, **options):
     return LocalKernelsDisplay.from_estimator(model, X, y, *positional, **options)
 
 
-def have_one_colour(drawn, other):
+def have_one_color(drawn, other):
     from matplotlib.colors import same_color
 
     return same_color(drawn.get_facecolor(), other.get_facecolor())
@@ -47,15 +47,15 @@ def test_the_heat_map_is_the_decision_function(model, moons):
     expected = model.decision_function(grid_rows(display)).reshape(40, 40)
     np.testing.assert_array_equal(display.surface_.get_array(), expected)
     low, high = display.surface_.get_clim()
-    assert low == -high  # zero has the colour in the middle
+    assert low == -high  # zero has the color in the middle
 
 
-def test_every_point_of_the_grid_is_the_centre_of_its_pixel(model, moons):
+def test_every_point_of_the_grid_is_the_center_of_its_pixel(model, moons):
     display = draw(model, *moons)
     left, right, bottom, top = display.surface_.get_extent()
-    centres = np.linspace(left, right, 81)[1::2], np.linspace(bottom, top, 81)[1::2]
-    np.testing.assert_allclose(centres[0], display.xx0[0])
-    np.testing.assert_allclose(centres[1], display.xx1[:, 0])
+    centers = np.linspace(left, right, 81)[1::2], np.linspace(bottom, top, 81)[1::2]
+    np.testing.assert_allclose(centers[0], display.xx0[0])
+    np.testing.assert_allclose(centers[1], display.xx1[:, 0])
 
 
 def test_the_grid_reaches_a_margin_beyond_the_rows(model, moons):
@@ -92,7 +92,7 @@ def test_without_a_true_boundary_none_is_drawn(model, moons):
     ]  # fmt: skip
 
 
-def test_rows_have_the_colour_and_mark_of_their_class(model, moons):
+def test_rows_have_the_color_and_mark_of_their_class(model, moons):
     X, y = moons
     display = draw(model, X, y)
     groups = [
@@ -100,7 +100,7 @@ def test_rows_have_the_colour_and_mark_of_their_class(model, moons):
         if any(np.array_equal(drawn.get_offsets(), X[y == label]) for label in (0, 1))
     ]  # fmt: skip
     assert len(groups) == 2
-    assert not have_one_colour(*groups)
+    assert not have_one_color(*groups)
     first, second = (group.get_paths()[0].vertices for group in groups)
     assert len(first) != len(second)
 

@@ -25,7 +25,7 @@ def binary(moons):
 def draw(model, X, y=None, **options):
     from matplotlib.figure import Figure
 
-    options = {"grid_resolution": 40, "ax": Figure().subplots(), **options}
+    options = {"resolution": 40, "ax": Figure().subplots(), **options}
     return TreeCellsDisplay.from_estimator(model, X, y, **options)
 
 
@@ -37,10 +37,10 @@ def grid_rows(display):
     return np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
 
 
-@pytest.mark.parametrize("feature", ["tanh", "compositional", "indicator"])
-def test_cells_are_the_hard_paths_on_the_grid(moons, feature):
-    model = LDKLClassifier(depth=2, feature=feature, **FEW).fit(*moons)
-    display = draw(model, *moons, grid_resolution=12)
+@pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])
+def test_cells_are_the_hard_paths_on_the_grid(moons, node_gate):
+    model = LDKLClassifier(depth=2, node_gate=node_gate, **FEW).fit(*moons)
+    display = draw(model, *moons, resolution=12)
     splits = model.predictor_.splits
     leaves = [tree.path(np.append(x, 1.0), splits, 2)[-1] for x in grid_rows(display)]
     assert display.cells.ravel().tolist() == leaves
@@ -72,7 +72,7 @@ def test_borders_are_drawn_thinner_at_each_level(binary, moons):
 
 
 def test_the_boundary_runs_where_the_prediction_changes(binary, moons):
-    display = draw(binary, *moons, grid_resolution=200)
+    display = draw(binary, *moons, resolution=200)
     (curve,) = display.boundaries_
     points = np.vstack([path.vertices for path in curve.get_paths()])
     step = display.xx0[0, 1] - display.xx0[0, 0]
@@ -81,7 +81,7 @@ def test_the_boundary_runs_where_the_prediction_changes(binary, moons):
     assert (seen.min(axis=0) < seen.max(axis=0)).mean() > 0.99
 
 
-def test_every_row_is_drawn_in_the_colour_of_its_class(binary, moons):
+def test_every_row_is_drawn_in_the_color_of_its_class(binary, moons):
     X, y = moons
     display = draw(binary, X, y)
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["0", "1"]
@@ -98,7 +98,7 @@ def test_rows_without_labels_are_drawn_without_a_legend(binary, moons):
     assert drawn_points(display) >= len(moons[0])
 
 
-def test_several_classes_have_their_own_colours_and_boundaries(moons):
+def test_several_classes_have_their_own_colors_and_boundaries(moons):
     X, _ = moons
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
     model = LDKLClassifier(depth=1, **FEW).fit(X, y)
@@ -108,7 +108,7 @@ def test_several_classes_have_their_own_colours_and_boundaries(moons):
     assert len({tuple(color) for color in display.surface_.get_array().reshape(-1, 3)}) == 3
 
 
-def test_more_classes_than_hand_picked_colours_are_told_apart(rng):
+def test_more_classes_than_hand_picked_colors_are_told_apart(rng):
     X, y = rng.standard_normal((120, 2)), np.arange(120) % 12
     display = draw(LDKLClassifier(depth=1, **FEW).fit(X, y), X, y)
     colors = {tuple(color) for color in display.surface_.get_array().reshape(-1, 3)}
@@ -141,7 +141,7 @@ def test_a_tree_without_splits_has_one_cell(moons):
 def test_a_pipeline_is_drawn_in_the_units_of_its_rows(moons):
     X, y = 10 * moons[0] + [100, 0], moons[1]
     model = make_pipeline(StandardScaler(), LDKLClassifier(depth=2, **FEW)).fit(X, y)
-    display = draw(model, X, y, grid_resolution=12)
+    display = draw(model, X, y, resolution=12)
     splits = model[-1].predictor_.splits
     rows = model[0].transform(grid_rows(display))
     leaves = [tree.path(np.append(x, 1.0), splits, 2)[-1] for x in rows]
@@ -153,7 +153,7 @@ def test_a_pipeline_is_drawn_in_the_units_of_its_rows(moons):
 
 def test_cells_of_projected_rows_lie_between_their_borders(moons):
     model = LDKLClassifier(depth=2, n_components=3, **FEW).fit(*moons)
-    display = draw(model, *moons, grid_resolution=12)
+    display = draw(model, *moons, resolution=12)
     splits = model.predictor_.splits
     rows = model.predictor_.seen(grid_rows(display))
     leaves = [tree.path(np.append(x, 1.0), splits, 2)[-1] for x in rows]
@@ -228,8 +228,8 @@ def test_labels_of_another_length_are_an_error(binary, moons):
 
 
 def test_a_grid_of_one_point_is_an_error(binary, moons):
-    with pytest.raises(ValueError, match="grid_resolution=1 must be at least 2"):
-        draw(binary, *moons, grid_resolution=1)
+    with pytest.raises(ValueError, match="resolution=1 must be at least 2"):
+        draw(binary, *moons, resolution=1)
 
 
 def test_the_example_in_the_docstring_runs():

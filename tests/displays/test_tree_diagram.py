@@ -94,7 +94,7 @@ def test_a_node_that_no_row_passes_has_no_quality_and_is_not_drawn(model, blobs)
     assert len(bars(display)) == 4
 
 
-def test_bars_are_as_wide_as_the_traffic_and_coloured_by_quality(model, blobs):
+def test_bars_are_as_wide_as_the_traffic_and_colored_by_quality(model, blobs):
     display = draw(model, *blobs)
     drawn = bars(display)
     assert len(drawn) == len(display.drawn_nodes_)
@@ -114,7 +114,7 @@ def test_every_node_but_the_root_hangs_on_a_band_as_wide_as_itself(model, blobs)
         assert outline[4, 0] - outline[3, 0] == pytest.approx(bar.get_width())
 
 
-def test_strong_nodes_of_both_tasks_have_the_same_colour(blobs):
+def test_strong_nodes_of_both_tasks_have_the_same_color(blobs):
     X, y = blobs
     fit = LDKLClassifier(depth=2, **FEW).fit(X, y), LDKLRegressor(depth=2, **FEW).fit(X, X[:, 0])
     classifier, regressor = draw(fit[0], X, y), draw(fit[1], X, X[:, 0])
@@ -210,10 +210,10 @@ def test_a_tree_without_splits_is_one_bar(blobs):
     assert bands(display) == []
 
 
-@pytest.mark.parametrize("feature", ["tanh", "compositional", "indicator"])
-def test_sparse_rows_give_the_same_numbers_as_dense_ones(blobs, feature):
+@pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])
+def test_sparse_rows_give_the_same_numbers_as_dense_ones(blobs, node_gate):
     X, y = blobs
-    model = LDKLClassifier(depth=2, feature=feature, **FEW).fit(X, y)
+    model = LDKLClassifier(depth=2, node_gate=node_gate, **FEW).fit(X, y)
     dense, sparse = draw(model, X, y), draw(model, csr_matrix(X), y)
     np.testing.assert_array_equal(sparse.traffic, dense.traffic)
     np.testing.assert_array_equal(sparse.quality, dense.quality)

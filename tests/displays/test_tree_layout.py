@@ -47,7 +47,7 @@ def test_a_tree_without_splits_has_one_place():
     assert place_nodes(np.ones(1)) == {0: (0.0, 1.0)}
 
 
-def test_labels_of_neighbours_share_the_room_between_them():
+def test_labels_of_neighbors_share_the_room_between_them():
     rooms = label_rooms({0: (0.0, 1.0), 1: (0.0, 0.2), 2: (0.6, 1.0)})
     # middles 0.1 and 0.8: the edge of the picture is nearest to both
     assert rooms[1] == pytest.approx(0.24)

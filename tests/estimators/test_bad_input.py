@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import nearlinear
-from nearlinear.estimators._base.model import require_memory
+from nearlinear.estimators._base.old_model import require_memory
 
 
 def message(caught):
@@ -17,7 +17,7 @@ def message(caught):
 
 @pytest.fixture
 def sized(small):
-    """Makes a classifier with that many anchors, clusters, basis vectors, leaves or neighbours."""
+    """Makes a classifier with that many anchors, clusters, basis vectors, leaves or neighbors."""
 
     def make(name, size, **settings):
         known = small(name).get_params()
@@ -302,14 +302,14 @@ def test_the_warning_points_to_the_line_that_called_fit(small, anchor_name):
     assert caught[0].filename == __file__
 
 
-def test_more_neighbours_than_anchors_are_all_of_them(small, anchor_name, moons):
+def test_more_neighbors_than_anchors_are_all_of_them(small, anchor_name, moons):
     X, y = moons
     many = small(anchor_name, n_neighbors=1000).fit(X, y)
     all_of_them = small(anchor_name, n_neighbors=many.anchors_.shape[0]).fit(X, y)
     np.testing.assert_array_equal(many.decision_function(X), all_of_them.decision_function(X))
 
 
-def test_more_neighbours_than_rows_are_all_of_them(moons):
+def test_more_neighbors_than_rows_are_all_of_them(moons):
     X, y = moons
     many = nearlinear.SVMKNNClassifier(10_000).fit(X, y)
     np.testing.assert_array_equal(
@@ -325,7 +325,7 @@ def test_constant_columns_do_no_harm(small, name, moons):
 
 def test_only_constant_columns_give_the_larger_class(sized, name):
     X, y = np.ones((40, 3)), np.r_[np.zeros(10, int), np.ones(30, int)]
-    # one place: one anchor or cluster, but two neighbours, since it has two labels
+    # one place: one anchor or cluster, but two neighbors, since it has two labels
     model = sized(name, 2 if name == "SVMKNNClassifier" else 1)
     assert set(model.fit(X, y).predict(X)) == {1}
 
@@ -378,7 +378,7 @@ WRONG = {
     "batch_size": [0],
     "bias": ["maybe", True],
     "blend": ["mean"],
-    "chunk": [0, 1.5],
+    "chunk_size": [0, 1.5],
     "class_weight": ["heavy"],
     "cluster_rows": [1, 2.5],
     "coding": ["hard"],
@@ -387,14 +387,14 @@ WRONG = {
     "early_stopping": ["yes"],
     "eps": [0.0],
     "epsilon": [-0.1],
-    "feature": ["sine"],
+    "node_gate": ["sine"],
     "first_sharpness": [0.0],
     "gamma": [-1.0],
     "gate": [],  # has sentences of its own, see test_gating_rows.py
     "gate_penalty": [-0.1],
     "gating_features": [],  # so have these
-    "hard_share": [-0.1, 1.0],
-    "insertions": [0, 1.5],
+    "hard_fraction": [-0.1, 1.0],
+    "max_insertions": [0, 1.5],
     "jitter": [-0.1],
     "kernel": ["poly"],
     "kernels": [],  # has sentences of its own, see below
@@ -422,11 +422,11 @@ WRONG = {
     "n_jobs": [1.5],
     "n_neighbors": [0, 2.5],
     "n_passes": [0, 1.5],
-    "n_restarts": [0],
     "n_selected": [0, 1.5],
     "n_trees": [0, 1.5],
+    "length_exponent": [-0.1, 1.5, "trace"],
     "linear_root": ["maybe", None],
-    "normalisation": ["l2", True],
+    "normalization": ["l2", True],
     "p": [0.5],
     "per_feature": ["yes"],
     "polish": ["yes"],
@@ -453,8 +453,6 @@ WRONG = {
 WRONG_HERE = {
     ("CPSPClassifier", "max_iter"): [-1, 2.5],  # zero keeps the basis it starts from
     ("LaSVMClassifier", "kernel"): [],  # has sentences of its own, see below
-    ("MLLKMClassifier", "normalisation"): [-0.1, 1.5, "trace"],  # a power
-    ("MLLKMRegressor", "normalisation"): [-0.1, 1.5, "trace"],
 }
 CASES = [
     (estimator, parameter, value)

@@ -34,7 +34,7 @@ def fit(method, task, data, **settings):
     if task == "Regressor":
         settings["epsilon"], y = EPSILON, np.sin(3.0 * X[:, 0]) + y
         y = (y - y.mean()) / y.std()  # the unit in which C, epsilon and the gap are
-    model = getattr(nearlinear, method + task)(KERNELS, normalisation=None, **settings)
+    model = getattr(nearlinear, method + task)(KERNELS, normalization=None, **settings)
     return model.fit(X, y), (np.where(y == 1, 1.0, -1.0) if task == "Classifier" else y)
 
 
@@ -84,7 +84,7 @@ def test_the_gap_over_priced_kernels_holds_in_double_precision(data, task, C):
 
 def test_the_gap_between_means_of_classes_is_that_in_double_precision(data):
     (X, y, grams), C = data, 10.0
-    model = nearlinear.MWUMKLClassifier(KERNELS, C=C, normalisation=None, tol=0.1).fit(X, y)
+    model = nearlinear.MWUMKLClassifier(KERNELS, C=C, normalization=None, tol=0.1).fit(X, y)
     signs, a, weights = np.where(y == 1, 1.0, -1.0), coefficients(model, X), model.kernel_weights_
     alpha = np.abs(a) / np.abs(a).sum()
     upper = max(a @ gram @ a for gram in grams) / np.abs(a).sum() ** 2 + alpha @ alpha / C

@@ -112,6 +112,6 @@ def test_the_gap_is_below_the_tolerance(overlapping):
     assert model.n_iter_ < 10_000
 
 
-def test_cost_counts_centres_and_one_model(blobs):
+def test_cost_counts_centers_and_one_model(blobs):
     cost = ClusteredSVMClassifier(5, random_state=0).fit(*blobs).cost_
     assert cost.multiply_adds == 5 * 4 + (4 + 1) * 3

@@ -66,7 +66,7 @@ def assert_agrees(found, expected, dtype):
 
 @cache
 def raw_scaler(n_features, **settings):
-    """A scaler, fitted to rows that are far from standardised."""
+    """A scaler, fitted to rows that are far from standardized."""
     rng = np.random.default_rng(1)
     return StandardScaler(**settings).fit(rng.normal(30.0, 4.0, (50, n_features)))
 

@@ -16,7 +16,7 @@ EACH_P = pytest.mark.parametrize("p", [1.0, 4 / 3, 3.0])
 
 
 def make(kernels=KERNELS, **settings):
-    settings = {"C": 2.0, "normalisation": None, "random_state": 0, "n_clusters": 2} | settings
+    settings = {"C": 2.0, "normalization": None, "random_state": 0, "n_clusters": 2} | settings
     return ConvexLMKLClassifier(kernels, **settings)
 
 
@@ -50,7 +50,7 @@ def distances_to_clusters(gram, labels, weight=None):
 def test_one_cluster_is_multiple_kernel_learning(data, p):
     X, y = data
     local = make(n_clusters=1, p=p, tol=1e-5).fit(X, y)
-    plain = SimpleMKLClassifier(KERNELS, C=2.0, normalisation=None, p=p, tol=1e-5).fit(X, y)
+    plain = SimpleMKLClassifier(KERNELS, C=2.0, normalization=None, p=p, tol=1e-5).fit(X, y)
     assert local.objective_ == pytest.approx(plain.objective_, rel=2e-5)
     np.testing.assert_allclose(local.kernel_weights_, [plain.kernel_weights_], atol=0.01)
     np.testing.assert_allclose(local.decision_function(X), plain.decision_function(X), atol=0.03)
@@ -62,7 +62,7 @@ def test_soft_clusters_without_sharpness_are_multiple_kernel_learning(data, p):
     local = make(n_clusters=3, p=p, sharpness=1e-8, tol=1e-5).fit(X, y)
     # every cluster answers with a third: three times a ninth of the same kernel
     kernels = [Scaled(kernel, 1 / 3) for kernel in KERNELS]
-    plain = SimpleMKLClassifier(kernels, C=2.0, normalisation=None, p=p, tol=1e-5).fit(X, y)
+    plain = SimpleMKLClassifier(kernels, C=2.0, normalization=None, p=p, tol=1e-5).fit(X, y)
     np.testing.assert_allclose(local.gate_(X), 1 / 3, atol=1e-6)
     assert local.objective_ == pytest.approx(plain.objective_, rel=3e-5)
     np.testing.assert_allclose(local.decision_function(X), plain.decision_function(X), atol=0.05)
@@ -146,7 +146,7 @@ def test_the_objective_and_its_gap_are_those_of_the_model(data, p):
 
 
 def test_p_of_one_gives_exact_zeros(data):
-    model = make("gaussians", p=1.0, tol=1e-3, normalisation="variance").fit(*data)
+    model = make("gaussians", p=1.0, tol=1e-3, normalization="variance").fit(*data)
     assert np.all((model.kernel_weights_ == 0.0).sum(axis=1) >= 5)
 
 
@@ -213,7 +213,7 @@ def test_a_higher_sharpness_makes_clusters_harder(data):
     assert tops[0] < tops[1] < tops[2]
 
 
-def test_a_sample_of_rows_spans_the_centres(data):
+def test_a_sample_of_rows_spans_the_centers(data):
     X, y = data
     exact, sampled = (make(cluster_rows=n).fit(X, y) for n in (90, 30))
     assert exact.gate_.scores.support.shape == (90, 3)

@@ -46,7 +46,7 @@ def test_the_objective_is_that_of_the_model(data, request):
     assert model.objective_ == pytest.approx(objective(model, X, y, 3.0), rel=1e-6)
 
 
-def test_no_iterations_keep_the_centres(moons):
+def test_no_iterations_keep_the_centers(moons):
     X, y = moons
     start = CPSPClassifier(6, max_iter=0, random_state=0).fit(X, y)
     again = CPSPClassifier(6, max_iter=0, C=100.0, random_state=0).fit(X, y)

@@ -127,11 +127,11 @@ def test_rows_are_checked_as_for_prediction(moons):
     assert_array_equal(model.explain(X[:3].tolist()).scores, model.explain(X[:3]).scores)
 
 
-@pytest.mark.parametrize("feature", ["tanh", "compositional", "indicator"])
+@pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])
 @pytest.mark.parametrize("settings", [{"n_trees": 3}, {"n_components": 2}], ids=["forest", "map"])
-def test_forests_and_projected_trees_add_up(blobs, feature, settings):
+def test_forests_and_projected_trees_add_up(blobs, node_gate, settings):
     X, y = blobs
-    model = LDKLClassifier(depth=2, feature=feature, max_iter=20, random_state=0, **settings)
+    model = LDKLClassifier(depth=2, node_gate=node_gate, max_iter=20, random_state=0, **settings)
     model.fit(X, y)
     found = model.explain(X)
     assert_adds_up(found, model.decision_function(X))

@@ -18,7 +18,7 @@ from nearlinear.losses import LOSSES
 from nearlinear.solvers.trees.soft import SoftPass
 
 each_solver = pytest.mark.parametrize("solver", ["adam", "sgd"])
-each_kind = pytest.mark.parametrize("feature", ["tanh", "compositional", "indicator"])
+each_kind = pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 each_data = pytest.mark.parametrize("data", ["moons", "blobs"])
 QUICK = {"depth": 2, "max_iter": 15, "random_state": 0}
@@ -48,23 +48,25 @@ def validation_scores(model):
 
 @each_kind
 @each_loss
-def test_each_feature_and_loss_learns_moons(moons, more_moons, feature, loss):
-    model = LDKLClassifier(3, feature=feature, loss=loss, max_iter=60, random_state=0).fit(*moons)
+def test_each_feature_and_loss_learns_moons(moons, more_moons, node_gate, loss):
+    model = LDKLClassifier(3, node_gate=node_gate, loss=loss, max_iter=60, random_state=0).fit(
+        *moons
+    )
     line = LinearSVC().fit(*moons).score(*more_moons)
     assert model.score(*more_moons) > line + 0.05
 
 
 @each_kind
 @each_loss
-def test_each_feature_and_loss_learns_three_classes(blobs, feature, loss):
-    model = LDKLClassifier(2, feature=feature, loss=loss, max_iter=30, random_state=0)
+def test_each_feature_and_loss_learns_three_classes(blobs, node_gate, loss):
+    model = LDKLClassifier(2, node_gate=node_gate, loss=loss, max_iter=30, random_state=0)
     assert model.fit(*blobs).score(*blobs) > 0.9
 
 
 @each_kind
-def test_the_original_schedule_learns_moons(moons, more_moons, feature):
+def test_the_original_schedule_learns_moons(moons, more_moons, node_gate):
     model = LDKLClassifier(
-        3, feature=feature, loss="hinge", solver="sgd", max_iter=150, random_state=0, **GUARDED
+        3, node_gate=node_gate, loss="hinge", solver="sgd", max_iter=150, random_state=0, **GUARDED
     ).fit(*moons)
     assert model.score(*more_moons) > LinearSVC().fit(*moons).score(*more_moons) + 0.03
 
@@ -91,10 +93,10 @@ def test_random_splits_are_a_start(moons, more_moons):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @each_data
 def test_a_single_indicator_node_is_a_linear_svm(loss, data, request):
-    X, y = request.getfixturevalue(data)  # standardised, so that the tree sees the same numbers
+    X, y = request.getfixturevalue(data)  # standardized, so that the tree sees the same numbers
     C = 0.1
     model = LDKLClassifier(
-        0, feature="indicator", loss=loss, C=C, jitter=0.0, max_iter=300, random_state=0
+        0, node_gate="indicator", loss=loss, C=C, jitter=0.0, max_iter=300, random_state=0
     ).fit(X, y)
     svm = LinearSVC(loss=loss, C=C, tol=1e-6, max_iter=100_000).fit(X, y)
     Z = np.column_stack([X, np.ones(len(X))])
@@ -138,7 +140,7 @@ def test_a_small_c_makes_small_scores(moons):
 
 def test_sigma_is_the_steepness_of_the_feature(moons):
     model = LDKLClassifier(sigma=0.3, **QUICK).fit(*moons)
-    assert model.predictor_.feature.sigma == 0.3
+    assert model.predictor_.node_gate.sigma == 0.3
 
 
 def test_a_direction_penalty_makes_short_slopes(moons):
@@ -199,19 +201,21 @@ def test_the_objective_falls(data, request):
 
 @pytest.mark.parametrize("settings", [{}, GUARDED], ids=["training rows", "held-out rows"])
 def test_soft_and_hard_scores_are_recorded_while_splits_are_soft(moons, settings):
-    model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0, **settings).fit(*moons)
+    model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0, **settings).fit(
+        *moons
+    )
     noted = [set(line.figures) for line in model.history_]
     assert noted == [{"soft_score", "hard_score"}] * 6 + [set()] * 4
 
 
 def test_the_hardening_gap_is_that_of_the_last_soft_epoch(moons):
-    model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0).fit(*moons)
+    model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0).fit(*moons)
     last = model.history_[5].figures
     assert model.hardening_gap_ == last["soft_score"] - last["hard_score"]
 
 
 def test_hard_scores_of_held_out_rows_are_those_that_choose(moons):
-    model = LDKLClassifier(2, max_iter=10, hard_share=0.4, random_state=0, **GUARDED).fit(*moons)
+    model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0, **GUARDED).fit(*moons)
     for line in model.history_[:6]:
         assert line.figures["hard_score"] == line.score
 
@@ -285,12 +289,12 @@ STEPS = 13  # of an epoch of 200 rows, 16 at a time
 
 def test_an_interrupt_in_a_later_restart_leaves_the_earlier_ones(moons, monkeypatch):
     settings = {
-        "batch_size": 16, "hard_share": 0.0, "max_iter": 3, "validation_fraction": 0.0,
+        "batch_size": 16, "hard_fraction": 0.0, "max_iter": 3, "validation_fraction": 0.0,
         "random_state": 0,
     }  # fmt: skip
     alone = LDKLClassifier(2, **settings).fit(*moons)
     interrupt_after(monkeypatch, 3 * STEPS + 2)
-    model = LDKLClassifier(2, n_restarts=2, **settings)
+    model = LDKLClassifier(2, n_init=2, **settings)
     with pytest.raises(KeyboardInterrupt, match="Interrupted"):
         model.fit(*moons)
     np.testing.assert_array_equal(
@@ -308,9 +312,9 @@ def test_of_several_restarts_the_best_is_kept(moons, monkeypatch, share):
         return made
 
     monkeypatch.setattr(tree_learner.TreeLearner, "_record", note)
-    model = LDKLClassifier(
-        2, max_iter=4, n_restarts=6, validation_fraction=share, random_state=1
-    ).fit(*moons)
+    model = LDKLClassifier(2, max_iter=4, n_init=6, validation_fraction=share, random_state=1).fit(
+        *moons
+    )
     assert len(watches) == 6
     ends = [watch.history[-1] for watch in watches]
     # without held-out rows the objective decides
@@ -368,10 +372,16 @@ def test_a_loss_without_a_solver_is_not_polished(moons):
 
 @each_solver
 @each_kind
-def test_a_warm_start_goes_on_from_the_previous_tree(moons, solver, feature):
+def test_a_warm_start_goes_on_from_the_previous_tree(moons, solver, node_gate):
     X, y = moons
     model = LDKLClassifier(
-        2, feature=feature, solver=solver, warm_start=True, max_iter=20, jitter=0.0, random_state=0
+        2,
+        node_gate=node_gate,
+        solver=solver,
+        warm_start=True,
+        max_iter=20,
+        jitter=0.0,
+        random_state=0,
     ).fit(X, y)
     end = model.decision_function(X)
     model.set_params(learning_rate=1e-13, solver="adam", max_iter=1).fit(X, y)
@@ -401,7 +411,9 @@ def test_a_warm_start_does_not_blur_the_splits(moons, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "change", [{"depth": 1}, {"feature": "indicator"}, {"sigma": 0.5}, {"n_components": 1}], ids=str
+    "change",
+    [{"depth": 1}, {"node_gate": "indicator"}, {"sigma": 0.5}, {"n_components": 1}],
+    ids=str,
 )
 def test_a_warm_start_of_another_shape_starts_anew(moons, change):
     X, y = moons
@@ -452,14 +464,14 @@ def test_splits_that_should_grow_blurred_are_refused(moons):
 
 
 @each_kind
-def test_compiled_scores_are_the_plain_ones(blobs, feature):
+def test_compiled_scores_are_the_plain_ones(blobs, node_gate):
     X, y = blobs
-    model = LDKLClassifier(feature=feature, **QUICK).fit(X, y)
+    model = LDKLClassifier(node_gate=node_gate, **QUICK).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), model.predictor_.plain(X), atol=1e-10)
 
 
 def test_each_leaf_of_the_indicator_has_one_linear_model(blobs):
-    model = LDKLClassifier(feature="indicator", **QUICK).fit(*blobs)
+    model = LDKLClassifier(node_gate="indicator", **QUICK).fit(*blobs)
     assert model.predictor_.weights.shape == (4, 3, 5)
     assert model.cost_.multiply_adds == 4 * (2 + 3)
 
@@ -499,9 +511,9 @@ def test_sparse_rows_are_projected_if_asked(wide):
 
 @each_kind
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
-def test_a_few_components_are_enough_for_moons_in_many_features(wide, feature, form):
+def test_a_few_components_are_enough_for_moons_in_many_features(wide, node_gate, form):
     X, y = wide
-    model = LDKLClassifier(3, n_components=2, feature=feature, max_iter=60, random_state=0)
+    model = LDKLClassifier(3, n_components=2, node_gate=node_gate, max_iter=60, random_state=0)
     assert model.fit(form(X[:150]), y[:150]).score(form(X[150:]), y[150:]) > 0.93
 
 
@@ -532,10 +544,10 @@ def test_projected_rows_score_as_the_plain_ones(wide, form):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"depth": 0}, {"depth": 1, "max_iter": 3, "hard_share": 0.9}], ids=str
+    "settings", [{"depth": 0}, {"depth": 1, "max_iter": 3, "hard_fraction": 0.9}], ids=str
 )
 def test_training_without_soft_epochs_has_a_projection_too(wide, settings):
-    settings = {"n_components": 3, "feature": "indicator", "random_state": 0, **settings}
+    settings = {"n_components": 3, "node_gate": "indicator", "random_state": 0, **settings}
     model = LDKLClassifier(**settings).fit(*wide)
     assert model.score(*wide) > 0.8
 
@@ -588,9 +600,9 @@ def test_wide_rows_are_polished_in_their_projection(wide):
 
 @each_kind
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
-def test_the_scores_of_several_trees_are_averaged(blobs, feature, form):
+def test_the_scores_of_several_trees_are_averaged(blobs, node_gate, form):
     X, y = form(blobs[0]), blobs[1]
-    model = LDKLClassifier(feature=feature, n_trees=3, **QUICK).fit(X, y)
+    model = LDKLClassifier(node_gate=node_gate, n_trees=3, **QUICK).fit(X, y)
     scores = [tree(X) for tree in model.predictor_.trees]
     assert np.abs(scores[0] - scores[1]).max() > 0.1
     np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), atol=1e-12)
@@ -625,10 +637,10 @@ def test_several_trees_survive_pickling_and_threads(moons, n_jobs):
 
 
 @each_kind
-def test_a_warm_start_goes_on_from_all_trees(moons, feature):
+def test_a_warm_start_goes_on_from_all_trees(moons, node_gate):
     X, y = moons
     model = LDKLClassifier(
-        2, feature=feature, n_trees=2, warm_start=True, jitter=0.0, max_iter=10, random_state=0
+        2, node_gate=node_gate, n_trees=2, warm_start=True, jitter=0.0, max_iter=10, random_state=0
     ).fit(X, y)
     end = model.decision_function(X)
     model.set_params(learning_rate=1e-13, max_iter=1).fit(X, y)
@@ -645,7 +657,7 @@ def test_a_warm_start_with_another_number_of_trees_starts_anew(moons, before, af
 
 
 def test_an_interrupt_leaves_the_trees_that_are_done(moons, monkeypatch):
-    settings = {"batch_size": 16, "hard_share": 0.0, "max_iter": 3, "random_state": 0}
+    settings = {"batch_size": 16, "hard_fraction": 0.0, "max_iter": 3, "random_state": 0}
     alone = LDKLClassifier(2, **settings).fit(*moons)
     interrupt_after(monkeypatch, 3 * STEPS + 2)
     model = LDKLClassifier(2, n_trees=3, **settings)
@@ -671,9 +683,9 @@ def test_a_stream_does_not_go_on_from_several_trees(moons):
 
 
 @each_kind
-def test_each_feature_learns_from_a_stream(moons, feature):
+def test_each_feature_learns_from_a_stream(moons, node_gate):
     X, y = moons
-    model = LDKLClassifier(3, feature=feature, random_state=0)
+    model = LDKLClassifier(3, node_gate=node_gate, random_state=0)
     for _ in range(30):
         for start in range(0, 200, 50):
             model.partial_fit(X[start : start + 50], y[start : start + 50], classes=[0, 1])
@@ -722,8 +734,8 @@ def explained_by_a_line(X, y):
 
 @each_kind
 @pytest.mark.parametrize("loss", ["squared_error", "epsilon_insensitive"])
-def test_each_feature_and_loss_learns_a_wave(wave, feature, loss):
-    model = LDKLRegressor(3, feature=feature, loss=loss, random_state=0).fit(*wave)
+def test_each_feature_and_loss_learns_a_wave(wave, node_gate, loss):
+    model = LDKLRegressor(3, node_gate=node_gate, loss=loss, random_state=0).fit(*wave)
     left, by_a_line = 1.0 - model.score(*wave), 1.0 - explained_by_a_line(*wave)
     assert left < 0.3 * by_a_line
 
@@ -746,7 +758,7 @@ def test_a_constant_is_learned_under_the_epsilon_insensitive_error(wave, value):
     weight = np.linspace(0.1, 3.0, 200)
     model = LDKLRegressor(2, loss="epsilon_insensitive", max_iter=100, random_state=0)
     model.fit(X, np.full(200, value), sample_weight=weight)
-    # the weights shrink towards zero and do not get there
+    # the weights shrink toward zero and do not get there
     np.testing.assert_allclose(model.predict(X), value, atol=0.1, rtol=1e-6)
 
 

@@ -30,7 +30,7 @@ SHORT = {"max_iter": 8, "max_epochs": 20, "random_state": 0}
 
 
 def make(task="Classifier", kernels=AFFINE, **settings):
-    settings = {"n_copies": 3, "C": 2.0, "gate_penalty": 0.1, "normalisation": None} | settings
+    settings = {"n_copies": 3, "C": 2.0, "gate_penalty": 0.1, "normalization": None} | settings
     return TASKS[task](kernels, **SHORT | settings)
 
 
@@ -207,13 +207,13 @@ COLLAPSING = {
 
 
 @EACH_TASK
-@pytest.mark.parametrize("normalisation", [None, "variance", "trace"])
+@pytest.mark.parametrize("normalization", [None, "variance", "trace"])
 @pytest.mark.parametrize("case", COLLAPSING)
 def test_linear_models_score_as_the_kernels_they_stand_for(
-    data, machines, task, case, normalisation
+    data, machines, task, case, normalization
 ):
     X, y = data[0][:70], data[1][task][:70]
-    model = make(task, COLLAPSING[case], normalisation=normalisation).fit(X, y)
+    model = make(task, COLLAPSING[case], normalization=normalization).fit(X, y)
     (found, place, owners, _) = machines[0]
     assert isinstance(model.predictor_, GatedLinear)
     np.testing.assert_allclose(
@@ -241,7 +241,7 @@ def test_prediction_with_linear_models_costs_as_much_as_its_components(moons):
 
 
 def test_unit_diagonals_do_not_collapse(moons):
-    model = make(kernels="affine", normalisation="diagonal").fit(*moons)
+    model = make(kernels="affine", normalization="diagonal").fit(*moons)
     assert isinstance(model.predictor_, GatedExpansion)
 
 
@@ -650,7 +650,7 @@ def test_many_rows_and_linear_kernels_go_by_mini_batches(data, task, monkeypatch
     [
         {"kernels": Gaussian()},
         {"kernels": ["affine", "poly"]},
-        {"kernels": "affine", "normalisation": "diagonal"},
+        {"kernels": "affine", "normalization": "diagonal"},
     ],
     ids=["gaussian", "poly", "diagonal"],
 )

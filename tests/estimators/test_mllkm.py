@@ -28,7 +28,7 @@ from reference import mllkm as reference
 PROFILES = ["exponential", "gaussian", "linear", "square"]
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
 EACH_REACH = pytest.mark.parametrize("per_feature", [False, True], ids=["whole", "per feature"])
-EACH_BIAS = pytest.mark.parametrize("bias", ["none", "penalised", "free"])
+EACH_BIAS = pytest.mark.parametrize("bias", ["none", "penalized", "free"])
 EACH_TASK = pytest.mark.parametrize("data", ["moons", "blobs", "wave"])
 
 
@@ -108,7 +108,7 @@ def test_the_dual_expansion_has_its_bias(moons, bias):
     model = classify(bias=bias).fit(X, y)
     np.testing.assert_allclose(score(model, X), reference.dual_scores(model, X), atol=1e-10)
     coef = model._stream.dual_coef
-    expected = {"none": 0.0, "penalised": coef.sum()}.get(bias, model.predictor_.biases[0])
+    expected = {"none": 0.0, "penalized": coef.sum()}.get(bias, model.predictor_.biases[0])
     assert model.predictor_.biases[0] == pytest.approx(expected)
     if bias == "free":
         assert coef.sum() == pytest.approx(0.0, abs=1e-9)
@@ -127,13 +127,13 @@ def test_support_rows_are_counted_and_prediction_needs_none(moons):
 
 @pytest.mark.parametrize(
     ("profile", "bias"),
-    [(profile, "free") for profile in PROFILES] + [("gaussian", "penalised"), ("square", "none")],
+    [(profile, "free") for profile in PROFILES] + [("gaussian", "penalized"), ("square", "none")],
 )
 def test_the_objective_is_that_of_sequential_mkl_on_these_kernels(moons, bias, profile):
     X, y = moons
     settings = {"C": 1.0, "bias": bias, "tol": 1e-4}
     kernels = reference.candidates(X, X[:12], profile)
-    known = SequentialMKLClassifier(kernels, normalisation=None, **settings).fit(X, y)
+    known = SequentialMKLClassifier(kernels, normalization=None, **settings).fit(X, y)
     model = classify(profile=profile, anchors=X[:12], **settings).fit(X, y)
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
     np.testing.assert_allclose(score(model, X), score(known, X), atol=0.1)  # as free as the gap is
@@ -144,10 +144,10 @@ def test_the_objective_is_that_of_sequential_mkl_on_these_kernels(moons, bias, p
 def test_kernels_are_divided_by_a_power_of_their_length(moons, power, per_feature):
     X, y = moons
     kernels = reference.candidates(X, X[:20], per_feature=per_feature, power=power)
-    settings = {"C": 1.0, "bias": "penalised", "tol": 1e-4}
-    known = SequentialMKLClassifier(kernels, normalisation=None, **settings).fit(X, y)
+    settings = {"C": 1.0, "bias": "penalized", "tol": 1e-4}
+    known = SequentialMKLClassifier(kernels, normalization=None, **settings).fit(X, y)
     model = classify(
-        normalisation=power, per_feature=per_feature, anchors=X[:20], **settings
+        length_exponent=power, per_feature=per_feature, anchors=X[:20], **settings
     ).fit(X, y)  # fmt: skip
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
 
@@ -158,7 +158,7 @@ def test_the_regression_objective_is_that_of_sequential_mkl(wave, bias, per_feat
     X, y = wave
     kernels = reference.candidates(X, X[:15], per_feature=per_feature)
     settings = {"C": 1.0, "bias": bias, "epsilon": 0.2, "tol": 1e-4}
-    known = SequentialMKLRegressor(kernels, normalisation=None, **settings)
+    known = SequentialMKLRegressor(kernels, normalization=None, **settings)
     known.fit(X, (y - y.mean()) / y.std())
     model = regress(per_feature=per_feature, anchors=X[:15], **settings).fit(X, y)
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
@@ -167,7 +167,7 @@ def test_the_regression_objective_is_that_of_sequential_mkl(wave, bias, per_feat
 @EACH_BIAS
 def test_the_objective_is_that_of_the_model(moons, bias):
     X, y = moons
-    model = classify(normalisation=0.0, bias=bias).fit(X, y)
+    model = classify(length_exponent=0.0, bias=bias).fit(X, y)
     typical = np.median(pdist(X, "sqeuclidean"))
     assert model.objective_ == pytest.approx(reference.primal(model, X, y, typical), rel=1e-6)
 
@@ -177,7 +177,7 @@ def test_the_gap_bounds_the_distance_to_the_optimum(rows):
     X, y = rows
     tight = make(y, tol=1e-5).fit(X, y)
     assert tight.duality_gap_ <= 1e-5 * tight.objective_
-    few_rounds = {"insertions": 1, "max_iter": 2}
+    few_rounds = {"max_insertions": 1, "max_iter": 2}
     for settings in ({"tol": 0.3}, {"tol": 0.03}, {"max_iter": 1}, few_rounds):
         loose = make(y, **settings).fit(X, y)
         assert loose.objective_ >= tight.objective_ * (1 - 1e-5), settings
@@ -301,7 +301,7 @@ def test_more_candidates_can_only_help(moons):
     assert many.objective_ <= few.objective_ * (1 + 1e-4)
 
 
-def test_anchors_may_be_centres_of_clusters(moons):
+def test_anchors_may_be_centers_of_clusters(moons):
     X, y = moons
     model = classify(anchors="kmeans", n_anchors=12).fit(X, y)
     assert model.n_priced_ == 12 * 6
@@ -351,10 +351,10 @@ def test_bandwidths_are_relative_to_the_rows(moons):
     np.testing.assert_allclose(np.unique(model.gammas_), np.array([0.5, 2.0]) * unit)
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 64, 10_000])
-def test_candidates_that_arrive_in_chunks_reach_the_same_objective(moons, chunk):
+@pytest.mark.parametrize("chunk_size", [1, 7, 64, 10_000])
+def test_candidates_that_arrive_in_chunks_reach_the_same_objective(moons, chunk_size):
     known = classify(tol=1e-4, n_anchors=15).fit(*moons)
-    model = classify(tol=1e-4, n_anchors=15, chunk=chunk, max_iter=300).fit(*moons)
+    model = classify(tol=1e-4, n_anchors=15, chunk_size=chunk_size, max_iter=300).fit(*moons)
     assert model.objective_ == pytest.approx(known.objective_, rel=1e-4)
     assert model.duality_gap_ <= 1e-4 * model.objective_
     assert model.n_priced_ == known.n_priced_
@@ -380,7 +380,7 @@ def test_few_kernels_are_kept_at_the_price_of_the_gap(rows):
 def test_refined_models_stay_on_their_kernels(moons):
     X, y = moons
     plain, refined = (
-        classify(refinement=how, normalisation=0.0).fit(X, y) for how in (None, "models")
+        classify(refinement=how, length_exponent=0.0).fit(X, y) for how in (None, "models")
     )
     np.testing.assert_array_equal(refined.anchors_, plain.anchors_)
     np.testing.assert_array_equal(refined.gammas_, plain.gammas_)
@@ -395,7 +395,7 @@ def test_refined_models_stay_on_their_kernels(moons):
 def test_refined_kernels_fit_better(moons):
     X, y = moons
     typical = np.median(pdist(X, "sqeuclidean"))
-    settings = {"normalisation": 0.0, "n_anchors": 6}
+    settings = {"length_exponent": 0.0, "n_anchors": 6}
     plain, refined = (classify(refinement=how, **settings).fit(X, y) for how in (None, "kernels"))
     assert not is_row(refined.anchors_, X).any()
     assert refined.gammas_.min() > 0.0
@@ -664,7 +664,7 @@ def test_an_interrupted_fit_keeps_what_it_has(rows, max_kernels, monkeypatch):
     X, y = rows
     tight = make(y, tol=1e-4).fit(X, y)
     interrupt(monkeypatch, last_round=1)
-    model = make(y, tol=1e-4, insertions=2, max_kernels=max_kernels)
+    model = make(y, tol=1e-4, max_insertions=2, max_kernels=max_kernels)
     with pytest.raises(KeyboardInterrupt, match="Interrupted: the last weights are kept"):
         model.fit(X, y)
     assert model.objective_ >= tight.objective_ * (1 - 1e-4)

@@ -34,7 +34,7 @@ def squared_hinge_scores(gram, y, C):
 def test_one_kernel_gives_the_machine_with_squared_slacks(data, solver, C):
     X, y = data
     model = MWUMKLClassifier(
-        Gaussian(0.7), normalisation=None, C=C, solver=solver, tol=1e-3, eps=0.005
+        Gaussian(0.7), normalization=None, C=C, solver=solver, tol=1e-3, eps=0.005
     ).fit(X, y)  # fmt: skip
     expected = squared_hinge_scores(Gaussian(0.7)(X), y, C)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=0.1)  # of a gap of 1e-3
@@ -42,7 +42,7 @@ def test_one_kernel_gives_the_machine_with_squared_slacks(data, solver, C):
 
 def test_both_solvers_agree(data):
     X, y = data
-    settings = {"normalisation": "trace", "C": 2.0, "eps": 0.05}
+    settings = {"normalization": "trace", "C": 2.0, "eps": 0.05}
     exchange = MWUMKLClassifier(KERNELS, tol=1e-3, **settings).fit(X, y)
     averaging = MWUMKLClassifier(KERNELS, tol=0.05, solver="averaging", **settings).fit(X, y)
     assert averaging.objective_ >= exchange.objective_ - exchange.duality_gap_
@@ -74,7 +74,7 @@ def test_weights_lie_on_the_simplex(data, blobs, solver):
 def test_the_kernel_that_separates_gets_the_weight(rng):
     X = rng.standard_normal((100, 2))
     y = (np.linalg.norm(X, axis=1) > 1.2).astype(int)
-    model = MWUMKLClassifier([Linear(), Polynomial(2)], normalisation="trace", C=10.0).fit(X, y)
+    model = MWUMKLClassifier([Linear(), Polynomial(2)], normalization="trace", C=10.0).fit(X, y)
     assert model.kernel_weights_[1] > 0.8
     assert model.score(X, y) > 0.95
 
@@ -90,7 +90,7 @@ def test_weight_k_equals_k_copies(data, rng):
 def test_a_stack_gives_what_its_kernels_give(data):
     X, y = data
     stack = np.stack([kernel(X) for kernel in KERNELS], axis=2)
-    settings = {"normalisation": "trace", "tol": 1e-3, "C": 2.0}
+    settings = {"normalization": "trace", "tol": 1e-3, "C": 2.0}
     given = MWUMKLClassifier("precomputed", **settings).fit(stack, y)
     known = MWUMKLClassifier(KERNELS, **settings).fit(X, y)
     assert given.objective_ == pytest.approx(known.objective_, rel=2e-3)
@@ -101,7 +101,7 @@ def test_a_row_of_weight_zero_in_a_stack_counts_for_nothing(data):
     X, y = data
     weight = np.r_[np.zeros(5), np.ones(75)]
     stack = np.stack([kernel(X) for kernel in KERNELS], axis=2)
-    settings = {"normalisation": None, "tol": 1e-3, "C": 2.0}
+    settings = {"normalization": None, "tol": 1e-3, "C": 2.0}
     given = MWUMKLClassifier("precomputed", **settings).fit(stack, y, sample_weight=weight)
     absent = MWUMKLClassifier(KERNELS, **settings).fit(X[5:], y[5:])
     np.testing.assert_allclose(
@@ -114,9 +114,9 @@ def test_no_gram_matrix_is_formed(solver):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1500, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    # a normalisation takes the matrix of 500 rows, however many there are
+    # a normalization takes the matrix of 500 rows, however many there are
     model = MWUMKLClassifier(
-        [Gaussian(1.0), Linear()], normalisation=None, solver=solver, tol=0.2, eps=0.1
+        [Gaussian(1.0), Linear()], normalization=None, solver=solver, tol=0.2, eps=0.1
     )
     model.fit(X[:100], y[:100])  # what is loaded once
     tracemalloc.start()

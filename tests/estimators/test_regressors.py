@@ -93,7 +93,7 @@ def test_data_frames_are_read(small, regressor_name, wave):
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, csc_matrix, coo_matrix])
 def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_regressor_name, kind, wave):
     X, y = np.where(np.abs(wave[0]) < 0.3, 0.0, wave[0]), wave[1]
-    # every row and its mirror image: trees centre dense rows, which must change nothing here
+    # every row and its mirror image: trees center dense rows, which must change nothing here
     X, y = np.vstack([X, -X]), np.r_[y, y]
     # kernel machines stop at their gap, dense and sparse each in a place of its own
     settings = {"jitter": 0.0} if sparse_regressor_name == "LDKLRegressor" else {"tol": 1e-7}
@@ -263,5 +263,5 @@ def test_a_constant_is_learned(small, regressor_name, wave, value):
     X = wave[0]
     weight = np.linspace(0.1, 3.0, 200)
     model = small(regressor_name).fit(X, np.full(200, value), sample_weight=weight)
-    # trees shrink their weights towards zero and do not get there
+    # trees shrink their weights toward zero and do not get there
     np.testing.assert_allclose(model.predict(X), value, atol=0.1, rtol=1e-6)

@@ -69,7 +69,7 @@ def test_the_stream_of_fixed_anchors_leaves_them(small, fixed_name, stream):
 
 def test_sparse_portions_teach_what_dense_ones_do(small, sparse_stream_name, stream):
     X, y = np.where(np.abs(stream[0]) < 0.2, 0.0, stream[0])[:300], stream[1][:300]
-    # every row and its mirror image: trees centre dense rows, which must change nothing here
+    # every row and its mirror image: trees center dense rows, which must change nothing here
     X, y = np.stack([X, -X], axis=1).reshape(600, 2), np.repeat(y, 2)
     settings = {"jitter": 0.0} if sparse_stream_name == "LDKLClassifier" else {}
     if sparse_stream_name == "LaSVMClassifier":

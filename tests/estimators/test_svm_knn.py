@@ -11,7 +11,7 @@ from nearlinear import SVMKNNClassifier
 
 
 @pytest.mark.parametrize("data", ["moons", "blobs"])
-def test_one_neighbour_is_the_nearest_neighbour_rule(data, request, rng):
+def test_one_neighbor_is_the_nearest_neighbor_rule(data, request, rng):
     X, y = request.getfixturevalue(data)
     queries = rng.standard_normal((100, X.shape[1]))
     nearest = KNeighborsClassifier(1).fit(X, y)
@@ -22,19 +22,19 @@ def test_one_neighbour_is_the_nearest_neighbour_rule(data, request, rng):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n_neighbors", [60, 5000])
-def test_all_rows_as_neighbours_are_one_global_machine(moons, loss, n_neighbors):
+def test_all_rows_as_neighbors_are_one_global_machine(moons, loss, n_neighbors):
     X, y = moons[0][:60], moons[1][:60]
     model = SVMKNNClassifier(n_neighbors, C=0.5, loss=loss, tol=1e-6).fit(X, y)
-    centre = X.mean(axis=0)
-    radius = np.sqrt(((X - centre) ** 2).sum(axis=1).mean())
+    center = X.mean(axis=0)
+    radius = np.sqrt(((X - center) ** 2).sum(axis=1).mean())
     linear = LinearSVC(C=0.5, loss=loss, dual=True, tol=1e-8, max_iter=5_000_000)
-    scaled = (X - centre) / radius
+    scaled = (X - center) / radius
     np.testing.assert_allclose(
         model.decision_function(X), linear.fit(scaled, y).decision_function(scaled), atol=1e-4
     )  # two solvers, each stopped at a small slope
 
 
-def test_neighbours_are_counted_in_distinct_rows(moons):
+def test_neighbors_are_counted_in_distinct_rows(moons):
     X, y = moons
     many = SVMKNNClassifier(5).fit(np.repeat(X, 7, axis=0), np.repeat(y, 7))
     weighted = SVMKNNClassifier(5).fit(X, y, sample_weight=np.full(len(y), 7))
@@ -46,14 +46,14 @@ def test_a_gaussian_kernel_sees_what_a_line_does_not(rng):
     X = rng.uniform(-1, 1, size=(200, 2))
     y = ((X**2).sum(axis=1) < 0.5).astype(int)
     straight = SVMKNNClassifier(200).fit(X, y).score(X, y)
-    curved = SVMKNNClassifier(200, kernel="rbf", C=10.0).fit(X, y).score(X, y)
+    curved = SVMKNNClassifier(200, kernel="gaussian", C=10.0).fit(X, y).score(X, y)
     assert curved > straight + 0.2
 
 
 def test_gamma_is_the_sharpness_of_the_gaussian_kernel(moons):
     X, y = moons
-    flat = SVMKNNClassifier(50, kernel="rbf", gamma=0.01, C=10.0).fit(X, y)
-    sharp = SVMKNNClassifier(50, kernel="rbf", gamma=50.0, C=10.0).fit(X, y)
+    flat = SVMKNNClassifier(50, kernel="gaussian", gamma=0.01, C=10.0).fit(X, y)
+    sharp = SVMKNNClassifier(50, kernel="gaussian", gamma=50.0, C=10.0).fit(X, y)
     assert sharp.score(X, y) > flat.score(X, y)
 
 

@@ -15,7 +15,7 @@ from nearlinear.explain.explain import explain
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import Rounded, Softmax
 from nearlinear.gates.scores import Clipped, SoftmaxOf, top_and_bottom
-from nearlinear.gates.trees.node_gates import NODE_FEATURES
+from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.kernels import Gaussian, Linear
 from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.conformal import PROFILES
@@ -33,13 +33,13 @@ from nearlinear.predictors.gated import (
 )
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
-from nearlinear.predictors.neighborhood_svm import NeighbourhoodSVM
+from nearlinear.predictors.neighborhood_svm import NeighborhoodSVM
 from nearlinear.predictors.tree_forest import TreeForest
 from nearlinear.predictors.tree_path import TreePath
 
 pytestmark = pytest.mark.passes
 each_gate = pytest.mark.parametrize("gate", [SoftAssignment, InverseDistance, ReconstructionCodes])
-each_feature = pytest.mark.parametrize("feature", NODE_FEATURES)
+each_feature = pytest.mark.parametrize("node_gate", NODE_GATES)
 each_size = pytest.mark.parametrize("n_outputs", [1, 3], ids=["one output", "three outputs"])
 each_profile = pytest.mark.parametrize("profile", PROFILES)
 each_reach = pytest.mark.parametrize("per_feature", [False, True], ids=["whole", "per feature"])
@@ -58,8 +58,8 @@ def make_anchored(gate=SoftAssignment, n_outputs=3, dtype=np.float64, width=D):
     )
 
 
-def make_tree(feature="tanh", n_outputs=1, depth=3, dtype=np.float64, n_features=D, seed=0):
-    kind, n_nodes = NODE_FEATURES[feature](), 2 ** (depth + 1) - 1
+def make_tree(node_gate="tanh", n_outputs=1, depth=3, dtype=np.float64, n_features=D, seed=0):
+    kind, n_nodes = NODE_GATES[node_gate](), 2 ** (depth + 1) - 1
     n_splits, n_slopes = kind.direction_rows(n_nodes)
     return TreePath.of(
         draw(seed, n_splits, n_features + 1, dtype=dtype),
@@ -69,9 +69,9 @@ def make_tree(feature="tanh", n_outputs=1, depth=3, dtype=np.float64, n_features
     )  # fmt: skip
 
 
-def make_projected(feature, dtype=np.float64):
-    tree = make_tree(feature, n_features=2, n_outputs=3, dtype=dtype)
-    fields = tree.splits, tree.slopes, tree.weights, tree.intercept, tree.feature
+def make_projected(node_gate, dtype=np.float64):
+    tree = make_tree(node_gate, n_features=2, n_outputs=3, dtype=dtype)
+    fields = tree.splits, tree.slopes, tree.weights, tree.intercept, tree.node_gate
     return TreePath(*fields, draw(9, 2, D + 1, dtype=dtype))
 
 
@@ -215,26 +215,26 @@ def test_constants_around_anchors_are_all_intercept():
     assert_allclose(found.intercepts, predictor(X), atol=1e-14)
 
 
-def tree_models(feature, n_outputs, depth):
+def tree_models(node_gate, n_outputs, depth):
     """Splits, slopes and the models of all nodes, whatever the feature keeps of them."""
     n_nodes = 2 ** (depth + 1) - 1
-    n_splits, n_slopes = NODE_FEATURES[feature]().direction_rows(n_nodes)
+    n_splits, n_slopes = NODE_GATES[node_gate]().direction_rows(n_nodes)
     return draw(0, n_splits, D + 1), draw(1, n_slopes, D + 1), draw(2, n_nodes, n_outputs, D + 1)
 
 
 @each_feature
 @each_size
 @pytest.mark.parametrize("depth", [0, 1, 3])
-def test_trees_add_up_the_models_along_the_path(feature, n_outputs, depth):
-    predictor, X = make_tree(feature, n_outputs, depth), rows(20)
-    splits, slopes, models = tree_models(feature, n_outputs, depth)
+def test_trees_add_up_the_models_along_the_path(node_gate, n_outputs, depth):
+    predictor, X = make_tree(node_gate, n_outputs, depth), rows(20)
+    splits, slopes, models = tree_models(node_gate, n_outputs, depth)
     found = explain(predictor, X)
     for i, z in enumerate(np.column_stack([X, np.ones(len(X))])):
         node, above, total = 0, 1.0, np.zeros((n_outputs, D + 1))
         for level in range(depth + 1):
-            if feature == "tanh":
+            if node_gate == "tanh":
                 above = np.tanh(slopes[node] @ z)
-            elif feature == "compositional":
+            elif node_gate == "compositional":
                 above = np.tanh(above * (splits[node] @ z))
             assert found.active[i, level] == node
             assert found.gates[i, level] == pytest.approx(above, abs=1e-13)
@@ -247,10 +247,10 @@ def test_trees_add_up_the_models_along_the_path(feature, n_outputs, depth):
 
 
 @each_feature
-def test_a_projection_is_carried_back_to_the_features(feature):
-    predictor, X = make_projected(feature), rows()
+def test_a_projection_is_carried_back_to_the_features(node_gate):
+    predictor, X = make_projected(node_gate), rows()
     inner = TreePath(*(getattr(predictor, name) for name in (
-        "splits", "slopes", "weights", "intercept", "feature"
+        "splits", "slopes", "weights", "intercept", "node_gate"
     )))  # fmt: skip
     below, found = explain(inner, predictor.seen(X)), explain(predictor, X)
     projection = predictor.projection
@@ -270,9 +270,9 @@ def test_a_forest_is_the_mean_of_its_trees_and_keeps_their_paths():
 
 @each_feature
 @pytest.mark.parametrize(("n_features", "n_outputs"), [(D, 1), (D, 3), (110, 1)])
-def test_rows_on_a_border_go_where_prediction_sends_them(feature, n_features, n_outputs):
+def test_rows_on_a_border_go_where_prediction_sends_them(node_gate, n_features, n_outputs):
     # in float32 another order of summation takes some of these rows to the other side
-    predictor = make_tree(feature, n_outputs, 4, np.float32, n_features)
+    predictor = make_tree(node_gate, n_outputs, 4, np.float32, n_features)
     X = rows(400, np.float32, n_features)
     nodes = predictor.paths(X)[np.arange(400), np.arange(400) % 4]
     normals = predictor.splits[nodes].astype(np.float64)
@@ -552,9 +552,9 @@ def test_a_strange_number_of_support_rows_is_refused(n_support):
 def test_what_has_no_parts_is_refused():
     X = rows()
     labels, ones = (X[:, 0] > 0).astype(np.int64), np.ones(50)
-    neighbours = NeighbourhoodSVM(X, labels, ones, 0 * ones, 2, 5, 0.0, 1e-3)
+    neighbors = NeighborhoodSVM(X, labels, ones, 0 * ones, 2, 5, 0.0, 1e-3)
     with pytest.raises(TypeError, match="SVM-KNN trains a new machine around every row"):
-        explain(neighbours, X)
+        explain(neighbors, X)
     with pytest.raises(TypeError, match="no explanation of a function"):
         explain(rows, X)
 

@@ -46,7 +46,7 @@ def same(one, other):
     return one == other or (one != one and other != other)
 
 
-def travelled(value):
+def traveled(value):
     """What is left of a value after its way through JSON."""
     arrays = []
     described = json.loads(json.dumps(describe(value, arrays), allow_nan=False))
@@ -67,17 +67,17 @@ def travelled(value):
     ids=lambda value: f"{type(value).__name__} {value}"[:50],
 )  # fmt: skip
 def test_values_come_back_as_they_were(value):
-    assert same(travelled(value), value)
+    assert same(traveled(value), value)
 
 
 def test_not_a_number_comes_back():
-    assert math.isnan(travelled(math.nan))
+    assert math.isnan(traveled(math.nan))
 
 
 @pytest.mark.parametrize("items", [["a", "b"], [1, 2], [0.5, True], ["", None]])
 def test_arrays_of_objects_come_back(items):
     value = np.array(items, dtype=object)
-    found = travelled(value)
+    found = traveled(value)
     assert found.dtype == object and found.shape == value.shape
     assert [(type(item), item) for item in found] == [(type(item), item) for item in items]
 
@@ -92,13 +92,13 @@ def test_arrays_of_objects_come_back(items):
     ids=str,
 )  # fmt: skip
 def test_scalars_of_numpy_come_back_as_plain_ones(value, plain):
-    assert same(travelled(value), plain)
+    assert same(traveled(value), plain)
 
 
 @pytest.mark.parametrize("form", [csr_matrix, csr_array])
 def test_sparse_rows_come_back(form):
     rows = form(np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
-    found = travelled(rows)
+    found = traveled(rows)
     assert issparse(found) and found.format == "csr"
     assert found.dtype == rows.dtype
     np.testing.assert_array_equal(found.toarray(), rows.toarray())
@@ -132,7 +132,7 @@ def objects_in(description):
 def test_predictors_come_back_as_they_were(name):
     header, arrays = make(name)
     predictor = restore(header["predictor"], arrays)
-    assert same(travelled(predictor), predictor)
+    assert same(traveled(predictor), predictor)
     again = []
     described = describe(predictor, again)
     assert json.loads(json.dumps(described)) == described
@@ -153,7 +153,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("value", OTHERS, ids=lambda value: type(value).__name__)
 def test_what_stands_in_parameters_and_attributes_comes_back(value):
-    assert same(travelled(value), value)
+    assert same(traveled(value), value)
 
 
 def test_every_kind_is_tried_here():

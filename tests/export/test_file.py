@@ -193,8 +193,8 @@ SETTINGS = [
     ("LLCSAPLClassifier", {"local_model": "constant", "loss": "log_loss"}),
     ("ClusteredSVMClassifier", {"loss": "log_loss"}),
     *(
-        ("LDKLClassifier", {"feature": feature, "n_components": width, "n_trees": n_trees})
-        for feature in ("tanh", "compositional", "indicator")
+        ("LDKLClassifier", {"node_gate": node_gate, "n_components": width, "n_trees": n_trees})
+        for node_gate in ("tanh", "compositional", "indicator")
         for width, n_trees in ((None, 2), (2, 1))
     ),
     ("LDKLClassifier", {"depth": 0}),
@@ -205,8 +205,8 @@ SETTINGS = [
         for per_feature in (False, True)
     ),
     ("MLLKMRegressor", {"refinement": "kernels"}),
-    *(("UniformMKLClassifier", {"kernels": "bank", "normalisation": n}) for n in ("trace", None)),
-    ("UniformMKLClassifier", {"kernels": "bank", "normalisation": "diagonal"}),
+    *(("UniformMKLClassifier", {"kernels": "bank", "normalization": n}) for n in ("trace", None)),
+    ("UniformMKLClassifier", {"kernels": "bank", "normalization": "diagonal"}),
     ("LaSVMClassifier", {"kernel": ["linear", "gaussian", "poly"]}),
     *(
         ("LMKLClassifier", {"kernels": kind, "gate": gate})
@@ -360,7 +360,7 @@ def test_a_kernel_that_is_code_and_has_no_weight_is_no_hindrance(rows, path):
     X, new = rows
     both = ["gaussian", lambda A, B: 1e-4 * (A @ B.T)]
     model = fitted(
-        small("SimpleMKLClassifier", kernels=both, normalisation=None), X, targets("", X)
+        small("SimpleMKLClassifier", kernels=both, normalization=None), X, targets("", X)
     )
     assert model.kernel_weights_[1] == 0.0
     check(model, path, new)
@@ -462,7 +462,7 @@ class OwnGate:
     def __call__(self, Z):
         return np.full((Z.shape[0], 5), 0.2)
 
-    def moved(self, parameters):
+    def with_parameters(self, parameters):
         return self
 
     def gradient(self, Z, slopes):
@@ -686,7 +686,7 @@ def test_every_lie_of_a_header_is_refused(key, value, content, path):
     refused(path, *content, put_top(key, value))
 
 
-@pytest.mark.parametrize("name", ["soft anchors", "tree of TanhFeature", "conformal, gaussian"])
+@pytest.mark.parametrize("name", ["soft anchors", "tree of TanhNode", "conformal, gaussian"])
 def test_rows_shorter_than_the_predictors_never_reach_compiled_code(name, path):
     def edit(header, arrays):
         header.update(n_features=2, n_gating_features=1)
@@ -723,7 +723,7 @@ def test_the_record_never_stands_in_the_way(record, content, model, rows, path):
 
 def test_a_regressor_has_no_classes_and_a_classifier_has(path):
     for name, classes in (("LDKLClassifier", None), ("LDKLRegressor", ["a", "b"])):
-        header, arrays = crafted.make("tree of one node, TanhFeature")
+        header, arrays = crafted.make("tree of one node, TanhNode")
         path.write_bytes(to_bytes({**header, "method": name, "classes": classes}, arrays))
         with pytest.raises(ModelFileError, match="classes"):
             load(path)

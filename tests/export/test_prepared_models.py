@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import onnxruntime
 import pytest
-from export.test_c_source import compiled, needs_gcc, runs, scores_in_c
+from export.c.test_c_source import compiled, needs_gcc, runs, scores_in_c
 from numpy.testing import assert_allclose, assert_array_equal
 from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
 from runtime import plain_reader

@@ -54,7 +54,7 @@ def test_codes_of_a_row_sum_to_one(coding, anchors, rows, dtype):
 
 
 @each_coding
-def test_as_many_codes_differ_from_zero_as_there_are_neighbours(coding, anchors, rows):
+def test_as_many_codes_differ_from_zero_as_there_are_neighbors(coding, anchors, rows):
     codes = GATES[coding](anchors)(rows)
     np.testing.assert_array_equal(np.count_nonzero(codes, axis=1), N_NEIGHBORS)
 
@@ -109,7 +109,7 @@ def test_codes_do_not_depend_on_the_number_of_threads(coding, anchors, rng):
 
 
 @each_coding
-def test_a_row_has_the_same_neighbours_alone_and_in_a_block(coding, anchors, rows):
+def test_a_row_has_the_same_neighbors_alone_and_in_a_block(coding, anchors, rows):
     gate = GATES[coding](anchors)
     indices, values = gate.codes(rows)
     for i in range(5):
@@ -118,7 +118,7 @@ def test_a_row_has_the_same_neighbours_alone_and_in_a_block(coding, anchors, row
         np.testing.assert_allclose(value[0], values[i], atol=1e-9)
 
 
-def test_reconstruction_rebuilds_rows_in_the_affine_hull_of_their_neighbours(rng):
+def test_reconstruction_rebuilds_rows_in_the_affine_hull_of_their_neighbors(rng):
     anchors = rng.standard_normal((3, 5))
     mixtures = rng.dirichlet(np.ones(3), size=10)
     gate = ReconstructionCodes(anchors, 3, ridge=1e-12)

@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
 from nearlinear.gates.clustering import (
-    _centres,
+    _centers,
     assign,
     fit_anchors,
     fit_class_anchors,
@@ -22,9 +22,9 @@ def random_state():
 @pytest.fixture
 def groups(rng):
     """Three tight groups far apart, and which row is of which."""
-    centres = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]])
+    centers = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]])
     member = np.repeat(np.arange(3), 20)
-    return centres[member] + rng.standard_normal((60, 2)), member
+    return centers[member] + rng.standard_normal((60, 2)), member
 
 
 def sorted_rows(anchors):
@@ -92,16 +92,16 @@ def test_many_rows_are_represented_by_a_sample(groups, random_state, rng):
 def test_an_empty_cluster_restarts_at_the_row_served_worst(rng):
     X = rng.standard_normal((10, 2))
     labels, distances = np.repeat([0, 2], 5), np.arange(10.0)
-    centres = _centres(X, labels, distances, np.ones(10), 3)
-    np.testing.assert_array_equal(centres[1], X[9])
-    np.testing.assert_allclose(centres[[0, 2]], [X[:5].mean(axis=0), X[5:].mean(axis=0)])
+    centers = _centers(X, labels, distances, np.ones(10), 3)
+    np.testing.assert_array_equal(centers[1], X[9])
+    np.testing.assert_allclose(centers[[0, 2]], [X[:5].mean(axis=0), X[5:].mean(axis=0)])
 
 
 def test_empty_clusters_of_sparse_rows_restart_too(rng):
     X = rng.standard_normal((10, 2))
     labels, distances = np.repeat([0, 2], 5), np.arange(10.0)
-    dense = _centres(X, labels, distances, np.ones(10), 4)
-    sparse = _centres(csr_matrix(X), labels, distances, np.ones(10), 4)
+    dense = _centers(X, labels, distances, np.ones(10), 4)
+    sparse = _centers(csr_matrix(X), labels, distances, np.ones(10), 4)
     np.testing.assert_allclose(sparse, dense)
 
 

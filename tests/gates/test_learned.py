@@ -67,7 +67,7 @@ def plain(name, gate, z):
     else:
         widths = np.sqrt(gate.scale) * np.exp(gate.log_widths)
         parts = [
-            np.exp(-(((z - mu) / width) ** 2).sum()) for mu, width in zip(gate.centres, widths)
+            np.exp(-(((z - mu) / width) ** 2).sum()) for mu, width in zip(gate.centers, widths)
         ]
     return np.array(parts) / sum(parts)
 
@@ -186,9 +186,9 @@ def test_softmax_of_equal_scores_is_uniform():
     np.testing.assert_array_equal(softmax(np.full((2, 4), -1e300)), np.full((2, 4), 0.25))
 
 
-def test_a_row_at_a_centre_has_a_finite_gaussian_gradient(slopes):
+def test_a_row_at_a_center_has_a_finite_gaussian_gradient(slopes):
     gate = make("gaussian")
-    rows = np.repeat(gate.centres, 2, axis=0)
+    rows = np.repeat(gate.centers, 2, axis=0)
     assert np.all(np.isfinite(gate.gradient(rows, slopes[:6])))
     assert np.all(gate(rows) > 0.0)
 
@@ -261,9 +261,9 @@ def test_components_start_apart(Z, name, as_rows, n_components):
 
 
 @each_sharing_gate
-def test_at_the_start_the_nearest_centre_answers_most(Z, name):
-    centres = fit_anchors(Z, 4, np.random.RandomState(0), np.ones(len(Z)))
-    distances = ((Z[:, None] - centres) ** 2).sum(axis=2)
+def test_at_the_start_the_nearest_center_answers_most(Z, name):
+    centers = fit_anchors(Z, 4, np.random.RandomState(0), np.ones(len(Z)))
+    distances = ((Z[:, None] - centers) ** 2).sum(axis=2)
     found = start(name, Z, 4)(Z)
     np.testing.assert_array_equal(found.argmax(axis=1), distances.argmin(axis=1))
 
@@ -288,12 +288,12 @@ def test_the_start_does_not_depend_on_the_origin_of_the_rows(Z, name):
 
 
 @pytest.mark.parametrize("origin", [0.0, 100.0])
-def test_a_sigmoid_starts_half_open_and_wider_near_its_centre(Z, origin):
+def test_a_sigmoid_starts_half_open_and_wider_near_its_center(Z, origin):
     rows = Z + origin
-    centres = fit_anchors(rows, 4, np.random.RandomState(0), np.ones(len(rows)))
+    centers = fit_anchors(rows, 4, np.random.RandomState(0), np.ones(len(rows)))
     values = start("sigmoid", rows, 4)(rows)
     assert values.mean() == pytest.approx(0.5, abs=0.2)
-    own = np.diag(start("sigmoid", rows, 4)(centres))
+    own = np.diag(start("sigmoid", rows, 4)(centers))
     assert np.all(own > values.mean(axis=0))
 
 
@@ -343,7 +343,7 @@ def test_rounding_leaves_the_values_of_the_gate_alone():
 def test_a_sharp_gate_is_rounded_to_zeros_and_ones(Z, name, as_rows):
     gate = make(name)
     if name == "gaussian":
-        sharp = GaussianGate(gate.centres, gate.log_widths - 20.0, gate.scale)
+        sharp = GaussianGate(gate.centers, gate.log_widths - 20.0, gate.scale)
     else:
         sharp = gate.with_parameters(1e8 * gate.parameters)
     values = Rounded(sharp)(as_rows(Z))

@@ -1,4 +1,4 @@
-"""Distances to anchors from one product with the centred anchors."""
+"""Distances to anchors from one product with the centered anchors."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_one_anchor_is_its_own_mean(rows):
 
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
 def test_float32_distances_far_from_the_origin_are_accurate(anchors, rows, as_rows):
-    # Uncentred products would be off by ‖x‖² ε ≈ 24; centred ones by ‖x‖ ‖u‖ ε ≈ 0.01.
+    # Uncentered products would be off by ‖x‖² ε ≈ 24; centered ones by ‖x‖ ‖u‖ ε ≈ 0.01.
     anchors, rows = (anchors + FAR).astype(np.float32), (rows + FAR).astype(np.float32)
     geometry = AnchorGeometry(anchors)
     halves = geometry.half_distances(as_rows(rows)) + geometry.shift(as_rows(rows))

@@ -82,8 +82,8 @@ def test_a_gram_matrix_is_positive_semi_definite_of_the_rank_of_a_row(X, profile
 
 @each_profile
 def test_without_gamma_the_kernel_is_the_shifted_linear_one(X, Z, profile):
-    centre = np.array(ANCHOR)
-    linear = (X - centre) @ (Z - centre).T
+    center = np.array(ANCHOR)
+    linear = (X - center) @ (Z - center).T
     np.testing.assert_allclose(make(profile, gamma=0.0)(X, Z), linear, atol=1e-14)
     np.testing.assert_allclose(make(profile, gamma=1e-9)(X, Z), linear, atol=1e-6)
 

@@ -271,7 +271,7 @@ def test_an_empty_bank_holds_nothing(anchors):
 def test_kernels_are_divided_by_a_power_of_their_length(X, anchors, exponent, per_feature):
     bank, weight = make(anchors, per_feature=per_feature, divided=False), np.ones(30)
     traces = bank.traces(X, weight)
-    bank.normalise(traces, exponent, 7.0)
+    bank.normalize(traces, exponent, 7.0)
     np.testing.assert_allclose(bank.divisors, traces**exponent * 7.0 ** (1.0 - exponent))
     mean_diagonals = [np.diag(gram).mean() for gram in grams_of(bank, X)]
     np.testing.assert_allclose(mean_diagonals, (traces / 7.0) ** (1.0 - exponent), rtol=1e-9)
@@ -290,7 +290,7 @@ def test_kernels_that_hold_only_their_anchor_become_zero(X, coef, partly_empty, 
     bank, is_empty = partly_empty
     traces = bank.traces(X, np.ones(30))
     np.testing.assert_array_equal(traces < 1e-12, is_empty)
-    bank.normalise(traces, exponent, 2.0)
+    bank.normalize(traces, exponent, 2.0)
     np.testing.assert_array_equal(np.isinf(bank.divisors), is_empty)
     everyone, images = np.arange(12), bank.collect(X, coef, np.arange(12))
     np.testing.assert_array_equal(bank.prices(X, coef, everyone)[is_empty], np.zeros(4))
@@ -302,7 +302,7 @@ def test_kernels_that_hold_only_their_anchor_become_zero(X, coef, partly_empty, 
 def test_all_kernels_may_hold_nothing(X, coef):
     bank = ConformalBank.of_all(X[:3], [1.0, 5.0], PROFILES["square"])
     alone = np.repeat(X[3:4] + 100.0, 30, axis=0)
-    bank.normalise(bank.traces(alone, np.ones(30)), 0.5, 1.0)
+    bank.normalize(bank.traces(alone, np.ones(30)), 0.5, 1.0)
     assert np.isinf(bank.divisors).all()
     np.testing.assert_array_equal(bank.prices(X, coef, np.arange(6)), np.zeros(6))
 
@@ -311,7 +311,7 @@ def test_all_kernels_around_equal_rows_hold_nothing(rng):
     X = np.repeat(rng.standard_normal((1, 3)), 8, axis=0)
     for per_feature in (False, True):
         bank = ConformalBank.of_all(X[:1], [0.1, 1.0], PROFILES["gaussian"], per_feature)
-        bank.normalise(bank.traces(X, np.ones(8)), 0.5, 1.0)
+        bank.normalize(bank.traces(X, np.ones(8)), 0.5, 1.0)
         assert np.isinf(bank.divisors).all()
 
 
@@ -435,7 +435,7 @@ def test_nothing_that_was_handed_in_is_written_to(X, rng, coef, anchors, per_fea
     bank.scores(X, images, which)
     bank.total_scores(X, images, which, factors)
     bank.traces(X, weight)
-    bank.take(which).normalise(np.ones(27), 0.5, 2.0)
+    bank.take(which).normalize(np.ones(27), 0.5, 2.0)
     for array, old in zip(given, before, strict=True):
         np.testing.assert_array_equal(array, old)
 

@@ -163,7 +163,7 @@ def test_kernels_take_their_scales_from_the_rows(X, as_rows):
 
 @each_dtype
 @each_form
-def test_normalised_by_trace_kernels_have_a_mean_diagonal_of_one(X, as_rows, dtype):
+def test_normalized_by_trace_kernels_have_a_mean_diagonal_of_one(X, as_rows, dtype):
     rows = as_rows(X.astype(dtype))
     fixed, kept = fix_kernels(bank(columns="both").members(3), rows, "trace")
     means = [kernel.diagonal(rows).mean() for kernel in fixed]
@@ -171,7 +171,7 @@ def test_normalised_by_trace_kernels_have_a_mean_diagonal_of_one(X, as_rows, dty
     np.testing.assert_array_equal(kept, np.arange(52))
 
 
-def test_normalised_by_trace_kernels_are_multiples_of_the_first_ones(X):
+def test_normalized_by_trace_kernels_are_multiples_of_the_first_ones(X):
     [fixed], _ = fix_kernels([Polynomial(3, 0.5)], X, "trace")
     assert isinstance(fixed, Scaled)
     gram = Polynomial(3, 0.5)(X)
@@ -179,7 +179,7 @@ def test_normalised_by_trace_kernels_are_multiples_of_the_first_ones(X):
 
 
 @each_form
-def test_normalised_by_diagonal_kernels_have_a_unit_diagonal(X, as_rows):
+def test_normalized_by_diagonal_kernels_have_a_unit_diagonal(X, as_rows):
     free = [Linear(), Polynomial(3), OnColumns(Linear(), (0,))]
     fixed, _ = fix_kernels(free, as_rows(X), "diagonal")
     for kernel in fixed:
@@ -189,22 +189,22 @@ def test_normalised_by_diagonal_kernels_have_a_unit_diagonal(X, as_rows):
 
 @each_dtype
 @each_form
-def test_normalised_by_variance_kernels_have_images_of_variance_one(X, as_rows, dtype):
+def test_normalized_by_variance_kernels_have_images_of_variance_one(X, as_rows, dtype):
     rows = as_rows(X.astype(dtype))
     fixed, kept = fix_kernels([*bank(columns="both").members(3), Linear()], rows, "variance")
-    centre = np.eye(30) - 1.0 / 30.0
-    variances = [np.trace(centre @ kernel(rows) @ centre) / 29.0 for kernel in fixed]
+    center = np.eye(30) - 1.0 / 30.0
+    variances = [np.trace(center @ kernel(rows) @ center) / 29.0 for kernel in fixed]
     # a Gaussian ten times as wide as the rows is one minus little, in float32 a few digits less
     np.testing.assert_allclose(variances, np.ones(53), rtol=1e-9 if dtype == np.float64 else 1e-3)
     np.testing.assert_array_equal(kept, np.arange(53))
 
 
-def test_normalised_by_variance_linear_kernels_have_columns_of_variance_one(X):
+def test_normalized_by_variance_linear_kernels_have_columns_of_variance_one(X):
     [fixed], _ = fix_kernels([OnColumns(Linear(), (1,))], X + 5.0, "variance")
     assert fixed.factor == pytest.approx(1.0 / X[:, 1].var(ddof=1))
 
 
-def test_normalised_by_variance_constant_kernels_have_a_mean_diagonal_of_one(X):
+def test_normalized_by_variance_constant_kernels_have_a_mean_diagonal_of_one(X):
     X[:, 1] = 7.0
     [fixed], _ = fix_kernels([OnColumns(Linear(), (1,))], X, "variance")
     np.testing.assert_allclose(fixed(X), np.ones((30, 30)), rtol=1e-12)
@@ -215,34 +215,34 @@ def test_one_row_has_no_variance_and_kernels_a_diagonal_of_one(X):
     np.testing.assert_allclose(fixed(X[:1]), [[1.0]])
 
 
-def test_without_normalisation_kernels_stay_as_they_are(X):
+def test_without_normalization_kernels_stay_as_they_are(X):
     given = [Linear(), Gaussian(0.5), Polynomial(2, 0.5)]
     assert fix_kernels(given, X, None)[0] == given
 
 
 @each_form
-@pytest.mark.parametrize("normalisation", ["variance", "trace", "diagonal", None])
-def test_kernels_that_vanish_are_left_out_with_a_warning(X, as_rows, normalisation):
+@pytest.mark.parametrize("normalization", ["variance", "trace", "diagonal", None])
+def test_kernels_that_vanish_are_left_out_with_a_warning(X, as_rows, normalization):
     X[:, 1] = 0.0
     given = [OnColumns(Linear(), (d,)) for d in (1, 0, 1, 2)]
     with pytest.warns(UserWarning, match="2 of 4 kernels are zero on the training rows"):
-        fixed, kept = fix_kernels(given, as_rows(X), normalisation)
+        fixed, kept = fix_kernels(given, as_rows(X), normalization)
     np.testing.assert_array_equal(kept, [1, 3])
     seen = [np.flatnonzero(np.diag(kernel(np.eye(3)))).tolist() for kernel in fixed]
     assert seen == [[0], [2]]
 
 
-@pytest.mark.parametrize("normalisation", ["variance", "trace", "diagonal", None])
-def test_kernels_that_all_vanish_are_refused(normalisation):
+@pytest.mark.parametrize("normalization", ["variance", "trace", "diagonal", None])
+def test_kernels_that_all_vanish_are_refused(normalization):
     with pytest.raises(ValueError, match="Every kernel is zero on the training rows"):
-        fix_kernels([Linear(), OnColumns(Linear(), (0,))], np.zeros((9, 2)), normalisation)
+        fix_kernels([Linear(), OnColumns(Linear(), (0,))], np.zeros((9, 2)), normalization)
 
 
-@pytest.mark.parametrize("normalisation", ["variance", "trace", "diagonal"])
-def test_a_column_in_small_units_is_not_taken_for_zero(rng, normalisation):
-    X = rng.standard_normal((30, 2)) * [1.0, 5e-7]  # the second in metres, of the size of light
+@pytest.mark.parametrize("normalization", ["variance", "trace", "diagonal"])
+def test_a_column_in_small_units_is_not_taken_for_zero(rng, normalization):
+    X = rng.standard_normal((30, 2)) * [1.0, 5e-7]  # the second in meters, of the size of light
     given = [OnColumns(Linear(), (0,)), OnColumns(Linear(), (1,))]
-    _, kept = fix_kernels(given, X, normalisation)
+    _, kept = fix_kernels(given, X, normalization)
     np.testing.assert_array_equal(kept, [0, 1])
 
 
@@ -267,7 +267,7 @@ def test_a_mean_diagonal_in_float32_is_taken_in_double_precision():
     np.testing.assert_allclose(fixed.diagonal(X), np.ones(60), rtol=1e-5)
 
 
-def test_precomputed_kernels_are_normalised_by_trace(rng):
+def test_precomputed_kernels_are_normalized_by_trace(rng):
     stack = np.stack([np.eye(6) * 4.0, np.zeros((6, 6)), np.ones((6, 6))], axis=2)
     with pytest.warns(UserWarning, match="1 of 3 kernels are zero"):
         fixed, kept = fix_kernels([Precomputed(m) for m in range(3)], stack, "trace")
@@ -277,7 +277,7 @@ def test_precomputed_kernels_are_normalised_by_trace(rng):
     np.testing.assert_array_equal(kept, [0, 2])
 
 
-def test_precomputed_kernels_are_normalised_by_variance(rng):
+def test_precomputed_kernels_are_normalized_by_variance(rng):
     X = rng.standard_normal((12, 3)) * [1.0, 10.0, 0.1]
     stack = np.stack([np.outer(column, column) for column in X.T], axis=2)
     kernels = [Precomputed(m) for m in range(3)]

@@ -97,7 +97,7 @@ def test_products_of_rows_with_themselves_are_symmetric_to_the_last_bit(rng, as_
 
 @pytest.mark.parametrize("width", [1, 4, 30])
 def test_float32_distances_far_from_the_origin_are_accurate(rng, width):
-    # Uncentred products would be off by ‖x‖² ε, which is 6 per column.
+    # Uncentered products would be off by ‖x‖² ε, which is 6 per column.
     X = (rng.standard_normal((40, width)) + FAR).astype(np.float32)
     Z = (rng.standard_normal((25, width)) + FAR).astype(np.float32)
     exact = cdist(X.astype(np.float64), Z.astype(np.float64), "sqeuclidean")

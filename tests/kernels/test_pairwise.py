@@ -65,7 +65,7 @@ def test_the_diagonal_is_that_of_the_gram_matrix(X, gates, as_rows, dtype):
     )
 
 
-def test_gates_without_a_favourite_average_the_kernels(X, Z):
+def test_gates_without_a_favorite_average_the_kernels(X, Z):
     block = SUM(with_gates(X, np.full((30, 3), 0.2)), with_gates(Z, np.full((17, 3), 0.7)))
     np.testing.assert_allclose(
         block, np.mean([kernel(X, Z) for kernel in KERNELS], axis=0), atol=1e-12

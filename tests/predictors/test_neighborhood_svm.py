@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear.predictors.neighborhood_svm import NeighbourhoodSVM, _local_kernel, _solve_dual
-from reference import neighbourhood as reference
+from nearlinear.predictors.neighborhood_svm import NeighborhoodSVM, _local_kernel, _solve_dual
+from reference import neighborhood as reference
 from reference import svm
 
-kernels = pytest.mark.parametrize("gamma", [0.0, 0.7], ids=["linear", "rbf"])
+kernels = pytest.mark.parametrize("gamma", [0.0, 0.7], ids=["linear", "gaussian"])
 TIGHT = 1e-8
 
 
@@ -20,7 +20,7 @@ def make(rng, *, n_rows=40, n_features=3, n_classes=2, n_neighbors=12, gamma=0.0
     settings = {
         "upper": rng.uniform(0.5, 2.0, n_rows), "ridge": np.zeros(n_rows), "tol": TIGHT, **settings,
     }  # fmt: skip
-    return NeighbourhoodSVM(
+    return NeighborhoodSVM(
         rows=rows, labels=labels, n_classes=n_classes, n_neighbors=n_neighbors, gamma=gamma,
         **settings,
     )  # fmt: skip
@@ -29,7 +29,7 @@ def make(rng, *, n_rows=40, n_features=3, n_classes=2, n_neighbors=12, gamma=0.0
 @pytest.mark.passes
 @kernels
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_kernel_is_that_of_centred_and_scaled_neighbours(rng, gamma, dtype):
+def test_kernel_is_that_of_centered_and_scaled_neighbors(rng, gamma, dtype):
     rows = (5.0 + 3.0 * rng.standard_normal((20, 4))).astype(dtype)
     query, around = 5.0 + rng.standard_normal(4), np.array([3, 1, 15, 8, 9])
     points, gram, similarity = np.empty((5, 4)), np.empty((5, 5)), np.empty(5)
@@ -44,7 +44,7 @@ def test_kernel_is_that_of_centred_and_scaled_neighbours(rng, gamma, dtype):
 
 @pytest.mark.passes
 @kernels
-def test_equal_neighbours_have_a_kernel_of_ones(gamma):
+def test_equal_neighbors_have_a_kernel_of_ones(gamma):
     points, gram, similarity = np.empty((3, 2)), np.empty((3, 3)), np.empty(3)
     _local_kernel(np.ones(2), np.arange(3), np.ones((3, 2)), gamma, points, gram, similarity)
     np.testing.assert_array_equal(gram, 1.0 if gamma == 0 else 2.0)
@@ -119,16 +119,16 @@ def test_scores_of_several_classes_are_one_against_the_rest(rng):
         np.testing.assert_allclose(predictor(queries)[:, c], expected, atol=1e-5)  # as above
 
 
-def test_neighbours_that_agree_decide_without_a_machine():
+def test_neighbors_that_agree_decide_without_a_machine():
     rows = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     labels = np.array([0, 0, 0, 1, 1, 1])
-    predictor = NeighbourhoodSVM(rows, labels, np.ones(6), np.zeros(6), 2, 3, 0.0, TIGHT)
+    predictor = NeighborhoodSVM(rows, labels, np.ones(6), np.zeros(6), 2, 3, 0.0, TIGHT)
     np.testing.assert_array_equal(predictor(np.array([[0.0], [9.0]])), [[-1.0], [1.0]])
 
 
-def test_a_class_without_neighbours_scores_minus_one(rng):
+def test_a_class_without_neighbors_scores_minus_one(rng):
     rows = np.array([[0.0], [0.1], [0.2], [9.0]])
-    predictor = NeighbourhoodSVM(
+    predictor = NeighborhoodSVM(
         rows, np.array([0, 1, 0, 2]), np.ones(4), np.zeros(4), 3, 3, 0.0, TIGHT
     )
     scores = predictor(np.array([[0.05]]))
@@ -138,21 +138,21 @@ def test_a_class_without_neighbours_scores_minus_one(rng):
 
 @kernels
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_class_without_neighbours_is_never_answered(rng, gamma, dtype):
+def test_a_class_without_neighbors_is_never_answered(rng, gamma, dtype):
     rows, labels = rng.standard_normal((200, 2)).astype(dtype), rng.integers(12, size=200)
-    predictor = NeighbourhoodSVM(
+    predictor = NeighborhoodSVM(
         rows, labels, np.full(200, 30.0), np.zeros(200), 12, 9, gamma, TIGHT
     )
     queries = (3.0 * rng.standard_normal((100, 2))).astype(dtype)
     scores, near = predictor(queries), labels[predictor.nearest(queries)]
     is_near = (near[:, :, None] == np.arange(12)).any(axis=1)
     lowest = np.where(is_near, scores, np.inf).min(axis=1)
-    assert lowest.min() < -1.5  # far from its neighbours, a machine is sure that no class is right
+    assert lowest.min() < -1.5  # far from its neighbors, a machine is sure that no class is right
     assert np.all(np.where(is_near, -np.inf, scores).max(axis=1) < lowest)
     assert np.isfinite(scores).all()
 
 
-def test_all_rows_as_neighbours_are_one_global_machine(rng):
+def test_all_rows_as_neighbors_are_one_global_machine(rng):
     predictor = make(rng, n_neighbors=40, upper=np.full(40, 0.8))
     queries = rng.standard_normal((7, 3))
     moved, scaled = reference.local_problem(queries, predictor.rows)
@@ -173,7 +173,7 @@ def test_the_nearest_are_found_by_tree_and_by_product(rng, n_features):
 
 
 @pytest.mark.parametrize("n_features", [3, 16])
-def test_one_neighbour_is_an_array_of_one_column(rng, n_features):
+def test_one_neighbor_is_an_array_of_one_column(rng, n_features):
     predictor = make(rng, n_features=n_features, n_neighbors=1)
     assert predictor.nearest(predictor.rows).shape == (40, 1)
     np.testing.assert_array_equal(predictor.nearest(predictor.rows)[:, 0], np.arange(40))
@@ -191,7 +191,7 @@ def test_arrays_on_disk_hold_the_whole_predictor(rng, gamma):
     np.savez(file, **predictor.to_arrays())
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
-        again = NeighbourhoodSVM.from_arrays(arrays)
+        again = NeighborhoodSVM.from_arrays(arrays)
     np.testing.assert_array_equal(again(queries), predictor(queries))
 
 

@@ -15,7 +15,7 @@ def make(n_trees=3, dtype=np.float64):
     models = [make_tree("tanh", 2, 2, seed=seed, dtype=dtype) for seed in range(n_trees)]
     return TreeForest(
         tuple(
-            TreePath.of(m.splits, m.slopes, m.weights, np.zeros(2, dtype), m.feature)
+            TreePath.of(m.splits, m.slopes, m.weights, np.zeros(2, dtype), m.node_gate)
             for m in models
         )
     )

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.gates.trees.node_gates import NODE_FEATURES
+from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.predictors.tree_path import TreePath
 from reference import tree
 from reference.tree_problem import SIGMA, make_rows, make_tree
 
 pytestmark = pytest.mark.passes
-each_kind = pytest.mark.parametrize("kind", NODE_FEATURES)
+each_kind = pytest.mark.parametrize("kind", NODE_GATES)
 each_depth = pytest.mark.parametrize("depth", [0, 1, 4])
 each_size = pytest.mark.parametrize("n_outputs", [1, 3], ids=["binary", "three classes"])
 each_type = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -23,7 +23,7 @@ INTERCEPT = np.array([0.4, -1.5, 2.5])
 def make(kind, depth=2, n_outputs=1, dtype=np.float64, n_features=3):
     model = make_tree(kind, depth, n_outputs, n_features=n_features, dtype=dtype)
     intercept = INTERCEPT[:n_outputs].astype(dtype)
-    return TreePath.of(model.splits, model.slopes, model.weights, intercept, model.feature)
+    return TreePath.of(model.splits, model.slopes, model.weights, intercept, model.node_gate)
 
 
 def rows(n_rows, dtype=np.float64, n_features=3):
@@ -118,7 +118,7 @@ def test_the_indicator_keeps_the_sum_of_each_path(n_outputs):
 def test_the_indicator_does_not_change_the_weights_it_is_given():
     model = make_tree("indicator")
     before = model.weights.copy()
-    TreePath.of(model.splits, model.slopes, model.weights, np.zeros(1), model.feature)
+    TreePath.of(model.splits, model.slopes, model.weights, np.zeros(1), model.node_gate)
     np.testing.assert_array_equal(model.weights, before)
 
 
@@ -174,7 +174,7 @@ def test_arrays_on_disk_hold_the_whole_predictor(kind, dtype, depth):
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         again = TreePath.from_arrays(arrays)
-    assert again.feature == predictor.feature
+    assert again.node_gate == predictor.node_gate
     np.testing.assert_array_equal(again(X), predictor(X))
 
 

@@ -50,12 +50,12 @@ def dual_scores(model, X):
 
 
 def primal(model, X, y, divisors):
-    """½ Σ_m ‖w_m‖² + C Σ loss of a model of two classes, and ½ b² if its bias is penalised.
+    """½ Σ_m ‖w_m‖² + C Σ loss of a model of two classes, and ½ b² if its bias is penalized.
 
     A collapsed model is √(β_m / divisor_m) w_m.
     """
     models = model.predictor_.weights
     norm = np.sum((models**2).sum(axis=1) * divisors / model.kernel_weights_)
     hinge = np.maximum(0.0, 1.0 - (2 * y - 1) * model.decision_function(X))
-    penalty = 0.5 * model.predictor_.biases[0] ** 2 if model.bias == "penalised" else 0.0
+    penalty = 0.5 * model.predictor_.biases[0] ** 2 if model.bias == "penalized" else 0.0
     return 0.5 * norm + penalty + model.C * hinge.sum()

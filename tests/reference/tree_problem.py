@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nearlinear.gates.trees.node_gates import NODE_FEATURES, TanhFeature
+from nearlinear.gates.trees.node_gates import NODE_GATES, TanhNode
 from nearlinear.losses import LOSSES, EpsilonInsensitive, SquaredError
 from nearlinear.solvers.trees.model import TreeModel
 
@@ -19,7 +19,7 @@ ALL_LOSSES = {
 
 
 def make_feature(kind, sigma=SIGMA):
-    return TanhFeature(sigma) if kind == "tanh" else NODE_FEATURES[kind]()
+    return TanhNode(sigma) if kind == "tanh" else NODE_GATES[kind]()
 
 
 def make_tree(kind, depth=2, n_outputs=1, *, n_features=3, seed=0, dtype=np.float64):

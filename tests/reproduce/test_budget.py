@@ -17,7 +17,7 @@ SETTINGS = {
 }
 
 
-def labelled_rows(n_features, n_classes):
+def labeled_rows(n_features, n_classes):
     X = np.random.default_rng(0).standard_normal((400, n_features)).astype(np.float32)
     return X, np.arange(400) % n_classes
 
@@ -29,16 +29,16 @@ def test_a_sized_model_costs_no_more_than_the_tree(method, n_features, n_classes
     n_outputs = n_classes if n_classes > 2 else 1
     budget = tree_multiply_adds({"depth": depth}, n_features, n_outputs)
     parameters = fill_budget(method, SETTINGS[method], budget, n_features, n_outputs)
-    model = STUDY.build(method, parameters, seed=0).fit(*labelled_rows(n_features, n_classes))
+    model = STUDY.build(method, parameters, seed=0).fit(*labeled_rows(n_features, n_classes))
     cost = multiply_adds(model)
     # One more unit of the size would not fit.
     per_unit = n_features + n_outputs + (method == "cpsp")
     assert budget - per_unit < cost <= budget
 
 
-@pytest.mark.parametrize("shape", [{"feature": "indicator"}, {"n_components": 4}])
+@pytest.mark.parametrize("shape", [{"node_gate": "indicator"}, {"n_components": 4}])
 def test_the_budget_is_the_cost_of_a_tree_of_that_shape(shape):
-    X, y = labelled_rows(6, 3)
+    X, y = labeled_rows(6, 3)
     tree = LDKLClassifier(3, max_iter=1, random_state=0, **shape).fit(X, y)
     assert tree_multiply_adds({"depth": 3, **shape}, 6, 3) == tree.cost_.multiply_adds
 

@@ -118,5 +118,5 @@ def test_published_parameters_are_not_relative_to_the_rows():
     model = PublishedMLLKM(C=2.0, gammas=(0.5,)).fit(split.X_train, split.y_train).estimator_
     assert model.C / unit == pytest.approx(2.0)
     assert model.gammas_ == pytest.approx(0.5, rel=0.05)  # the unit is taken of a sample
-    assert (model.bias, model.normalisation) == ("none", 0.0)
+    assert (model.bias, model.length_exponent) == ("none", 0.0)
     assert model.predictor_.biases == 0.0

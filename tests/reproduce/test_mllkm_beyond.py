@@ -30,7 +30,7 @@ def folder(tmp_path):
     add_rows(tmp_path, "base", "heart", (80.0, 80.0), (75.0, 75.0))
     add_rows(tmp_path, "15 kernels", "sonar", (81.0, 85.0), (70.0, 70.0))
     add_rows(tmp_path, "15 kernels", "heart", (81.0, 81.0), (74.0, 72.0))
-    add_rows(tmp_path, "32 centres", "sonar", (60.0, 60.0), (60.0, 60.0))
+    add_rows(tmp_path, "32 centers", "sonar", (60.0, 60.0), (60.0, 60.0))
     return tmp_path
 
 
@@ -45,7 +45,7 @@ def test_a_difference_is_paired_by_split_and_has_an_error_over_splits(folder):
 
 def test_an_option_that_lacks_a_set_has_no_difference(folder):
     cells = beyond_table.cells_of(folder / ROWS)
-    assert np.isnan(beyond_table.difference(cells, "32 centres", "validation")).all()
+    assert np.isnan(beyond_table.difference(cells, "32 centers", "validation")).all()
 
 
 def test_the_table_shows_gains_and_losses(folder):
@@ -66,7 +66,7 @@ def test_rows_of_other_parameters_are_left_out(folder):
 
 
 def test_held_out_rows_are_training_rows_that_the_model_has_not_seen():
-    split = datasets.tumours().cast(np.float64)
+    split = datasets.tumors().cast(np.float64)
     inner = beyond.held_out(split, seed=0)
     assert (len(inner.y_train), len(inner.y_test)) == (66, 34)
     rows = {tuple(row) for row in split.X_train}
@@ -76,7 +76,7 @@ def test_held_out_rows_are_training_rows_that_the_model_has_not_seen():
 
 
 def test_the_test_part_has_no_say_in_the_validation():
-    split = datasets.tumours().cast(np.float64)
+    split = datasets.tumors().cast(np.float64)
     turned = replace(split, X_test=-split.X_test, y_test=1 - split.y_test)
     row, other = (beyond.measured("15 kernels", part, seed=0) for part in (split, turned))
     assert row["validation"] == other["validation"] > 80

@@ -1,4 +1,4 @@
-"""Rows of a study: which methods, which seeds, and what counts as having learnt something."""
+"""Rows of a study: which methods, which seeds, and what counts as having learned something."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_a_study_may_have_no_figures(study):
     assert len(written) == 1
 
 
-def test_smoke_fails_where_a_method_has_learnt_nothing(study):
+def test_smoke_fails_where_a_method_has_learned_nothing(study):
     study.config["smoke"]["ridge"] = {"alpha": 1e6}
     with pytest.raises(SystemExit, match=r"guessing: ridge on friedman: MSE \d"):
         run(study, "--smoke")

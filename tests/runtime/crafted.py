@@ -166,18 +166,18 @@ def _locally_linear(draft, gate="SoftAssignment", width=N_FEATURES, n_outputs=1,
     return part("LocallyLinear", gate=part(gate, **fields), weights=weights, biases=biases)
 
 
-def _tree(draft, feature="TanhFeature", depth=2, n_outputs=1, n_components=None):
+def _tree(draft, node_gate="TanhNode", depth=2, n_outputs=1, n_components=None):
     projection = n_components and draft.floats(n_components, N_FEATURES + 1)
     width = (n_components or N_FEATURES) + 1
     n_inner, n_nodes = 2**depth - 1, 2 ** (depth + 1) - 1
-    is_leafy, composes = feature == "IndicatorFeature", feature == "CompositionalFeature"
+    is_leafy, composes = node_gate == "IndicatorNode", node_gate == "CompositionalNode"
     return part(
         "TreePath",
         splits=draft.floats(n_nodes if composes else n_inner, width),
-        slopes=draft.floats(n_nodes if feature == "TanhFeature" else 0, width),
+        slopes=draft.floats(n_nodes if node_gate == "TanhNode" else 0, width),
         weights=draft.floats(2**depth if is_leafy else n_nodes, n_outputs, width),
         intercept=draft.floats(n_outputs),
-        feature=part(feature, **({"sigma": 1.25} if feature == "TanhFeature" else {})),
+        node_gate=part(node_gate, **({"sigma": 1.25} if node_gate == "TanhNode" else {})),
         projection=projection,
     )
 
@@ -274,8 +274,8 @@ def _linear_gate(draft, kind="Softmax", width=N_FEATURES, n_components=4):
 
 
 def _gaussian_gate(draft, n_components=4):
-    centres, log_widths = draft.floats(n_components, N_FEATURES), draft.floats(n_components)
-    return part("GaussianGate", centres=centres, log_widths=log_widths, scale=1.5)
+    centers, log_widths = draft.floats(n_components, N_FEATURES), draft.floats(n_components)
+    return part("GaussianGate", centers=centers, log_widths=log_widths, scale=1.5)
 
 
 GATES = {
@@ -327,7 +327,7 @@ def _stacked(draft):
     )
 
 
-_FEATURES = ("TanhFeature", "CompositionalFeature", "IndicatorFeature")
+_FEATURES = ("TanhNode", "CompositionalNode", "IndicatorNode")
 _PROFILES = ("exponential", "gaussian", "linear", "square")
 MODELS = {
     "soft anchors": _locally_linear,
@@ -335,8 +335,8 @@ MODELS = {
     "inverse distances": partial(_locally_linear, gate="InverseDistance", n_outputs=3),
     "reconstruction codes": partial(_locally_linear, gate="ReconstructionCodes"),
     "constants around anchors": partial(_locally_linear, width=0),
-    **{f"tree of {kind}": partial(_tree, feature=kind, n_outputs=3) for kind in _FEATURES},
-    **{f"tree of one node, {kind}": partial(_tree, feature=kind, depth=0) for kind in _FEATURES},
+    **{f"tree of {kind}": partial(_tree, node_gate=kind, n_outputs=3) for kind in _FEATURES},
+    **{f"tree of one node, {kind}": partial(_tree, node_gate=kind, depth=0) for kind in _FEATURES},
     "tree of projected rows": partial(_tree, n_components=2),
     "forest": _forest,
     **{

@@ -16,7 +16,7 @@ def read(data):
     """The header with its arrays in place, as a dictionary."""
     assert data[:8] == b"\x89NLM\r\n\x1a\n"
     version, _, length = struct.unpack_from("<IIQ", data, 8)
-    assert version in (1, 2)
+    assert version in (1, 2, 3)
     header = json.loads(data[24 : 24 + length].decode("utf-8"))
     arrays = [_array(data, entry) for entry in header.pop("arrays")]
     return _filled(header, arrays)
@@ -161,8 +161,16 @@ def _filled(value, arrays):
     if mark == "csr":
         return _dense(value["shape"], *(_filled(value[name], arrays) for name in _CSR))
     assert mark == "object"
-    parts = {name: _filled(item, arrays) for name, item in value["fields"].items()}
-    return SimpleNamespace(kind=value["kind"], **parts)
+    kind = _NOW.get(value["kind"], value["kind"])
+    parts = {_NOW.get(name, name): _filled(item, arrays) for name, item in value["fields"].items()}
+    return SimpleNamespace(kind=kind, **parts)
+
+
+# Names of kinds and fields in files of versions 1 and 2.
+_NOW = {
+    "TanhFeature": "TanhNode", "CompositionalFeature": "CompositionalNode",
+    "IndicatorFeature": "IndicatorNode", "feature": "node_gate", "centres": "centers",
+}  # fmt: skip
 
 
 _CSR = ("data", "indices", "indptr")
@@ -237,20 +245,20 @@ def _solved(matrix, right):
 def _tree_path(part, x):
     if part.projection is not None:
         x = [_dot(direction, [*x, 1.0]) for direction in part.projection]
-    z, kind = [*x, 1.0], part.feature.kind
-    n_inner = len(part.weights) - 1 if kind == "IndicatorFeature" else len(part.weights) // 2
+    z, kind = [*x, 1.0], part.node_gate.kind
+    n_inner = len(part.weights) - 1 if kind == "IndicatorNode" else len(part.weights) // 2
     total, node, above = list(part.intercept), 0, 1.0
     while True:
-        if kind == "TanhFeature":
-            above = math.tanh(part.feature.sigma * _dot(part.slopes[node], z))
-        elif kind == "CompositionalFeature":
+        if kind == "TanhNode":
+            above = math.tanh(part.node_gate.sigma * _dot(part.slopes[node], z))
+        elif kind == "CompositionalNode":
             above = math.tanh(above * _dot(part.splits[node], z))
-        if kind != "IndicatorFeature":
+        if kind != "IndicatorNode":
             total = [t + above * _dot(w, z) for t, w in zip(total, part.weights[node])]
         if node >= n_inner:
             break
         node = 2 * node + (1 if _dot(part.splits[node], z) > 0 else 2)
-    if kind == "IndicatorFeature":
+    if kind == "IndicatorNode":
         total = [t + _dot(w, z) for t, w in zip(total, part.weights[node - n_inner])]
     return total
 
@@ -363,7 +371,7 @@ def _linear(part, x):
 
 def _gaussian_gate(part, x):
     widths = [part.scale * math.exp(2.0 * max(-20.0, min(w, 20.0))) for w in part.log_widths]
-    return _softmax([-_square(x, c) / s for c, s in zip(part.centres, widths)])
+    return _softmax([-_square(x, c) / s for c, s in zip(part.centers, widths)])
 
 
 def _rounded(part, x):

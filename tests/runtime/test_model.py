@@ -99,7 +99,7 @@ def test_labels_keep_their_values(rows, labels, form):
 # --- rows ---------------------------------------------------------------------------------------
 
 
-def test_rows_are_centred_and_scaled_before_they_are_scored(rows):
+def test_rows_are_centered_and_scaled_before_they_are_scored(rows):
     mean, scale = np.array([1.0, -2.0, 0.5]), np.array([2.0, 0.5, 1.0])
     plain = model(TWO).decision_function((rows - mean) / scale)
     assert_allclose(scaled_by(mean, scale).decision_function(rows), plain, rtol=1e-12)
@@ -149,7 +149,7 @@ def test_lists_of_rows_are_taken():
 
 
 def test_scores_have_the_precision_of_the_model(rows):
-    header, arrays = make("tree of TanhFeature", np.float32)
+    header, arrays = make("tree of TanhNode", np.float32)
     assert model_of(header, arrays).decision_function(rows).dtype == np.float32
 
 

@@ -57,26 +57,26 @@ def test_a_predictor_is_no_plain_value(value):
     refused("gated linear", lambda header, arrays: header.update(predictor=value), "unknown kind")
 
 
-@pytest.mark.parametrize("kind", ["ComponentScores", "Softmax", "SoftAssignment", "TanhFeature"])
+@pytest.mark.parametrize("kind", ["ComponentScores", "Softmax", "SoftAssignment", "TanhNode"])
 def test_parts_of_a_predictor_are_no_predictors(kind):
     refused("gated linear", lambda header, arrays: header["predictor"].update(kind=kind), kind)
 
 
 @pytest.mark.parametrize("count", [5, 7, 15, 2**20 - 1])
-@pytest.mark.parametrize("feature", ["TanhFeature", "CompositionalFeature", "IndicatorFeature"])
-def test_a_tree_has_exactly_the_splits_of_its_nodes(feature, count):
+@pytest.mark.parametrize("node_gate", ["TanhNode", "CompositionalNode", "IndicatorNode"])
+def test_a_tree_has_exactly_the_splits_of_its_nodes(node_gate, count):
     """A walk that finds more splits than there are leaves would leave the leaves' memory."""
-    wanted = 7 if feature == "CompositionalFeature" else 3
+    wanted = 7 if node_gate == "CompositionalNode" else 3
     if count != wanted:
         splits = np.zeros((count, crafted.N_FEATURES + 1))
-        refused(f"tree of {feature}", put_array("splits", splits), "splits")
+        refused(f"tree of {node_gate}", put_array("splits", splits), "splits")
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])
-@pytest.mark.parametrize("feature", ["CompositionalFeature", "IndicatorFeature"])
-def test_a_tree_without_slopes_has_none(feature, count):
+@pytest.mark.parametrize("node_gate", ["CompositionalNode", "IndicatorNode"])
+def test_a_tree_without_slopes_has_none(node_gate, count):
     slopes = np.zeros((count, crafted.N_FEATURES + 1))
-    refused(f"tree of {feature}", put_array("slopes", slopes), "slopes")
+    refused(f"tree of {node_gate}", put_array("slopes", slopes), "slopes")
 
 
 @pytest.mark.parametrize("n_nodes", [0, 2, 4, 5, 6, 8])
@@ -86,7 +86,7 @@ def test_a_tree_is_complete(n_nodes):
             put_array(name, np.zeros(shape))(header, arrays)
         put_array("splits", np.zeros((n_nodes // 2, 4)))(header, arrays)
 
-    refused("tree of TanhFeature", edit, "no nodes|not complete")
+    refused("tree of TanhNode", edit, "no nodes|not complete")
 
 
 @pytest.mark.parametrize("value", [1.0 + 1e-9, 2.0, -0.1])

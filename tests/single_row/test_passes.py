@@ -190,7 +190,7 @@ def test_a_rebuilt_row_follows_the_formula(dtype, n_outputs, width):
     np.testing.assert_allclose(scores, expected, atol=1000 * np.finfo(dtype).eps)
 
 
-def test_a_rebuilt_row_of_one_neighbour_has_its_model():
+def test_a_rebuilt_row_of_one_neighbor_has_its_model():
     models = local_models()
     rows = np.vstack([models.X, models.anchors])
     scores = score_rows(row_passes.rebuilt_row, models, rows, 1e-4, n_neighbors=1)
@@ -241,7 +241,7 @@ def test_a_leaf_row_follows_the_formula(dtype, n_outputs, depth):
     model = make_tree("indicator", depth, n_outputs, dtype=dtype)
     intercept = np.array([0.4, -1.5, 2.5], dtype=dtype)[:n_outputs]
     leaves = TreePath.of(
-        model.splits, model.slopes, model.weights, intercept, model.feature
+        model.splits, model.slopes, model.weights, intercept, model.node_gate
     ).weights
     X = np.ascontiguousarray(make_rows(n_rows=20, dtype=dtype)[0][:, :-1])
     scores = np.full((len(X), n_outputs), np.nan, dtype=dtype)

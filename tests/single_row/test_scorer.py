@@ -11,7 +11,7 @@ import pytest
 
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import GaussianGate, Rounded, Sigmoid, Softmax
-from nearlinear.gates.trees.node_gates import NODE_FEATURES
+from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.kernels import Gaussian, Linear
 from nearlinear.kernels.conformal import PROFILES
 from nearlinear.predictors.component_scores import ComponentScores
@@ -50,7 +50,7 @@ def tree(kind, depth=2, n_seen=N_FEATURES):
     def make(dtype, n_outputs, seed=0):
         model = make_tree(kind, depth, n_outputs, n_features=n_seen, seed=seed, dtype=dtype)
         intercept = np.array([0.4, -1.5, 2.5], dtype=dtype)[:n_outputs]
-        arrays = model.splits, model.slopes, model.weights, intercept, model.feature
+        arrays = model.splits, model.slopes, model.weights, intercept, model.node_gate
         projection = np.random.default_rng(2).standard_normal((n_seen, N_FEATURES + 1))
         return TreePath.of(
             *arrays, projection=None if n_seen == N_FEATURES else projection.astype(dtype)
@@ -112,8 +112,8 @@ def sigmoid(rng, n_components):
 
 
 def gaussian(rng, n_components):
-    centres = rng.standard_normal((n_components, N_FEATURES))
-    return GaussianGate(centres, np.zeros(n_components), scale=4.0)
+    centers = rng.standard_normal((n_components, N_FEATURES))
+    return GaussianGate(centers, np.zeros(n_components), scale=4.0)
 
 
 def components(dtype, n_components):
@@ -161,9 +161,9 @@ MAKERS = {
     "inverse": anchored(lambda anchors: InverseDistance(anchors, 3)),
     "reconstruction": anchored(lambda anchors: ReconstructionCodes(anchors, 3)),
     "codes, constant": anchored(lambda anchors: ReconstructionCodes(anchors, 3), width=0),
-    **{f"{kind} tree": tree(kind) for kind in NODE_FEATURES},
-    **{f"{kind} stump": tree(kind, depth=0) for kind in NODE_FEATURES},
-    **{f"projected {kind} tree": tree(kind, n_seen=2) for kind in NODE_FEATURES},
+    **{f"{kind} tree": tree(kind) for kind in NODE_GATES},
+    **{f"{kind} stump": tree(kind, depth=0) for kind in NODE_GATES},
+    **{f"projected {kind} tree": tree(kind, n_seen=2) for kind in NODE_GATES},
     "forest": forest,
     **{
         f"{profile}{', per feature' * per_feature}": fading(profile, per_feature)

@@ -21,7 +21,7 @@ from reference.kernel_svm import dual_value, smallest_loss
 
 N_ROWS, C = 90, 1e4
 KERNELS = [Gaussian(0.5), Gaussian(4.0), Polynomial(2, 0.5)]
-STEPS = {"free": FreeBias(), "penalised": FixedBias(1.0), "none": FixedBias(0.0)}
+STEPS = {"free": FreeBias(), "penalized": FixedBias(1.0), "none": FixedBias(0.0)}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def gated(X, rng):
 
 def conformal(X, rng):
     bank = ConformalBank.of_all(X[:4], np.array([0.3, 2.0]), PROFILES["gaussian"], False)
-    bank.normalise(np.linspace(1.0, 3.0, 8), 0.5, 2.0)
+    bank.normalize(np.linspace(1.0, 3.0, 8), 0.5, 2.0)
     wide = X.astype(np.float64)
     exact = [
         Conformal(wide[place], float(gamma), "gaussian", False)(wide) / divisor

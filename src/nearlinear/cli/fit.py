@@ -171,7 +171,7 @@ def _suiting(names, y, arguments):
 
 
 def _suited(model, X):
-    """Sparse rows stay sparse where the method takes such, and are then scaled uncentred."""
+    """Sparse rows stay sparse where the method takes such, and are then scaled uncentered."""
     from scipy.sparse import issparse
     from sklearn.utils import get_tags
 

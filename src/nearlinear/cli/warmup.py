@@ -42,7 +42,7 @@ def _models():
         "clusters": lambda: nearlinear.ClusteredSVMClassifier(3, **fast),
         "trees": lambda: nearlinear.LDKLClassifier(2, max_iter=2, **fast),
         "trees of constants": lambda: nearlinear.LDKLClassifier(
-            2, max_iter=2, feature="indicator", **fast
+            2, max_iter=2, node_gate="indicator", **fast
         ),
         "projected trees": lambda: nearlinear.LDKLClassifier(2, max_iter=2, n_components=2, **fast),
         "local kernels": lambda: nearlinear.MLLKMClassifier(),

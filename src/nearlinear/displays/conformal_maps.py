@@ -22,7 +22,7 @@ class ConformalMapsDisplay:
     """A cloud of points, and its images under the eight conformal maps of MLLKM.
 
     Four profiles fade with the distance from the anchor, or in each feature by itself. Points far
-    from the anchor go towards zero, by bounded profiles exactly there; the neighbourhood of the
+    from the anchor go toward zero, by bounded profiles exactly there; the neighborhood of the
     anchor keeps its shape. Make one with :meth:`from_data`.
 
     Parameters
@@ -34,7 +34,7 @@ class ConformalMapsDisplay:
     images : sequence of eight arrays of shape (n_samples, 2)
         What each of them makes of the points.
     labels : array of shape (n_samples,) or None
-        Classes of the points; without them colour says how far from the anchor a point was.
+        Classes of the points; without them color says how far from the anchor a point was.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class ConformalMapsDisplay:
                 title_fontsize=8.5,
             ).get_title().set_color(QUIET)  # fmt: skip
         else:
-            ax.set_xlabel("colour: distance from the anchor", color=QUIET, fontsize=8.5)
+            ax.set_xlabel("color: distance from the anchor", color=QUIET, fontsize=8.5)
 
     def _draw_image(self, ax, kernel, image):
         gone = self.vanished(image)

@@ -30,7 +30,7 @@ class ModelPoint(NamedTuple):
 
 
 class CostFrontDisplay:
-    """Accuracy against prediction time, one labelled point per model.
+    """Accuracy against prediction time, one labeled point per model.
 
     The line joins the models that no other one beats in both respects.
 

@@ -13,7 +13,7 @@ class LocalFitsDisplay:
     """The fit of an LMKLRegressor on one feature with its tube, its local fits and its gates.
 
     Each local fit is drawn as strongly as its gate is open, and not where that is shut; gates are
-    dashed lines of the same colour, on the axis at the right. Rows on or outside the ε-tube hold
+    dashed lines of the same color, on the axis at the right. Rows on or outside the ε-tube hold
     the fit and are circled. Make one with :meth:`from_estimator`.
 
     Parameters

@@ -21,13 +21,13 @@ class TreeCellsDisplay:
 
     Parameters
     ----------
-    xx0, xx1 : arrays of shape (grid_resolution, grid_resolution)
+    xx0, xx1 : arrays of shape (resolution, resolution)
         The grid, as from ``numpy.meshgrid``.
     response : array of the same shape
         Predicted labels or values on the grid.
-    scores : array of shape (grid_resolution, grid_resolution, n_outputs)
+    scores : array of shape (resolution, resolution, n_outputs)
         What the predictions are made of: the decision function, or the values once more.
-    cells : array of shape (grid_resolution, grid_resolution)
+    cells : array of shape (resolution, resolution)
         The leaf that each point of the grid reaches, numbered as in a heap.
     borders : array of shape (n_borders, 2, 2)
         The two ends of each border between cells that crosses the picture.
@@ -60,7 +60,7 @@ class TreeCellsDisplay:
     >>> from nearlinear.displays import TreeCellsDisplay
     >>> X, y = make_moons(400, noise=0.1, random_state=0)
     >>> model = LDKLClassifier(depth=2, random_state=0).fit(X, y)
-    >>> display = TreeCellsDisplay.from_estimator(model, X, y, grid_resolution=50)
+    >>> display = TreeCellsDisplay.from_estimator(model, X, y, resolution=50)
     >>> display.cells.shape
     (50, 50)
     >>> len(display.borders) <= 3
@@ -85,22 +85,22 @@ class TreeCellsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model, X, y=None, *, ax=None, grid_resolution=500, margin=0.05, feature_names=None,
+        cls, estimator, X, y=None, *, ax=None, resolution=500, margin=0.05, feature_names=None,
         title=None,
     ):  # fmt: skip
         """Predict on a grid around the rows, and draw.
 
         Parameters
         ----------
-        model : LDKLClassifier, LDKLRegressor or a Pipeline that ends in one
+        estimator : LDKLClassifier, LDKLRegressor or a Pipeline that ends in one
             Fitted on two features. Steps before the tree may move, scale and rotate rows.
         X : array, data frame or CSR matrix of shape (n_samples, 2)
             Rows to show.
         y : array of shape (n_samples,) or None
-            Their labels or values, shown by colour.
+            Their labels or values, shown by color.
         ax : matplotlib Axes or None
             Where to draw; None makes a figure.
-        grid_resolution : int, default=500
+        resolution : int, default=500
             Points of the grid along each axis.
         margin : float, default=0.05
             Room around the rows, as a share of their range.
@@ -113,21 +113,21 @@ class TreeCellsDisplay:
         -------
         TreeCellsDisplay
         """
-        tree = FittedTree.of(model, cls.__name__)
-        if model.n_features_in_ != 2:
+        tree = FittedTree.of(estimator, cls.__name__)
+        if estimator.n_features_in_ != 2:
             raise ValueError(
                 f"{cls.__name__} draws models of 2 features; this one was fitted on "
-                f"{model.n_features_in_}."
+                f"{estimator.n_features_in_}."
             )
-        if grid_resolution < 2:
-            raise ValueError(f"grid_resolution={grid_resolution} must be at least 2.")
-        model.predict(X[:1])  # says what is wrong with X, if anything
+        if resolution < 2:
+            raise ValueError(f"resolution={resolution} must be at least 2.")
+        estimator.predict(X[:1])  # says what is wrong with X, if anything
         points = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
-        grid = _grid_around(points, grid_resolution, margin)
+        grid = _grid_around(points, resolution, margin)
         rows = np.column_stack([axis.ravel() for axis in grid])
         on_grid = like(X, rows)
-        response = model.predict(on_grid)
-        scores = model.decision_function(on_grid) if tree.is_classifier else response
+        response = estimator.predict(on_grid)
+        scores = estimator.decision_function(on_grid) if tree.is_classifier else response
         cells = tree.predictor.paths(tree.rows(on_grid))[:, -1]
 
         def see(points):
@@ -144,9 +144,9 @@ class TreeCellsDisplay:
             borders=borders,
             border_nodes=border_nodes,
             points=points,
-            targets=_checked_targets(points, y, getattr(model, "classes_", None)),
-            classes=getattr(model, "classes_", None),
-            names=_axis_names(model) if feature_names is None else feature_names,
+            targets=_checked_targets(points, y, getattr(estimator, "classes_", None)),
+            classes=getattr(estimator, "classes_", None),
+            names=_axis_names(estimator) if feature_names is None else feature_names,
         )
         return display.plot(ax, title=title)
 

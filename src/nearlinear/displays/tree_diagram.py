@@ -21,7 +21,7 @@ _NAME_LENGTH = 18
 class TreeDiagramDisplay:
     """A tree from its root down, each node as wide as its share of the rows.
 
-    The colour of a node says how good the model is on the rows that pass it. The strongest
+    The color of a node says how good the model is on the rows that pass it. The strongest
     features of a split stand above it, each with the sign that leads to the left.
     Make one with :meth:`from_estimator`.
 
@@ -44,7 +44,7 @@ class TreeDiagramDisplay:
     ax_, figure_ : matplotlib Axes and Figure
         Set by ``plot``.
     colorbar_ : matplotlib Colorbar
-        The scale of the colours.
+        The scale of the colors.
     drawn_nodes_ : array
         Nodes that are drawn: those that a row passes, down to ``max_depth``.
 
@@ -71,13 +71,13 @@ class TreeDiagramDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model, X, y, *, feature_names=None, max_depth=None, ax=None, title=None
+        cls, estimator, X, y, *, feature_names=None, max_depth=None, ax=None, title=None
     ):
         """Send rows down the tree, and draw.
 
         Parameters
         ----------
-        model : LDKLClassifier, LDKLRegressor or a Pipeline that ends in one
+        estimator : LDKLClassifier, LDKLRegressor or a Pipeline that ends in one
             Fitted.
         X : array, data frame or CSR matrix of shape (n_samples, n_features)
             Rows; those of a test set say more than those of the training set.
@@ -96,11 +96,11 @@ class TreeDiagramDisplay:
         -------
         TreeDiagramDisplay
         """
-        tree = FittedTree.of(model, cls.__name__)
+        tree = FittedTree.of(estimator, cls.__name__)
         names = tree.feature_names(feature_names)
         y = column_or_1d(y)
         check_consistent_length(X, y)
-        predicted = model.predict(X)
+        predicted = estimator.predict(X)
         if tree.is_classifier:
             goodness = (predicted == y).astype(float)
         else:
@@ -165,7 +165,7 @@ class TreeDiagramDisplay:
         return self
 
     def _draw_scale(self, nodes):
-        """Colour bar over what all but the rarest rows see, so that one odd leaf does not rule."""
+        """Color bar over what all but the rarest rows see, so that one odd leaf does not rule."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import LinearSegmentedColormap, Normalize
 

@@ -18,7 +18,7 @@ samkl           SAMKL: kernels switched on and off for every row.
 sequential_mkl  SequentialMKL: many candidate kernels, few in work.
 simple_mkl      SimpleMKL: a sparse mixture of kernels.
 spg_gmkl        SPG-GMKL: kernel weights with a penalty.
-svm_knn         SVM-KNN: a support vector machine among the neighbours of each query.
+svm_knn         SVM-KNN: a support vector machine among the neighbors of each query.
 swmkl           SwMKL: kernels blended by how often each alone is right around a row.
 uniform_mkl     The mean of several kernels: the baseline of multiple kernel learning.
 """

@@ -1,6 +1,7 @@
 """CSVM: one linear SVM for each cluster, held together by a common one."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..gates.anchors import SoftAssignment
@@ -8,11 +9,11 @@ from ..gates.clustering import assign, fit_anchors, limit_to_distinct
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.anchors.fixed_gate import solve_local_models
-from ._base.constraints import SHARED, at_least, one_of, positive
-from ._base.model import LocalClassifier, require_memory, row_copies
+from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
+from ._base.model import Learned, Model
 
 
-class ClusteredSVMClassifier(LocalClassifier):
+class ClusteredSVMClassifier(ClassifierMixin, Model):
     r"""Clustered SVM: a linear SVM in each k-means cluster, aligned with a global one.
 
     Minimizes, over a global :math:`w` and one :math:`w_l` for each cluster,
@@ -52,7 +53,7 @@ class ClusteredSVMClassifier(LocalClassifier):
     classes_ : array of shape (n_classes,)
         Class labels.
     predictor_ : LocallyLinear
-        One local model for each cluster centre; a row is answered by the nearest.
+        One local model for each cluster center; a row is answered by the nearest.
     cost_ : Cost
         Multiply-adds per row, the same as a multiple of a linear model, and bytes.
     duality_gap_ : float
@@ -70,12 +71,11 @@ class ClusteredSVMClassifier(LocalClassifier):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **shared("C", "loss", "tol", "max_iter", "class_weight", "max_memory", "n_jobs"),
+        **shared("random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "alignment": [positive()],
     }
-    for _name in ("warm_start", "verbose"):
-        _parameter_constraints.pop(_name)
 
     def __init__(
         self,
@@ -111,8 +111,8 @@ class ClusteredSVMClassifier(LocalClassifier):
         wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
         numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1) + 4 * rows.targets.size
         require_memory(8 * numbers + row_copies(rows.X), self.max_memory, "lower n_clusters")
-        centres = fit_anchors(rows.X, wanted, rng, rows.weight)
-        labels, _ = assign(rows.X, centres)
+        centers = fit_anchors(rows.X, wanted, rng, rows.weight)
+        labels, _ = assign(rows.X, centers)
         indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)
         common = 1.0 / np.sqrt(self.alignment)
         codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (n_rows, 1))
@@ -123,9 +123,10 @@ class ClusteredSVMClassifier(LocalClassifier):
         )  # fmt: skip
         warn_if_loose(certified, self.tol, type(self).__name__)
         common = rows.X.dtype.type(common)
-        self.predictor_ = LocallyLinear(
-            SoftAssignment(centres, 1, 1.0),
+        predictor = LocallyLinear(
+            SoftAssignment(centers, 1, 1.0),
             solution.weights[1:] + common * solution.weights[:1],
             solution.biases[1:] + common * solution.biases[:1],
         )
-        self.duality_gap_, self.n_iter_ = solution.gap, solution.n_iter
+        attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
+        return Learned(predictor, attributes)

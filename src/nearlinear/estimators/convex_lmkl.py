@@ -19,10 +19,10 @@ from ._base.constraints import SHARED, at_least, positive
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from ._base.kernel_machine import KernelClassifier
-from ._base.model import require_memory
+from ._base.old_model import require_memory
 from ._base.progress import teller
 
-# Rows that take part in finding clusters: centres are averages, more hardly move them.
+# Rows that take part in finding clusters: centers are averages, more hardly move them.
 _MOST_ROWS = 20_000
 _TILE = 256  # rows and columns of a kernel at once
 
@@ -50,9 +50,9 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         Norm of a cluster's weights: near 1 few kernels, large p all of them.
     sharpness : float, default=1.0
         How hard clusters are, in units of one over the mean difference of a row's squared distances
-        to its two nearest centres.
+        to its two nearest centers.
     cluster_rows : int, default=1000
-        Rows that span the centres. With no more rows than that, clusters are those of kernel
+        Rows that span the centers. With no more rows than that, clusters are those of kernel
         k-means; else of its approximate form.
     %(shared)s
 
@@ -100,7 +100,7 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         sharpness=1.0,
         cluster_rows=1000,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="smo",
         tol=1e-2,
         max_iter=500,
@@ -116,7 +116,7 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         self.sharpness = sharpness
         self.cluster_rows = cluster_rows
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -184,7 +184,7 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
 
 
 def _relative_sharpness(scores):
-    """Two over the mean distance between the two nearest centres' squared distances."""
+    """Two over the mean distance between the two nearest centers' squared distances."""
     if scores.shape[1] == 1:
         return 1.0
     two = np.sort(scores, axis=1)[:, -2:]

@@ -1,6 +1,7 @@
 """CPSP: a kernel machine of few basis vectors, which are learned."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from .._warn import warn_user
@@ -9,8 +10,8 @@ from ..kernels.row_scales import RowScales
 from ..kernels.standard import Gaussian
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.machine.basis import learning_memory, solve_learned_basis
-from ._base.constraints import SHARED, at_least, one_of, positive
-from ._base.model import LocalClassifier, require_memory, row_copies
+from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
+from ._base.model import Learned, Model
 
 # "auto": one basis vector for so many rows, between these bounds.
 _ROWS_PER_VECTOR, _FEWEST, _MOST = 50, 5, 100
@@ -18,7 +19,7 @@ _ROWS_PER_VECTOR, _FEWEST, _MOST = 50, 5, 100
 _LOOSE = 1e-6
 
 
-class CPSPClassifier(LocalClassifier):
+class CPSPClassifier(ClassifierMixin, Model):
     r"""Sparse Gaussian-kernel SVM: a fixed number of basis vectors, learned together with the rest.
 
     Minimizes, over basis vectors :math:`z`, coefficients :math:`\beta`, biases and the width,
@@ -42,7 +43,7 @@ class CPSPClassifier(LocalClassifier):
     width : {"learned", "fixed"}, default="learned"
         Whether gamma is learned, too.
     max_iter : int, default=50
-        Most L-BFGS iterations on the basis; 0 keeps the k-means centres that it starts from.
+        Most L-BFGS iterations on the basis; 0 keeps the k-means centers that it starts from.
     tol : float, default=1e-3
         Stop at this relative norm of the gradient.
     class_weight : dict, "balanced" or None, default=None
@@ -77,7 +78,7 @@ class CPSPClassifier(LocalClassifier):
     -----
     After [1]_, which solves for the hinge by cutting planes whose normals are projected on the
     span of the basis, and adds basis vectors one by one as pre-images. Differs in: the squared
-    hinge; all basis vectors start as k-means centres of the classes and move together along the
+    hinge; all basis vectors start as k-means centers of the classes and move together along the
     exact gradient, while coefficients are always the best ones; the width is learned; several
     classes.
 
@@ -88,10 +89,7 @@ class CPSPClassifier(LocalClassifier):
     """
 
     _parameter_constraints = {
-        **{
-            name: SHARED[name]
-            for name in ("C", "tol", "class_weight", "max_memory", "n_jobs", "random_state")
-        },
+        **shared("C", "tol", "class_weight", "max_memory", "n_jobs", "random_state"),
         "n_basis": [at_least(1), one_of("auto")],
         "gamma": [positive()],
         "width": [one_of("learned", "fixed")],
@@ -145,14 +143,16 @@ class CPSPClassifier(LocalClassifier):
                 "the best for their basis; scale the features or lower C."
             )
         dtype = rows.X.dtype
-        self.basis_, self.gamma_ = found.basis.astype(dtype), found.gamma
-        self.predictor_ = KernelExpansion(
-            (Gaussian(found.gamma),), self.basis_, found.coef[None].astype(dtype),
+        basis = found.basis.astype(dtype)
+        predictor = KernelExpansion(
+            (Gaussian(found.gamma),), basis, found.coef[None].astype(dtype),
             found.biases.astype(dtype), n_features,
         )  # fmt: skip
-        self.objective_, self.gradient_norm_ = found.objective, found.gradient_norm
-        self.n_iter_ = found.n_iter
-
-    @property
-    def _score_dtype(self):
-        return self.predictor_.coefficients.dtype
+        attributes = {
+            "basis_": basis,
+            "gamma_": found.gamma,
+            "objective_": found.objective,
+            "gradient_norm_": found.gradient_norm,
+            "n_iter_": found.n_iter,
+        }
+        return Learned(predictor, attributes)

@@ -1,28 +1,37 @@
 """LaSVM: a kernel machine that learns row by row."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse, vstack
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from .._compile import one_blas_thread
 from .._interrupt import uninterrupted
 from ..kernels.composite import WeightedSum
 from ..kernels.family import parse_kernels
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.machine.lasvm import OnlineSVM, fit_lasvm
-from ._base.constraints import SHARED, at_least
-from ._base.model import LocalClassifier, require_memory
-from ._base.progress import each_output
-from ._base.rows import class_targets
-from ._base.whole_fit import keeping, whole_fit
+from ._base.checks import at_least, fit_context, require_memory, shared
+from ._base.input import stream_rows
+from ._base.model import Learned, Model
+from ._base.outputs import Teller, each_output, keeping
 
 _BLOCK = 256  # rows that all machines have learned before Ctrl-C may come
 
 
-class LaSVMClassifier(LocalClassifier):
+@dataclass
+class _Stream:
+    """Machines that learn row by row, and how many rows they have seen."""
+
+    machines: list
+    n_seen: int = 0
+
+
+class LaSVMClassifier(ClassifierMixin, Model):
     r"""Online kernel SVM: rows come one by one, those that may support the machine are stored.
 
     Minimizes
@@ -85,11 +94,7 @@ class LaSVMClassifier(LocalClassifier):
     """
 
     _parameter_constraints = {
-        **{
-            name: SHARED[name]
-            for name in ("C", "tol", "max_iter", "class_weight", "max_memory", "n_jobs")
-        },
-        "random_state": SHARED["random_state"],
+        **shared("C", "tol", "max_iter", "class_weight", "max_memory", "n_jobs", "random_state"),
         "kernel": "no_validation",  # anything that parse_kernels takes
         "n_passes": [at_least(1)],
     }
@@ -118,28 +123,34 @@ class LaSVMClassifier(LocalClassifier):
         self.random_state = random_state
 
     def _learn(self, rows):
-        kernel = self._kernel(rows.X)
+        kernel, tell = _kernel(self.kernel, rows.X), Teller(self)
         rng = check_random_state(self.random_state)
         signs, upper = rows.targets.astype(np.float64), self.C * rows.weight
-        found = [
-            fit_lasvm(
+
+        def solve(column):
+            return fit_lasvm(
                 rows.X, column, upper, kernel, n_passes=self.n_passes, tol=self.tol,
-                max_iter=self.max_iter, rng=rng, check_size=self._size_check(rows.X, 1),
-            )
-            for column in each_output(self, list(signs.T))
-        ]  # fmt: skip
+                max_iter=self.max_iter, rng=rng, check_size=_size_check(self, rows.X, 1),
+            )  # fmt: skip
+
+        found, _ = each_output(list(signs.T), solve, tell)
         warn_if_loose(found, self.tol, type(self).__name__)
         dual = np.zeros(signs.shape)
         for c, solution in enumerate(found):
             dual[solution.support, c] = solution.dual_coef
         support = np.flatnonzero(np.any(dual != 0.0, axis=1))
-        self._keep(kernel, rows.X[support], dual[support], [one.bias for one in found])
-        self.objective_ = float(sum(solution.objective for solution in found))
-        self.duality_gap_ = float(sum(solution.gap for solution in found))
-        self.n_iter_ = max(solution.n_iter for solution in found)
-        self._machines, self._upper = None, upper[support]
+        predictor = _expansion(
+            kernel, rows.X[support], dual[support], [one.bias for one in found]
+        )  # fmt: skip
+        attributes = {
+            "objective_": float(sum(solution.objective for solution in found)),
+            "duality_gap_": float(sum(solution.gap for solution in found)),
+            "n_iter_": max(solution.n_iter for solution in found),
+            "n_support_": len(support),
+        }
+        return Learned(predictor, attributes, state=upper[support])
 
-    @whole_fit
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One pass over some rows; those that may support the machine are stored.
 
@@ -158,52 +169,54 @@ class LaSVMClassifier(LocalClassifier):
         -------
         self
         """
-        X, labels, weight = self._stream_rows(X, y, classes, sample_weight)
-        targets = class_targets(labels, len(self.classes_), np.float64)
-        if getattr(self, "_machines", None) is None:
-            self._start_stream(X, targets.shape[1])
-        for machine in self._machines:
-            machine.check_size = self._size_check(X, len(self._machines))
-        ids, upper = self._n_seen + np.arange(len(labels)), self.C * weight
-        with one_blas_thread(), keeping(self, "what was learned from the rows so far is"):
-            for start in range(0, len(labels), _BLOCK):
+        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
+
+    def _learn_more(self, rows):
+        stream = self._state
+        if not isinstance(stream, _Stream):
+            stream = self._begin_stream(rows)
+        for machine in stream.machines:
+            machine.check_size = _size_check(self, rows.X, len(stream.machines))
+        signs, upper = rows.targets.astype(np.float64), self.C * rows.weight
+        ids = stream.n_seen + np.arange(len(upper))
+        with keeping("what was learned from the rows so far is") as interruption:
+            for start in range(0, len(upper), _BLOCK):
                 part = slice(start, start + _BLOCK)
                 with uninterrupted():
-                    for machine, signs in zip(self._machines, targets.T, strict=True):
-                        machine.process(X[part], signs[part], upper[part], ids[part])
-                    self._n_seen += len(ids[part])
-        self._keep_machines()
-        return self
+                    for machine, column in zip(stream.machines, signs.T, strict=True):
+                        machine.process(rows.X[part], column[part], upper[part], ids[part])
+                    stream.n_seen += len(ids[part])
+        return self._from_stream(stream, interruption.kept)
 
-    def _start_stream(self, X, n_outputs):
+    def _begin_stream(self, rows):
         """Empty machines, or those of the fitted model."""
         if not hasattr(self, "predictor_"):
-            kernel = self._kernel(X)
-            self._machines = [OnlineSVM(kernel) for _ in range(n_outputs)]
-            self._n_seen = 0
-            return
-        rows, dual = self.predictor_.support, self.predictor_.coefficients[0]
-        self._machines, self._n_seen = [], rows.shape[0]
-        for column in dual.T:
+            kernel = _kernel(self.kernel, rows.X)
+            return _Stream([OnlineSVM(kernel) for _ in range(rows.task.n_outputs)])
+        support, kernel = self.predictor_.support, self.predictor_.kernels[0]
+        stream = _Stream([], support.shape[0])
+        for column in self.predictor_.coefficients[0].T:
             used = np.flatnonzero(column)
-            box = np.sign(column[used]) * self._upper[used]
-            self._machines.append(
-                OnlineSVM.resume(self.predictor_.kernels[0], rows[used], box, column[used], used)
-            )
+            box = np.sign(column[used]) * self._state[used]
+            stream.machines.append(
+                OnlineSVM.resume(kernel, support[used], box, column[used], used)
+            )  # fmt: skip
+        return stream
 
-    @whole_fit
     def finish(self):
         """Solve for the stored rows exactly; to be called when a stream has ended."""
-        for machine in getattr(self, "_machines", None) or ():
-            with uninterrupted():
-                machine.finish(max_steps=100 * machine.n_stored + 10_000)
-        if getattr(self, "_machines", None):
-            self._keep_machines()
+        check_is_fitted(self, "predictor_")
+        stream = self._state
+        if isinstance(stream, _Stream):
+            for machine in stream.machines:
+                with uninterrupted():
+                    machine.finish(max_steps=100 * machine.n_stored + 10_000)
+            self._settle(self._from_stream(stream))
         return self
 
-    def _keep_machines(self):
+    def _from_stream(self, stream, kept=None):
         """One predictor from the stored rows of all classes."""
-        machines = self._machines
+        machines = stream.machines
         ids, first = np.unique(
             np.concatenate([machine.ids for machine in machines]), return_index=True
         )
@@ -218,41 +231,36 @@ class LaSVMClassifier(LocalClassifier):
             mine = np.flatnonzero(used & (owner == c))
             parts.append(machine.X[first[mine] - starts[c]])
             order.append(mine)
-        self._keep(
-            machines[0].kernel, _stack(parts), dual[np.concatenate(order)],
+        support = vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)
+        predictor = _expansion(
+            machines[0].kernel, support, dual[np.concatenate(order)],
             [machine.bias for machine in machines],
         )  # fmt: skip
+        return Learned(predictor, {"n_support_": support.shape[0]}, stream, kept)
 
-    def _keep(self, kernel, support, dual, biases):
-        dtype = support.dtype
-        self.predictor_ = KernelExpansion(
-            (kernel,), support, np.ascontiguousarray(dual[None], dtype=dtype),
-            np.array(biases, dtype=dtype), self.n_features_in_,
-        )  # fmt: skip
-        self.n_support_ = support.shape[0]
 
-    def _kernel(self, X):
-        kernels = [
-            kernel.for_rows(X) for kernel in parse_kernels(self.kernel, X.shape[1], "kernel")
-        ]
-        if len(kernels) == 1:
-            return kernels[0]
-        return WeightedSum(tuple(kernels), (1.0 / len(kernels),) * len(kernels))
+def _expansion(kernel, support, dual, biases):
+    dtype = support.dtype
+    return KernelExpansion(
+        (kernel,), support, np.ascontiguousarray(dual[None], dtype=dtype),
+        np.array(biases, dtype=dtype), support.shape[1],
+    )  # fmt: skip
 
-    def _size_check(self, X, n_machines):
-        """Refuses stored rows that would take more than ``max_memory``."""
-        width = X.nnz / max(1, X.shape[0]) if issparse(X) else X.shape[1]
-        return partial(_check_size, n_machines, width, X.dtype.itemsize, self.max_memory)
 
-    @property
-    def _score_dtype(self):
-        return self.predictor_.coefficients.dtype
+def _kernel(kernel, X):
+    """The kernel that is asked for, scaled to the rows; of several the mean."""
+    kernels = [one.for_rows(X) for one in parse_kernels(kernel, X.shape[1], "kernel")]
+    if len(kernels) == 1:
+        return kernels[0]
+    return WeightedSum(tuple(kernels), (1.0 / len(kernels),) * len(kernels))
+
+
+def _size_check(model, X, n_machines):
+    """Refuses stored rows that would take more than ``max_memory``."""
+    width = X.nnz / max(1, X.shape[0]) if issparse(X) else X.shape[1]
+    return partial(_check_size, n_machines, width, X.dtype.itemsize, model.max_memory)
 
 
 def _check_size(n_machines, width, itemsize, max_memory, n_stored):
     size = n_machines * OnlineSVM.memory(n_stored, width, itemsize)
     require_memory(size, max_memory, "lower C, give fewer rows")
-
-
-def _stack(parts):
-    return vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)

@@ -7,7 +7,7 @@ import numpy as np
 from ..losses import LOSSES, EpsilonInsensitive, SquaredError
 from ._base.constraints import at_least, one_of
 from ._base.labels import row_weights
-from ._base.model import LocalClassifier, LocalRegressor
+from ._base.old_model import LocalClassifier, LocalRegressor
 from ._base.rows import merge_regression_rows, merge_rows
 from ._base.tree_coordinates import TreeCoordinates
 from ._base.tree_learner import TreeLearner
@@ -29,7 +29,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     where :math:`I_k(x)` says whether x passes node k: in training a product of
     :math:`(1 \pm \tanh(s\,\theta_l^\top z))/2` over the ancestors l with a sharpness s that grows,
     in prediction the one path that the signs of :math:`\theta_l^\top z` choose. :math:`\bar W` is
-    zero, but for a linear root: then the root's feature is 1, its weights start as the linear model
+    zero, but for a linear root: then the root's gate is 1, its weights start as the linear model
     of all rows and are kept near it, and the other nodes add to it. A prediction costs
     :math:`O(D \log M)` for M nodes.
 
@@ -43,12 +43,12 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
-    feature : {"tanh", "compositional", "indicator"}, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with: a tanh of a direction of its own (eq. 10),
         a tanh composed along the path (eq. 9; continuous in x, two thirds of the numbers), or 1
         (piecewise linear, two fifths of the numbers).
     sigma : float, default=1.0
-        Steepness of the tanh feature.
+        Steepness of the tanh gate.
     C : float or "auto", default="auto"
         Weight of the losses. "auto" is chosen together with ``depth="auto"``, and is 10 for a
         given depth.
@@ -81,19 +81,19 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         mean distance between rows and splits.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start: each parts its rows in halves between two clusters, or anywhere.
-    hard_share : float, default=0.3
+    hard_fraction : float, default=0.3
         Share of the epochs, at the end, in which splits stay and rows follow their hard path.
     polish : bool, default=False
         Solve the weights exactly at the end, and keep them if they are better on held-out rows.
         Not for the Crammer-Singer loss.
-    n_restarts : int, default=1
+    n_init : int, default=1
         Training runs, of which the best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
         Trees whose scores are averaged. "auto" is 3 for ``depth="auto"`` and up to 20,000 rows,
         else 1. ``partial_fit`` trains one.
     linear_root : bool or "auto", default="auto"
         Whether the root holds a linear model that the rest of the tree adds to. Only for the tanh
-        feature and Adam. "auto" says yes for ``depth="auto"`` and no for a given depth, as in the
+        gate and Adam. "auto" says yes for ``depth="auto"`` and no for a given depth, as in the
         paper. Without a linear root nothing is chosen on held-out rows, and ``depth="auto"`` grows
         with the logarithm of the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
@@ -181,7 +181,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         depth="auto",
         *,
         n_components="auto",
-        feature="tanh",
+        node_gate="tanh",
         sigma=1.0,
         C="auto",
         loss="log_loss",
@@ -194,9 +194,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
-        hard_share=0.3,
+        hard_fraction=0.3,
         polish=False,
-        n_restarts=1,
+        n_init=1,
         n_trees="auto",
         linear_root="auto",
         validation_fraction=0.1,
@@ -211,7 +211,7 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
     ):
         self.depth = depth
         self.n_components = n_components
-        self.feature = feature
+        self.node_gate = node_gate
         self.sigma = sigma
         self.C = C
         self.loss = loss
@@ -224,9 +224,9 @@ class LDKLClassifier(TreeLearner, LocalClassifier):
         self.first_sharpness = first_sharpness
         self.last_sharpness = last_sharpness
         self.splits = splits
-        self.hard_share = hard_share
+        self.hard_fraction = hard_fraction
         self.polish = polish
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
         self.validation_fraction = validation_fraction
@@ -279,7 +279,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     r"""Local deep kernel learning for regression: a tree of linear models.
 
     Minimizes the objective of :class:`LDKLClassifier` with the squared or the
-    :math:`\varepsilon`-insensitive loss on standardised targets.
+    :math:`\varepsilon`-insensitive loss on standardized targets.
 
     Parameters
     ----------
@@ -291,10 +291,10 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     n_components : int, "auto" or None, default="auto"
         Columns of a learned projection before the tree (as in Bonsai [2]_); None for no
         projection. "auto" is 32 for dense rows of 100 features or more, else None.
-    feature : {"tanh", "compositional", "indicator"}, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         What a node multiplies its linear model with; see :class:`LDKLClassifier`.
     sigma : float, default=1.0
-        Steepness of the tanh feature.
+        Steepness of the tanh gate.
     C : float or "auto", default="auto"
         Weight of the losses, of targets in units of their standard deviation. "auto" is chosen
         together with ``depth="auto"``, and is 0.1 for a given depth.
@@ -323,12 +323,12 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         Sharpness of the splits in the first and in the last soft step.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start.
-    hard_share : float, default=0.3
+    hard_fraction : float, default=0.3
         Share of the epochs, at the end, in which splits stay and rows follow their hard path.
     polish : bool, default=False
         Solve the weights exactly at the end, and keep them if they are better on held-out rows.
         Only for the squared error.
-    n_restarts : int, default=1
+    n_init : int, default=1
         Training runs, of which the best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
         Trees whose values are averaged. "auto" is 3 for ``depth="auto"`` and up to 20,000 rows,
@@ -408,7 +408,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         depth="auto",
         *,
         n_components="auto",
-        feature="tanh",
+        node_gate="tanh",
         sigma=1.0,
         C="auto",
         loss="squared_error",
@@ -422,9 +422,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
-        hard_share=0.3,
+        hard_fraction=0.3,
         polish=False,
-        n_restarts=1,
+        n_init=1,
         n_trees="auto",
         linear_root="auto",
         validation_fraction=0.1,
@@ -438,7 +438,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     ):
         self.depth = depth
         self.n_components = n_components
-        self.feature = feature
+        self.node_gate = node_gate
         self.sigma = sigma
         self.C = C
         self.loss = loss
@@ -452,9 +452,9 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
         self.first_sharpness = first_sharpness
         self.last_sharpness = last_sharpness
         self.splits = splits
-        self.hard_share = hard_share
+        self.hard_fraction = hard_fraction
         self.polish = polish
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
         self.validation_fraction = validation_fraction
@@ -473,7 +473,7 @@ class LDKLRegressor(TreeLearner, LocalRegressor):
     _for_many_rows, _for_wide_rows = ((0, 0.1, 0.1),), ((-3, 0.1, 0.1),)
 
     def _coordinates(self, rows):
-        """Standardised targets, so that C and the steps mean the same in any unit."""
+        """Standardized targets, so that C and the steps mean the same in any unit."""
         values = rows.targets[:, 0].astype(np.float64)
         center = float(np.average(values, weights=rows.weight))
         spread = float(np.sqrt(np.average((values - center) ** 2, weights=rows.weight)))

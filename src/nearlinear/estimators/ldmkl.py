@@ -21,7 +21,7 @@ _TIE = 1e-3
 
 @documents_gated(
     "GatedVote", "Working sets of the slowest machine.",
-    "Not used: machines stop at ``tol``.", "Seed of the folds.",
+    None, "Seed of the folds.",
     marks={"success": SUCCESS_DOC}, gap="(that of all machines)",
 )  # fmt: skip
 class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
@@ -89,10 +89,9 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         success_C=1.0,
         success_epsilon=0.01,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="smo",
         tol=1e-2,
-        max_iter=500,
         class_weight=None,
         max_memory=None,
         n_jobs=None,
@@ -107,10 +106,9 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         self.success_C = success_C
         self.success_epsilon = success_epsilon
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.tol = tol
-        self.max_iter = max_iter
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs

@@ -157,7 +157,7 @@ default="kmeans"
     Follows [1]_, eq. 11-19 and Algorithm 1; several classes share anchors as in eq. 21.
     Differs in: squared hinge and log loss are the default (the paper has the hinge); Adam with a
     one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
-    bandwidth comes from the data and, like the metric, may be learned; biases are regularised;
+    bandwidth comes from the data and, like the metric, may be learned; biases are regularized;
     in the row-by-row solver the steps fade and anchors move by a bounded share of their
     distance, since the printed step can diverge.
 

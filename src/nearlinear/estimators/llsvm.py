@@ -178,7 +178,7 @@ default="kmeans"
     Notes
     -----
     Follows [1]_ with the localized soft assignment of [2]_, eq. 2. Differs in: the bandwidth is
-    taken from the data; biases are regularised (one kernel
+    taken from the data; biases are regularized (one kernel
     :math:`\langle\gamma(x), \gamma(x')\rangle (\langle x, x'\rangle + 1)`, no equality
     constraint); the solver is exact dual coordinate descent instead of SGD.
 
@@ -204,7 +204,7 @@ default="kmeans"
 
 
 class LCCSVMClassifier(_FixedAnchorClassifier):
-    r"""Linear SVM on local coordinates: each anchor has a constant, a row mixes its neighbours'.
+    r"""Linear SVM on local coordinates: each anchor has a constant, a row mixes its neighbors'.
 
     Minimizes, over one number :math:`b_j` for each anchor (and class),
 

@@ -23,7 +23,7 @@ from ._base.gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Lo
 from ._base.gating_rows import Checked, GatingRows
 from ._base.kernel_machine import KernelClassifier, KernelRegressor
 from ._base.lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
-from ._base.model import require_memory
+from ._base.old_model import require_memory
 from ._base.progress import teller
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
@@ -137,7 +137,7 @@ class _LMKL(GatingRows, GatedMachines):
         if self.solver == "adam" and not affine:
             raise ValueError(
                 f"{type(self).__name__}(solver='adam') learns linear models and needs kernels that "
-                "have such: 'linear' or 'affine', not normalised to a unit diagonal; take "
+                "have such: 'linear' or 'affine', not normalized to a unit diagonal; take "
                 "solver='smo' for others."
             )
         if self.solver != "auto":
@@ -224,7 +224,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         gating_features=None,
         C=3.0,
         gate_penalty=3.0,
-        normalisation="variance",
+        normalization="variance",
         solver="auto",
         n_init=1,
         tol=1e-3,
@@ -244,7 +244,7 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         self.gating_features = gating_features
         self.C = C
         self.gate_penalty = gate_penalty
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.n_init = n_init
         self.tol = tol
@@ -320,7 +320,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         C=10.0,
         epsilon=0.1,
         gate_penalty=3.0,
-        normalisation="variance",
+        normalization="variance",
         solver="auto",
         n_init=1,
         tol=1e-3,
@@ -340,7 +340,7 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         self.C = C
         self.epsilon = epsilon
         self.gate_penalty = gate_penalty
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.n_init = n_init
         self.tol = tol

@@ -9,7 +9,7 @@ from ._base.conformal_doc import documents_conformal
 from ._base.conformal_machine import CONFORMAL_CONSTRAINTS, ConformalMachine
 from ._base.constraints import SHARED, at_least
 from ._base.labels import row_weights
-from ._base.model import LocalClassifier, LocalRegressor
+from ._base.old_model import LocalClassifier, LocalRegressor
 from ._base.rows import class_targets
 from ._base.whole_fit import whole_fit
 
@@ -65,7 +65,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         per_feature=False,
         *,
         C=10.0,
-        normalisation=0.5,
+        length_exponent=0.5,
         bandwidths=None,
         anchors="rows",
         n_anchors=2000,
@@ -73,8 +73,8 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         bias="free",
         max_kernels=None,
         refinement=None,
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         max_support=None,
         tol=1e-2,
         max_iter=100,
@@ -87,7 +87,7 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         self.profile = profile
         self.per_feature = per_feature
         self.C = C
-        self.normalisation = normalisation
+        self.length_exponent = length_exponent
         self.bandwidths = bandwidths
         self.anchors = anchors
         self.n_anchors = n_anchors
@@ -95,8 +95,8 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         self.bias = bias
         self.max_kernels = max_kernels
         self.refinement = refinement
-        self.insertions = insertions
-        self.chunk = chunk
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter
@@ -172,7 +172,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation=0.5,
+        length_exponent=0.5,
         bandwidths=None,
         anchors="rows",
         n_anchors=2000,
@@ -180,8 +180,8 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         bias="free",
         max_kernels=None,
         refinement=None,
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         max_support=None,
         tol=1e-2,
         max_iter=100,
@@ -194,7 +194,7 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.per_feature = per_feature
         self.C = C
         self.epsilon = epsilon
-        self.normalisation = normalisation
+        self.length_exponent = length_exponent
         self.bandwidths = bandwidths
         self.anchors = anchors
         self.n_anchors = n_anchors
@@ -202,8 +202,8 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.bias = bias
         self.max_kernels = max_kernels
         self.refinement = refinement
-        self.insertions = insertions
-        self.chunk = chunk
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter

@@ -1,21 +1,21 @@
 """MWUMKL: multiple kernel learning from Gram columns alone."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from ..solvers.machine.exchange import certify_mixture, solve_by_averaging, solve_by_exchange
 from ..solvers.machine.problem import MachineSolution
 from ..solvers.mixture.objective import mixed_scores
-from ._base.constraints import SHARED, one_of, positive
-from ._base.kernel_machine import MACHINE_CONSTRAINTS, KernelClassifier, Learned
-from ._base.machine_doc import documents_machine
-from ._base.progress import tell
+from ..solvers.watch import Progress
+from ._base.checks import one_of, positive, shared
+from ._base.kernels import Weighed, learn_mixture
+from ._base.model import Model
 
 # A row of weight zero among precomputed ones: its slack is as good as free.
 _SMALLEST_C = 1e-9
 
 
-@documents_machine(n_iter="Steps of the slowest class.", bias=False, tol="2e-2", max_iter=100_000)
-class MWUMKLClassifier(KernelClassifier):
+class MWUMKLClassifier(ClassifierMixin, Model):
     r"""MWUMKL: kernels and machine learned together from a few Gram columns at a time.
 
     Minimizes, over mixtures :math:`\sum_m \mu_m k_m` with weights :math:`\mu \ge 0` that sum to one
@@ -25,27 +25,71 @@ class MWUMKLClassifier(KernelClassifier):
 
     The best mixture is the one under which the two classes lie furthest apart: the saddle point of
     :math:`\min_\alpha \max_m \alpha^\top (Y K_m Y + I/C)\, \alpha` over means of the two classes.
-    No Gram matrix is formed: memory grows with rows × kernels.
+    No Gram matrix is formed. Memory grows with rows × kernels.
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
     solver : {"exchange", "averaging"}, default="exchange"
-        "averaging" is the published scheme: the oracle's answers are averaged. "exchange" goes on
-        from it with exact steps on pairs of rows and reaches small gaps much sooner.
+        "averaging" is the published scheme: the answers of an oracle are averaged. "exchange" goes
+        on from there with exact steps on pairs of rows and reaches small gaps much sooner.
     eps : float, default=0.02
-        Accuracy that sets the step and the number of rounds of "averaging".
+        The accuracy that sets the step and the number of rounds of "averaging".
+    tol : float, default=2e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=100_000
+        The most steps.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Weights of the kernels; one row for each class if there are more than two.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Steps for the slowest class.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_. Differs in: the step is relative to the kernels' true width; the gap is certified
-    and stops the rounds early; scale and bias of f are fitted exactly; "exchange". ``objective_``
-    is the squared distance between the classes' means, and C weighs squared slacks: it is no C of
-    the other machines.
+    Follows [1]_. Differs in: the step is relative to the true width of the kernels; the gap is
+    certified and ends the rounds early; scale and bias of f are fitted exactly; "exchange".
+    ``objective_`` is the squared distance between the means of the classes. C weighs squared
+    slacks, so it is not the C of the other machines.
 
     References
     ----------
@@ -53,11 +97,9 @@ class MWUMKLClassifier(KernelClassifier):
            Multiple Kernel Learning", AISTATS 2014.
     """
 
-    bias = "free"  # the geometric form has no other
-
     _parameter_constraints = {
-        **{name: rule for name, rule in MACHINE_CONSTRAINTS.items() if name != "bias"},
-        "class_weight": SHARED["class_weight"],
+        **shared("kernels", "C", "normalization", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
         "solver": [one_of("exchange", "averaging")],
         "eps": [positive()],
     }
@@ -67,7 +109,7 @@ class MWUMKLClassifier(KernelClassifier):
         kernels="gaussians",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="exchange",
         eps=0.02,
         tol=2e-2,
@@ -79,7 +121,7 @@ class MWUMKLClassifier(KernelClassifier):
     ):
         self.kernels = kernels
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.eps = eps
         self.tol = tol
@@ -89,25 +131,27 @@ class MWUMKLClassifier(KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _weigh(self, learning):
-        grams, problem = learning.grams, learning.problem
-        ridge = 1.0 / np.maximum(problem.upper - problem.lower, _SMALLEST_C)
-        data = (grams.columns, grams.diagonals(), problem.targets, ridge)
-        if self.solver == "exchange":
-            found = solve_by_exchange(*data, tol=self.tol, max_iter=self.max_iter)
-        else:
-            eps = min(self.eps, 0.99)
-            found = solve_by_averaging(*data, eps=eps, tol=self.tol, max_iter=self.max_iter)
-        exact = grams.in_double()
-        if exact is not grams:
-            scores, quadratics = mixed_scores(
-                exact, found.dual_coef, found.kernel_weights, learning.everyone
-            )
-            found = certify_mixture(found, scores, quadratics, problem.targets, ridge)
-        gap = found.upper - found.lower
-        figures = {"gap": float(gap), "columns": found.n_columns}
-        tell(self, f"step {found.n_iter}", {"objective": float(found.upper), **figures})
-        machine = MachineSolution(
-            found.dual_coef, found.bias, found.upper, gap, found.n_iter, None
-        )  # fmt: skip
-        return Learned(found.kernel_weights, machine, found.upper, gap, found.n_iter)
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh)
+
+
+def _weigh(model, learning):
+    grams, problem = learning.grams, learning.problem
+    ridge = 1.0 / np.maximum(problem.upper - problem.lower, _SMALLEST_C)
+    data = (grams.columns, grams.diagonals(), problem.targets, ridge)
+    if model.solver == "exchange":
+        found = solve_by_exchange(*data, tol=model.tol, max_iter=model.max_iter)
+    else:
+        eps = min(model.eps, 0.99)
+        found = solve_by_averaging(*data, eps=eps, tol=model.tol, max_iter=model.max_iter)
+    exact = grams.in_double()
+    if exact is not grams:
+        scores, quadratics = mixed_scores(
+            exact, found.dual_coef, found.kernel_weights, learning.everyone
+        )
+        found = certify_mixture(found, scores, quadratics, problem.targets, ridge)
+    gap = found.upper - found.lower
+    figures = {"columns": found.n_columns}
+    learning.watch(Progress(found.n_iter, float(found.upper), float(gap), figures=figures))
+    machine = MachineSolution(found.dual_coef, found.bias, found.upper, gap, found.n_iter, None)
+    return Weighed(found.kernel_weights, machine, found.upper, gap, found.n_iter)

@@ -10,7 +10,7 @@ from ..predictors.gated import SelectedSum
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
 from ..solvers.watch import Watch
-from ._base.constraints import SHARED, at_least
+from ._base.constraints import SHARED, at_least, without
 from ._base.gated_doc import documents_gated
 from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
 from ._base.kernel_machine import KernelClassifier
@@ -22,8 +22,7 @@ _FOLDS, _ENOUGH_ROWS = 3, 1000
 
 
 @documents_gated(
-    "SelectedSum", "The round that was kept.", "Most steps of the kernel weights in a round.",
-    "Not used.",
+    "SelectedSum", "The round that was kept.", "Most steps of the kernel weights in a round.", None,
 )  # fmt: skip
 class SAMKLClassifier(GatedMachines, KernelClassifier):
     r"""SAMKL: every row chooses the kernels that speak for it.
@@ -87,8 +86,9 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
            Learning", SDM 2016.
     """
 
+    random_state = None  # nothing is drawn
     _parameter_constraints = {
-        **GATED_CONSTRAINTS,
+        **without("random_state", GATED_CONSTRAINTS),
         "class_weight": SHARED["class_weight"],
         "n_selected": [at_least(1), None],
         "max_rounds": [at_least(1)],
@@ -101,28 +101,26 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         n_selected=None,
         max_rounds=8,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="smo",
         tol=1e-2,
         max_iter=500,
         class_weight=None,
         max_memory=None,
         n_jobs=None,
-        random_state=None,
         verbose=0,
     ):
         self.kernels = kernels
         self.n_selected = n_selected
         self.max_rounds = max_rounds
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     def _plan(self, place, problem):

@@ -1,50 +1,86 @@
 """SequentialMKL: many candidate kernels, few in work."""
 
+from sklearn.base import ClassifierMixin, RegressorMixin
+
 from ..solvers.mixture.active_set import certified, solve_sequential
-from ._base.constraints import at_least
-from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
-from ._base.machine_doc import documents_machine
+from ._base.checks import at_least, shared
+from ._base.kernels import Weighed, learn_mixture
+from ._base.model import Model
 
-_CONSTRAINTS = {"insertions": [at_least(1)], "chunk": [at_least(1), None]}
-
-
-class _Sequential:
-    def _weigh(self, learning):
-        found = solve_sequential(
-            learning, tol=self.tol, insertions=self.insertions, chunk=self.chunk,
-            max_rounds=self.max_iter, watch=learning.watch,
-        )  # fmt: skip
-        found = certified(learning, found, tol=self.tol)
-        machine, value = found.evaluation.machine, found.evaluation.value
-        return Learned(found.weights, machine, value, found.gap, found.n_rounds)
+_OWN = {"max_insertions": [at_least(1)], "chunk_size": [at_least(1), None]}
 
 
-@documents_machine(n_iter="Rounds of pricing.", kernels="bank", max_iter=100)
-class SequentialMKLClassifier(_Sequential, KernelClassifier):
-    r"""SequentialMKL: SimpleMKL's optimum with few kernels in work and all others only priced.
+class SequentialMKLClassifier(ClassifierMixin, Model):
+    r"""SequentialMKL: the optimum of SimpleMKL with only few kernels in work.
 
     Minimizes the objective of :class:`SimpleMKLClassifier` with p = 1. A kernel enters when
-    :math:`a^\top K_m a` exceeds the mixture's and leaves when its weight is zero, so that hundreds
-    of candidates cost little more than the few that matter.
+    :math:`a^\top K_m a` exceeds that of the mixture, and leaves when its weight is zero. So
+    hundreds of candidates cost little more than the few that matter.
 
     Parameters
     ----------
-    %(parameters)s
-    insertions : int, default=30
-        Most kernels that enter in one round.
-    chunk : int or None, default=None
-        Kernels arrive as a stream in chunks of this many, and those once refused are tried again
-        when it has ended. None prices all of them in every round.
+    kernels : str, kernel, function, Family or list of these, default="bank"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight.
+    max_insertions : int, default=30
+        The most kernels that enter in one round.
+    chunk_size : int or None, default=None
+        Kernels come as a stream, so many at a time; kernels that were refused are tried again
+        when it has ended. None looks at all kernels in every round.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=100
+        The most rounds in which kernels may enter.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Weights of the kernels; one row for each class if there are more than two.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Rounds in which kernels could enter for the slowest class.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_, Algorithm 2. Differs in: many kernels enter per round and the first ones are
-    those that agree best with the labels; Newton steps for the weights; machines solved to a
-    duality gap instead of a number of epochs; a bias, which ``bias="none"`` takes away; the
+    Follows [1]_, Algorithm 2. Differs in: many kernels enter per round, and the first ones are
+    those that agree best with the labels; weights take Newton steps; machines are solved to a
+    duality gap, not for a number of epochs; there is a bias, which ``bias="none"`` takes away; the
     certificate covers all candidates.
 
     References
@@ -52,17 +88,21 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
     .. [1] D. Picard, "Multiple Locally Linear Kernel Machines", 2024.
     """
 
-    _parameter_constraints = {**KernelClassifier._parameter_constraints, **_CONSTRAINTS}
+    _parameter_constraints = {
+        **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **_OWN,
+    }
 
     def __init__(
         self,
         kernels="bank",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         tol=1e-2,
         max_iter=100,
         class_weight=None,
@@ -70,38 +110,102 @@ class SequentialMKLClassifier(_Sequential, KernelClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            kernels, C=C, normalisation=normalisation, bias=bias, tol=tol, max_iter=max_iter,
-            class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
-        self.insertions = insertions
-        self.chunk = chunk
+        self.kernels = kernels
+        self.C = C
+        self.normalization = normalization
+        self.bias = bias
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
 
 
-@documents_machine(n_iter="Rounds of pricing.", kernels="bank", max_iter=100)
-class SequentialMKLRegressor(_Sequential, KernelRegressor):
-    r"""SequentialMKL for regression: few kernels in work, all others only priced.
+class SequentialMKLRegressor(RegressorMixin, Model):
+    r"""SequentialMKL for regression: the optimum of SimpleMKL with only few kernels in work.
 
     Minimizes the objective of :class:`SimpleMKLRegressor` with p = 1.
 
     Parameters
     ----------
-    %(parameters)s
-    insertions : int, default=30
-        Most kernels that enter in one round.
-    chunk : int or None, default=None
-        Kernels arrive as a stream in chunks of this many; None prices all in every round.
+    kernels : str, kernel, function, Family or list of these, default="bank"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
+        epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
+        y, divide both by np.std(y); dividing by ``target_spread_`` is exact.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight. The
+        center of y is added in any case.
+    max_insertions : int, default=30
+        The most kernels that enter in one round.
+    chunk_size : int or None, default=None
+        Kernels come as a stream, so many at a time; kernels that were refused are tried again
+        when it has ended. None looks at all kernels in every round.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=100
+        The most rounds in which kernels may enter.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    target_spread_ : float
+        The spread of the training values: their standard deviation, after values that lie more
+        than three interquartile ranges beyond the quartiles have been moved to there.
+        ``objective_`` and ``duality_gap_`` are in units of its square.
+    kernel_weights_ : array of shape (n_kernels,)
+        Weights of the kernels.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Rounds in which kernels could enter.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
     See :class:`SequentialMKLClassifier`.
     """
 
-    _parameter_constraints = {**KernelRegressor._parameter_constraints, **_CONSTRAINTS}
+    _parameter_constraints = {
+        **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **_OWN,
+    }
 
     def __init__(
         self,
@@ -109,19 +213,39 @@ class SequentialMKLRegressor(_Sequential, KernelRegressor):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
-        insertions=30,
-        chunk=None,
+        max_insertions=30,
+        chunk_size=None,
         tol=1e-2,
         max_iter=100,
         max_memory=None,
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            kernels, C=C, epsilon=epsilon, normalisation=normalisation, bias=bias, tol=tol,
-            max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
-        self.insertions = insertions
-        self.chunk = chunk
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.normalization = normalization
+        self.bias = bias
+        self.max_insertions = max_insertions
+        self.chunk_size = chunk_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
+
+
+def _weigh(model, learning):
+    found = solve_sequential(
+        learning, tol=model.tol, max_insertions=model.max_insertions,
+        chunk_size=model.chunk_size, max_rounds=model.max_iter,
+        watch=learning.watch,
+    )  # fmt: skip
+    found = certified(learning, found, tol=model.tol)
+    machine, value = found.evaluation.machine, found.evaluation.value
+    return Weighed(found.weights, machine, value, found.gap, found.n_rounds)

@@ -2,6 +2,8 @@
 
 from numbers import Real
 
+from sklearn.base import ClassifierMixin, RegressorMixin
+
 from ..solvers.mixture.simplex import (
     ball_gap,
     solve_closed_form,
@@ -9,39 +11,19 @@ from ..solvers.mixture.simplex import (
     solve_reduced_gradient,
     start_weights,
 )
-from ._base.constraints import at_least, one_of
-from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
-from ._base.machine_doc import documents_machine
+from ._base.checks import at_least, one_of, shared
+from ._base.kernels import Weighed, learn_mixture
+from ._base.model import Model
 
 _WEIGHT_SOLVERS = {
     "reduced_gradient": solve_reduced_gradient,
     "newton": solve_newton,
     "closed_form": solve_closed_form,
 }
-_CONSTRAINTS = {
-    "weight_solver": [one_of(*_WEIGHT_SOLVERS)],
-    "p": [at_least(1.0, Real)],
-}
+_OWN = {"weight_solver": [one_of(*_WEIGHT_SOLVERS)], "p": [at_least(1.0, Real)]}
 
 
-class _Simple:
-    def _weigh(self, learning):
-        learning.grams.keep(learning.everyone)
-        options = {"tol": self.tol, "max_iter": self.max_iter, "watch": learning.watch}
-        solve = _WEIGHT_SOLVERS[self.weight_solver]
-        if self.p > 1.0:  # the others work on the simplex
-            solve, options["p"] = solve_closed_form, self.p
-        found = solve(learning, start_weights(learning.grams.n_kernels), **options)
-        found = learning.certified(found, tol=0.5 * self.tol)
-        if ball_gap(found, self.p) > self.tol * found.value and not learning.is_double:
-            learning = learning.in_double()  # weights found by rounded prices may be off, too
-            found = solve(learning, found.weights, **options)
-        gap = ball_gap(found, self.p)
-        return Learned(found.weights, found.machine, found.value, gap, learning.n_machines)
-
-
-@documents_machine()
-class SimpleMKLClassifier(_Simple, KernelClassifier):
+class SimpleMKLClassifier(ClassifierMixin, Model):
     r"""SimpleMKL: a support vector machine that learns a sparse mixture of kernels.
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
@@ -52,37 +34,87 @@ class SimpleMKLClassifier(_Simple, KernelClassifier):
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight.
     weight_solver : {"newton", "reduced_gradient", "closed_form"}, default="newton"
-        How the weights are found; all reach the same optimum. "reduced_gradient" is the published
-        way and needs ten times as many machines for ten kernels, more for hundreds.
+        How the weights are found. All three reach the same optimum. "reduced_gradient" is the
+        published way; it needs ten times as many machines for ten kernels, and more for hundreds.
     p : float, default=1.0
-        1 gives sparse weights; larger values spread them over all kernels, by the closed form.
+        1 gives sparse weights. Larger values spread them over all kernels, by the closed form.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=500
+        The most steps of the kernel weights.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Weights of the kernels; one row for each class if there are more than two.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Machines that were solved for the slowest class.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Solves the problem of [1]_. Differs in: Newton steps, unless "reduced_gradient" is asked for,
-    whose line search then looks for the zero of the slope, which comes with every machine, instead
-    of a golden section; the stop is the duality gap over all kernels; several classes have weights
-    of their own, one-vs-rest.
+    Solves the problem of [1]_. Differs in: Newton steps by default. "reduced_gradient" looks along
+    the line for the zero of the slope, which comes with every machine, in place of a golden
+    section. Learning stops by the duality gap over all kernels. Several classes are learned one
+    against the rest, each with weights of its own.
 
     References
     ----------
     .. [1] A. Rakotomamonjy, F. Bach, S. Canu, Y. Grandvalet, "SimpleMKL", JMLR 9, 2008.
     """
 
-    _parameter_constraints = {**KernelClassifier._parameter_constraints, **_CONSTRAINTS}
+    _parameter_constraints = {
+        **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **_OWN,
+    }
 
     def __init__(
         self,
         kernels="gaussians",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         weight_solver="newton",
         p=1.0,
@@ -93,16 +125,24 @@ class SimpleMKLClassifier(_Simple, KernelClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            kernels, C=C, normalisation=normalisation, bias=bias, tol=tol, max_iter=max_iter,
-            class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+        self.kernels = kernels
+        self.C = C
+        self.normalization = normalization
+        self.bias = bias
         self.weight_solver = weight_solver
         self.p = p
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
 
 
-@documents_machine()
-class SimpleMKLRegressor(_Simple, KernelRegressor):
+class SimpleMKLRegressor(RegressorMixin, Model):
     r"""SimpleMKL for regression: a sparse mixture of kernels under the ε-insensitive loss.
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
@@ -115,22 +155,78 @@ class SimpleMKLRegressor(_Simple, KernelRegressor):
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
+        epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
+        y, divide both by np.std(y); dividing by ``target_spread_`` is exact.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight. The
+        center of y is added in any case.
     weight_solver : {"newton", "reduced_gradient", "closed_form"}, default="newton"
-        How the weights are found; all reach the same optimum.
+        How the weights are found. All three reach the same optimum. "reduced_gradient" is the
+        published way; it needs ten times as many machines for ten kernels, and more for hundreds.
     p : float, default=1.0
-        1 gives sparse weights; larger values spread them over all kernels, by the closed form.
+        1 gives sparse weights. Larger values spread them over all kernels, by the closed form.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=500
+        The most steps of the kernel weights.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    target_spread_ : float
+        The spread of the training values: their standard deviation, after values that lie more
+        than three interquartile ranges beyond the quartiles have been moved to there.
+        ``objective_`` and ``duality_gap_`` are in units of its square.
+    kernel_weights_ : array of shape (n_kernels,)
+        Weights of the kernels.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Machines that were solved.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
     See :class:`SimpleMKLClassifier`.
     """
 
-    _parameter_constraints = {**KernelRegressor._parameter_constraints, **_CONSTRAINTS}
+    _parameter_constraints = {
+        **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **_OWN,
+    }
 
     def __init__(
         self,
@@ -138,7 +234,7 @@ class SimpleMKLRegressor(_Simple, KernelRegressor):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         weight_solver="newton",
         p=1.0,
@@ -148,9 +244,33 @@ class SimpleMKLRegressor(_Simple, KernelRegressor):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            kernels, C=C, epsilon=epsilon, normalisation=normalisation, bias=bias, tol=tol,
-            max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.normalization = normalization
+        self.bias = bias
         self.weight_solver = weight_solver
         self.p = p
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
+
+
+def _weigh(model, learning):
+    learning.grams.keep(learning.everyone)
+    options = {"tol": model.tol, "max_iter": model.max_iter, "watch": learning.watch}
+    solve = _WEIGHT_SOLVERS[model.weight_solver]
+    if model.p > 1.0:  # the others work on the simplex
+        solve, options["p"] = solve_closed_form, model.p
+    found = solve(learning, start_weights(learning.grams.n_kernels), **options)
+    found = learning.certified(found, tol=0.5 * model.tol)
+    if ball_gap(found, model.p) > model.tol * found.value and not learning.is_double:
+        learning = learning.in_double()  # weights found by rounded quadratics may be off, too
+        found = solve(learning, found.weights, **options)
+    gap = ball_gap(found, model.p)
+    return Weighed(found.weights, found.machine, found.value, gap, learning.n_machines)

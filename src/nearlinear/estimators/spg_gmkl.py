@@ -2,34 +2,18 @@
 
 from numbers import Real
 
+from sklearn.base import ClassifierMixin, RegressorMixin
+
 from ..solvers.mixture.penalty import Penalty, natural_sigma, solve_spectral_gradient
 from ..solvers.mixture.simplex import start_weights
-from ._base.constraints import at_least, positive
-from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
-from ._base.machine_doc import documents_machine
+from ._base.checks import at_least, positive, shared
+from ._base.kernels import Weighed, learn_mixture
+from ._base.model import Model
 
-_CONSTRAINTS = {"sigma": [positive()], "p": [at_least(1.0, Real)]}
-
-
-class _Spectral:
-    def _weigh(self, learning):
-        learning.grams.keep(learning.everyone)
-        start = start_weights(learning.grams.n_kernels)
-        penalty = Penalty(self.sigma * natural_sigma(learning, start), self.p)
-        options = {"tol": self.tol, "max_iter": self.max_iter, "watch": learning.watch}
-        found, _ = solve_spectral_gradient(learning, start, penalty, **options)
-        found = learning.certified(found, tol=0.5 * self.tol)
-        gap = penalty.gap(found, learning.problem, learning.steps.shift)
-        value = found.value + penalty.value(found.weights)
-        if gap > self.tol * value and not learning.is_double:
-            learning = learning.in_double()  # weights found by rounded prices may be off, too
-            found, gap = solve_spectral_gradient(learning, found.weights, penalty, **options)
-        value = found.value + penalty.value(found.weights)
-        return Learned(found.weights, found.machine, value, gap, learning.n_machines)
+_OWN = {"sigma": [positive()], "p": [at_least(1.0, Real)]}
 
 
-@documents_machine()
-class SPGGMKLClassifier(_Spectral, KernelClassifier):
+class SPGGMKLClassifier(ClassifierMixin, Model):
     r"""SPG-GMKL: kernel weights with a penalty, by spectral projected gradients.
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
@@ -40,15 +24,61 @@ class SPGGMKLClassifier(_Spectral, KernelClassifier):
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight.
     sigma : float, default=1.0
         Penalty on the weights, as a multiple of the one at which they sum to about one.
     p : float, default=1.0
-        1 gives sparse weights, larger values keep all kernels.
+        1 gives sparse weights. Larger values keep all kernels.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=500
+        The most steps of the kernel weights.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Weights of the kernels; one row for each class if there are more than two.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Machines that were solved for the slowest class.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
@@ -61,17 +91,21 @@ class SPGGMKLClassifier(_Spectral, KernelClassifier):
            Learning with a Million Kernels", KDD 2012.
     """
 
-    _parameter_constraints = {**KernelClassifier._parameter_constraints, **_CONSTRAINTS}
+    _parameter_constraints = {
+        **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **_OWN,
+    }
 
     def __init__(
         self,
         kernels="gaussians",
         *,
         C=10.0,
+        normalization="variance",
+        bias="free",
         sigma=1.0,
         p=1.0,
-        normalisation="variance",
-        bias="free",
         tol=1e-2,
         max_iter=500,
         class_weight=None,
@@ -79,17 +113,25 @@ class SPGGMKLClassifier(_Spectral, KernelClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            kernels, C=C, normalisation=normalisation, bias=bias, tol=tol, max_iter=max_iter,
-            class_weight=class_weight, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+        self.kernels = kernels
+        self.C = C
+        self.normalization = normalization
+        self.bias = bias
         self.sigma = sigma
         self.p = p
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
 
 
-@documents_machine()
-class SPGGMKLRegressor(_Spectral, KernelRegressor):
-    r"""SPG-GMKL for regression: penalised kernel weights under the ε-insensitive loss.
+class SPGGMKLRegressor(RegressorMixin, Model):
+    r"""SPG-GMKL for regression: penalized kernel weights under the ε-insensitive loss.
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
 
@@ -101,22 +143,77 @@ class SPGGMKLRegressor(_Spectral, KernelRegressor):
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
+        epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
+        y, divide both by np.std(y); dividing by ``target_spread_`` is exact.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight. The
+        center of y is added in any case.
     sigma : float, default=1.0
         Penalty on the weights, as a multiple of the one at which they sum to about one.
     p : float, default=1.0
-        1 gives sparse weights, larger values keep all kernels.
+        1 gives sparse weights. Larger values keep all kernels.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=500
+        The most steps of the kernel weights.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    target_spread_ : float
+        The spread of the training values: their standard deviation, after values that lie more
+        than three interquartile ranges beyond the quartiles have been moved to there.
+        ``objective_`` and ``duality_gap_`` are in units of its square.
+    kernel_weights_ : array of shape (n_kernels,)
+        Weights of the kernels.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Machines that were solved.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
     See :class:`SPGGMKLClassifier`.
     """
 
-    _parameter_constraints = {**KernelRegressor._parameter_constraints, **_CONSTRAINTS}
+    _parameter_constraints = {
+        **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **_OWN,
+    }
 
     def __init__(
         self,
@@ -124,19 +221,44 @@ class SPGGMKLRegressor(_Spectral, KernelRegressor):
         *,
         C=10.0,
         epsilon=0.1,
+        normalization="variance",
+        bias="free",
         sigma=1.0,
         p=1.0,
-        normalisation="variance",
-        bias="free",
         tol=1e-2,
         max_iter=500,
         max_memory=None,
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            kernels, C=C, epsilon=epsilon, normalisation=normalisation, bias=bias, tol=tol,
-            max_iter=max_iter, max_memory=max_memory, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.normalization = normalization
+        self.bias = bias
         self.sigma = sigma
         self.p = p
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
+
+
+def _weigh(model, learning):
+    learning.grams.keep(learning.everyone)
+    start = start_weights(learning.grams.n_kernels)
+    penalty = Penalty(model.sigma * natural_sigma(learning, start), model.p)
+    options = {"tol": model.tol, "max_iter": model.max_iter, "watch": learning.watch}
+    found, _ = solve_spectral_gradient(learning, start, penalty, **options)
+    found = learning.certified(found, tol=0.5 * model.tol)
+    gap = penalty.gap(found, learning.problem, learning.steps.shift)
+    value = found.value + penalty.value(found.weights)
+    if gap > model.tol * value and not learning.is_double:
+        learning = learning.in_double()  # weights found by rounded quadratics may be off, too
+        found, gap = solve_spectral_gradient(learning, found.weights, penalty, **options)
+    value = found.value + penalty.value(found.weights)
+    return Weighed(found.weights, found.machine, value, gap, learning.n_machines)

@@ -1,36 +1,37 @@
-"""SVM-KNN: a support vector machine among the neighbours of each query."""
+"""SVM-KNN: a support vector machine among the neighbors of each query."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
-from ..predictors.neighborhood_svm import NeighbourhoodSVM
-from ._base.constraints import SHARED, at_least, one_of, positive
-from ._base.model import LocalClassifier
+from ..predictors.neighborhood_svm import NeighborhoodSVM
+from ._base.checks import at_least, one_of, positive, shared
+from ._base.model import Learned, Model
 
 
-class SVMKNNClassifier(LocalClassifier):
-    r"""Nearest neighbours decide if they agree, else an SVM trained on them alone.
+class SVMKNNClassifier(ClassifierMixin, Model):
+    r"""Nearest neighbors decide if they agree, else an SVM trained on them alone.
 
-    For a query x with neighbours N(x) that do not all agree, minimizes
+    For a query x with neighbors N(x) that do not all agree, minimizes
 
     .. math:: \frac12 \|f\|^2 + C \sum_{i \in N(x)} \max(0,\, 1 - y_i f(x_i))
 
-    over linear functions (or functions of a Gaussian kernel) with a regularised bias, and
+    over linear functions (or functions of a Gaussian kernel) with a regularized bias, and
     answers f(x). Nothing is learned beforehand: a prediction costs a search and a small SVM.
 
-    With several classes, every class that a neighbour has gets a machine against all other
-    neighbours, and the highest score is answered. A class that no neighbour has is never
+    With several classes, every class that a neighbor has gets a machine against all other
+    neighbors, and the highest score is answered. A class that no neighbor has is never
     answered: it scores below the others.
 
     Parameters
     ----------
     n_neighbors : int, default=20
-        Size of the neighbourhood, counted in distinct training rows.
-    kernel : {"linear", "rbf"}, default="linear"
+        Size of the neighborhood, counted in distinct training rows.
+    kernel : {"linear", "gaussian"}, default="linear"
         Kernel of the local machines.
     gamma : float, default=1.0
-        Sharpness of the Gaussian kernel, relative to the neighbourhood's squared radius.
+        Sharpness of the Gaussian kernel, relative to the neighborhood's squared radius.
     C : float, default=1.0
-        Weight of the losses; neighbourhoods are scaled to radius one.
+        Weight of the losses; neighborhoods are scaled to radius one.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss of the local machines.
     tol : float, default=1e-3
@@ -45,15 +46,15 @@ class SVMKNNClassifier(LocalClassifier):
     ----------
     classes_ : array of shape (n_classes,)
         Class labels.
-    predictor_ : NeighbourhoodSVM
+    predictor_ : NeighborhoodSVM
         The distinct training rows.
     cost_ : Cost
         Cost of a brute-force search and one local Gram matrix.
 
     Notes
     -----
-    Follows [1]_ with Euclidean neighbours. Differs in: one-vs-rest instead of pairwise machines,
-    so that ``decision_function`` has one score per class; neighbourhoods are centred and scaled,
+    Follows [1]_ with Euclidean neighbors. Differs in: one-vs-rest instead of pairwise machines,
+    so that ``decision_function`` has one score per class; neighborhoods are centered and scaled,
     so that one C serves dense and sparse regions.
 
     References
@@ -62,10 +63,11 @@ class SVMKNNClassifier(LocalClassifier):
            Classification for Visual Category Recognition", CVPR 2006.
     """
 
+    _takes_sparse = False
     _parameter_constraints = {
-        **{name: SHARED[name] for name in ("C", "tol", "class_weight", "n_jobs")},
+        **shared("C", "tol", "class_weight", "n_jobs"),
         "n_neighbors": [at_least(1)],
-        "kernel": [one_of("linear", "rbf")],
+        "kernel": [one_of("linear", "gaussian")],
         "gamma": [positive()],
         "loss": [one_of("hinge", "squared_hinge")],
     }
@@ -94,22 +96,14 @@ class SVMKNNClassifier(LocalClassifier):
     def _learn(self, rows):
         cost = self.C * rows.weight
         hinge = self.loss == "hinge"
-        self.predictor_ = NeighbourhoodSVM(
+        predictor = NeighborhoodSVM(
             rows.X,
             rows.labels.astype(np.int64),
             cost if hinge else np.full_like(cost, np.inf),
             np.zeros_like(cost) if hinge else 0.5 / cost,
-            len(self.classes_),
+            len(rows.task.classes),
             min(self.n_neighbors, len(rows.X)),
-            float(self.gamma) if self.kernel == "rbf" else 0.0,
+            float(self.gamma) if self.kernel == "gaussian" else 0.0,
             float(self.tol),
         )
-
-    @property
-    def _score_dtype(self):
-        return self.predictor_.rows.dtype
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+        return Learned(predictor)

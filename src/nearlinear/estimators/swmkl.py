@@ -18,7 +18,7 @@ from ._base.kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSucces
 
 @documents_gated(
     "GatedExpansion or ExpansionOfGatedRows", "Working sets of the last machine.",
-    "Not used: machines stop at ``tol``.", "Seed of the folds.", marks={"success": SUCCESS_DOC},
+    None, "Seed of the folds.", marks={"success": SUCCESS_DOC},
 )  # fmt: skip
 class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
     r"""SwMKL: kernels weighed by how often each alone is right around a row.
@@ -73,10 +73,9 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         success_C=1.0,
         success_epsilon=0.01,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         solver="smo",
         tol=1e-2,
-        max_iter=500,
         class_weight=None,
         max_memory=None,
         n_jobs=None,
@@ -90,10 +89,9 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         self.success_C = success_C
         self.success_epsilon = success_epsilon
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.solver = solver
         self.tol = tol
-        self.max_iter = max_iter
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs

@@ -1,20 +1,14 @@
 """The mean of several kernels: the baseline of multiple kernel learning."""
 
+from sklearn.base import ClassifierMixin, RegressorMixin
+
 from ..solvers.mixture.simplex import start_weights
-from ._base.kernel_machine import KernelClassifier, KernelRegressor, Learned
-from ._base.machine_doc import documents_machine
+from ._base.checks import shared
+from ._base.kernels import Weighed, learn_mixture
+from ._base.model import Model
 
 
-class _Uniform:
-    def _weigh(self, learning):
-        weights = start_weights(learning.grams.n_kernels)
-        machine = learning.solve(weights, tol=self.tol, max_iter=self.max_iter)
-        machine = learning.certified_machine(machine, weights, tol=self.tol)
-        return Learned(weights, machine, machine.objective, machine.gap, machine.n_iter)
-
-
-@documents_machine(n_iter="Working sets of the slowest class.")
-class UniformMKLClassifier(_Uniform, KernelClassifier):
+class UniformMKLClassifier(ClassifierMixin, Model):
     r"""A support vector machine on the mean of several kernels.
 
     Minimizes
@@ -22,15 +16,61 @@ class UniformMKLClassifier(_Uniform, KernelClassifier):
     .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b)), \quad
               f \in \mathcal H\Big(\frac1M \sum_m k_m\Big).
 
-    The baseline that learned weights have to beat, and often do not.
+    This is the baseline that learned weights have to beat, and often do not.
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=500
+        The most working sets of a machine.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Weights of the kernels; one row for each class if there are more than two.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Working sets for the slowest class.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
@@ -42,9 +82,41 @@ class UniformMKLClassifier(_Uniform, KernelClassifier):
            Learning", SDM 2016.
     """
 
+    _parameter_constraints = {
+        **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+    }
 
-@documents_machine(n_iter="Working sets.")
-class UniformMKLRegressor(_Uniform, KernelRegressor):
+    def __init__(
+        self,
+        kernels="gaussians",
+        *,
+        C=10.0,
+        normalization="variance",
+        bias="free",
+        tol=1e-2,
+        max_iter=500,
+        class_weight=None,
+        max_memory=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.C = C
+        self.normalization = normalization
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
+
+
+class UniformMKLRegressor(RegressorMixin, Model):
     r"""Support vector regression on the mean of several kernels.
 
     Minimizes
@@ -56,13 +128,104 @@ class UniformMKLRegressor(_Uniform, KernelRegressor):
 
     Parameters
     ----------
-    %(parameters)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "poly" or "gaussian"; "gaussians" stands
+        for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
+        kernels, on all features and on every single one. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+    C : float, default=10.0
+        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
+        epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
+        y, divide both by np.std(y); dividing by ``target_spread_`` is exact.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the machine has a constant, and whether the penalty counts it as a weight. The
+        center of y is added in any case.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all kernels.
+    max_iter : int, default=500
+        The most working sets of the machine.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(attributes)s
+    target_spread_ : float
+        The spread of the training values: their standard deviation, after values that lie more
+        than three interquartile ranges beyond the quartiles have been moved to there.
+        ``objective_`` and ``duality_gap_`` are in units of its square.
+    kernel_weights_ : array of shape (n_kernels,)
+        Weights of the kernels.
+    kernels_ : list
+        The kernels that the weights belong to.
+    objective_ : float
+        The value of the training objective, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum, at most.
+    n_iter_ : int
+        Working sets.
+    n_support_ : int
+        Number of training rows that the model keeps.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : KernelExpansion
+        Support rows and coefficients: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
     See :class:`UniformMKLClassifier`.
     """
+
+    _parameter_constraints = {
+        **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+    }
+
+    def __init__(
+        self,
+        kernels="gaussians",
+        *,
+        C=10.0,
+        epsilon=0.1,
+        normalization="variance",
+        bias="free",
+        tol=1e-2,
+        max_iter=500,
+        max_memory=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.normalization = normalization
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, rows):
+        return learn_mixture(self, rows, _weigh, self.bias)
+
+
+def _weigh(model, learning):
+    weights = start_weights(learning.grams.n_kernels)
+    machine = learning.solve(weights, tol=model.tol, max_iter=model.max_iter)
+    machine = learning.certified_machine(machine, weights, tol=model.tol)
+    return Weighed(weights, machine, machine.objective, machine.gap, machine.n_iter)

@@ -7,5 +7,5 @@ explain    Explanations: which local linear model answered for a row.
 kernels    Scores of kernel machines, taken apart by kernels and by support rows.
 linear     w(x) and b(x) of models that blend linear ones by a gate.
 record     What the score of a row is made of: the records.
-trees      w(x) and b(x) of trees: the models along the path of a row, each times its feature c(x).
+trees      w(x) and b(x) of trees: the models along the path of a row, each times its gate c(x).
 """

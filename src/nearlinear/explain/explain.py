@@ -17,7 +17,7 @@ from ..predictors.gated import (
 )
 from ..predictors.kernel_expansion import KernelExpansion
 from ..predictors.locally_linear import LocallyLinear
-from ..predictors.neighborhood_svm import NeighbourhoodSVM
+from ..predictors.neighborhood_svm import NeighborhoodSVM
 from ..predictors.tree_forest import TreeForest
 from ..predictors.tree_path import TreePath
 from .conformal import explain_conformal
@@ -48,7 +48,7 @@ def explain(predictor, X, n_support=5, n_jobs=None):
 
     Parameters
     ----------
-    predictor : any predictor but NeighbourhoodSVM
+    predictor : any predictor but NeighborhoodSVM
     X : array or CSR matrix of shape (n_rows, n_features)
         Rows as the predictor takes them, in its own precision.
     n_support : int, default=5
@@ -69,7 +69,7 @@ def explain(predictor, X, n_support=5, n_jobs=None):
         return _LINEAR[kind](predictor, X, n_jobs)
     if kind in _KERNELS:
         return _KERNELS[kind](predictor, X, n_support, n_jobs)
-    if kind is NeighbourhoodSVM:
+    if kind is NeighborhoodSVM:
         raise TypeError(
             "SVM-KNN trains a new machine around every row, so there is no model to take apart; "
             "fit a model that is trained once, such as LLSVMClassifier, to get explanations."

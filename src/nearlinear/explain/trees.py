@@ -1,4 +1,4 @@
-"""w(x) and b(x) of trees: the models along the path of a row, each times its feature c(x)."""
+"""w(x) and b(x) of trees: the models along the path of a row, each times its gate c(x)."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ class _NodeModels:
         self._weights = np.ascontiguousarray(predictor.weights[:, :, :-1])
         self._biases = np.ascontiguousarray(predictor.weights[:, :, -1:])
         self._intercept = share * predictor.intercept.astype(np.float64)
-        self._is_leafy = predictor.feature.name == "indicator"
+        self._is_leafy = predictor.node_gate.name == "indicator"
         self._projection = predictor.projection
         self._found, self._active, self._gates = found, active, gates
         self._share, self._is_first = share, is_first
@@ -92,11 +92,11 @@ class _NodeModels:
 
 def _features(predictor, found, n_rows):
     """c(x) of the nodes on the paths, shape (n_rows, depth + 1), from products of prediction."""
-    if predictor.feature.name == "indicator":
+    if predictor.node_gate.name == "indicator":
         return np.ones((n_rows, predictor.depth + 1))
     own = -predictor.weights.shape[1] - 1
     reached = np.concatenate([found.inner[:, own, :n_rows], found.leaf[:1, :n_rows]])
-    return predictor.feature.along_path(reached).T
+    return predictor.node_gate.along_path(reached).T
 
 
 def _paths(predictor, block, seen):
@@ -104,7 +104,7 @@ def _paths(predictor, block, seen):
     n_rows, found = len(seen), block.found
     paths = np.zeros((n_rows, predictor.depth + 1), dtype=np.int32)
     is_lockstep = isinstance(block, LockstepBlock)
-    if is_lockstep and predictor.feature.name == "tanh":
+    if is_lockstep and predictor.node_gate.name == "tanh":
         reached = np.concatenate([found.inner[:, 1:, :n_rows], found.leaf[None, :, :n_rows]])
         nodes = np.stack([predictor.slopes, predictor.weights[:, 0]], axis=1)
         lengths = np.linalg.norm(predictor.splits, axis=1)
@@ -120,11 +120,11 @@ def _paths(predictor, block, seen):
 def _sparse_walk(predictor, X):
     Z = with_constant(X)
     paths = hard_paths(Z, predictor.splits, predictor.depth)
-    if predictor.feature.name == "indicator":
+    if predictor.node_gate.name == "indicator":
         return paths, np.ones(paths.shape)
-    own = predictor.splits if predictor.feature.name == "compositional" else predictor.slopes
+    own = predictor.splits if predictor.node_gate.name == "compositional" else predictor.slopes
     products = answers_along_paths(own[:, None], Z, paths)[:, :, 0]
-    return paths, predictor.feature.along_path(np.ascontiguousarray(products.T)).T
+    return paths, predictor.node_gate.along_path(np.ascontiguousarray(products.T)).T
 
 
 @compiled_fast_sums

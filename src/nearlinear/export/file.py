@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 import nearlinear
 
 from .._version import __version__
+from ..estimators._base.model import Training
 from ..runtime.container import ModelFileError, read, write
 from ..runtime.model import model_of
 from .description import NotData, describe, restore
@@ -140,6 +141,9 @@ def _model_of(header, checked, arrays):
         estimator.n_gating_features_ = checked.n_gating_features
     if checked.classes is not None:
         estimator.classes_ = np.asarray(restore(header["classes"], arrays))
+    n_rows = checked.record.get("training_rows")
+    n_rows = n_rows if type(n_rows) is int else None
+    estimator._training = Training(n_rows, is_from_file=True, preparation=checked.preparation)
     estimator._is_loaded, estimator._preparation = True, checked.preparation
     if checked.feature_names is not None and not steps:
         estimator.feature_names_in_ = np.array(checked.feature_names, dtype=object)
@@ -220,7 +224,7 @@ def _record(model, estimator):
     cost = estimator.cost_
     score = getattr(estimator, "validation_score_", None)
     return {
-        "training_rows": getattr(estimator, "_n_training_rows", None),
+        "training_rows": estimator._training.n_rows if hasattr(estimator, "_training") else None,
         "validation_score": None if score is None or not np.isfinite(score) else float(score),
         "steps": _step_names(model),
         "cost": {

@@ -87,8 +87,8 @@ class ReconstructionCodes:
 
     @cached_property
     def _inner_products(self):
-        centred = self.geometry.centred.astype(np.float64)
-        return centred @ centred.T
+        centered = self.geometry.centered.astype(np.float64)
+        return centered @ centered.T
 
     def codes(self, X, n_jobs=None):
         return _encode_blocks(self._encode, X, self.n_neighbors, n_jobs)
@@ -115,7 +115,7 @@ def default_sharpness(anchors, n_neighbors, X):
     """1 / mean over rows of (mean − smallest squared distance to the nearest anchors).
 
     Soft assignment does not change when all distances grow by the same amount, so the spread of
-    the distances is the natural scale. 1.0 where there is no spread (one neighbour).
+    the distances is the natural scale. 1.0 where there is no spread (one neighbor).
     """
     geometry = AnchorGeometry(anchors)
     spreads = np.empty(X.shape[0])

@@ -13,7 +13,7 @@ _BLOCK = 4096
 
 
 def fit_anchors(X, n_anchors, rng, sample_weight, max_iter=25):
-    """Centres of weighted k-means, started by k-means++, shape (n_anchors, n_features).
+    """Centers of weighted k-means, started by k-means++, shape (n_anchors, n_features).
 
     The rows of ``X`` must be distinct. Runs on one thread of ours whatever the machine, so that
     one seed gives one result.
@@ -31,7 +31,7 @@ def fit_anchors(X, n_anchors, rng, sample_weight, max_iter=25):
         previous, (labels, distances) = labels, assign(X, anchors)
         if previous is not None and np.mean(labels != previous) < 1e-3:
             break
-        anchors = _centres(X, labels, distances, sample_weight, n_anchors).astype(X.dtype)
+        anchors = _centers(X, labels, distances, sample_weight, n_anchors).astype(X.dtype)
     return np.ascontiguousarray(anchors)
 
 
@@ -88,16 +88,16 @@ def assign(X, anchors):
     return labels, distances
 
 
-def _centres(X, labels, distances, sample_weight, n_anchors):
+def _centers(X, labels, distances, sample_weight, n_anchors):
     n_rows = X.shape[0]
     membership = csr_matrix((sample_weight, (labels, np.arange(n_rows))), shape=(n_anchors, n_rows))
     mass = np.asarray(membership.sum(axis=1))
     sums = membership @ X
-    centres = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=np.float64)
-    centres /= np.maximum(mass, np.finfo(np.float64).tiny)
+    centers = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=np.float64)
+    centers /= np.maximum(mass, np.finfo(np.float64).tiny)
     empty = np.flatnonzero(mass[:, 0] == 0)
     if len(empty):  # an empty cluster restarts at one of the rows that are served worst
         farthest = np.argsort(distances)[::-1][: len(empty)]
         rows = X[farthest]
-        centres[empty] = rows.toarray() if hasattr(rows, "toarray") else rows
-    return centres
+        centers[empty] = rows.toarray() if hasattr(rows, "toarray") else rows
+    return centers

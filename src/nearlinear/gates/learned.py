@@ -11,13 +11,13 @@ from scipy.sparse import issparse
 
 from .clustering import fit_anchors
 
-# Between its own centre and the next a starting gate falls to about this share.
+# Between its own center and the next a starting gate falls to about this share.
 _START_SHARPNESS = 1.0
 
 
 @dataclass(frozen=True)
 class Softmax:
-    """γ_m(z) ∝ exp(⟨v_m, z⟩ + v_m0); starts near the cells of k-means centres.
+    """γ_m(z) ∝ exp(⟨v_m, z⟩ + v_m0); starts near the cells of k-means centers.
 
     ``directions`` has shape (n_components, n_features) and ``offsets`` (n_components,).
     """
@@ -26,9 +26,9 @@ class Softmax:
     offsets: np.ndarray | None = None
 
     def start(self, Z, n_components, rng):
-        centres, width = _start_centres(Z, n_components, rng)
-        directions = 2.0 * centres / width
-        offsets = -np.einsum("md,md->m", centres, centres) / width
+        centers, width = _start_centers(Z, n_components, rng)
+        directions = 2.0 * centers / width
+        offsets = -np.einsum("md,md->m", centers, centers) / width
         # as far from the middle one: a shift of all scores changes nothing
         return Softmax(directions - directions.mean(axis=0), offsets - offsets.mean())
 
@@ -51,16 +51,16 @@ class Softmax:
 class Sigmoid:
     """γ_m(z) = 1 / (1 + exp(−⟨v_m, z⟩ − v_m0)): all components may answer, or none.
 
-    Starts half open everywhere, a little wider near one k-means centre for each component.
+    Starts half open everywhere, a little wider near one k-means center for each component.
     """
 
     directions: np.ndarray | None = None
     offsets: np.ndarray | None = None
 
     def start(self, Z, n_components, rng):
-        centres, width = _start_centres(Z, n_components, rng)
-        middle = centres.mean(axis=0)
-        directions = 2.0 * (centres - middle) / width
+        centers, width = _start_centers(Z, n_components, rng)
+        middle = centers.mean(axis=0)
+        directions = 2.0 * (centers - middle) / width
         return Sigmoid(directions, -directions @ middle)
 
     def __call__(self, Z):
@@ -84,16 +84,16 @@ class Sigmoid:
 class GaussianGate:
     """γ_m(z) ∝ exp(−‖z − μ_m‖² / s_m²) with s_m² = scale × exp(2 log_widths_m).
 
-    Starts at k-means centres, with a ``scale`` from the distances between them.
+    Starts at k-means centers, with a ``scale`` from the distances between them.
     """
 
-    centres: np.ndarray | None = None
+    centers: np.ndarray | None = None
     log_widths: np.ndarray | None = None
     scale: float = 1.0
 
     def start(self, Z, n_components, rng):
-        centres, scale = _start_centres(Z, n_components, rng)
-        return GaussianGate(centres, np.zeros(len(centres)), scale)
+        centers, scale = _start_centers(Z, n_components, rng)
+        return GaussianGate(centers, np.zeros(len(centers)), scale)
 
     def __call__(self, Z):
         squares = self._squares(Z)
@@ -105,23 +105,23 @@ class GaussianGate:
         return np.exp(-2.0 * np.clip(self.log_widths, -20.0, 20.0)) / self.scale
 
     def _squares(self, Z):
-        squares = _products(Z, -2.0 * self.centres)
+        squares = _products(Z, -2.0 * self.centers)
         squares += _squared_norms(Z)[:, None].astype(squares.dtype)
-        squares += np.einsum("md,md->m", self.centres, self.centres).astype(squares.dtype)
+        squares += np.einsum("md,md->m", self.centers, self.centers).astype(squares.dtype)
         return np.maximum(squares, 0.0)
 
     @property
     def parameters(self):
-        return np.concatenate([self.centres.ravel(), self.log_widths])
+        return np.concatenate([self.centers.ravel(), self.log_widths])
 
     def with_parameters(self, parameters):
-        size = self.centres.size
-        centres = parameters[:size].reshape(self.centres.shape)
-        return replace(self, centres=centres, log_widths=parameters[size:])
+        size = self.centers.size
+        centers = parameters[:size].reshape(self.centers.shape)
+        return replace(self, centers=centers, log_widths=parameters[size:])
 
     def gradient(self, Z, slopes):
         pull = softmax_slopes(self(Z), slopes) * self._narrow
-        toward = 2.0 * (np.asarray(pull.T @ Z) - pull.sum(axis=0)[:, None] * self.centres)
+        toward = 2.0 * (np.asarray(pull.T @ Z) - pull.sum(axis=0)[:, None] * self.centers)
         widths = 2.0 * np.einsum("im,im->m", pull, self._squares(Z))
         return np.concatenate([toward.ravel(), widths])
 
@@ -188,8 +188,8 @@ def softmax_slopes(gates, slopes):
     return gates * (slopes - np.einsum("im,im->i", gates, slopes)[:, None])
 
 
-def _start_centres(Z, n_components, rng):
-    """Centres of k-means, and the squared distance over which a gate fades from one to another."""
+def _start_centers(Z, n_components, rng):
+    """Centers of k-means, and the squared distance over which a gate fades from one to another."""
     if n_components == 1:
         return np.asarray(Z.mean(axis=0), dtype=np.float64).reshape(1, -1), 1.0
     n_distinct = min(n_components, Z.shape[0])

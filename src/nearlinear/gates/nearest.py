@@ -2,7 +2,7 @@
 
 ‖x − v_j‖² is compared through h_j = ½‖u_j‖² + ⟨v̄, u_j⟩ − ⟨x, u_j⟩ with u_j = v_j − v̄ and v̄ the
 mean anchor: h_j differs from half the squared distance by a term that all anchors share, and
-centring keeps float32 accurate on data that are far from the origin. A metric weighs the squared
+centering keeps float32 accurate on data that are far from the origin. A metric weighs the squared
 difference of each feature; it goes into what rows are multiplied with, so it costs nothing.
 """
 
@@ -27,18 +27,18 @@ class AnchorGeometry:
         return self.anchors.mean(axis=0)
 
     @cached_property
-    def centred(self):
+    def centered(self):
         return np.ascontiguousarray(self.anchors - self.mean)
 
     @cached_property
     def directions(self):
         """What a row is multiplied with: u_j, each feature weighed by the metric."""
-        return self.centred if self.metric is None else self.centred * self.metric
+        return self.centered if self.metric is None else self.centered * self.metric
 
     @cached_property
     def offsets(self):
-        centred, directions = self.centred.astype(np.float64), self.directions.astype(np.float64)
-        half_squares = 0.5 * np.einsum("md,md->m", centred, directions)
+        centered, directions = self.centered.astype(np.float64), self.directions.astype(np.float64)
+        half_squares = 0.5 * np.einsum("md,md->m", centered, directions)
         return (half_squares + directions @ self.mean).astype(self.anchors.dtype)
 
     def half_distances(self, X):

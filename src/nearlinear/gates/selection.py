@@ -85,7 +85,7 @@ def _merge_eight(bits, first, shift, mask, best):
     The new keys are sorted by Batcher's network of 19 comparisons; the smaller of each crosswise
     pair and a bitonic merge give the new best: about nine vector instructions a key, all in
     registers, where insertion needs sixteen and a branch. One loop over lanes with straight-line
-    code is what the vectoriser takes whole.
+    code is what the vectorizer takes whole.
     """
     n_lanes = best.shape[1]
     for lane in range(n_lanes):

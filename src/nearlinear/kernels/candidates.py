@@ -48,7 +48,7 @@ class ConformalScales:
     def bank(self, anchors):
         """A kernel for every anchor and γ, divided by length^exponent typical^(1 − exponent)."""
         bank = ConformalBank.of_all(anchors, self.gammas, self.profile, self.per_feature)
-        bank.normalise(bank.traces(self.X, self.weight), self.exponent, self.typical)
+        bank.normalize(bank.traces(self.X, self.weight), self.exponent, self.typical)
         return bank
 
 
@@ -60,7 +60,7 @@ _SMALLEST_TRACE = 1e-10
 
 
 class ConformalBank:
-    """Kernel m is centred on ``anchors[places[m]]``, fades with ``gammas[m]``, and is divided by
+    """Kernel m is centered on ``anchors[places[m]]``, fades with ``gammas[m]``, and is divided by
     ``divisors[m]``. All methods take the numbers ``which`` of some kernels.
     """
 
@@ -147,13 +147,13 @@ class ConformalBank:
         gates = self.gates(X, which)
         anchors = self.anchors_of(which).astype(X.dtype, copy=False)
         gates *= roots
-        centre = X.mean(axis=0)
-        X, anchors = X - centre, anchors - centre
-        towards = X @ anchors.T
-        towards *= -1.0
-        towards += 0.5 * np.einsum("md,md->m", anchors, anchors)
-        towards *= gates
-        mixed = towards @ gates.T
+        center = X.mean(axis=0)
+        X, anchors = X - center, anchors - center
+        toward = X @ anchors.T
+        toward *= -1.0
+        toward += 0.5 * np.einsum("md,md->m", anchors, anchors)
+        toward *= gates
+        mixed = toward @ gates.T
         found = X @ X.T
         found *= gates @ gates.T
         found += mixed
@@ -179,7 +179,7 @@ class ConformalBank:
         found = np.zeros((len(which), X.shape[1]))
         if len(X) == 0:
             return found
-        centre = X.mean(axis=0)  # sums of rows far from the origin would be rounding
+        center = X.mean(axis=0)  # sums of rows far from the origin would be rounding
 
         def add(places, left, right):
             rows, shares = X[left:right], coef[left:right]
@@ -190,7 +190,7 @@ class ConformalBank:
                     found[places[members]] += gates.sum(axis=1)
                 else:
                     sums = gates.sum(axis=1)[:, None]
-                    found[places[members]] += gates @ (rows - centre) - sums * (away - centre)
+                    found[places[members]] += gates @ (rows - center) - sums * (away - center)
 
         self._each_tile(X, which, add, n_jobs)
         return found
@@ -274,8 +274,8 @@ class ConformalBank:
         """Call ``use(start, stop, scores)`` with the scores of all kernels, block by block."""
         anchors = self.anchors_of(which).astype(X.dtype, copy=False)
         images = (images * (factors / self.divisors[which])[:, None]).astype(X.dtype)
-        centre = anchors.mean(axis=0) if len(which) else X.dtype.type(0)
-        offsets = np.einsum("md,md->m", anchors - centre, images)
+        center = anchors.mean(axis=0) if len(which) else X.dtype.type(0)
+        offsets = np.einsum("md,md->m", anchors - center, images)
 
         def work(start, stop):
             rows = X[start:stop]
@@ -284,7 +284,7 @@ class ConformalBank:
                 gates *= rows[:, None, :] - anchors
                 use(start, stop, np.einsum("imd,md->im", gates, images))
             else:
-                local = (rows - centre) @ images.T
+                local = (rows - center) @ images.T
                 local -= offsets
                 local *= gates
                 use(start, stop, local)
@@ -297,7 +297,7 @@ class ConformalBank:
         images = self.collect(X, dual_coef, which, n_jobs)
         return np.einsum("md,md->m", images, images) / self.divisors[which]
 
-    def normalise(self, traces, exponent, typical):
+    def normalize(self, traces, exponent, typical):
         """Divide kernels by trace^exponent · typical^(1 − exponent); empty ones become zero."""
         holds = traces > _SMALLEST_TRACE * traces.mean()
         safe = np.where(holds, traces, 1.0)

@@ -111,23 +111,23 @@ def parse_kernels(kernels, n_features, parameter="kernels"):
     )
 
 
-def fix_kernels(kernels, X, normalisation):
+def fix_kernels(kernels, X, normalization):
     """Kernels with their scales taken from the training rows; those that vanish there are left out.
 
-    ``normalisation`` is "variance" (the rows' images have variance one: mean diagonal minus mean
+    ``normalization`` is "variance" (the rows' images have variance one: mean diagonal minus mean
     entry), "trace" (mean diagonal one), "diagonal" (unit diagonal) or None. Means are over distinct
     rows; the mean entry of a kernel on more than 500 rows is taken from about 500 that stand for
     all (``RowScales``).
     """
     scales = RowScales(X)
     fixed = [kernel.for_rows(scales) for kernel in kernels]
-    if normalisation == "diagonal":
+    if normalization == "diagonal":
         fixed = [UnitDiagonal(kernel) for kernel in fixed]
     means = np.array([kernel.diagonal(scales.X).mean(dtype=np.float64) for kernel in fixed])
     if not np.all(np.isfinite(means)):
         raise ValueError("A kernel has a diagonal of NaN or infinity; scale the features.")
     # a kernel that will be rescaled may be as small as it likes
-    least = 1e-300 if normalisation else _SMALLEST_TRACE * max(means.max(), 1e-300)
+    least = 1e-300 if normalization else _SMALLEST_TRACE * max(means.max(), 1e-300)
     kept = np.flatnonzero(means > least)
     if len(kept) == 0:
         raise ValueError("Every kernel is zero on the training rows; nothing can be learned.")
@@ -136,16 +136,16 @@ def fix_kernels(kernels, X, normalisation):
             f"{len(fixed) - len(kept)} of {len(fixed)} kernels are zero on the training rows and "
             "are left out with weight zero (constant features are a usual cause)."
         )
-    if normalisation == "variance":
+    if normalization == "variance":
         spread = _variances([fixed[m] for m in kept], scales, means[kept])
         return [Scaled(fixed[m], 1.0 / v) for m, v in zip(kept, spread, strict=True)], kept
-    if normalisation == "trace":
+    if normalization == "trace":
         return [Scaled(fixed[m], 1.0 / means[m]) for m in kept], kept
     return [fixed[m] for m in kept], kept
 
 
 def _variances(kernels, scales, means):
-    """Mean squared distance of the images from their centre."""
+    """Mean squared distance of the images from their center."""
     X = scales.X
     if X.ndim == 3:  # all entries are there already
         entries = X.mean(axis=(0, 1), dtype=np.float64)[[kernel.layer for kernel in kernels]]

@@ -55,8 +55,8 @@ class Pairs:
         if issparse(X):
             X, Z = X.astype(np.float64), Z.astype(np.float64)
         else:
-            centre = Z.mean(axis=0)
-            X, Z = X - centre, Z - centre
+            center = Z.mean(axis=0)
+            X, Z = X - center, Z - center
         squares = _products(X, X if self.is_square else Z)
         squares *= -2.0
         squares += squared_norms(X)[:, None]

@@ -74,7 +74,7 @@ def _measure(X):
     mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
     far = np.sqrt(_squares_from(mean, X))
     unit = float(np.median(far)) or float(far.mean()) or 1.0
-    # a step from the mean, which rows far out pull away, towards the geometric median
+    # a step from the mean, which rows far out pull away, toward the geometric median
     pull = 1.0 / (far + 0.1 * unit)
     middle = np.zeros(X.shape[1])
     for part in _blocks(X):
@@ -84,14 +84,14 @@ def _measure(X):
     return _squares_from(middle, X), places - middle @ direction
 
 
-def _squares_from(centre, X):
+def _squares_from(center, X):
     found = np.empty(X.shape[0])
     for part in _blocks(X):
         if issparse(X):
             rows = X[part].astype(np.float64)
-            found[part] = squared_norms(rows) - 2.0 * (rows @ centre) + centre @ centre
+            found[part] = squared_norms(rows) - 2.0 * (rows @ center) + center @ center
         else:
-            found[part] = squared_norms(X[part] - centre)
+            found[part] = squared_norms(X[part] - center)
     return np.maximum(found, 0.0)
 
 

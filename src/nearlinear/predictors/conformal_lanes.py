@@ -1,6 +1,6 @@
 """Rows under conformal kernels, many side by side: a lane of the vector unit is a row of its own.
 
-Rows are turned in blocks, so that the numbers of one feature are neighbours. Then no sum runs
+Rows are turned in blocks, so that the numbers of one feature are neighbors. Then no sum runs
 across a vector, and a profile is evaluated for a whole vector at once. Rows meet anchors as
 differences: products would cancel far from the origin, and take as many multiplications.
 """

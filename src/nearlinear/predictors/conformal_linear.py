@@ -106,6 +106,10 @@ class ConformalLinear:
         return scores
 
     @property
+    def dtype(self):
+        return self.weights.dtype
+
+    @property
     def cost(self):
         """Distances and profiles of all kernels, then the terms."""
         n_kernels, n_features = self.anchors.shape

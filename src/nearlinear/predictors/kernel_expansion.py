@@ -55,6 +55,10 @@ class KernelExpansion:
         }
 
     @property
+    def dtype(self):
+        return self.coefficients.dtype
+
+    @property
     def cost(self):
         """Products with every support row on the columns that are read, then every kernel."""
         n_support, n_outputs = self.coefficients.shape[1:]

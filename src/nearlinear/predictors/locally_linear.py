@@ -51,6 +51,10 @@ class LocallyLinear:
         return X if X.shape[1] == self.weights.shape[1] else X[:, : self.weights.shape[1]]
 
     @property
+    def dtype(self):
+        return self.weights.dtype
+
+    @property
     def cost(self):
         n_anchors, n_features = self.gate.anchors.shape
         width, n_outputs = self.weights.shape[1:]

@@ -1,4 +1,4 @@
-"""A small SVM for each query, trained on its nearest neighbours when it is asked."""
+"""A small SVM for each query, trained on its nearest neighbors when it is asked."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,10 @@ _DAMPING = 1e-10
 
 
 @dataclass(frozen=True)
-class NeighbourhoodSVM:
+class NeighborhoodSVM:
     """The training rows, and how to solve the problem around a query.
 
-    Neighbours are moved to their mean and divided by their radius (root mean square distance to
+    Neighbors are moved to their mean and divided by their radius (root mean square distance to
     it), so that C and gamma mean the same in dense and in sparse regions. ``gamma`` 0 stands for
     the linear kernel. ``upper`` and ``ridge`` are the dual's box and diagonal, one per row.
     """
@@ -38,17 +38,17 @@ class NeighbourhoodSVM:
     tol: float
 
     def __call__(self, X, n_jobs=None):
-        """Scores, shape (n_rows, 1 or n_classes); ±1 where all neighbours agree.
+        """Scores, shape (n_rows, 1 or n_classes); ±1 where all neighbors agree.
 
-        A class that no neighbour has scores −1, or less where another class scores no more.
+        A class that no neighbor has scores −1, or less where another class scores no more.
         """
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         scores, unsolved = np.empty((len(X), n_outputs), dtype=self.rows.dtype), []
 
         def work(start, stop):
-            neighbours = self.nearest(X[start:stop])
+            neighbors = self.nearest(X[start:stop])
             count = _score_queries(
-                X[start:stop], neighbours, self.rows, self.labels, self.upper, self.ridge,
+                X[start:stop], neighbors, self.rows, self.labels, self.upper, self.ridge,
                 self.gamma, self.tol, scores[start:stop],
             )  # fmt: skip
             unsolved.append(count)
@@ -77,7 +77,7 @@ class NeighbourhoodSVM:
         return 0.5 * np.einsum("id,id->i", self.rows, self.rows)
 
     def nearest(self, X):
-        """Row numbers of the nearest neighbours, shape (n_queries, n_neighbors), any order."""
+        """Row numbers of the nearest neighbors, shape (n_queries, n_neighbors), any order."""
         if self.n_neighbors == len(self.rows):
             return np.tile(np.arange(len(self.rows)), (len(X), 1))
         if self.rows.shape[1] <= _TREE_FEATURES:
@@ -106,6 +106,10 @@ class NeighbourhoodSVM:
         )  # fmt: skip
 
     @property
+    def dtype(self):
+        return self.rows.dtype
+
+    @property
     def cost(self):
         """Search by brute force and one Gram matrix; the local solver's steps come on top."""
         n_rows, n_features = self.rows.shape
@@ -115,22 +119,22 @@ class NeighbourhoodSVM:
 
 
 @compiled
-def _local_kernel(query, neighbours, rows, gamma, points, gram, similarity):
-    """Kernel among the neighbours and to the query, plus one for the (regularised) bias."""
+def _local_kernel(query, neighbors, rows, gamma, points, gram, similarity):
+    """Kernel among the neighbors and to the query, plus one for the (regularized) bias."""
     n_neighbors, n_features = points.shape
-    centre = np.zeros(n_features)
+    center = np.zeros(n_features)
     for a in range(n_neighbors):
         for d in range(n_features):
-            centre[d] += rows[neighbours[a], d] / n_neighbors
+            center[d] += rows[neighbors[a], d] / n_neighbors
     radius = 0.0
     for a in range(n_neighbors):
         for d in range(n_features):
-            points[a, d] = rows[neighbours[a], d] - centre[d]
+            points[a, d] = rows[neighbors[a], d] - center[d]
             radius += points[a, d] * points[a, d] / n_neighbors
     scale = 1.0 / np.sqrt(radius) if radius > 0.0 else 1.0
     points *= scale
     np.dot(points, points.T, gram)
-    moved = (query - centre) * scale
+    moved = (query - center) * scale
     np.dot(points, moved, similarity)
     if gamma > 0.0:
         square = np.dot(moved, moved)
@@ -253,16 +257,16 @@ def _solve_dual(gram, signs, upper, ridge, tol, dual, scores, factor):
 
 
 @compiled
-def _score_queries(X, neighbours, rows, labels, upper, ridge, gamma, tol, scores):
+def _score_queries(X, neighbors, rows, labels, upper, ridge, gamma, tol, scores):
     """Fill ``scores``; the number of machines that were not solved."""
-    n_neighbors, n_outputs = neighbours.shape[1], scores.shape[1]
+    n_neighbors, n_outputs = neighbors.shape[1], scores.shape[1]
     points = np.empty((n_neighbors, rows.shape[1]))
     gram, similarity = np.empty((n_neighbors, n_neighbors)), np.empty(n_neighbors)
     signs, dual, local = np.empty(n_neighbors), np.empty(n_neighbors), np.empty(n_neighbors)
     factor, is_near = np.empty((n_neighbors, n_neighbors)), np.empty(n_outputs, dtype=np.bool_)
     n_unsolved = 0
     for i in range(len(X)):
-        around = neighbours[i]
+        around = neighbors[i]
         near = labels[around]
         first = near[0]
         if np.all(near == first):

@@ -33,6 +33,10 @@ class TreeForest:
         return self.trees[0].weights
 
     @property
+    def dtype(self):
+        return self.trees[0].dtype
+
+    @property
     def cost(self):
         costs = [tree.cost for tree in self.trees]
         return Cost(

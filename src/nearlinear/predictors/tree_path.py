@@ -11,10 +11,10 @@ from ..gates.trees import lockstep as tree_lockstep
 from ..gates.trees import walk as tree_walk
 from ..gates.trees.balanced import answers_along_paths, depth_of, hard_paths, pad
 from ..gates.trees.node_gates import (
-    NODE_FEATURES,
-    CompositionalFeature,
-    IndicatorFeature,
-    TanhFeature,
+    NODE_GATES,
+    CompositionalNode,
+    IndicatorNode,
+    TanhNode,
 )
 from .base import Cost, check_width, count_bytes
 
@@ -26,7 +26,7 @@ class TreePath:
     """A tree of which each row sees one path.
 
     ``splits`` and ``slopes`` are the directions of :class:`TreeModel`, ``weights`` has shape
-    (n_nodes, n_outputs, n_features + 1). With the indicator feature the models along a path are
+    (n_nodes, n_outputs, n_features + 1). With the indicator gate the models along a path are
     added up in advance and ``weights`` has one entry per leaf. With a ``projection``
     (n_components, n_features + 1) the tree stands on projected rows.
     """
@@ -35,15 +35,15 @@ class TreePath:
     slopes: np.ndarray
     weights: np.ndarray
     intercept: np.ndarray
-    feature: TanhFeature | CompositionalFeature | IndicatorFeature
+    node_gate: TanhNode | CompositionalNode | IndicatorNode
     projection: np.ndarray | None = None
 
     @classmethod
-    def of(cls, splits, slopes, weights, intercept, feature, projection=None):
-        """From the weights of all nodes, whatever the feature."""
-        if feature.name == "indicator":
+    def of(cls, splits, slopes, weights, intercept, node_gate, projection=None):
+        """From the weights of all nodes, whatever the gate."""
+        if node_gate.name == "indicator":
             weights = _sums_to_leaves(weights)
-        return cls(splits, slopes, weights, intercept, feature, projection)
+        return cls(splits, slopes, weights, intercept, node_gate, projection)
 
     @property
     def n_features(self):
@@ -57,7 +57,7 @@ class TreePath:
 
     @property
     def depth(self):
-        if self.feature.name == "indicator":
+        if self.node_gate.name == "indicator":
             return len(self.weights).bit_length() - 1
         return depth_of(len(self.weights))
 
@@ -85,7 +85,7 @@ class TreePath:
     def _block_kind(self):
         """How rows are best taken down: side by side, or sorted by node."""
         is_narrow = self.weights.shape[2] <= tree_lockstep.WIDEST
-        if is_narrow and self.feature.name != "indicator" and self.weights.shape[1] == 1:
+        if is_narrow and self.node_gate.name != "indicator" and self.weights.shape[1] == 1:
             return tree_lockstep.LockstepBlock
         return tree_walk.WalkBlock
 
@@ -102,9 +102,9 @@ class TreePath:
         """Directions of the inner nodes and of the leaves, padded; the split comes first."""
         is_lockstep = self._block_kind is tree_lockstep.LockstepBlock
         vector = (tree_lockstep if is_lockstep else tree_walk).VECTOR_BYTES
-        if self.feature.name == "indicator":
+        if self.node_gate.name == "indicator":
             return pad(self.splits[:, None], vector), pad(self.weights, vector)
-        # the compositional feature reads its split twice: so both kinds share all passes
+        # the compositional gate reads its split twice: so both kinds share all passes
         own = self.slopes if len(self.slopes) else self.splits
         nodes = np.concatenate([own[:, None], self.weights], axis=1)
         n_splits = 2**self.depth - 1
@@ -112,25 +112,25 @@ class TreePath:
         return pad(inner, vector), pad(nodes[n_splits:], vector)
 
     def _add_up(self, found, scores):
-        if self.feature.name == "indicator":
+        if self.node_gate.name == "indicator":
             np.add(found.leaf[:, : len(scores)].T, self.intercept, out=scores)
             return
         n_outputs = scores.shape[1]
         found.features[:-1] = found.inner[:, -n_outputs - 1]
         found.features[-1] = found.leaf[0]
-        features = self.feature.along_path(found.features[:, : len(scores)])
+        features = self.node_gate.along_path(found.features[:, : len(scores)])
         answers, leaf_answers = found.inner[:, -n_outputs:], found.leaf[1:]
         _add_levels(features, answers, leaf_answers, self.intercept, scores.T)
 
     def _sparse_scores(self, X):
         Z = with_constant(X)
         paths = hard_paths(Z, self.splits, self.depth)
-        if self.feature.name == "indicator":
+        if self.node_gate.name == "indicator":
             leaves = paths[:, -1:] - (2**self.depth - 1)
             return answers_along_paths(self.weights, Z, leaves)[:, 0] + self.intercept
-        directions = self.splits if self.feature.name == "compositional" else self.slopes
+        directions = self.splits if self.node_gate.name == "compositional" else self.slopes
         products = answers_along_paths(directions[:, None], Z, paths)[:, :, 0]
-        features = self.feature.along_path(np.ascontiguousarray(products.T)).T
+        features = self.node_gate.along_path(np.ascontiguousarray(products.T)).T
         answers = answers_along_paths(self.weights, Z, paths)
         return np.einsum("ik,ikc->ic", features, answers) + self.intercept
 
@@ -151,25 +151,29 @@ class TreePath:
         """The same scores from the formula, level by level, in NumPy."""
         X = self.seen(X)
         Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-        directions = self.splits if self.feature.name == "compositional" else self.slopes
+        directions = self.splits if self.node_gate.name == "compositional" else self.slopes
         node = np.zeros(len(X), dtype=np.intp)
         scores = np.zeros((len(X), self.weights.shape[1]), dtype=self.weights.dtype)
         above = np.ones(len(X), dtype=Z.dtype)
         for level in range(self.depth + 1):
-            if self.feature.name != "indicator":
+            if self.node_gate.name != "indicator":
                 reached = np.einsum("id,id->i", directions[node], Z)
-                if self.feature.name == "compositional":
+                if self.node_gate.name == "compositional":
                     above = np.tanh(above * reached)
                 else:
-                    above = np.tanh(self.feature.sigma * reached)
+                    above = np.tanh(self.node_gate.sigma * reached)
                 scores += above[:, None] * np.einsum("icd,id->ic", self.weights[node], Z)
             if level < self.depth:
                 turn = np.einsum("id,id->i", self.splits[node], Z)
                 node = np.where(turn > 0, 2 * node + 1, 2 * node + 2)
-        if self.feature.name == "indicator":
+        if self.node_gate.name == "indicator":
             leaf = node - (2**self.depth - 1)
             scores = np.einsum("icd,id->ic", self.weights[leaf], Z)
         return scores + self.intercept
+
+    @property
+    def dtype(self):
+        return self.weights.dtype
 
     @property
     def cost(self):
@@ -178,7 +182,7 @@ class TreePath:
             "tanh": self.depth + (self.depth + 1) * (1 + n_outputs),
             "compositional": (self.depth + 1) * (1 + n_outputs),
             "indicator": self.depth + n_outputs,
-        }[self.feature.name]
+        }[self.node_gate.name]
         work = dots * (width - 1)
         if self.projection is not None:
             work += len(self.projection) * self.n_features
@@ -194,16 +198,16 @@ class TreePath:
             "slopes": self.slopes,
             "weights": self.weights,
             "intercept": self.intercept,
-            "feature": np.array(self.feature.name),
-            "sigma": np.array(getattr(self.feature, "sigma", 1.0)),
+            "node_gate": np.array(self.node_gate.name),
+            "sigma": np.array(getattr(self.node_gate, "sigma", 1.0)),
         }
 
     @classmethod
     def from_arrays(cls, arrays):
-        kind = NODE_FEATURES[str(arrays["feature"])]
-        feature = kind(float(arrays["sigma"])) if kind is TanhFeature else kind()
+        kind = NODE_GATES[str(arrays["node_gate"])]
+        node_gate = kind(float(arrays["sigma"])) if kind is TanhNode else kind()
         names = ("splits", "slopes", "weights", "intercept")
-        return cls(*(arrays[name] for name in names), feature, arrays.get("projection"))
+        return cls(*(arrays[name] for name in names), node_gate, arrays.get("projection"))
 
 
 def with_constant(X):

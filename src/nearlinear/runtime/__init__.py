@@ -18,6 +18,7 @@ parts          A description as plain parts, with its arrays filled in.
 preparation    From raw columns to the columns of a model: the plain formula.
 rules          What a model may be made of.
 scores         Scores of checked parts in plain NumPy: the formulas, kind by kind.
+upgrade        Files of earlier versions: their headers, rewritten in today's names.
 """
 
 from .container import ModelFileError, read

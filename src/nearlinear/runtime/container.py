@@ -2,7 +2,7 @@
 
     0   8 bytes   89 4E 4C 4D 0D 0A 1A 0A ("NLM" between bytes that a text transfer would change)
     8   uint32    format version
-    12  uint32    CRC-32 of the header
+    12  uint32    CRC-32 of the format version and the header
     16  uint64    length of the header in bytes
     24            header, UTF-8 JSON
     ...           arrays in C order, each at the next multiple of 64, zeros between
@@ -21,9 +21,10 @@ import numpy as np
 
 from .._files import replacing
 from .demands import allowance, content_bytes, header_bytes
+from .upgrade import upgrade
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
-VERSION = 2  # with wrappers; files of a model alone are of version 1
+VERSION = 3
 _FIXED = 24
 _ALIGNMENT = 64
 _LONGEST_HEADER = 1 << 26
@@ -88,13 +89,15 @@ def from_bytes(data, name="the model"):
         raise ModelFileError(f"{name} is cut short or damaged: its header does not fit in it.")
     data = memoryview(data)
     text = data[_FIXED : _FIXED + length]
-    if zlib.crc32(text) != checksum:
+    if _checksum(version, text) != checksum:
         raise ModelFileError(f"{name} is damaged: its header has another checksum than written.")
     text = bytes(text)
     _check_demand(header_bytes(text), len(data), name)
     header = _parsed(text, name)
     arrays = _arrays(data, _FIXED + length, header.pop("arrays"), name)
     _check_demand(content_bytes(header, arrays), len(data), name)
+    if version < VERSION:
+        upgrade(header)
     return header, arrays
 
 
@@ -104,6 +107,11 @@ def _check_demand(n_bytes, file_bytes, name):
             f"{name} asks for too much memory: its {file_bytes} bytes may become "
             f"{allowance(file_bytes)} at most."
         )
+
+
+def _checksum(version, text):
+    """Of a header; it covers the version, of which a flipped bit would make an earlier one."""
+    return zlib.crc32(text, zlib.crc32(version.to_bytes(4, "little")) if version > 2 else 0)
 
 
 def _pieces(header, arrays):
@@ -118,9 +126,7 @@ def _pieces(header, arrays):
         if len(text) == length:
             break
         length = len(text)
-    # readers of version 1 would take labels from the scores
-    version = VERSION if header.get("wrapped_in") else 1
-    fixed = np.array([version, zlib.crc32(text)], dtype="<u4").tobytes()
+    fixed = np.array([VERSION, _checksum(VERSION, text)], dtype="<u4").tobytes()
     yield MAGIC + fixed + np.array([length], dtype="<u8").tobytes() + text
     at = _FIXED + length
     for array, entry in zip(arrays, entries, strict=True):

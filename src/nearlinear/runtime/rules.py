@@ -189,26 +189,28 @@ def _locally_linear(part, n_features):
 
 
 def _tree_path(part, n_features):
-    names = {"TanhFeature": ("sigma",), "CompositionalFeature": (), "IndicatorFeature": ()}
-    kind = getattr(part.feature, "kind", None)
-    _require(kind in names, "TreePath", "its feature is unknown")
-    _require(set(vars(part.feature)) == {"kind", *names[kind]}, "TreePath", "its feature is odd")
-    if kind == "TanhFeature":
-        _number(part.feature.sigma, "sigma")
+    names = {"TanhNode": ("sigma",), "CompositionalNode": (), "IndicatorNode": ()}
+    kind = getattr(part.node_gate, "kind", None)
+    _require(kind in names, "TreePath", "its node gate is unknown")
+    _require(
+        set(vars(part.node_gate)) == {"kind", *names[kind]}, "TreePath", "its node gate is odd"
+    )
+    if kind == "TanhNode":
+        _number(part.node_gate.sigma, "sigma")
     if part.projection is not None:
         n_components, _ = _floats(part.projection, None, n_features + 1, name="projection")
         n_features = n_components
     n_nodes, n_outputs, _ = _floats(part.weights, None, None, n_features + 1, name="weights")
     _require(n_nodes >= 1, "TreePath", "it has no nodes")
-    n_leaves = n_nodes if kind == "IndicatorFeature" else (n_nodes + 1) // 2
+    n_leaves = n_nodes if kind == "IndicatorNode" else (n_nodes + 1) // 2
     depth = n_leaves.bit_length() - 1
-    complete = 2**depth if kind == "IndicatorFeature" else 2 ** (depth + 1) - 1
+    complete = 2**depth if kind == "IndicatorNode" else 2 ** (depth + 1) - 1
     _require(n_nodes == complete and depth <= _LARGEST_DEPTH, "TreePath", "it is not complete")
     n_splits, _ = _floats(part.splits, None, n_features + 1, name="splits")
-    wanted = n_nodes if kind == "CompositionalFeature" else 2**depth - 1
+    wanted = n_nodes if kind == "CompositionalNode" else 2**depth - 1
     _require(n_splits == wanted, "TreePath", "splits are missing, or too many")
     n_slopes, _ = _floats(part.slopes, None, n_features + 1, name="slopes")
-    wanted = n_nodes if kind == "TanhFeature" else 0
+    wanted = n_nodes if kind == "TanhNode" else 0
     _require(n_slopes == wanted, "TreePath", "slopes are missing, or too many")
     _floats(part.intercept, n_outputs, name="intercept")
     own = (part.splits, part.weights, part.intercept, part.projection)
@@ -331,7 +333,7 @@ _SCORERS = {
 _COMPONENTS = {"ComponentScores": _SCORERS["ComponentScores"]}
 _EXPANSIONS = {"KernelExpansion": _SCORERS["KernelExpansion"]}
 _TREE_PATH = (
-    ("splits", "slopes", "weights", "intercept", "feature", "projection"), _tree_path
+    ("splits", "slopes", "weights", "intercept", "node_gate", "projection"), _tree_path
 )  # fmt: skip
 _PREDICTORS = {
     "LocallyLinear": (("gate", "weights", "biases"), _locally_linear),
@@ -366,7 +368,7 @@ def _linear_gate(part, n_features):
 
 
 def _gaussian_gate(part, n_features):
-    n_components, _ = _floats(part.centres, None, n_features, name="centres")
+    n_components, _ = _floats(part.centers, None, n_features, name="centers")
     _require(n_components >= 1, part.kind, "it has no components")
     _floats(part.log_widths, n_components, name="log_widths")
     _number(part.scale, "scale", 1e-300)
@@ -405,7 +407,7 @@ def _repeated(part, n_features):
 _GATES = {
     "Softmax": (("directions", "offsets"), _linear_gate),
     "Sigmoid": (("directions", "offsets"), _linear_gate),
-    "GaussianGate": (("centres", "log_widths", "scale"), _gaussian_gate),
+    "GaussianGate": (("centers", "log_widths", "scale"), _gaussian_gate),
     "Viewing": (("gate", "view"), _viewing),
     "Rounded": (("gate", "margin"), _rounded),
     "SoftmaxOf": (("scores", "sharpness"), _of_scores("sharpness")),

@@ -66,8 +66,8 @@ def _nearest(gate, X):
 
 
 def _squared_distances(X, anchors, metric=None):
-    centre = anchors.mean(axis=0) if len(anchors) else 0.0
-    X, anchors = X - centre, anchors - centre
+    center = anchors.mean(axis=0) if len(anchors) else 0.0
+    X, anchors = X - center, anchors - center
     if metric is not None:
         X, anchors = X * np.sqrt(metric), anchors * np.sqrt(metric)
     squares = (X**2).sum(axis=1)[:, None] - 2.0 * (X @ anchors.T) + (anchors**2).sum(axis=1)
@@ -114,24 +114,24 @@ def _tree_path(part, X):
     if part.projection is not None:
         X = X @ part.projection[:, :-1].T + part.projection[:, -1]
     Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-    kind, n_nodes = part.feature.kind, len(part.weights)
-    depth = (n_nodes if kind == "IndicatorFeature" else n_nodes + 1).bit_length() - 1
-    depth -= kind != "IndicatorFeature"
-    own = part.splits if kind == "CompositionalFeature" else part.slopes
+    kind, n_nodes = part.node_gate.kind, len(part.weights)
+    depth = (n_nodes if kind == "IndicatorNode" else n_nodes + 1).bit_length() - 1
+    depth -= kind != "IndicatorNode"
+    own = part.splits if kind == "CompositionalNode" else part.slopes
     node, above = np.zeros(len(X), dtype=np.intp), np.ones(len(X), dtype=Z.dtype)
     scores = np.tile(part.intercept, (len(X), 1))
     for level in range(depth + 1):
-        if kind != "IndicatorFeature":
+        if kind != "IndicatorNode":
             reached = np.einsum("id,id->i", own[node], Z)
-            if kind == "CompositionalFeature":
+            if kind == "CompositionalNode":
                 above = np.tanh(above * reached)
             else:
-                above = np.tanh(part.feature.sigma * reached)
+                above = np.tanh(part.node_gate.sigma * reached)
             scores += above[:, None] * np.einsum("icd,id->ic", part.weights[node], Z)
         if level < depth:
             turn = np.einsum("id,id->i", part.splits[node], Z)
             node = np.where(turn > 0, 2 * node + 1, 2 * node + 2)
-    if kind == "IndicatorFeature":
+    if kind == "IndicatorNode":
         scores += np.einsum("icd,id->ic", part.weights[node - (2**depth - 1)], Z)
     return scores
 
@@ -268,7 +268,7 @@ def _linear_scores(part, X):
 
 def _gaussian_gate(part, X):
     narrow = np.exp(-2.0 * np.clip(part.log_widths, -20.0, 20.0)) / part.scale
-    return _softmax(-_squared_distances(X, part.centres) * narrow)
+    return _softmax(-_squared_distances(X, part.centers) * narrow)
 
 
 def _rounded(part, X):

@@ -243,15 +243,15 @@ _CODES = {
 
 def _tree(predictor):
     n_outputs, dtype = predictor.weights.shape[1], predictor.weights.dtype
-    feature = predictor.feature.name
+    node_gate = predictor.node_gate.name
     projection = predictor.projection
     width = predictor.weights.shape[2] - 1
-    own = predictor.splits if feature == "compositional" else predictor.slopes
-    sigma = dtype.type(getattr(predictor.feature, "sigma", 1.0))
+    own = predictor.splits if node_gate == "compositional" else predictor.slopes
+    sigma = dtype.type(getattr(predictor.node_gate, "sigma", 1.0))
     tables = (predictor.splits, own, predictor.weights, predictor.intercept, sigma)
-    tables = (*tables, feature == "compositional")
+    tables = (*tables, node_gate == "compositional")
     run = row_passes.path_row.dispatcher()
-    if feature == "indicator":
+    if node_gate == "indicator":
         tables = (predictor.splits, predictor.weights, predictor.intercept)
         run = row_passes.leaf_row.dispatcher()
 

@@ -19,7 +19,7 @@ def one_cycle(step, n_steps):
 class Parameter:
     """One parameter array with its Adam moments and its running average.
 
-    The ridge of a step pulls it towards ``center``, or towards zero.
+    The ridge of a step pulls it toward ``center``, or toward zero.
     """
 
     def __init__(self, start, center=None):

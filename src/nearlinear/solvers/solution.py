@@ -13,7 +13,7 @@ class LocalModels:
 
     ``weights`` has shape (n_anchors, n_features, n_outputs), or (n_anchors, 0, n_outputs) where
     each local model is a constant; ``biases`` has shape (n_anchors, n_outputs). ``root``, if there
-    is one, is the linear model (W, b) that the penalty pulls the local ones towards.
+    is one, is the linear model (W, b) that the penalty pulls the local ones toward.
     """
 
     anchors: np.ndarray

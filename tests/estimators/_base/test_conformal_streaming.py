@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from nearlinear import MLLKMClassifier, MLLKMRegressor
 from reference import mllkm as reference
 
-BIASES = ["none", "penalised", "free"]
+BIASES = ["none", "penalized", "free"]
 EACH_TASK = pytest.mark.parametrize("data", ["moons", "blobs", "wave"])
 
 

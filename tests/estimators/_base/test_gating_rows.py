@@ -25,7 +25,7 @@ KINDS = {"dense": np.asarray, "csr": csr_matrix, "csr_array": csr_array, "list":
 
 
 def make(task="Classifier", kernels=AFFINE, **settings):
-    settings = {"n_copies": 2, "C": 2.0, "gate_penalty": 0.1, "normalisation": None} | settings
+    settings = {"n_copies": 2, "C": 2.0, "gate_penalty": 0.1, "normalization": None} | settings
     return TASKS[task](kernels, **{"max_iter": 5, "max_epochs": 20, "random_state": 0} | settings)
 
 
@@ -307,7 +307,7 @@ def test_kernels_on_columns_are_on_columns_of_the_rows(data):
 
 def test_scales_of_kernels_are_those_of_the_rows_alone(data):
     X, G, y = data
-    settings = {"n_copies": 1, "normalisation": "variance", "tol": 1e-6}
+    settings = {"n_copies": 1, "normalization": "variance", "tol": 1e-6}
     for kernels in ("affine", "gaussian", "linear"):
         second = make(kernels=kernels, **settings).fit(X, y["Classifier"], gating=1e3 * G)
         alone = make(kernels=kernels, **settings).fit(X, y["Classifier"])

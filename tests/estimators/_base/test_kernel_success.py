@@ -39,7 +39,7 @@ REGRESSION = {"C": 0.5, "epsilon": 0.01}
 
 
 def make(method, kernels=KERNELS, **settings):
-    settings = {"C": C, "normalisation": None, "tol": 1e-7, "random_state": 0} | settings
+    settings = {"C": C, "normalization": None, "tol": 1e-7, "random_state": 0} | settings
     success = {"success_C": REGRESSION["C"], "success_epsilon": REGRESSION["epsilon"]}
     return METHODS[method](kernels, **success | settings)
 

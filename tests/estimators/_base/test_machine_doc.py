@@ -107,7 +107,7 @@ def test_the_decorator_fills_both_places():
 
 
 def test_the_decorator_of_conformal_machines_fills_both_places():
-    @documents_conformal(C=2.0, normalisation=0.25, refinement='"models"')
+    @documents_conformal(C=2.0, length_exponent=0.25, refinement='"models"')
     class SomeRegressor:
         """Something.
 

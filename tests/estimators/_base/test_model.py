@@ -40,7 +40,7 @@ def test_each_loss_learns_three_classes(small, loss_name, loss, blobs):
     assert small(loss_name, loss=loss).fit(*blobs).score(*blobs) > 0.75  # chance is 0.33
 
 
-def test_digits_are_recognised(small, name):
+def test_digits_are_recognized(small, name):
     X, y = load_digits(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     assert small(name).fit(X[:200], y[:200]).score(X[200:600], y[200:600]) > 0.75  # chance 0.1
@@ -247,7 +247,7 @@ AS_SPARSE = {
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, csc_matrix, coo_matrix])
 def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_name, kind, blobs):
     X, y = np.where(np.abs(blobs[0]) < 0.3, 0.0, blobs[0]), blobs[1]
-    # every row and its mirror image: trees centre dense rows, which must change nothing here
+    # every row and its mirror image: trees center dense rows, which must change nothing here
     X, y = np.vstack([X, -X]), np.r_[y, y]
     settings = AS_SPARSE.get(sparse_name, {})
     dense = small(sparse_name, **settings).fit(X, y)
@@ -325,7 +325,7 @@ def test_a_grid_search_over_a_pipeline_finds_a_good_model(small, name, moons):
         make_pipeline(StandardScaler(), small(name)), {f"{key}__C": [1e-6, 10.0]}, cv=3
     ).fit(100 * X + 50, y)
     assert search.score(100 * X + 50, y) > 0.9
-    if name != "SVMKNNClassifier":  # where neighbours agree, C does not matter
+    if name != "SVMKNNClassifier":  # where neighbors agree, C does not matter
         assert search.best_params_[f"{key}__C"] == 10.0
 
 

@@ -18,13 +18,13 @@ from sklearn.preprocessing import StandardScaler
 
 import nearlinear
 from nearlinear.export.c.literals import CSourceError, float_literals, string_literal
-from nearlinear.export.c.quantized import quantise, quantised, rounded_rows
+from nearlinear.export.c.quantized import quantize, quantized, rounded_rows
 from nearlinear.export.c.scaling import Scaling, absorbed
 from nearlinear.export.c.source import to_c
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import Columns, GaussianGate, Rounded, Sigmoid, Softmax, Viewing
 from nearlinear.gates.scores import Clipped, Repeated, SoftmaxOf, UnitLength
-from nearlinear.gates.trees.node_gates import CompositionalFeature, IndicatorFeature, TanhFeature
+from nearlinear.gates.trees.node_gates import CompositionalNode, IndicatorNode, TanhNode
 from nearlinear.kernels import (
     Custom,
     Gaussian,
@@ -267,11 +267,11 @@ KINDS = {
     "constants": locally_linear(soft_anchors(metric=True), width=0),
     "inverse distance": locally_linear(InverseDistance(numbers()((9, D)), 4)),
     "reconstruction": locally_linear(ReconstructionCodes(numbers()((9, D)), 4)),
-    "tanh": tree(TanhFeature(1.5)),
-    "compositional": tree(CompositionalFeature()),
-    "indicator": tree(IndicatorFeature(), n_outputs=1),
-    "projected": tree(TanhFeature(), projected=True),
-    "forest": TreeForest(tuple(tree(TanhFeature(), seed=seed) for seed in range(3))),
+    "tanh": tree(TanhNode(1.5)),
+    "compositional": tree(CompositionalNode()),
+    "indicator": tree(IndicatorNode(), n_outputs=1),
+    "projected": tree(TanhNode(), projected=True),
+    "forest": TreeForest(tuple(tree(TanhNode(), seed=seed) for seed in range(3))),
     "linear": expansion(Linear(), n_outputs=1),
     "polynomial": expansion(Polynomial(3, 0.2, 1.0)),
     "on columns": expansion(OnColumns(Gaussian(0.4), (3, 1))),
@@ -334,7 +334,7 @@ def test_every_kind_of_model_scores_as_in_python(number, kind, all_kinds):
 @pytest.mark.parametrize("number, kind", enumerate(KINDS))
 def test_eight_bit_sources_compute_with_the_rounded_tables(number, kind, all_kinds):
     predictor, scaling = absorbed(KINDS[kind], Scaling(None, None), True)
-    wanted = quantised(predictor)(scaling(SAMPLE.astype(np.float32).astype(np.float64)))
+    wanted = quantized(predictor)(scaling(SAMPLE.astype(np.float32).astype(np.float64)))
     scores = scores_in_c(all_kinds[1], SAMPLE, wanted.shape[1], f"i{number}")
     away = np.abs(scores - wanted).max(axis=1) / np.abs(wanted).max()
     assert np.quantile(away, 0.95) <= 1e-4  # at a split, rounding may decide
@@ -585,7 +585,7 @@ def test_costs_are_listed_table_by_table(blobs, tmp_path):
 def test_the_stack_holds_the_arrays(tmp_path):
     predictor = locally_linear(ReconstructionCodes(7.0 + numbers()((9, D)), 4))
     record = to_c(holding(predictor, D), tmp_path)
-    # a scaled row, three scores, four neighbours with codes, and their Gram matrix
+    # a scaled row, three scores, four neighbors with codes, and their Gram matrix
     arrays = 4 * (D + 3 + 4 + 4 + 16)
     assert arrays <= record.ram_bytes <= arrays + 300
 
@@ -619,19 +619,19 @@ def test_rows_that_are_not_numbers_do_no_harm(blobs, tmp_path):
 def test_rounding_to_eight_bits_twice_is_rounding_once(rng):
     rows = rng.standard_normal((40, 7)) * 10.0 ** rng.integers(-6, 6, (40, 1))
     rows[3] = 0.0
-    whole, scales = quantise(rows)
+    whole, scales = quantize(rows)
     assert whole.dtype == np.int8 and whole.min() >= -127 and whole.max() == 127
     once = rounded_rows(rows)
     assert np.abs(once - rows).max(axis=1) == pytest.approx(0.5 * scales, abs=0.0, rel=1.0)
-    again, same_scales = quantise(once)
+    again, same_scales = quantize(once)
     assert np.array_equal(whole, again) and np.array_equal(scales, same_scales)
 
 
 def test_only_tables_of_rows_are_rounded():
-    before, after = KINDS["tanh"], quantised(KINDS["tanh"])
+    before, after = KINDS["tanh"], quantized(KINDS["tanh"])
     assert np.array_equal(before.weights[..., -1], after.weights[..., -1])
     assert not np.array_equal(before.weights, after.weights)
-    assert np.array_equal(KINDS["linear"].coefficients, quantised(KINDS["linear"]).coefficients)
+    assert np.array_equal(KINDS["linear"].coefficients, quantized(KINDS["linear"]).coefficients)
 
 
 @pytest.mark.parametrize("name", ["LLCSAPLClassifier", "LDKLClassifier", "LaSVMClassifier"])

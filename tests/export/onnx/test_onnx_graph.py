@@ -20,7 +20,7 @@ from nearlinear.export.onnx.graph import to_onnx
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import Columns, GaussianGate, Rounded, Sigmoid, Softmax, Viewing
 from nearlinear.gates.scores import Clipped, Repeated, SoftmaxOf, UnitLength
-from nearlinear.gates.trees.node_gates import CompositionalFeature, IndicatorFeature, TanhFeature
+from nearlinear.gates.trees.node_gates import CompositionalNode, IndicatorNode, TanhNode
 from nearlinear.kernels import (
     Custom,
     Gaussian,
@@ -312,7 +312,7 @@ ANCHOR_GATES = {
     "codes of eight": ReconstructionCodes(MANY, 8),
     "codes of all": ReconstructionCodes(ANCHORS, 12, 1e-2),
 }
-FEATURES = [TanhFeature(0.7), CompositionalFeature(), IndicatorFeature()]
+FEATURES = [TanhNode(0.7), CompositionalNode(), IndicatorNode()]
 KERNELS = {
     "linear": Linear(),
     "polynomial": Polynomial(3, gamma=0.3, coef0=0.7),
@@ -385,8 +385,8 @@ PREDICTORS = {
         for feature in FEATURES
         for depth, n_outputs in ((0, 1), (1, 1), (4, 1), (3, 5))
     },
-    "tree on a projection": tree(TanhFeature(), 3, 1, random(2, D + 1)),
-    "forest": TreeForest(tuple(tree(TanhFeature(), 2, 3) for _ in range(3))),
+    "tree on a projection": tree(TanhNode(), 3, 1, random(2, D + 1)),
+    "forest": TreeForest(tuple(tree(TanhNode(), 2, 3) for _ in range(3))),
     **{
         f"{profile} profile{', each' * each}": conformal(profile, each)
         for profile in ("exponential", "gaussian", "linear", "square")
@@ -569,7 +569,7 @@ def test_model_that_is_not_fitted_is_refused():
         to_onnx(make("LLSVMClassifier"))
 
 
-def test_neighbourhood_machine_is_refused(moons):
+def test_neighborhood_machine_is_refused(moons):
     model = nearlinear.SVMKNNClassifier(n_neighbors=12).fit(*moons)
     with pytest.raises(OnnxExportError, match="SVMKNNClassifier solves a new problem"):
         to_onnx(model)

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from nearlinear.gates.trees.node_gates import NODE_FEATURES, TanhFeature
+from nearlinear.gates.trees.node_gates import NODE_GATES, TanhNode
 from reference import tree
 
 pytestmark = pytest.mark.passes
-each_kind = pytest.mark.parametrize("kind", NODE_FEATURES)
+each_kind = pytest.mark.parametrize("kind", NODE_GATES)
 N_NODES, N_ROWS, SIGMA = 7, 5, 0.6
 
 
 def make(kind):
-    return TanhFeature(SIGMA) if kind == "tanh" else NODE_FEATURES[kind]()
+    return TanhNode(SIGMA) if kind == "tanh" else NODE_GATES[kind]()
 
 
 @pytest.fixture

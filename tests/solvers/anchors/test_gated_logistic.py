@@ -39,7 +39,7 @@ def soft_codes(X, n_anchors=5):
     return SoftAssignment(X[:n_anchors].copy(), 3, 0.5).codes(X)
 
 
-def test_one_component_is_logistic_regression_with_a_regularised_intercept(problem, rng):
+def test_one_component_is_logistic_regression_with_a_regularized_intercept(problem, rng):
     X, labels, targets = problem
     weight = rng.uniform(0.5, 2.0, 60)
     solution = solve(X, *one_component(X), targets, 2.0 * weight, 1)

@@ -22,7 +22,7 @@ N_ROWS = 120
 EVERYONE = np.arange(N_ROWS)
 WHICH, WEIGHTS = np.array([0, 5, 6, 12, 19]), np.array([0.1, 0.3, 0.2, 0.15, 0.25])
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_WAY = pytest.mark.parametrize("way", ["features", "features in a matrix"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
@@ -52,7 +52,7 @@ def make_bank(X, profile="gaussian", per_feature=False):
     """Ten anchors, two γ, divided by their lengths."""
     gammas = PROFILES[profile].gamma(np.array([0.5, 3.0]), 4.0)
     bank = ConformalBank.of_all(X[::12], gammas, PROFILES[profile], per_feature)
-    bank.normalise(bank.traces(X, np.ones(len(X))), 0.5, 4.0)
+    bank.normalize(bank.traces(X, np.ones(len(X))), 0.5, 4.0)
     return bank
 
 
@@ -249,8 +249,8 @@ def test_the_best_weights_are_those_of_the_kernels(learn, way, profile, per_feat
 def test_few_kernels_at_work_reach_the_optimum_of_all(learn, way, task, steps, monkeypatch):
     monkeypatch.setattr(FeatureRows, "working_set", 64)
     monkeypatch.setattr(FeatureRows, "whole_set", 64)
-    found = solve_sequential(learn(way, task, steps), tol=1e-3, insertions=3)
-    expected = solve_sequential(learn("kernels", task, steps), tol=1e-3, insertions=3)
+    found = solve_sequential(learn(way, task, steps), tol=1e-3, max_insertions=3)
+    expected = solve_sequential(learn("kernels", task, steps), tol=1e-3, max_insertions=3)
     assert found.gap <= 1e-3 * found.objective
     assert found.objective - found.gap <= expected.objective * (1 + 1e-9)
     assert expected.objective - expected.gap <= found.objective * (1 + 1e-9)

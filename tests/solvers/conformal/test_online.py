@@ -15,7 +15,7 @@ from reference.conformal import bank_features, bank_gram
 
 N_ROWS = 80
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
 EACH_REACH = pytest.mark.parametrize("per_feature", [False, True], ids=["whole", "per feature"])
@@ -192,7 +192,7 @@ def test_a_free_bias_can_be_set_to_the_best_one(X, problem, task):
     assert stored.problem.loss(slack - stored.machine.bias) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("steps", BIASES[1:], ids=["penalised", "none"])
+@pytest.mark.parametrize("steps", BIASES[1:], ids=["penalized", "none"])
 def test_a_bias_that_is_not_free_stays_what_it_is(X, problem, steps):
     stored = Stored(X, problem(), steps)
     stored.machine.set_bias(X, stored.problem, stored.coef)

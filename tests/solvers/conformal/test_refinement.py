@@ -19,7 +19,7 @@ from reference.conformal import features
 
 LAST_WIDTH = 0.1  # of the last stage, in margins
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias(4.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "cheap", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "cheap", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_MOVE = pytest.mark.parametrize("moves", ["models", "kernels"])
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES)
@@ -259,7 +259,7 @@ def test_models_of_fixed_kernels_are_nearly_those_of_the_machine(X, problem, tas
     assert value <= machine.objective + hidden + 1e-3 * machine.objective
 
 
-@pytest.mark.parametrize("steps", BIASES[:3], ids=["free", "penalised", "cheap"])
+@pytest.mark.parametrize("steps", BIASES[:3], ids=["free", "penalized", "cheap"])
 def test_the_bias_is_that_of_the_optimum(X, problem, steps):
     dual, ridge, start = problem("classes"), make_ridge(), make_kernels()
     found = refine(start, X, dual, ridge, steps, moves="models", max_iter=5000)

@@ -16,7 +16,7 @@ from nearlinear.solvers.mixture.active_set import solve_sequential
 from reference.conformal import bank_features, bank_gram
 
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["two classes", "three classes", "values"])
 N_OUTPUTS = {"two classes": 1, "three classes": 3, "values": 1}
 

@@ -1,4 +1,4 @@
-"""Kernel k-means with centres in the span of a sample, against the textbook's distances."""
+"""Kernel k-means with centers in the span of a sample, against the textbook's distances."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from nearlinear.kernels import Gaussian, Linear, Polynomial
-from nearlinear.solvers.localized.clusters import _centres, _refill, _seeds, fit_kernel_clusters
+from nearlinear.solvers.localized.clusters import _centers, _refill, _seeds, fit_kernel_clusters
 
 KERNELS = [Gaussian(0.5), Linear(), Polynomial(2, gamma=0.5)]
 EACH_KERNEL = pytest.mark.parametrize("kernel", KERNELS, ids=["gaussian", "linear", "quadratic"])
@@ -52,14 +52,14 @@ def squares_within(gram, weight, labels, n_clusters):
     return weight @ distances[np.arange(len(gram)), labels]
 
 
-# --- centres and distances ---------------------------------------------------------------------
+# --- centers and distances ---------------------------------------------------------------------
 
 
 @EACH_KERNEL
 def test_scores_are_minus_half_the_squared_distances_but_for_what_all_share(rows, kernel, rng):
     X, labels = rows
     gram, weight = kernel(X), rng.uniform(0.5, 2.0, len(X))
-    found = _centres(gram, gram, inverse_of(gram), weight, labels, 4)
+    found = _centers(gram, gram, inverse_of(gram), weight, labels, 4)
     distances = squared_distances(gram, weight, labels, 4)
     expected = 0.5 * np.diag(gram)[:, None] - 0.5 * distances
     # the Gram matrix is inverted and back
@@ -78,7 +78,7 @@ def test_a_sample_of_all_rows_gives_plain_kernel_k_means(rows, kernel):
 
 
 @EACH_KERNEL
-def test_weights_pull_the_centres_of_plain_kernel_k_means(rows, kernel, rng):
+def test_weights_pull_the_centers_of_plain_kernel_k_means(rows, kernel, rng):
     X, _ = rows
     gram, weight = kernel(X), rng.uniform(0.1, 5.0, len(X))
     start = _seeds(gram, inverse_of(gram), weight, 4, np.random.RandomState(4))
@@ -86,24 +86,24 @@ def test_weights_pull_the_centres_of_plain_kernel_k_means(rows, kernel, rng):
     np.testing.assert_array_equal(found.labels, plain_kernel_kmeans(gram, weight, start, 4))
 
 
-def test_the_linear_kernel_has_the_centres_of_k_means(rows, state):
+def test_the_linear_kernel_has_the_centers_of_k_means(rows, state):
     X, _ = rows
     gram = Linear()(X)
     found = fit_kernel_clusters(gram, gram, np.ones(len(X)), 4, state)
-    centres = np.array([X[found.labels == cluster].mean(axis=0) for cluster in range(4)])
-    np.testing.assert_allclose(found.coefficients @ X, centres, atol=1e-8)
-    np.testing.assert_allclose(found.offsets, 0.5 * (centres**2).sum(axis=1), atol=1e-8)
+    centers = np.array([X[found.labels == cluster].mean(axis=0) for cluster in range(4)])
+    np.testing.assert_allclose(found.coefficients @ X, centers, atol=1e-8)
+    np.testing.assert_allclose(found.offsets, 0.5 * (centers**2).sum(axis=1), atol=1e-8)
     # a place where Lloyd's steps on rows stay, too
-    again = KMeans(4, init=centres, n_init=1).fit(X)
-    np.testing.assert_allclose(again.cluster_centers_, centres, atol=1e-8)
+    again = KMeans(4, init=centers, n_init=1).fit(X)
+    np.testing.assert_allclose(again.cluster_centers_, centers, atol=1e-8)
 
 
-def test_new_rows_go_to_the_centre_that_is_nearest(rows, state, rng):
+def test_new_rows_go_to_the_center_that_is_nearest(rows, state, rng):
     X, _ = rows
     gram, Z = Linear()(X), 4.0 * rng.standard_normal((30, 2))
     found = fit_kernel_clusters(gram, gram, np.ones(len(X)), 4, state)
-    centres = np.array([X[found.labels == cluster].mean(axis=0) for cluster in range(4)])
-    nearest = ((Z[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    centers = np.array([X[found.labels == cluster].mean(axis=0) for cluster in range(4)])
+    nearest = ((Z[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(found.scores(Z @ X.T).argmax(axis=1), nearest)
 
 
@@ -153,12 +153,12 @@ def test_a_sample_that_spans_all_rows_is_as_good_as_all_of_them(rows, rng):
     np.testing.assert_allclose(sampled.coefficients @ X[sample], exact.coefficients @ X, atol=1e-8)
 
 
-def test_a_sample_has_the_nearest_centres_that_it_spans(rows, rng):
+def test_a_sample_has_the_nearest_centers_that_it_spans(rows, rng):
     X, labels = rows
     gram, weight = Gaussian(0.1)(X), np.ones(len(X))
     sample = rng.choice(len(X), 12, replace=False)
     small = gram[np.ix_(sample, sample)]
-    found = _centres(gram[:, sample], small, inverse_of(small), weight, labels, 4)
+    found = _centers(gram[:, sample], small, inverse_of(small), weight, labels, 4)
     for cluster in range(4):
         share = (labels == cluster) / np.sum(labels == cluster)
         # least squares in the kernel's space: ‖Σ_s A_s φ(x_s) − Σ_j share_j φ(x_j)‖²
@@ -201,7 +201,7 @@ def test_copies_of_a_row_share_its_cluster(rows, state):
     assert np.all(np.isfinite(found.scores(gram)))
 
 
-def test_rows_that_are_all_alike_give_finite_centres(state):
+def test_rows_that_are_all_alike_give_finite_centers(state):
     gram = np.ones((12, 12))
     found = fit_kernel_clusters(gram, gram, np.ones(12), 3, state)
     assert np.all(np.isfinite(found.coefficients))
@@ -209,7 +209,7 @@ def test_rows_that_are_all_alike_give_finite_centres(state):
     np.testing.assert_array_equal(np.bincount(found.labels, minlength=3) > 0, True)
 
 
-def test_one_cluster_has_the_mean_as_its_centre(rows, state):
+def test_one_cluster_has_the_mean_as_its_center(rows, state):
     X, _ = rows
     gram = Linear()(X)
     found = fit_kernel_clusters(gram, gram, np.ones(len(X)), 1, state)
@@ -234,7 +234,7 @@ def test_an_empty_cluster_takes_the_row_that_is_served_worst(rows):
     gram, weight = Linear()(X), np.ones(61)
     inverse = inverse_of(gram)
     labels = np.zeros(61, dtype=int)
-    scores = _centres(gram, gram, inverse, weight, labels, 2).scores(gram)[:, :1]
+    scores = _centers(gram, gram, inverse, weight, labels, 2).scores(gram)[:, :1]
     refilled = _refill(labels, np.column_stack([scores, np.full(61, -np.inf)]), gram, inverse, 2)
     assert refilled[60] == 1
     np.testing.assert_array_equal(refilled[:60], 0)
@@ -246,7 +246,7 @@ def test_several_empty_clusters_take_one_row_each(rows):
     gram = Gaussian(0.5)(X)
     inverse = inverse_of(gram)
     labels = np.zeros(len(X), dtype=int)
-    scores = _centres(gram, gram, inverse, np.ones(len(X)), labels, 5).scores(gram)
+    scores = _centers(gram, gram, inverse, np.ones(len(X)), labels, 5).scores(gram)
     counts = np.bincount(_refill(labels, scores, gram, inverse, 5))
     assert counts[0] == len(X) - 4
     np.testing.assert_array_equal(counts[1:], 1)

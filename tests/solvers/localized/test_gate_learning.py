@@ -23,7 +23,7 @@ OWNERS = np.array([0, 1, 1])  # copies of one kernel among others
 TINY = 1e-11  # slopes by differences need machines solved far beyond what learning needs
 each_gate = pytest.mark.parametrize("name", GATES)
 each_task = pytest.mark.parametrize("task", ["classes", "values"])
-each_penalty = pytest.mark.parametrize("penalty", [0.0, 0.3], ids=["free", "penalised"])
+each_penalty = pytest.mark.parametrize("penalty", [0.0, 0.3], ids=["free", "penalized"])
 each_form = pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix], ids=["dense", "sparse"])
 
 

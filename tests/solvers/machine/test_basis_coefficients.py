@@ -72,7 +72,7 @@ def test_solution_is_the_linear_svm_on_whitened_features(rows):
     found = solve(rows, basis)
     root = np.linalg.cholesky(plain_gaussian(basis, basis))
     features = np.linalg.solve(root, plain_gaussian(basis, rows.X)).T
-    # LIBLINEAR regularises the bias; on a column of 1000 that is a millionth of nothing
+    # LIBLINEAR regularizes the bias; on a column of 1000 that is a millionth of nothing
     machine = LinearSVC(C=1.0, dual=False, tol=1e-12, intercept_scaling=1e3, max_iter=10_000)
     for c in range(rows.targets.shape[1]):
         machine.fit(features, rows.targets[:, c], sample_weight=rows.C)

@@ -17,10 +17,10 @@ KERNELS = ["linear", "quadratic", "gaussian"]
 STEPS = {
     "free": FreeBias,
     "none": FixedBias,
-    "penalised": lambda: FixedBias(1.5),
+    "penalized": lambda: FixedBias(1.5),
     "random": lambda: FixedBias(1.5, np.random.RandomState(0)),
 }
-FIXED = ["none", "penalised", "random"]
+FIXED = ["none", "penalized", "random"]
 
 
 class Problem:
@@ -154,7 +154,7 @@ def test_a_free_bias_gives_the_machine_of_scikit_learn(kind, kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("steps", ["none", "penalised"])
+@pytest.mark.parametrize("steps", ["none", "penalized"])
 def test_other_biases_give_the_optimum_of_a_general_optimizer(steps, kind, kernel):
     problem = Problem(kind, kernel)
     solution = problem.solve(steps, tol=1e-9)
@@ -165,7 +165,7 @@ def test_other_biases_give_the_optimum_of_a_general_optimizer(steps, kind, kerne
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_penalised_bias_is_that_of_a_linear_machine_with_a_constant_feature(kind):
+def test_a_penalized_bias_is_that_of_a_linear_machine_with_a_constant_feature(kind):
     problem = Problem(kind, "linear")
     options = dict(intercept_scaling=2.0, dual=True, tol=1e-10, max_iter=1_000_000)
     if kind == "regression":
@@ -276,7 +276,7 @@ def test_a_matrix_of_single_precision_is_good_for_single_precision(steps, dtype)
     assert_honest(problem, steps, found, atol=1e-7)
 
 
-@pytest.mark.parametrize("steps", ["free", "none", "penalised"])
+@pytest.mark.parametrize("steps", ["free", "none", "penalized"])
 def test_the_gap_of_a_huge_C_is_that_of_the_matrix_given(steps):
     problem = Problem(n_rows=150)
     problem.C *= 1e6
@@ -574,7 +574,7 @@ def test_a_kernel_of_zeros_leaves_the_bias(steps):
         assert found.objective == pytest.approx(2.0 * smaller)
 
 
-@pytest.mark.parametrize("steps", ["free", "none", "penalised"])
+@pytest.mark.parametrize("steps", ["free", "none", "penalized"])
 def test_a_huge_C_separates_what_can_be_separated(steps):
     problem = Problem()
     problem.C = np.full(100, 1e6)
@@ -585,7 +585,7 @@ def test_a_huge_C_separates_what_can_be_separated(steps):
     assert np.min(problem.y * scores_of(problem, found)) > 1 - 1e-4
 
 
-@pytest.mark.parametrize("steps", ["free", "penalised"])
+@pytest.mark.parametrize("steps", ["free", "penalized"])
 def test_a_huge_C_on_what_cannot_be_separated_ends_with_its_gap(steps):
     problem = Problem(kernel="linear")
     problem.C = np.full(100, 1e8)

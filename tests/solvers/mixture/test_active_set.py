@@ -16,17 +16,17 @@ from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
 from reference.kernel_learning import best_value
 
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_WAY = pytest.mark.parametrize(
     "way",
     [
         {},
-        {"insertions": 1},
-        {"insertions": 3},
-        {"chunk": 5},
-        {"chunk": 1, "insertions": 1},
-        {"chunk": 1000},
+        {"max_insertions": 1},
+        {"max_insertions": 3},
+        {"chunk_size": 5},
+        {"chunk_size": 1, "max_insertions": 1},
+        {"chunk_size": 1000},
     ],
     ids=str,
 )
@@ -119,7 +119,7 @@ def test_weights_are_those_of_the_machine_on_the_simplex(learn, way):
 
 
 def test_no_more_kernels_enter_than_allowed(learn):
-    found = solve_sequential(learn(), tol=1e-4, insertions=1)
+    found = solve_sequential(learn(), tol=1e-4, max_insertions=1)
     at_work = [count for _, count in found.history]
     assert at_work[0] <= 2  # one from the bank, and one that its machine asks for
     assert max(np.diff(at_work)) <= 1
@@ -127,11 +127,13 @@ def test_no_more_kernels_enter_than_allowed(learn):
 
 
 @pytest.mark.parametrize("max_rounds", [1, 2])
-@pytest.mark.parametrize("chunk", [None, 5])
-def test_a_solver_that_may_not_go_on_has_weights_and_says_how_far_it_is(learn, max_rounds, chunk):
+@pytest.mark.parametrize("chunk_size", [None, 5])
+def test_a_solver_that_may_not_go_on_has_weights_and_says_how_far_it_is(
+    learn, max_rounds, chunk_size
+):
     learning = learn()
     found = solve_sequential(
-        learning, tol=1e-6, insertions=1, max_rounds=max_rounds, chunk=chunk
+        learning, tol=1e-6, max_insertions=1, max_rounds=max_rounds, chunk_size=chunk_size
     )  # fmt: skip
     assert found.n_rounds == max_rounds
     assert found.weights.sum() == pytest.approx(1.0)
@@ -146,7 +148,7 @@ def test_a_solver_that_may_not_go_on_has_weights_and_says_how_far_it_is(learn, m
 def test_every_round_is_told(learn):
     rounds = []
     found = solve_sequential(
-        learn(), tol=1e-4, insertions=2, watch=rounds.append
+        learn(), tol=1e-4, max_insertions=2, watch=rounds.append
     )  # fmt: skip
     assert [one.step for one in rounds] == list(range(1, found.n_rounds + 1))
     assert rounds[-1].gap == found.gap
@@ -170,7 +172,7 @@ def test_the_optimum_lies_within_the_gap_when_few_are_priced(
     learn, optimum, steps, tol, monkeypatch
 ):
     monkeypatch.setattr(active_set, "_PRICED", 1)
-    found = solve_sequential(learn(steps=steps), tol=tol, insertions=1)
+    found = solve_sequential(learn(steps=steps), tol=tol, max_insertions=1)
     best = optimum("classes", steps)
     assert found.objective - found.gap <= best * (1 + 1e-7)
     assert best * (1 - 1e-7) <= found.objective <= best * (1 + 1.1 * tol)
@@ -181,7 +183,7 @@ def test_the_gap_of_a_round_bounds_its_distance_to_the_optimum(learn, optimum, w
     rounds, best = [], optimum("classes", BIASES[0])
     solve_sequential(learn(), tol=1e-4, watch=rounds.append, **way)
     # rounds of a stream price only what has come
-    for one in rounds[-1:] if "chunk" in way else rounds:
+    for one in rounds[-1:] if "chunk_size" in way else rounds:
         assert one.gap >= (one.objective - best) * (1 - 1e-6)
 
 
@@ -208,7 +210,7 @@ def test_a_round_that_got_worse_is_forgotten(learn, optimum, worst, monkeypatch)
     monkeypatch.setattr(active_set, "solve_newton", stumble)
     rounds = []
     found = solve_sequential(
-        learn(), tol=1e-6, insertions=2, max_rounds=worst,
+        learn(), tol=1e-6, max_insertions=2, max_rounds=worst,
         watch=rounds.append,
     )  # fmt: skip
     values = [one.objective for one in rounds]

@@ -15,7 +15,7 @@ from nearlinear.solvers.mixture.simplex import solve_newton
 from reference.kernel_learning import best_value
 
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 
 

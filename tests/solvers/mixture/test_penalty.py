@@ -16,7 +16,7 @@ from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
 
 KERNELS = [Gaussian(0.2), Gaussian(2.0), Gaussian(20.0), Linear(), Polynomial(2, gamma=0.5)]
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 
 

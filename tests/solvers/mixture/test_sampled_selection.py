@@ -21,7 +21,7 @@ def rows():
     return X, np.where(np.sin(2.0 * X[:, 0]) > X[:, 1], 1.0, -1.0)
 
 
-@pytest.fixture(params=[FreeBias(), FixedBias(1.0)], ids=["free", "penalised"])
+@pytest.fixture(params=[FreeBias(), FixedBias(1.0)], ids=["free", "penalized"])
 def learn(request, rows):
     """Makes a KernelLearning of some of the rows."""
     X, y = rows

@@ -22,7 +22,7 @@ from reference.kernel_learning import best_value
 
 KERNELS = [Gaussian(0.2), Gaussian(2.0), Gaussian(20.0), Linear(), Polynomial(2, gamma=0.5)]
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
-EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalised", "none"])
+EACH_BIAS = pytest.mark.parametrize("steps", BIASES, ids=["free", "penalized", "none"])
 EACH_TASK = pytest.mark.parametrize("task", ["classes", "values"])
 EACH_SOLVER = pytest.mark.parametrize(
     "solve",

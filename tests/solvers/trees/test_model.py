@@ -13,7 +13,7 @@ def data(rng):
     return rng.standard_normal((40, 3)) * [1.0, 5.0, 0.2] + [3.0, -2.0, 0.0], rng.uniform(1, 3, 40)
 
 
-def test_scaled_rows_are_centred_and_of_mean_square_one(data):
+def test_scaled_rows_are_centered_and_of_mean_square_one(data):
     X, weight = data
     Z = RowScaling.of(X, weight)(X)
     np.testing.assert_allclose(np.average(Z[:, :-1], axis=0, weights=weight), 0.0, atol=1e-12)
@@ -37,7 +37,7 @@ def test_a_weight_of_two_counts_as_two_rows(data):
     assert one.scale == pytest.approx(other.scale)
 
 
-def test_sparse_rows_are_scaled_but_not_centred(data):
+def test_sparse_rows_are_scaled_but_not_centered(data):
     X, weight = np.where(np.abs(data[0]) < 1.0, 0.0, data[0]), data[1]
     Z = RowScaling.of(csr_matrix(X), weight)(csr_matrix(X))
     np.testing.assert_array_equal(Z.toarray() == 0.0, np.column_stack([X, np.ones(40)]) == 0.0)

@@ -37,11 +37,11 @@ def steps_by_the_book(rows, start, n_epochs):
             if step == 0:
                 sharpness = 0.1 / np.mean(np.abs(batch @ splits[:3].T))
             step += 1
-            model = TreeModel(splits, slopes, weights, start.feature)
+            model = TreeModel(splits, slopes, weights, start.node_gate)
             _, gradient = SoftPass(model, len(batch)).gradients(
                 model, batch, targets_of, share, sharpness, LOSSES["hinge"]
             )
-            sigma = SIGMA if start.feature.name == "tanh" else 1.0
+            sigma = SIGMA if start.node_gate.name == "tanh" else 1.0
             decay, rate = (step - 1) / step, 10.0 / np.sqrt(step)
             splits = decay * splits - rate * gradient.splits / sharpness
             slopes = decay * slopes - rate * gradient.slopes / sigma

@@ -7,13 +7,13 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.trees.balanced import hard_paths
-from nearlinear.gates.trees.node_gates import NODE_FEATURES
+from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.solvers.trees.paths import path_scores
 from nearlinear.solvers.trees.soft import SoftPass
 from reference import tree
 from reference.tree_problem import ALL_LOSSES, SIGMA, make_rows, make_tree
 
-each_kind = pytest.mark.parametrize("kind", NODE_FEATURES)
+each_kind = pytest.mark.parametrize("kind", NODE_GATES)
 each_loss = pytest.mark.parametrize("loss", ALL_LOSSES.values(), ids=ALL_LOSSES)
 each_size = pytest.mark.parametrize("n_outputs", [1, 3], ids=["one output", "three outputs"])
 SHARPNESS = 1.3

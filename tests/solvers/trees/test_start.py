@@ -58,7 +58,7 @@ def test_a_start_has_the_shapes_that_its_feature_asks_for(Z, kind, depth, dtype)
         array = getattr(model, name)
         assert array.shape == getattr(like, name).shape
         assert array.dtype == dtype
-    assert model.feature == like.feature
+    assert model.node_gate == like.node_gate
 
 
 def test_one_seed_gives_one_start(Z):

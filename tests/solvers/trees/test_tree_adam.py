@@ -146,7 +146,7 @@ def test_steps_have_the_sizes_of_one_cycle_over_both_phases(data, monkeypatch):
     np.testing.assert_allclose(sizes, expected, atol=1e-12)
 
 
-def test_no_hard_share_means_soft_epochs_to_the_end(data, sharpness_seen):
+def test_no_hard_fraction_means_soft_epochs_to_the_end(data, sharpness_seen):
     train(data, make_tree("tanh"), annealing=Annealing(2.0, 20.0, 0.0))
     assert len(sharpness_seen) == 8 * 3
 

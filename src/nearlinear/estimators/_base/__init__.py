@@ -4,6 +4,7 @@ Modules
 -------
 anchors               What the anchor methods share.
 capacity              How much capacity the rows bear.
+checks                What parameters and rows may be.
 conformal_candidates  Where conformal kernels may stand, and how far they may reach.
 conformal_doc         Parameters and attributes of the multiple locally linear kernel machines.
 conformal_machine     What the multiple locally linear kernel machines share.
@@ -14,15 +15,20 @@ finite                Numbers that compiled passes can hold.
 gated_doc             Parameters and attributes that all estimators on gated kernels share.
 gated_machine         What estimators on gated kernels share.
 gating_rows           What a gate sees of a row.
+input                 From what users pass to rows.
 kernel_machine        What estimators on sums of kernels share.
 kernel_success        What SwMKL and LD-MKL share.
+kernels               Kernels of a fit and the memory for their matrices.
 labels                Labels and weights: from what users pass to what solvers take.
 lmkl_doc              What the two LMKL estimators say alike.
 machine_doc           Parameters and attributes that all estimators on sums of kernels share.
-model                 The face that all estimators share: input checks, labels, weights, prediction.
+model                 The one class that all estimators share.
+old_model             The face that all estimators share: input checks, labels, weights, prediction.
+outputs               One loop over the outputs of a fit, one rule for Ctrl-C.
 progress              Progress of a fit.
 rows                  Training rows in one canonical form, so that every fit sees the same problem.
 target_units          The unit in which a regression measures its values.
+task                  What is learned.
 tree_coordinates      The coordinates in which a tree is trained, and the way there and back.
 tree_learner          What the tree estimators share.
 tree_settings         The parameters of tree estimators, and what "auto" stands for.

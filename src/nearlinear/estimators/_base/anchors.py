@@ -10,7 +10,7 @@ from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.sgd import RowTrainer
 from ...solvers.solution import LocalModels
 from .constraints import SHARED, at_least, one_of, positive
-from .model import LocalClassifier, require_memory, row_copies
+from .old_model import LocalClassifier, require_memory, row_copies
 from .rows import class_targets, merge_rows
 from .whole_fit import keeping
 

@@ -23,7 +23,7 @@ def place_anchors(anchors, n_anchors, rows, rng):
         n_anchors = limit_to_distinct(n_anchors, rows.n_distinct, "n_anchors")
         return fit_anchors(rows.X, n_anchors, rng, rows.weight)
     distinct = np.r_[True, np.any(rows.X[1:] != rows.X[:-1], axis=1)]
-    numbers = np.flatnonzero(distinct)  # equal rows are neighbours in the canonical order
+    numbers = np.flatnonzero(distinct)  # equal rows are neighbors in the canonical order
     if len(numbers) > n_anchors:
         numbers = np.sort(rng.choice(numbers, n_anchors, replace=False))
     return rows.X[numbers]

@@ -9,7 +9,7 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         Fade in every feature by itself. The model is then a sum of functions of single features.
     C : float, default={C}
         Weight of the losses.{epsilon}
-    normalisation : float between 0 and 1, default={normalisation}
+    length_exponent : float between 0 and 1, default={length_exponent}
         Kernels are divided by the power of this of their mean squared length. 0 keeps few and
         wide kernels, 1 gives narrow ones an equal chance and keeps more.
     bandwidths : array or None, default=None
@@ -20,13 +20,13 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         the γ, since they end where the others only fade. None stands for 0.03, 0.1, 0.3, 1, 3 and
         10.
     anchors : {{"rows", "kmeans"}} or array, default="rows"
-        Where kernels may stand: on training rows, on the centres of k-means, or on these points.
+        Where kernels may stand: on training rows, on the centers of k-means, or on these points.
     n_anchors : int or None, default=2000
         Most places: of more rows a random sample is taken. None takes all rows.
     selection_rows : int or None, default=20_000
         Of more rows, so many choose the kernels; all of them then weigh these and fit the models.
         The certificate is over all rows. None lets all rows choose.
-    bias : {{"free", "penalised", "none"}}, default="free"
+    bias : {{"free", "penalized", "none"}}, default="free"
         Whether there is a constant, and whether it counts as a weight.
     max_kernels : int or None, default=None
         Keep the most important kernels only, weighed anew.
@@ -34,9 +34,9 @@ _PARAMETERS = """profile : {{"gaussian", "exponential", "linear", "square"}}, de
         After the choice of kernels, fit the local models anew without the pressure to be few, or
         improve models, anchors and bandwidths together by gradient; anchors then leave the rows.
         A stream goes on from the kernels as they were chosen.
-    insertions : int, default=30
+    max_insertions : int, default=30
         Most kernels that enter in one round.
-    chunk : int or None, default=None
+    chunk_size : int or None, default=None
         Candidates arrive as a stream in chunks of this many, and those once refused are tried
         again when it has ended. None prices all of them.
     max_support : int or None, default=None
@@ -87,13 +87,13 @@ _ATTRIBUTES = """anchors_, gammas_ : arrays of shape (n_kernels, n_features) and
         Multiply-adds per row, the same as a multiple of a linear model, and bytes."""
 
 
-def documents_conformal(C=10.0, normalisation=0.5, refinement="None"):
+def documents_conformal(C=10.0, length_exponent=0.5, refinement="None"):
     """Fill ``%(parameters)s`` and ``%(attributes)s`` of a class's docstring."""
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")
         parameters = _PARAMETERS.format(
-            C=C, normalisation=normalisation, refinement=refinement,
+            C=C, length_exponent=length_exponent, refinement=refinement,
             epsilon="" if is_classifier else EPSILON,
             class_weight=_CLASS_WEIGHT if is_classifier else "",
         )  # fmt: skip

@@ -27,7 +27,7 @@ from ...solvers.watch import Watch
 from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
 from .constraints import SHARED, Interval, at_least, one_of
-from .model import LocalEstimator, require_memory
+from .old_model import LocalEstimator, require_memory
 from .progress import each_output, teller
 from .rows import TrainingRows
 from .whole_fit import keep
@@ -42,15 +42,15 @@ CONFORMAL_CONSTRAINTS = {
     "random_state": SHARED["random_state"],
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
-    "normalisation": [Interval(Real, 0, 1, closed="both")],
+    "length_exponent": [Interval(Real, 0, 1, closed="both")],
     "bandwidths": ["array-like", None],
     "anchors": [one_of("rows", "kmeans"), "array-like"],
     "n_anchors": [at_least(1), None],
-    "bias": [one_of("free", "penalised", "none")],
+    "bias": [one_of("free", "penalized", "none")],
     "max_kernels": [at_least(1), None],
     "refinement": [one_of("models", "kernels"), None],
-    "insertions": [at_least(1)],
-    "chunk": [at_least(1), None],
+    "max_insertions": [at_least(1)],
+    "chunk_size": [at_least(1), None],
     "max_support": [at_least(1), None],
     "selection_rows": [at_least(1), None],
 }
@@ -163,7 +163,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
     def _choose(self, bank, learning, rows):
         """Kernels and their weights; of many rows, a sample chooses the kernels."""
         options = {
-            "tol": self.tol, "insertions": self.insertions, "chunk": self.chunk,
+            "tol": self.tol, "max_insertions": self.max_insertions, "chunk_size": self.chunk_size,
             "max_rounds": self.max_iter, "watch": learning.watch,
         }  # fmt: skip
         n_rows = len(rows.X)
@@ -180,13 +180,13 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
     def _scales(self, X, weight):
         return ConformalScales.of_rows(
             X, weight, PROFILES[self.profile], self.per_feature,
-            checked_bandwidths(self.bandwidths), self.normalisation,
+            checked_bandwidths(self.bandwidths), self.length_exponent,
         )  # fmt: skip
 
     def _steps(self):
         if self.bias == "free":
             return FreeBias()
-        return FixedBias(1.0 if self.bias == "penalised" else 0.0)
+        return FixedBias(1.0 if self.bias == "penalized" else 0.0)
 
     def _check_memory(self, rows):
         """Vectors of rows and of candidates, one working matrix, and blocks of gates."""

@@ -47,6 +47,11 @@ def one_of(*names):
     return StrOptions(set(names))
 
 
+def without(left_out, rules):
+    """The rules of a base whose method lacks one of its parameters."""
+    return {name: rule for name, rule in rules.items() if name != left_out}
+
+
 # Parameters that several estimators share have the same name and the same constraint.
 SHARED = {
     "C": [cost()],

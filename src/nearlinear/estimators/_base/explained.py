@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from sklearn.utils.validation import check_is_fitted
+
 from ..._warn import warn_user
 from ...preparation.likely_rows import look_prepared, look_raw
 from ...preparation.transformers import NoPreparation, preparation_of_steps
@@ -9,8 +11,9 @@ from ...preparation.transformers import NoPreparation, preparation_of_steps
 
 def rows_to_explain(model, X, preparation):
     """Rows as the model takes them; says so where they look to have gone another way."""
+    check_is_fitted(model, "predictor_")
     if preparation is None:
-        known = model._preparation if getattr(model, "_is_loaded", False) else None
+        known = model._training.preparation
         if look_raw(known, X):
             warn_user(
                 f"{type(model).__name__} was saved behind a scaler, and these rows look as they "

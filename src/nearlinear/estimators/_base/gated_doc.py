@@ -8,8 +8,8 @@ _KERNELS = """kernels : str, kernel, function, Family or list of these, default=
         return their Gram block."""
 _C = """C : float, default={C}
         Weight of the losses."""
-_NORMALISATION = """
-    normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
+_NORMALIZATION = """
+    normalization : {{"variance", "trace", "diagonal"}} or None, default="variance"
         Kernels are divided by the variance of the rows' images, by their mean diagonal, to
         k(x, x) = 1, or taken as they are."""
 _SOLVER = """
@@ -17,9 +17,10 @@ _SOLVER = """
         How machines are solved: "smo" by pair steps (hinge), on Gram matrices where these fit and
         on rows computed on demand where not; "mwu" from Gram columns alone, in memory that grows
         with rows × kernels. "mwu" has the squared hinge, so that its C weighs squared slacks."""
-_STOP = """
+_TOL = """
     tol : float, default={tol}
-        {tol_text}
+        {tol_text}"""
+_MAX_ITER = """
     max_iter : int, default={max_iter}
         {max_iter_text}"""
 _CLASS_WEIGHT = """
@@ -30,9 +31,11 @@ _LAST = """
         Bytes that ``fit`` may take beyond the data. None stands for the machine's memory, of
         which Gram matrices take half a gigabyte at most; what does not fit is computed anew.
     n_jobs : int or None, default=None
-        Threads; results do not depend on it.
+        Threads; results do not depend on it."""
+_RANDOM = """
     random_state : int, RandomState or None, default=None
-        {random}
+        {random}"""
+_VERBOSE = """
     verbose : int, default=0
         Print a line for every step."""
 _CLASSES = """classes_ : array of shape (n_classes,)
@@ -58,7 +61,7 @@ def documents_gated(
 ):
     """Fill ``%(kernels)s``, ``%(shared)s`` and ``%(attributes)s`` of a class's docstring.
 
-    ``marks`` are further marks and their texts.
+    ``marks`` are further marks and their texts. A parameter whose text is None is left out.
     """
     texts = {"n_iter": n_iter, "predictor": predictor, "gap": gap}
     texts |= {"max_iter_text": max_iter_text, "random": random}
@@ -73,9 +76,11 @@ def documents_gated(
 
     def fill(cls):
         is_classifier = cls.__name__.endswith("Classifier")
-        shared = _C + ("" if is_classifier else EPSILON) + _NORMALISATION
-        shared += (_SOLVER if values["solver"] else "") + _STOP
+        shared = _C + ("" if is_classifier else EPSILON) + _NORMALIZATION
+        shared += (_SOLVER if values["solver"] else "") + _TOL
+        shared += _MAX_ITER if max_iter_text else ""
         shared += (_CLASS_WEIGHT if is_classifier else "") + _LAST
+        shared += (_RANDOM if random else "") + _VERBOSE
         attributes = (_CLASSES if is_classifier else TARGET_SPREAD) + _ATTRIBUTES
         for mark, text in (
             ("kernels", _KERNELS), ("shared", shared), ("attributes", attributes)

@@ -12,7 +12,7 @@ from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FreeBias
 from ...solvers.mixture.exchange_objective import ExchangeLearning
 from ...solvers.mixture.objective import KernelLearning
-from .constraints import SHARED, one_of
+from .constraints import SHARED, one_of, without
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelMachine
 from .progress import each_output
 from .target_units import TargetUnits
@@ -21,7 +21,7 @@ from .whole_fit import keep
 LEARNINGS = {"smo": KernelLearning, "mwu": ExchangeLearning}
 
 GATED_CONSTRAINTS = {
-    **{name: rule for name, rule in MACHINE_CONSTRAINTS.items() if name != "bias"},
+    **without("bias", MACHINE_CONSTRAINTS),
     "solver": [one_of(*LEARNINGS)],
     "random_state": SHARED["random_state"],
 }
@@ -98,7 +98,7 @@ class GatedMachines(KernelMachine):
         return self.gate_(X)
 
     def _workplace(self, rows):
-        kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalisation)
+        kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalization)
         budget = self._gram_bytes(rows, len(kernels))
         learning = LEARNINGS.get(self.solver, KernelLearning)
         return Workplace(rows, kernels, learning, budget, self.n_jobs, self._units_of(rows))

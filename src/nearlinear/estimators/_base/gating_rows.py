@@ -44,7 +44,7 @@ class GatingRows:
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardised.
+            Rows, best standardized.
         y : array of shape (n_samples,)
             Labels of any type, or values.
         sample_weight : array of shape (n_samples,) or None

@@ -16,7 +16,7 @@ from ...solvers.machine.problem import DualProblem, MachineSolution
 from ...solvers.mixture.objective import KernelLearning
 from ...solvers.watch import Watch
 from .constraints import SHARED, at_least, one_of
-from .model import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
+from .old_model import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
 from .progress import each_output, teller
 from .whole_fit import keep
 
@@ -30,8 +30,8 @@ _TILES = 10 << 20
 MACHINE_CONSTRAINTS = {
     **{name: SHARED[name] for name in ("C", "tol", "max_iter", "max_memory", "n_jobs", "verbose")},
     "kernels": "no_validation",  # anything that parse_kernels takes
-    "normalisation": [one_of("variance", "trace", "diagonal"), None],
-    "bias": [one_of("free", "penalised", "none")],
+    "normalization": [one_of("variance", "trace", "diagonal"), None],
+    "bias": [one_of("free", "penalized", "none")],
 }
 
 
@@ -58,7 +58,7 @@ class KernelMachine(LocalEstimator):
 
     def _learn(self, rows):
         parsed, landmarks = self._parsed_kernels(rows.X)
-        kernels, kept = fix_kernels(parsed, rows.X, self.normalisation)
+        kernels, kept = fix_kernels(parsed, rows.X, self.normalization)
         budget = self._gram_bytes(rows, len(kernels))
         grams = Grams(kernels, rows.X, max_bytes=budget, n_jobs=self.n_jobs, landmarks=landmarks)
         units = self._units_of(rows)
@@ -108,15 +108,15 @@ class KernelMachine(LocalEstimator):
     def _steps(self):
         if self.bias == "free":
             return FreeBias()
-        return FixedBias(1.0 if self.bias == "penalised" else 0.0)
+        return FixedBias(1.0 if self.bias == "penalized" else 0.0)
 
     def _parsed_kernels(self, X):
         if not self._is_precomputed:
             return parse_kernels(self.kernels, X.shape[1]), None
-        if self.normalisation == "diagonal":
+        if self.normalization == "diagonal":
             raise ValueError(
                 "Precomputed kernels cannot be given a unit diagonal, since new rows come without "
-                "theirs; divide them yourself and take normalisation=None."
+                "theirs; divide them yourself and take normalization=None."
             )
         return [Precomputed(m) for m in range(X.shape[2])], np.arange(X.shape[1])[:, None]
 
@@ -185,7 +185,7 @@ class KernelClassifier(LocalClassifier, KernelMachine):
         kernels="gaussians",
         *,
         C=10.0,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         tol=1e-2,
         max_iter=500,
@@ -196,7 +196,7 @@ class KernelClassifier(LocalClassifier, KernelMachine):
     ):
         self.kernels = kernels
         self.C = C
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.bias = bias
         self.tol = tol
         self.max_iter = max_iter
@@ -221,7 +221,7 @@ class KernelRegressor(LocalRegressor, KernelMachine):
         *,
         C=10.0,
         epsilon=0.1,
-        normalisation="variance",
+        normalization="variance",
         bias="free",
         tol=1e-2,
         max_iter=500,
@@ -232,7 +232,7 @@ class KernelRegressor(LocalRegressor, KernelMachine):
         self.kernels = kernels
         self.C = C
         self.epsilon = epsilon
-        self.normalisation = normalisation
+        self.normalization = normalization
         self.bias = bias
         self.tol = tol
         self.max_iter = max_iter

@@ -8,7 +8,7 @@ from ..._compile import count_threads, run_blocks
 from ...predictors.component_scores import ComponentScores
 from ...solvers.localized.success import SingleKernel, learn_success, stratified_folds
 from ...solvers.machine.bias import FreeBias
-from .constraints import SHARED, at_least, one_of, positive
+from .constraints import SHARED, at_least, one_of, positive, without
 from .gated_machine import GATED_CONSTRAINTS, GatedMachines
 from .progress import tell
 
@@ -27,7 +27,7 @@ SUCCESS_DOC = """success : {"training", "out_of_fold"}, default="training"
         Errors up to this size are free in them."""
 
 SUCCESS_CONSTRAINTS = {
-    **GATED_CONSTRAINTS,
+    **without("max_iter", GATED_CONSTRAINTS),
     "class_weight": SHARED["class_weight"],
     "success": [one_of("training", "out_of_fold")],
     "n_folds": [at_least(2)],

@@ -5,7 +5,7 @@ _GATE = """n_copies : int, default=5
         of its own: copies of a linear kernel make a piecewise linear model.
     gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
         Who answers for a row: components that share it out by linear scores; components that are on
-        or off on their own; components around centres; or a gate of yours, an object with
+        or off on their own; components around centers; or a gate of yours, an object with
         ``start``, ``parameters``, ``with_parameters``, ``gradient`` and a call (see
         :mod:`nearlinear.gates.learned`). Gates start from k-means.
     gating_features : list of columns, function or None, default=None
@@ -21,7 +21,7 @@ _ENGINE = """solver : {"auto", "smo", "mwu", "adam"}, default="auto"
         Gram matrix, for linear and affine kernels. "auto" is "adam" for these kernels beyond 10,000
         rows, else "smo".
     n_init : int, default=1
-        Starts from different k-means centres; the one with the least objective is kept. Not for
+        Starts from different k-means centers; the one with the least objective is kept. Not for
         "adam".
     max_epochs : int or None, default=None
         Passes of "adam" over the rows; None stands for as many as make about 8,000 steps, between

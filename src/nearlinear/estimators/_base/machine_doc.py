@@ -19,7 +19,7 @@ TARGET_SPREAD = """target_spread_ : float
         ``duality_gap_`` are in units of its square.
     """
 _MIDDLE = """
-    normalisation : {{"variance", "trace", "diagonal"}} or None, default="variance"
+    normalization : {{"variance", "trace", "diagonal"}} or None, default="variance"
         Kernels are divided by the variance of the rows' images, so that wide and narrow ones
         compete on equal terms; by their mean diagonal; to k(x, x) = 1; or taken as they are. The
         variance is that of distinct rows; of more than 500, about 500 stand for all.{bias}
@@ -28,7 +28,7 @@ _MIDDLE = """
     max_iter : int, default={max_iter}
         Most steps of the kernel weights."""
 _BIAS = """
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the machine has a constant, and whether it counts as a weight."""
 _CENTER = """ What it learns is
         y less its center, which is added again in any case."""

@@ -6,7 +6,7 @@ and neither the order of the rows nor duplicates among them change the model.
 """
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,18 +16,35 @@ _SECRET = int.from_bytes(os.urandom(4), "little")
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Distinct weighted rows; ``targets`` is ±1 with one column, or one column per class."""
+    """Distinct weighted rows; ``targets`` is ±1 with one column, or one column per class.
+
+    ``names`` is what the rows say of their columns, as attributes of a fitted model. The last
+    ``n_gating`` columns are those that only a gate sees.
+    """
 
     X: np.ndarray
     labels: np.ndarray
     targets: np.ndarray
     weight: np.ndarray
     n_distinct: int
+    task: object = None
+    names: dict = field(default_factory=dict)
+    n_gating: int = 0
 
-    def split(self, share, rng):
+    @property
+    def attributes(self):
+        """What the rows alone say of a model that is fitted to them."""
+        return {**self.names, **self.task.attributes}
+
+    @property
+    def n_features(self):
+        """Columns that a user calls features."""
+        return self.X.shape[1] - self.n_gating
+
+    def split(self, fraction, rng):
         """Random parts (training, held out); the second is None if it would be tiny."""
         n_rows = self.X.shape[0]
-        n_held = round(share * n_rows)
+        n_held = round(fraction * n_rows)
         if n_held < 10:
             return self, None
         order = rng.permutation(n_rows)
@@ -37,44 +54,39 @@ class TrainingRows:
         return self.take(kept), self.take(held)
 
     def take(self, rows):
-        return TrainingRows(
-            self.X[rows], self.labels[rows], self.targets[rows], self.weight[rows],
-            min(self.n_distinct, len(rows)),
+        return replace(
+            self, X=self.X[rows], labels=self.labels[rows], targets=self.targets[rows],
+            weight=self.weight[rows], n_distinct=min(self.n_distinct, len(rows)),
         )  # fmt: skip
+
+    def merged(self, numbers=None):
+        """The canonical form; ``numbers`` tells targets apart where the labels do not."""
+        if self.X.ndim == 3:  # similarities to rows in their given order: neither merged nor moved
+            return self
+        numbers, rows = self.labels if numbers is None else numbers, self
+        if not np.all(self.weight > 0):
+            kept = np.flatnonzero(self.weight > 0)
+            numbers, rows = numbers[kept], self.take(kept)
+        order, ids = canonical_order(rows.X, numbers)
+        ids, numbers, weight = ids[order], numbers[order], rows.weight[order]
+        is_new_row = np.r_[True, ids[1:] != ids[:-1]]
+        first = np.flatnonzero(is_new_row | np.r_[True, numbers[1:] != numbers[:-1]])
+        found = rows.take(order[first])
+        total = np.add.reduceat(weight.astype(np.float64), first)
+        return replace(found, weight=total, n_distinct=int(np.count_nonzero(is_new_row)))
 
 
 def merge_rows(X, labels, weight, n_classes):
     """Canonical training rows of classes, from validated arrays."""
-    return _merge(X, labels, weight, class_targets(np.arange(n_classes), n_classes, X.dtype))
+    targets = class_targets(labels, n_classes, X.dtype)
+    return TrainingRows(X, labels, targets, weight, X.shape[0]).merged()
 
 
 def merge_regression_rows(X, y, weight):
     """Canonical training rows of a regression: one target column, all labels 0."""
-    values, labels = np.unique(y, return_inverse=True)
-    rows = _merge(X, labels, weight, values[:, None].astype(X.dtype))
-    return replace(rows, labels=np.zeros_like(rows.labels))
-
-
-def _merge(X, labels, weight, target_table):
-    """``target_table`` has the targets of each label."""
-    if X.ndim == 3:  # similarities to rows in their given order: neither merged nor moved
-        return TrainingRows(X, labels, target_table[labels], weight, len(X))
-    if not np.all(weight > 0):
-        kept = weight > 0
-        X, labels, weight = X[kept], labels[kept], weight[kept]
-    order, numbers = canonical_order(X, labels)
-    numbers, labels, weight = numbers[order], labels[order], weight[order]
-    new_row = np.r_[True, numbers[1:] != numbers[:-1]]
-    new = new_row | np.r_[True, labels[1:] != labels[:-1]]
-    first = np.flatnonzero(new)
-    labels = labels[first]
-    return TrainingRows(
-        X[order[first]],
-        labels,
-        target_table[labels],
-        np.add.reduceat(weight.astype(np.float64), first),
-        int(np.count_nonzero(new_row)),
-    )
+    labels, targets = np.zeros(len(y), dtype=np.intp), y[:, None].astype(X.dtype)
+    numbers = np.unique(y, return_inverse=True)[1]
+    return TrainingRows(X, labels, targets, weight, X.shape[0]).merged(numbers)
 
 
 def canonical_order(X, labels):

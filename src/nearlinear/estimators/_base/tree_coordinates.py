@@ -33,7 +33,7 @@ class TreeCoordinates:
             unscaled(model.slopes),
             weights,
             np.full(weights.shape[1], self.offset, dtype=weights.dtype),
-            model.feature,
+            model.node_gate,
             self.scaling.unscaled_projection(model.projection) if projected else None,
         )
 
@@ -42,14 +42,14 @@ class TreeCoordinates:
         projected = predictor.projection is not None
         scaled = _unchanged if projected else self.scaling.scaled
         weights = predictor.weights
-        if predictor.feature.name == "indicator":
+        if predictor.node_gate.name == "indicator":
             inner = np.zeros((len(weights) - 1, *weights.shape[1:]), dtype=weights.dtype)
             weights = np.concatenate([inner, weights])
         projection = self.scaling.scaled(predictor.projection)[:, :-1] if projected else None
         arrays = scaled(predictor.splits), scaled(predictor.slopes), scaled(weights) / self.scale
         return TreeModel(
             *(np.ascontiguousarray(array, dtype=dtype) for array in arrays),
-            predictor.feature,
+            predictor.node_gate,
             np.ascontiguousarray(projection, dtype=dtype) if projected else None,
         )
 

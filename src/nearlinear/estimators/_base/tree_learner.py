@@ -37,7 +37,7 @@ class TreeLearner(TreeSettings):
         shape = self._depth(rows, setting), self._rank(rows)
         train, held_out = rows, None
         is_checked = self._finds_capacity() and are_many(rows)
-        chooses = self.early_stopping or self.polish or self.n_restarts > 1
+        chooses = self.early_stopping or self.polish or self.n_init > 1
         if chooses or is_checked:
             train, held_out = rows.split(self.validation_fraction, rng)
         n_trees = self._tree_count(rows.X.shape[0], setting)
@@ -49,7 +49,7 @@ class TreeLearner(TreeSettings):
             for start in starts:
                 attempts = []
                 trees.append(attempts)
-                for _ in range(self.n_restarts):
+                for _ in range(self.n_init):
                     generator = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
                     seen = held_out if chooses else None
                     watch, compare = self._record(train, seen, coordinates)
@@ -130,7 +130,7 @@ class TreeLearner(TreeSettings):
         rank = None if first.projection is None else len(first.projection)
         shape = (first.depth, rank, first.n_features, first.weights.shape[1])
         wanted = (depth, n_components, rows.X.shape[1], rows.targets.shape[1])
-        if (shape, first.feature, len(trees)) != (wanted, self._feature(), n_trees):
+        if (shape, first.node_gate, len(trees)) != (wanted, self._node_gate(), n_trees):
             return unknown
         coordinates = self._coordinates_found
         return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
@@ -158,7 +158,7 @@ class TreeLearner(TreeSettings):
             train_tree(
                 Z, targets, train.weight, start, watch, C=setting.C,
                 direction_ridge=self.direction_penalty,
-                annealing=Annealing(first, last, self.hard_share),
+                annealing=Annealing(first, last, self.hard_fraction),
                 batch_size=self._batch_rows(Z.shape[0]), jitter=setting.jitter, **common,
             )  # fmt: skip
         if self.polish and watch.score is not None and can_polish(loss):
@@ -203,9 +203,9 @@ class TreeLearner(TreeSettings):
 
     def _start(self, Z, targets, rows, setting, loss, rng):
         depth, n_components = self._depth(rows, setting), self._rank(rows)
-        n_outputs, feature = targets.shape[1], self._feature()
+        n_outputs, node_gate = targets.shape[1], self._node_gate()
         if self.solver == "sgd":
-            return start_original(Z, depth, n_outputs, feature, rng)
+            return start_original(Z, depth, n_outputs, node_gate, rng)
         some = slice(None)
         if Z.shape[0] > _ROOT_ROWS and setting.depth is not None:
             some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
@@ -226,7 +226,7 @@ class TreeLearner(TreeSettings):
             projection = start_projection(Z, n_components, rng, first)
             Z = project_rows(Z, projection)
         from_data = self.splits == "top_down"
-        start = start_tree(Z, depth, n_outputs, feature, rng, from_data=from_data)
+        start = start_tree(Z, depth, n_outputs, node_gate, rng, from_data=from_data)
         if setting.root_C is not None:
             start = with_linear_root(start, linear_model(Z))
         return replace(start, projection=projection)

@@ -7,11 +7,11 @@ import numpy as np
 
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
-from ...gates.trees.node_gates import NODE_FEATURES, TanhFeature
+from ...gates.trees.node_gates import NODE_GATES, TanhNode
 from ...solvers.trees.model import RowScaling
 from .capacity import given, usual_epochs
 from .constraints import SHARED, at_least, cost, one_of, positive, share
-from .model import require_memory, row_copies
+from .old_model import require_memory, row_copies
 
 _WIDE = 100  # features from which a projection pays, and the original schedule wants short rows
 _USUAL_COMPONENTS = 32
@@ -46,7 +46,7 @@ class TreeSettings:
         "C": [cost(), one_of("auto")],
         "max_iter": [at_least(1), one_of("auto")],
         "n_components": [at_least(1), one_of("auto"), None],
-        "feature": [one_of(*NODE_FEATURES)],
+        "node_gate": [one_of(*NODE_GATES)],
         "sigma": [positive()],
         "splits": [one_of("top_down", "random")],
         "solver": [one_of("adam", "sgd")],
@@ -56,9 +56,9 @@ class TreeSettings:
         "jitter": [at_least(0, Real), one_of("auto")],
         "first_sharpness": [positive()],
         "last_sharpness": [positive()],
-        "hard_share": [share()],
+        "hard_fraction": [share()],
         "polish": ["boolean"],
-        "n_restarts": [at_least(1)],
+        "n_init": [at_least(1)],
         "n_trees": [at_least(1), one_of("auto")],
         "linear_root": ["boolean", one_of("auto")],
         "validation_fraction": [share()],
@@ -67,9 +67,9 @@ class TreeSettings:
     }
     _parameter_constraints.pop("tol")
 
-    def _feature(self):
-        kind = NODE_FEATURES[self.feature]
-        return kind(float(self.sigma)) if kind is TanhFeature else kind()
+    def _node_gate(self):
+        kind = NODE_GATES[self.node_gate]
+        return kind(float(self.sigma)) if kind is TanhNode else kind()
 
     def _rate(self):
         if self.learning_rate != "auto":
@@ -112,7 +112,7 @@ class TreeSettings:
         return self.depth == "auto" and self.linear_root is not False and self._can_have_root()
 
     def _can_have_root(self):
-        return self.feature == "tanh" and self.solver == "adam"
+        return self.node_gate == "tanh" and self.solver == "adam"
 
     def _epochs(self, rows):
         """As asked, or what is usual."""

@@ -90,14 +90,14 @@ def lower_expansion(predictor, program):
 
 
 def lower_pairwise(predictor, program):
-    """An expansion of a pairwise normalised sum; its function takes the row's gates, too."""
+    """An expansion of a pairwise normalized sum; its function takes the row's gates, too."""
     (kernel,) = predictor.kernels
     d = kernel.n_features
     found = lower_kernels(kernel.kernels, predictor.support[:, :d], program, False)
     if found.owners != list(range(len(kernel.kernels))):
         raise CSourceError(
-            "A pairwise normalised sum of sums with unit diagonals has no C source: fit with "
-            "normalisation='variance'."
+            "A pairwise normalized sum of sums with unit diagonals has no C source: fit with "
+            "normalization='variance'."
         )
     gates = predictor.support[:, d:]
     tables = {

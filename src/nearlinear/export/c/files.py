@@ -168,7 +168,7 @@ def named(text, name):
     return text.replace("@@", name.upper()).replace("@", name)
 
 
-def labelled(text, classes):
+def labeled(text, classes):
     """C text with the labels filled in; these are foreign text, so nothing is replaced after."""
     labels = () if classes is None else classes
     return text.replace("<LABELS>", ",\n".join(f"    {string_literal(label)}" for label in labels))

@@ -146,7 +146,7 @@ def lower_gated_rows(predictor, program):
     kernels = predictor.expansion.kernels
     if len(kernels) != 1 or not isinstance(kernels[0], PairwiseNormalizedSum):
         raise CSourceError(
-            "An expansion of gated rows has a C source only with a pairwise normalised sum of "
+            "An expansion of gated rows has a C source only with a pairwise normalized sum of "
             "kernels: fit another method."
         )
     expansion = lower_pairwise(predictor.expansion, program)

@@ -148,7 +148,7 @@ def _lower_gaussian(gate, program):
     _softmax(program)
     text = _LINEAR.replace("<VALUE>", _DISTANCE).replace("<FINISH>", _FINISH_SOFTMAX)
     narrow = np.exp(-2.0 * np.clip(gate.log_widths, -20.0, 20.0)) / gate.scale
-    return _base_part(program.define("gate", text), gate.centres, narrow, program)
+    return _base_part(program.define("gate", text), gate.centers, narrow, program)
 
 
 def _base_part(function, directions, offsets, program):

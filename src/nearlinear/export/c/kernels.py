@@ -223,7 +223,7 @@ def _unit_diagonal(groups):
     if len(groups) != 1:
         raise CSourceError(
             "A UnitDiagonal of a sum that holds another UnitDiagonal has no C source: fit with "
-            "normalisation='variance'."
+            "normalization='variance'."
         )
     terms = groups[0].terms
     if len(terms) == 1 and terms[0].degree == GAUSSIAN:

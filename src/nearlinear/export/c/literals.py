@@ -15,7 +15,7 @@ class CSourceError(ValueError):
 
 def too_large():
     return CSourceError(
-        "The model has tables or scores too large for float32: standardise the features and fit "
+        "The model has tables or scores too large for float32: standardize the features and fit "
         "again."
     )
 

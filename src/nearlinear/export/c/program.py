@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .literals import CSourceError, float_literal, float_literals, too_large, wrapped
-from .quantized import quantise
+from .quantized import quantize
 
 _FRAME = 48  # bytes that a call keeps on the stack besides its arrays
 _BYTES_PER_CHARACTER = 0.38  # of code at -Os on a Cortex-M4: measured over all kinds of models
@@ -71,13 +71,13 @@ class Program:
     # --- tables -------------------------------------------------------------------------------
 
     def matrix(self, name, rows):
-        """Initialiser of a matrix: a table of rows, in int8 with a scale for each."""
+        """Initializer of a matrix: a table of rows, in int8 with a scale for each."""
         rows = np.asarray(rows, dtype=np.float64)
         width = rows.shape[-1]
         rows = rows.reshape(-1, width)
         if not self.is_int8:
             return {"values": self._table(name, "float", rows), "width": width}
-        whole, scales = quantise(rows)
+        whole, scales = quantize(rows)
         values = self._table(name, "int8_t", whole)
         return {"values": values, "scales": self.vector(f"{name}_scales", scales), "width": width}
 

@@ -24,7 +24,7 @@ from .kernels import columns_read
 _LARGEST = 127
 
 
-def quantise(rows):
+def quantize(rows):
     """Whole numbers and scales; rows that are such already give the same again."""
     scales = (np.abs(rows).max(axis=1, initial=0.0) / _LARGEST).astype(np.float32)
     wide = scales.astype(np.float64)[:, None]
@@ -37,7 +37,7 @@ def rounded_rows(rows):
     if rows.size == 0:
         return rows
     flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1, rows.shape[-1])
-    whole, scales = quantise(flat)
+    whole, scales = quantize(flat)
     return (whole * scales.astype(np.float64)[:, None]).reshape(rows.shape)
 
 
@@ -52,11 +52,11 @@ def with_arrays(value, dtype):
     return _changed(value, lambda part: with_arrays(part, dtype))
 
 
-def quantised(model):
+def quantized(model):
     """A model whose tables are what eight bits keep of them."""
     if isinstance(model, tuple):
-        return tuple(quantised(part) for part in model)
-    model = _changed(model, quantised)
+        return tuple(quantized(part) for part in model)
+    model = _changed(model, quantized)
     for kinds, rule in _RULES.items():
         if isinstance(model, kinds):
             return rule(model)
@@ -132,5 +132,5 @@ _RULES = {
     (KernelExpansion, ComponentScores): _round_support,
     GatedLinear: _round_gated_linear,
     (Softmax, Sigmoid): _round_directions,
-    GaussianGate: lambda gate: replace(gate, centres=rounded_rows(gate.centres)),
+    GaussianGate: lambda gate: replace(gate, centers=rounded_rows(gate.centers)),
 }

@@ -39,10 +39,10 @@ class Scaling:
         X = X if self.shift is None else X - self.shift.astype(X.dtype)
         return X if self.factor is None else X * self.factor.astype(X.dtype)
 
-    def then_minus(self, centre):
-        """The same, less ``centre`` afterwards."""
-        centre = centre if self.factor is None else centre / self.factor
-        return replace(self, shift=centre if self.shift is None else self.shift + centre)
+    def then_minus(self, center):
+        """The same, less ``center`` afterwards."""
+        center = center if self.factor is None else center / self.factor
+        return replace(self, shift=center if self.shift is None else self.shift + center)
 
     @property
     def is_none(self):
@@ -61,9 +61,9 @@ def scaling_of(preparation):
 
 def absorbed(predictor, scaling, is_int8):
     """A model and scaling equal to those given, with less left to do to rows."""
-    centre = _centre(predictor, scaling, is_int8)
-    if centre is not None:
-        return _moved(predictor, centre), scaling.then_minus(centre)
+    center = _center(predictor, scaling, is_int8)
+    if center is not None:
+        return _moved(predictor, center), scaling.then_minus(center)
     # eight bits need rows of like columns: there the scaler stays in front
     if scaling.is_none or is_int8:
         return predictor, scaling
@@ -79,17 +79,17 @@ def absorbed(predictor, scaling, is_int8):
     return folded, replace(scaling, shift=None, factor=None)
 
 
-# --- centring ---------------------------------------------------------------------------------
+# --- centering ---------------------------------------------------------------------------------
 
 
-def _centre(predictor, scaling, is_int8):
+def _center(predictor, scaling, is_int8):
     """What to subtract from rows so that tables hold small numbers, or None."""
     if isinstance(predictor, LocallyLinear):
         anchors = predictor.gate.anchors
-        centre = anchors.mean(axis=0)
+        center = anchors.mean(axis=0)
         # one subtraction more costs nothing where rows are scaled anyway
-        is_near = np.abs(centre).max() <= np.sqrt(np.mean((anchors - centre) ** 2))
-        return None if is_near and scaling.is_none and not is_int8 else centre
+        is_near = np.abs(center).max() <= np.sqrt(np.mean((anchors - center) ** 2))
+        return None if is_near and scaling.is_none and not is_int8 else center
     if is_int8 and isinstance(predictor, ConformalLinear):
         return predictor.anchors.mean(axis=0)
     if is_int8 and isinstance(predictor, KernelExpansion) and _is_gaussian(predictor):
@@ -103,16 +103,16 @@ def _is_gaussian(expansion):
     return all(term.degree == GAUSSIAN for group in groups for term in group.terms)
 
 
-def _moved(predictor, centre):
-    """The model that sees rows less ``centre``."""
+def _moved(predictor, center):
+    """The model that sees rows less ``center``."""
     if isinstance(predictor, KernelExpansion):
-        return replace(predictor, support=predictor.support - centre)
+        return replace(predictor, support=predictor.support - center)
     if isinstance(predictor, ConformalLinear):
-        return replace(predictor, anchors=predictor.anchors - centre)
-    gate = replace(predictor.gate, anchors=predictor.gate.anchors - centre)
+        return replace(predictor, anchors=predictor.anchors - center)
+    gate = replace(predictor.gate, anchors=predictor.gate.anchors - center)
     biases = predictor.biases
     if predictor.weights.shape[1]:
-        biases = biases + np.einsum("mdo,d->mo", predictor.weights, centre)
+        biases = biases + np.einsum("mdo,d->mo", predictor.weights, center)
     return replace(predictor, gate=gate, biases=biases)
 
 

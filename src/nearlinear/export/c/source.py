@@ -29,7 +29,7 @@ from .files import (
     calls_text,
     check_name,
     header_text,
-    labelled,
+    labeled,
     named,
     source_text,
     with_columns,
@@ -47,7 +47,7 @@ from .linear import lower_locally_linear
 from .literals import CSourceError
 from .preparation import in_single
 from .program import Program
-from .quantized import quantised, with_arrays
+from .quantized import quantized, with_arrays
 from .scaling import absorbed, scaling_of
 from .trees import lower_forest, lower_tree
 
@@ -105,7 +105,7 @@ def lower(predictor, program):
         return stack([lower(output, program) for output in predictor.outputs], program)
     if type(predictor) not in _KINDS:
         kind = type(predictor).__name__
-        if kind == "NeighbourhoodSVM":
+        if kind == "NeighborhoodSVM":
             kind = "model that solves a new problem around every query"
         raise CSourceError(f"A {kind} has no C source: fit another method.")
     return _KINDS[type(predictor)](predictor, program)
@@ -229,7 +229,7 @@ def to_c(
         record.test.name: checking_program(found),
     }
     texts = {file: named(text, name) for file, text in texts.items()}
-    texts[record.source.name] = labelled(texts[record.source.name], classes)
+    texts[record.source.name] = labeled(texts[record.source.name], classes)
     texts[record.header.name] = with_columns(texts[record.header.name], names)
     texts["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
     write_files(directory, texts)
@@ -240,7 +240,7 @@ def _exported(predictor, scaling, is_int8):
     """What the tables hold of a model and the scaling before it."""
     predictor, scaling = absorbed(predictor, scaling, is_int8)
     scaling = replace(scaling, before=in_single(scaling.before))
-    return quantised(predictor) if is_int8 else predictor, scaling
+    return quantized(predictor) if is_int8 else predictor, scaling
 
 
 def _record(directory, name, program, parts, calls, found):

@@ -110,7 +110,7 @@ def _lower_trees(trees, program):
     """Trees of one shape: one function, a record for each."""
     c_rows.dot(program)
     first = trees[0]
-    kind, is_projected = first.feature.name, first.projection is not None
+    kind, is_projected = first.node_gate.name, first.projection is not None
     fields = (_SLOPES if kind == "tanh" else "") + (_PROJECTION if is_projected else "")
     types = program.define("tree_tables", _TABLES.replace("<FIELDS>", fields))
     text = _START.replace("<TABLES>", types).replace("<ROW>", "whole" if is_projected else "x")
@@ -127,7 +127,7 @@ def _lower_trees(trees, program):
 
 def _tables(tree, program):
     n_splits = 2**tree.depth - 1
-    n_read = len(tree.weights) if tree.feature.name == "compositional" else n_splits
+    n_read = len(tree.weights) if tree.node_gate.name == "compositional" else n_splits
     tables = {
         **_affine(program, "splits", "split_offsets", tree.splits[:n_read]),
         **_affine(program, "weights", "weight_offsets", tree.weights),
@@ -135,9 +135,9 @@ def _tables(tree, program):
         "n_splits": n_splits,
         "n_outputs": tree.weights.shape[1],
     }
-    if tree.feature.name == "tanh":
+    if tree.node_gate.name == "tanh":
         tables |= _affine(program, "slopes", "slope_offsets", tree.slopes)
-        tables["sigma"] = float(tree.feature.sigma)
+        tables["sigma"] = float(tree.node_gate.sigma)
     if tree.projection is not None:
         program.at_least("PROJECTED", len(tree.projection))
         tables |= _affine(program, "projection", "projection_offsets", tree.projection)

@@ -82,7 +82,7 @@ class Graph:
     def times(self, value, factors):
         """A matrix times a number, or times one for each of its columns.
 
-        onnxruntime joins a constant of one element with a neighbouring product of matrices and
+        onnxruntime joins a constant of one element with a neighboring product of matrices and
         keeps it in float32, even in a graph of float64: such a one stands once in every row.
         """
         if np.size(factors) == 1:
@@ -111,7 +111,7 @@ class Graph:
             array = array.astype(self.dtype)
         if not np.all(np.isfinite(array)):
             raise OnnxExportError(
-                f"A number of the model is not finite in {self.dtype}: fit on standardised rows, "
+                f"A number of the model is not finite in {self.dtype}: fit on standardized rows, "
                 "or in float64."
             )
         return array

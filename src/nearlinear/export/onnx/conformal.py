@@ -38,10 +38,10 @@ def _may_use_products(part, anchors, gammas):
 def _by_products(graph, part, X, anchors, gammas, weights):
     n_kernels, width, n_outputs = weights.shape
     shares = _shares(graph, part, squared_distances(graph, X, anchors), gammas)
-    centre = anchors.mean(axis=0).astype(graph.dtype)
-    moved = graph.op("Sub", X, centre)
+    center = anchors.mean(axis=0).astype(graph.dtype)
+    moved = graph.op("Sub", X, center)
     local = graph.op("MatMul", moved, weights.transpose(1, 0, 2).reshape(width, -1))
-    local = graph.op("Sub", local, np.einsum("kd,kdo->ko", anchors - centre, weights).ravel())
+    local = graph.op("Sub", local, np.einsum("kd,kdo->ko", anchors - center, weights).ravel())
     local = graph.op("Reshape", local, np.array([0, n_kernels, n_outputs]))
     return graph.row_times_matrix(shares, local)
 

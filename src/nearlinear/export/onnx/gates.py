@@ -23,7 +23,7 @@ def _linear_scores(graph, gate, X):
 def _gaussian(graph, gate, X):
     # beyond e±20 a width is as good as none, or as all
     narrow = np.exp(-2.0 * np.clip(gate.log_widths, -20.0, 20.0)) / gate.scale
-    squares = squared_distances(graph, X, gate.centres.astype(np.float64))
+    squares = squared_distances(graph, X, gate.centers.astype(np.float64))
     return graph.op("Softmax", graph.op("Mul", squares, -narrow), axis=1)
 
 

@@ -98,7 +98,7 @@ def to_onnx(model, path=None, *, dtype=None):
     require_onnx()
     exported = exportable(model)
     _, names, estimator = exported.parts[0]
-    dtype = np.dtype(estimator._score_dtype if dtype is None else _known_dtype(dtype))
+    dtype = np.dtype(estimator.predictor_.dtype if dtype is None else _known_dtype(dtype))
     graph = Graph(dtype)
     values, types = outputs(graph, exported, "X")
     notes = _notes(estimator, names, exported.whole.classes)
@@ -175,7 +175,7 @@ def outputs(graph, exported, rows):
 
 def _scores(graph, estimator, rows):
     predictor = estimator.predictor_
-    if graph.dtype != estimator._score_dtype:
+    if graph.dtype != estimator.predictor_.dtype:
         predictor = with_arrays(predictor, graph.dtype)
     return predictor_scores(graph, predictor, rows)
 

@@ -15,8 +15,8 @@ def squared_distances(graph, X, Z):
         away = graph.op("Sub", X, Z.T)
         return graph.op("Mul", away, away)
     # rows and support rows must be moved by the same number, so it is rounded first
-    centre = Z.mean(axis=0).astype(graph.dtype)
-    moved, Z = graph.op("Sub", X, centre), Z - centre
+    center = Z.mean(axis=0).astype(graph.dtype)
+    moved, Z = graph.op("Sub", X, center), Z - center
     products = graph.op("MatMul", moved, -2.0 * Z.T)
     squares = graph.total(products, (Z**2).sum(axis=1), squared_norms(graph, moved))
     return graph.op("Relu", squares)
@@ -155,7 +155,7 @@ def component_scores(graph, part, X):
     ]
     scores = graph.op("Concat", *found, axis=1) if len(found) > 1 else found[0]
     order = np.concatenate([mine for _, mine in groups])
-    if np.any(np.diff(order) < 0):  # components of one kernel need not be neighbours
+    if np.any(np.diff(order) < 0):  # components of one kernel need not be neighbors
         scores = graph.columns(scores, np.argsort(order))
     return graph.op("Add", scores, part.biases)
 

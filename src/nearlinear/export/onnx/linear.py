@@ -5,7 +5,7 @@ import numpy as np
 from .builder import chosen
 from .kernels import squared_distances
 
-# Up to this many anchors a neighbour, one product with all local models beats fetching a few.
+# Up to this many anchors a neighbor, one product with all local models beats fetching a few.
 _DENSE_RATIO = 16
 
 
@@ -51,8 +51,8 @@ def _nearest(graph, gate, values):
 def _soft_assignment(graph, gate, X):
     """Softmax of −sharpness ‖x − v_j‖² over the nearest; ‖x‖² is the same for all, so left out."""
     anchors = gate.anchors.astype(np.float64)
-    centre = anchors.mean(axis=0).astype(graph.dtype)
-    moved, anchors = graph.op("Sub", X, centre), anchors - centre
+    center = anchors.mean(axis=0).astype(graph.dtype)
+    moved, anchors = graph.op("Sub", X, center), anchors - center
     directions = anchors if gate.metric is None else anchors * gate.metric
     products = graph.op("MatMul", moved, -2.0 * directions.T)
     squares = graph.op("Add", products, (anchors * directions).sum(axis=1))

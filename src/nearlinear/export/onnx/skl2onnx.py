@@ -114,7 +114,7 @@ def _declare(scope, alias, model, inputs):
 def _outputs(model, given=None):
     """Graph, what is exported, values and types of the outputs, for rows of the type ``given``."""
     exported = exportable(model)
-    graph = Graph(np.dtype(exported.parts[0][-1]._score_dtype))
+    graph = Graph(np.dtype(exported.parts[0][-1].predictor_.dtype))
     is_own = given is None or np.dtype(given) == graph.dtype
     rows = "X" if is_own else graph.cast("X", graph.dtype)
     return graph, exported, *outputs(graph, exported, rows)

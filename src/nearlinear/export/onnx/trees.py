@@ -19,7 +19,7 @@ def tree_path(graph, part, X):
     place, feature, terms = None, None, []
     for level, table in enumerate(_tables(part)):
         found = _products(graph, table, place, rows)
-        if part.feature.name != "indicator":
+        if part.node_gate.name != "indicator":
             feature, answers = _feature_and_answers(graph, part, found, table.shape[1], feature)
             terms.append(graph.op("Mul", feature, answers))
         elif level == part.depth:
@@ -40,9 +40,9 @@ def _tables(part):
     for level in range(part.depth + 1):
         nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
         splits = [part.splits[nodes, None]] if level < part.depth else []
-        if part.feature.name == "indicator":
+        if part.node_gate.name == "indicator":
             yield splits[0] if splits else part.weights
-        elif part.feature.name == "compositional":  # a split is its node's feature, too
+        elif part.node_gate.name == "compositional":  # a split is its node's feature, too
             yield np.concatenate([part.splits[nodes, None], part.weights[nodes]], axis=1)
         else:
             own = [part.slopes[nodes, None], part.weights[nodes]]
@@ -65,8 +65,8 @@ def _feature_and_answers(graph, part, found, n_directions, above):
     n_answers = part.weights.shape[1]
     first = n_directions - n_answers
     own = graph.columns(found, [first - 1])
-    if part.feature.name == "tanh":
-        own = graph.op("Mul", own, float(part.feature.sigma))
+    if part.node_gate.name == "tanh":
+        own = graph.op("Mul", own, float(part.node_gate.sigma))
     elif above is not None:
         own = graph.op("Mul", own, above)
     return graph.op("Tanh", own), graph.columns(found, range(first, n_directions))

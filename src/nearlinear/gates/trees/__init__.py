@@ -4,6 +4,6 @@ Modules
 -------
 balanced    A balanced binary tree of linear splits.
 lockstep    Narrow rows down a tree side by side.
-node_gates  What a tree's node adds to its linear model: the feature φ_k(x) = I_k(x) c_k(x).
+node_gates  What a tree's node adds to its linear model: the gate γ_k(x) = I_k(x) c_k(x).
 walk        A block of rows down a tree, rows of one node together.
 """

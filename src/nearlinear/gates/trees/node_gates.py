@@ -1,4 +1,4 @@
-"""What a tree's node adds to its linear model: the feature φ_k(x) = I_k(x) c_k(x).
+"""What a tree's node adds to its linear model: the gate γ_k(x) = I_k(x) c_k(x).
 
 ``c`` is tanh(σ⟨θ'_k, z⟩) with directions of its own (eq. 10), a composition of tanh along the
 path (eq. 9), or 1. Each kind says which projections it reads, and carries slopes back to them.
@@ -14,7 +14,7 @@ from .balanced import count_splits, depth_of
 
 
 @dataclass(frozen=True)
-class TanhFeature:
+class TanhNode:
     """c_k = tanh(σ⟨θ'_k, z⟩)."""
 
     sigma: float = 1.0
@@ -40,7 +40,7 @@ class TanhFeature:
 
 
 @dataclass(frozen=True)
-class CompositionalFeature:
+class CompositionalNode:
     """c_0 = tanh⟨θ_0, z⟩, c_k = tanh(c_parent ⟨θ_k, z⟩): continuous across the cells' borders."""
 
     name: ClassVar[str] = "compositional"
@@ -66,7 +66,7 @@ class CompositionalFeature:
 
 
 @dataclass(frozen=True)
-class IndicatorFeature:
+class IndicatorNode:
     """c_k = 1: the models along a path add up to one linear model for each leaf."""
 
     name: ClassVar[str] = "indicator"
@@ -82,9 +82,7 @@ class IndicatorFeature:
         """A constant has no slope."""
 
 
-NODE_FEATURES = {
-    feature.name: feature for feature in (TanhFeature, CompositionalFeature, IndicatorFeature)
-}
+NODE_GATES = {gate.name: gate for gate in (TanhNode, CompositionalNode, IndicatorNode)}
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 At every node the rows that reached it are multiplied with the node's directions, four rows and
 three directions at a time, so that each number loaded is used several times; then the rows are
-parted in place. A subtree is finished before its neighbour begins: its few rows stay in the
+parted in place. A subtree is finished before its neighbor begins: its few rows stay in the
 fastest cache. Rows and directions are padded with zeros to the width of the vector unit.
 """
 

@@ -4,7 +4,7 @@ Minimizes over local models (w_j, b_j)
 
     ½ Σ_j (‖w_j‖² + b_j²) + Σ_i C_i loss(y_i f(x_i)),   f(x) = Σ_j γ_j(x) (⟨w_j, x⟩ + b_j).
 
-With one component and γ = 1 this is the ordinary linear SVM with a regularised bias. Hinge and
+With one component and γ = 1 this is the ordinary linear SVM with a regularized bias. Hinge and
 squared hinge share the dual max Σα − ½‖Σ α_i y_i z_i‖² − ½ Σ r_i α_i², 0 ≤ α_i ≤ u_i: the hinge
 has u = C and r = 0, the squared hinge u = ∞ and r = 1/(2C).
 """

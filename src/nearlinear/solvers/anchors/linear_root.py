@@ -1,4 +1,4 @@
-"""The linear model that local models add to: they are shrunk towards it, not towards zero."""
+"""The linear model that local models add to: they are shrunk toward it, not toward zero."""
 
 import numpy as np
 

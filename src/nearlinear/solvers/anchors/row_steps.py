@@ -11,7 +11,7 @@ import numpy as np
 from ..._compile import compiled, compiled_fast_sums
 
 _SHRINK_EVERY = 16
-_LARGEST_MOVE = 0.1  # of an anchor towards or away from a row, as a share of their distance
+_LARGEST_MOVE = 0.1  # of an anchor toward or away from a row, as a share of their distance
 
 
 class RowState(NamedTuple):

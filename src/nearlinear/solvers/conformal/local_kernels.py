@@ -59,8 +59,8 @@ class LocalKernels:
         else:
             away = None
             squares = Pairs(X, anchors).squared_distances
-            centre = anchors.mean(axis=0)  # rows far from the origin would be rounding
-            local = (X - centre) @ models.T - np.einsum("md,md->m", anchors - centre, models)
+            center = anchors.mean(axis=0)  # rows far from the origin would be rounding
+            local = (X - center) @ models.T - np.einsum("md,md->m", anchors - center, models)
         u = self.profile.exponents(squares, gammas)
         gates = self.profile.values(squares, gammas)
         axes = (1, 2) if self.per_feature else 1
@@ -99,8 +99,8 @@ class LocalKernels:
             return d_anchors, d_logs, d_models
         shares = r[:, None] * gates
         totals = shares.sum(axis=0)[:, None]
-        centre = anchors.mean(axis=0)
-        X, anchors = X - centre, anchors - centre
+        center = anchors.mean(axis=0)
+        X, anchors = X - center, anchors - center
         d_models = shares.T @ X - totals * anchors
         bend = r[:, None] * local * slopes
         d_logs = (bend * u).sum(axis=0)

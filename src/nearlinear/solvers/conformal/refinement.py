@@ -28,9 +28,9 @@ def refine(kernels, X, problem, ridge, steps, *, moves, max_iter=100, n_jobs=Non
     def objective(vector, width):
         now = layout.kernels(vector)
         loss, slopes = rounded_loss(problem, problem.targets - now.scores(X, n_jobs), width)
-        penalised = layout.penalised * vector
-        gradient = layout.slopes(now, X, slopes, n_jobs) + penalised
-        return 0.5 * penalised @ vector + loss, gradient
+        penalized = layout.penalized * vector
+        gradient = layout.slopes(now, X, slopes, n_jobs) + penalized
+        return 0.5 * penalized @ vector + loss, gradient
 
     start = vector = layout.vector(kernels)
     for width in _STAGES:
@@ -51,7 +51,7 @@ class ModelVector:
         holds = np.isfinite(ridge)[:, None]
         self.model_unit = np.where(holds, 1.0 / np.sqrt(np.where(holds, ridge[:, None], 1.0)), 0.0)
         bias_penalty = [0.0 if steps.is_free else 1.0]
-        self.penalised = np.concatenate([bias_penalty, np.ones(kernels.models.size)])
+        self.penalized = np.concatenate([bias_penalty, np.ones(kernels.models.size)])
 
     def vector(self, kernels):
         bias = kernels.bias / self.bias_unit if self.bias_unit else 0.0
@@ -76,7 +76,7 @@ class KernelVector(ModelVector):
         super().__init__(kernels, X, ridge, steps)
         self.anchor_unit = max(float(X.std()), 1e-300)
         n_moving = kernels.anchors.size + len(kernels.gammas)
-        self.penalised = np.concatenate([self.penalised, np.zeros(n_moving)])
+        self.penalized = np.concatenate([self.penalized, np.zeros(n_moving)])
 
     def vector(self, kernels):
         anchors = (kernels.anchors / self.anchor_unit).ravel()

@@ -2,7 +2,7 @@
 
 Modules
 -------
-clusters  Clusters in a kernel's space, with centres that a sample of the rows spans.
+clusters  Clusters in a kernel's space, with centers that a sample of the rows spans.
 gate      A gate and its machine learned together: by turns, or by mini-batches.
 success   How well every kernel alone does, and where: a machine and a regression of its success.
 switches  Kernels switched on and off for every row, by turns with their weights (SAMKL.

@@ -1,8 +1,8 @@
-"""Clusters in a kernel's space, with centres that a sample of the rows spans.
+"""Clusters in a kernel's space, with centers that a sample of the rows spans.
 
-With S the sample, K_SS its Gram matrix and centre l = Σ_j A_lj φ(x_j) over the sample,
+With S the sample, K_SS its Gram matrix and center l = Σ_j A_lj φ(x_j) over the sample,
 
-    ‖φ(x) − centre_l‖² = k(x, x) − 2 Σ_j A_lj k(x_j, x) + A_l K_SS A_lᵀ.
+    ‖φ(x) − center_l‖² = k(x, x) − 2 Σ_j A_lj k(x_j, x) + A_l K_SS A_lᵀ.
 
 If the sample has all rows this is kernel k-means; else it is the approximate one (Chitta et al.,
 KDD 2011).
@@ -17,7 +17,7 @@ _MOST_ROUNDS = 50
 
 @dataclass(frozen=True)
 class KernelClusters:
-    """Centres in the span of a sample: −½ × squared distance is coefficients @ k(sample, x) −
+    """Centers in the span of a sample: −½ × squared distance is coefficients @ k(sample, x) −
     offsets, up to ½ k(x, x), which all clusters share.
     """
 
@@ -38,17 +38,17 @@ def fit_kernel_clusters(cross, gram, weight, n_clusters, rng):
     inverse = np.linalg.pinv(gram.astype(np.float64), rcond=1e-10, hermitian=True)
     labels = _seeds(cross, inverse, weight, n_clusters, rng)
     for _ in range(_MOST_ROUNDS):
-        found = _centres(cross, gram, inverse, weight, labels, n_clusters)
+        found = _centers(cross, gram, inverse, weight, labels, n_clusters)
         scores = found.scores(cross)
         new = scores.argmax(axis=1)
         new = _refill(new, scores, cross, inverse, n_clusters)
         if np.array_equal(new, labels):
             break
         labels = new
-    return _centres(cross, gram, inverse, weight, labels, n_clusters)
+    return _centers(cross, gram, inverse, weight, labels, n_clusters)
 
 
-def _centres(cross, gram, inverse, weight, labels, n_clusters):
+def _centers(cross, gram, inverse, weight, labels, n_clusters):
     member = np.zeros((len(cross), n_clusters))
     member[np.arange(len(cross)), labels] = weight
     member /= np.maximum(member.sum(axis=0), 1e-300)

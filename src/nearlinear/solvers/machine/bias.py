@@ -54,7 +54,7 @@ class FreeBias:
 
 @dataclass(frozen=True)
 class FixedBias:
-    """Coordinate steps: no bias (``shift`` 0), or one penalised as a constant feature √shift.
+    """Coordinate steps: no bias (``shift`` 0), or one penalized as a constant feature √shift.
 
     Steps go to the coordinate of largest gain, or with ``rng`` to every one in random order.
     """

@@ -92,12 +92,12 @@ def best_value(a, slack, curvature, lower, upper, epsilon):
         if slack > epsilon:
             return upper
         return lower if slack < -epsilon else 0.0
-    centre = a + slack / curvature
+    center = a + slack / curvature
     threshold = epsilon / curvature
-    if centre > threshold:
-        return min(centre - threshold, upper)
-    if centre < -threshold:
-        return max(centre + threshold, lower)
+    if center > threshold:
+        return min(center - threshold, upper)
+    if center < -threshold:
+        return max(center + threshold, lower)
     return min(max(0.0, lower), upper)
 
 
@@ -106,7 +106,7 @@ def greedy_pass(gram, shift, lower, upper, epsilon, dual_coef, slack, tol, max_s
     """Steps on the coordinate of largest gain until every slope is within ``tol``.
 
     The gain is that of a step without bounds, slope² / 2 curvature: it needs no branch, so that one
-    vectorised pass brings the slack up to date and finds the gains. Returns the number of steps.
+    vectorized pass brings the slack up to date and finds the gains. Returns the number of steps.
     """
     n = len(dual_coef)
     curvatures, inverse, gains = np.empty(n), np.empty(n), np.empty(n)

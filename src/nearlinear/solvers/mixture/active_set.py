@@ -88,7 +88,7 @@ class SequentialSolution:
 
 
 def solve_sequential(
-    learning, *, tol, insertions=30, max_rounds=100, chunk=None, max_iter=200, watch=None
+    learning, *, tol, max_insertions=30, max_rounds=100, chunk_size=None, max_iter=200, watch=None
 ):
     """Minimize J over the simplex of all kernels of ``learning``.
 
@@ -98,11 +98,11 @@ def solve_sequential(
         The kernels and the problem.
     tol : float
         Relative duality gap to reach, over all kernels.
-    insertions : int
+    max_insertions : int
         Most kernels that enter in one round.
     max_rounds : int
         Most rounds of pricing.
-    chunk : int or None
+    chunk_size : int or None
         Kernels arrive as a stream in chunks of this many; those once refused are priced again
         only when the stream has ended. None prices all kernels in every round.
     max_iter : int
@@ -110,8 +110,8 @@ def solve_sequential(
     watch : Watch or None
         Is told of every round.
     """
-    bank = _Prices(learning, chunk)
-    active = bank.first(insertions)
+    bank = _Prices(learning, chunk_size)
+    active = bank.first(max_insertions)
     weights = np.full(len(active), 1.0 / len(active))
     relative, precision, history, lowest = np.inf, 0.5 * tol, [], None
     lower, bounding = -np.inf, None
@@ -122,7 +122,7 @@ def solve_sequential(
         kept = now.weights > 0
         active, now = active[kept], now.take(kept)
         weights = now.weights
-        entering, best = bank.violators(now, active, tol, max(3 * insertions, _PRICED))
+        entering, best = bank.violators(now, active, tol, max(3 * max_insertions, _PRICED))
         if lowest is None or now.value <= lowest[0].value:
             lowest = now, active
         bound = learning.bound(now, best)
@@ -141,7 +141,7 @@ def solve_sequential(
             if precision < _FINEST * tol:
                 break
             relative, precision = 0.0, 0.1 * precision  # what is missing is precision
-        entering = entering[:insertions]
+        entering = entering[:max_insertions]
         active = np.concatenate([active, entering])
         if len(entering):
             shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
@@ -174,11 +174,11 @@ class _Prices:
     ``is_complete`` says whether the last answer rests on fresh prices of all kernels.
     """
 
-    def __init__(self, learning, chunk):
+    def __init__(self, learning, chunk_size):
         self.learning = learning
         self.n_kernels = len(learning.everyone)
-        self.chunk = self.n_kernels if chunk is None else chunk
-        self.arrived = min(self.chunk, self.n_kernels)
+        self.chunk_size = self.n_kernels if chunk_size is None else chunk_size
+        self.arrived = min(self.chunk_size, self.n_kernels)
         self.is_complete = False
         self.prices = np.zeros(self.n_kernels)
 
@@ -199,7 +199,7 @@ class _Prices:
         """
         coef, mixture = now.machine.dual_coef, now.weights @ now.quadratics
         if self.arrived < self.n_kernels:
-            pool = np.arange(self.arrived, min(self.arrived + self.chunk, self.n_kernels))
+            pool = np.arange(self.arrived, min(self.arrived + self.chunk_size, self.n_kernels))
             self.arrived += len(pool)
             self._price(coef, pool)
             return self._above(pool, mixture), self.prices[pool].max()

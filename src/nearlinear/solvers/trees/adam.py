@@ -34,7 +34,7 @@ class TreeInTraining:
         self._slopes = Parameter(start.slopes, slopes)
         self._weights = Parameter(start.weights, self._center)
         self._projection = None if start.projection is None else Parameter(start.projection)
-        self._feature = start.feature
+        self._node_gate = start.node_gate
         # a step of r / √(width) on all coordinates moves a projection of a scaled row by about r
         self._size = learning_rate / np.sqrt(start.weights.shape[2])
         if self._projection is not None:
@@ -89,7 +89,7 @@ class TreeInTraining:
         arrays = [getattr(parameter, which) for parameter in self._parameters()]
         if which == "average":
             arrays = [array.copy() for array in arrays]
-        return TreeModel(*arrays[:3], self._feature, *arrays[3:])
+        return TreeModel(*arrays[:3], self._node_gate, *arrays[3:])
 
 
 def train_tree(
@@ -121,7 +121,7 @@ def train_tree(
     tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
     noise = RowNoise(Z, jitter, rng, start.rows)
     soft = SoftPhase(SoftPass(start, batch_size), noise, loss, annealing, compare, n_jobs)
-    n_soft = n_epochs - round(annealing.hard_share * n_epochs) if start.depth else 0
+    n_soft = n_epochs - round(annealing.hard_fraction * n_epochs) if start.depth else 0
     revivals = {round(share * n_soft) for share in _REVIVALS}
     epoch = 0
     for phase, first, last in ((soft, 0, n_soft), (HardPhase(noise, loss), n_soft, n_epochs)):
@@ -155,12 +155,12 @@ class Annealing:
     """Sharpness of the turns, in units of one over the rows' mean distance from a split.
 
     It grows by a constant factor per step from ``first`` to ``last``; after that, for the last
-    ``hard_share`` of the epochs, turns are hard.
+    ``hard_fraction`` of the epochs, turns are hard.
     """
 
     first: float
     last: float
-    hard_share: float
+    hard_fraction: float
 
     def sharpness(self, progress):
         return self.first * (self.last / self.first) ** progress
@@ -237,7 +237,7 @@ _STEPS = 500  # after so many steps splits are as sharp as they get
 class TreeStream:
     """Each mini-batch takes a step with soft splits and one along hard paths.
 
-    A stream has no end to anneal towards: the sharpness reaches its last value after a fixed number
+    A stream has no end to anneal toward: the sharpness reaches its last value after a fixed number
     of steps and stays there, and the second step keeps the weights true to what is predicted.
     """
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...gates.trees.balanced import depth_of
-from ...gates.trees.node_gates import CompositionalFeature, IndicatorFeature, TanhFeature
+from ...gates.trees.node_gates import CompositionalNode, IndicatorNode, TanhNode
 
 _BLOCK_ROWS = 4096
 _SATURATED = 20.0  # tanh is 1 there to the last bit, its slope 0
@@ -15,7 +15,7 @@ _SATURATED = 20.0  # tanh is 1 there to the last bit, its slope 0
 class TreeModel:
     """Splits θ, slopes θ' and weights W of f(z) = Σ_k I_k(z) c_k(z) W_k z.
 
-    ``splits`` (n_splits or, for the compositional feature, n_nodes rows) and ``slopes`` (n_nodes
+    ``splits`` (n_splits or, for the compositional gate, n_nodes rows) and ``slopes`` (n_nodes
     rows, or none) have n_features + 1 columns, the last for the constant; ``weights`` has shape
     (n_nodes, n_outputs, n_features + 1). With a ``projection`` (n_components, n_features) the tree
     stands on projected rows, and the others have n_components + 1 columns.
@@ -24,7 +24,7 @@ class TreeModel:
     splits: np.ndarray
     slopes: np.ndarray
     weights: np.ndarray
-    feature: TanhFeature | CompositionalFeature | IndicatorFeature
+    node_gate: TanhNode | CompositionalNode | IndicatorNode
     projection: np.ndarray | None = None
 
     def rows(self, Z):
@@ -37,12 +37,12 @@ class TreeModel:
 
     @property
     def has_linear_root(self):
-        """Whether the root's feature is the same for all rows: its slope has a constant alone."""
+        """Whether the root's gate is the same for all rows: its slope has a constant alone."""
         return len(self.slopes) > 0 and not self.slopes[0, :-1].any()
 
     @property
     def center(self):
-        """Slopes and weights that the penalties pull towards: a linear root stays, others go to 0.
+        """Slopes and weights that the penalties pull toward: a linear root stays, others go to 0.
 
         (None, None) where all go to 0.
         """
@@ -65,7 +65,7 @@ def with_linear_root(model, weights):
     f(z) = W_0 z + Σ_{k>0} I_k c_k W_k z: the root's slope is a constant whose tanh is 1.
     """
     model.slopes[0] = 0.0
-    model.slopes[0, -1] = _SATURATED / model.feature.sigma
+    model.slopes[0, -1] = _SATURATED / model.node_gate.sigma
     model.weights[0] = weights
     return model
 
@@ -82,7 +82,7 @@ def project_rows(Z, projection):
 class RowScaling:
     """z = [(x − center) / scale, 1]: one scale for all features, so their proportions stay.
 
-    Sparse rows are not centred.
+    Sparse rows are not centered.
     """
 
     center: np.ndarray

@@ -19,12 +19,12 @@ _UNIT_ROWS = 100
 _FIRST_SHARPNESS, _DOUBLINGS = 0.1, 10.0
 
 
-def start_original(Z, depth, n_outputs, feature, rng):
+def start_original(Z, depth, n_outputs, node_gate, rng):
     """All parameters uniform in (−1, 1)."""
     n_nodes, width = count_nodes(depth), Z.shape[1]
-    n_split_rows, n_slope_rows = feature.direction_rows(n_nodes)
+    n_split_rows, n_slope_rows = node_gate.direction_rows(n_nodes)
     shapes = (n_split_rows, width), (n_slope_rows, width), (n_nodes, n_outputs, width)
-    return TreeModel(*(rng.uniform(-1, 1, shape).astype(Z.dtype) for shape in shapes), feature)
+    return TreeModel(*(rng.uniform(-1, 1, shape).astype(Z.dtype) for shape in shapes), node_gate)
 
 
 def train_original(
@@ -36,10 +36,12 @@ def train_original(
     row_weight = sample_weight / sample_weight.mean()
     batches = Batches(Z, targets, row_weight, max(1, round(np.sqrt(Z.shape[0]))), rng)
     soft = SoftPass(start, batches.largest)
-    model = TreeModel(start.splits.copy(), start.slopes.copy(), start.weights.copy(), start.feature)
+    model = TreeModel(
+        start.splits.copy(), start.slopes.copy(), start.weights.copy(), start.node_gate
+    )
     n_steps, step, sharpness = n_epochs * batches.n_batches, 0, 1.0
     first = 0 if is_new else n_steps  # the first shrink of a new run forgets its start
-    inner = getattr(model.feature, "sigma", 1.0)
+    inner = getattr(model.node_gate, "sigma", 1.0)
     for epoch in range(1, n_epochs + 1):
         total = 0.0
         for rows, targets_of, share in batches:
@@ -59,7 +61,7 @@ def train_original(
                 array -= array.dtype.type(rate / factor) * gradient
         figures = compare(model, sharpness) if compare else {}
         snapshot = TreeModel(
-            model.splits.copy(), model.slopes.copy(), model.weights.copy(), model.feature
+            model.splits.copy(), model.slopes.copy(), model.weights.copy(), model.node_gate
         )
         if watch(Progress(epoch, total, state=snapshot, figures=figures)):
             break

@@ -18,11 +18,11 @@ from .soft import TreeGradients
 
 def path_features(model, Z, paths):
     """c_k of every node on each row's path, shape (n_rows, depth + 1)."""
-    if model.feature.name == "indicator":
+    if model.node_gate.name == "indicator":
         return np.ones(paths.shape, dtype=model.weights.dtype)
     directions = model.slopes if len(model.slopes) else model.splits
     projections = answers_along_paths(directions[:, None], Z, paths)[:, :, 0]
-    return np.ascontiguousarray(model.feature.along_path(projections.T).T)
+    return np.ascontiguousarray(model.node_gate.along_path(projections.T).T)
 
 
 def path_scores(model, Z, paths):
@@ -42,7 +42,9 @@ def path_gradients(model, Z, paths, targets, row_weight, loss):
     )
     _add_rows(Z, paths, features[:, :, None] * slopes[:, None, :], sums.weights)
     if len(model.slopes):
-        pull = model.feature.sigma * (1.0 - features**2) * np.einsum("ic,ikc->ik", slopes, answers)
+        pull = (
+            model.node_gate.sigma * (1.0 - features**2) * np.einsum("ic,ikc->ik", slopes, answers)
+        )
         pull = pull[:, :, None].astype(scores.dtype, copy=False)
         _add_rows(Z, paths, pull, sums.slopes[:, None])
     return float(row_weight @ loss.value(scores, targets)), sums

@@ -126,7 +126,7 @@ class _Chunk:
         np.multiply(split_scores[: len(turns)], turns.dtype.type(sharpness), out=turns)
         np.tanh(turns, out=turns)
         soft_memberships(turns, shares)
-        features = model.feature.values(split_scores, slope_scores, self._of("features", n_rows))
+        features = model.node_gate.values(split_scores, slope_scores, self._of("features", n_rows))
         scores = np.zeros((model.weights.shape[1], n_rows), dtype=answers.dtype)
         _add_answers(shares, features, answers, scores)
         return scores.T
@@ -141,7 +141,7 @@ class _Chunk:
         split_slopes[...] = 0.0
         _pull_turns(self._of("turns", n_rows), shares, answers.dtype.type(sharpness), split_slopes)
         slope_slopes = self._of("slope_scores", n_rows)
-        model.feature.pull_back(
+        model.node_gate.pull_back(
             features, pull, self._of("split_scores", n_rows), split_slopes, slope_slopes
         )
         _collect(split_slopes, Z, self.sums.splits)

@@ -13,10 +13,10 @@ _DEAD = 0.01  # share of a node's rows below which a side counts as empty
 _FEWEST_ROWS = 20  # a node with fewer rows has nothing to part
 
 
-def start_tree(Z, depth, n_outputs, feature, rng, *, from_data=True):
+def start_tree(Z, depth, n_outputs, node_gate, rng, *, from_data=True):
     """A tree with small random weights; its splits part the rows in equal halves, or at random."""
     n_nodes, width = count_nodes(depth), Z.shape[1]
-    n_split_rows, n_slope_rows = feature.direction_rows(n_nodes)
+    n_split_rows, n_slope_rows = node_gate.direction_rows(n_nodes)
 
     def draw(*shape):
         return (rng.standard_normal(shape) / np.sqrt(width)).astype(Z.dtype)
@@ -28,7 +28,7 @@ def start_tree(Z, depth, n_outputs, feature, rng, *, from_data=True):
         if len(rows) > _MOST_ROWS:
             rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
         _split_in_halves(Z[rows], depth, splits, rng)
-    return TreeModel(splits, slopes, weights, feature)
+    return TreeModel(splits, slopes, weights, node_gate)
 
 
 def start_projection(Z, n_components, rng, first=None):
@@ -67,7 +67,7 @@ def _split_in_halves(Z, depth, splits, rng):
 
 
 def halving_direction(Z, rng):
-    """Between the centres of two clusters, through the median; None where all rows are equal.
+    """Between the centers of two clusters, through the median; None where all rows are equal.
 
     Scaled so that rows lie at a distance of about one.
     """

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import nearlinear
-from nearlinear.estimators._base import kernel_machine
+from nearlinear.estimators._base import kernels as machine_kernels
 from nearlinear.kernels import Custom, Family, Gaussian, Linear, OnColumns, Polynomial, Scaled, bank
 from nearlinear.solvers.mixture.objective import KernelLearning
 
@@ -64,7 +64,7 @@ def data():
 @pytest.mark.parametrize("C", [0.3, 10.0])
 def test_one_kernel_gives_the_support_vector_machine(method, C, moons):
     X, y = moons
-    model = make(method, kernels=Gaussian(0.7), normalisation=None, C=C, tol=1e-6).fit(X, y)
+    model = make(method, kernels=Gaussian(0.7), normalization=None, C=C, tol=1e-6).fit(X, y)
     svc = SVC(gamma=0.7, C=C, tol=1e-6).fit(X, y)
     # a gap of 1e-6 of the objective leaves the scores this free
     np.testing.assert_allclose(score(model, X), svc.decision_function(X), atol=0.02)
@@ -76,7 +76,7 @@ def test_one_kernel_gives_support_vector_regression(method, wave):
     X, y = wave
     settings = {"C": 2.0, "epsilon": 0.05}
     model = make(
-        method, "Regressor", Gaussian(0.7), normalisation=None, tol=1e-6, **settings
+        method, "Regressor", Gaussian(0.7), normalization=None, tol=1e-6, **settings
     ).fit(X, y)  # fmt: skip
     own = {name: value * y.std() for name, value in settings.items()}
     svr = SVR(gamma=0.7, tol=1e-6, **own).fit(X, y)
@@ -85,7 +85,7 @@ def test_one_kernel_gives_support_vector_regression(method, wave):
 
 def test_one_kernel_with_a_penalty_gives_the_machine_of_its_weight(moons):
     X, y = moons
-    model = make("SPGGMKL", kernels=Gaussian(0.7), normalisation=None, tol=1e-6, C=2.0).fit(X, y)
+    model = make("SPGGMKL", kernels=Gaussian(0.7), normalization=None, tol=1e-6, C=2.0).fit(X, y)
     weight = model.kernel_weights_[0]
     svc = SVC(kernel=lambda A, B: weight * Gaussian(0.7)(A, B), tol=1e-6, C=2.0).fit(X, y)
     np.testing.assert_allclose(score(model, X), svc.decision_function(X), atol=0.02)
@@ -93,7 +93,7 @@ def test_one_kernel_with_a_penalty_gives_the_machine_of_its_weight(moons):
 
 def test_uniform_weights_give_the_machine_of_the_mean(data):
     X, y = data[0], data[1]["Classifier"]
-    model = make("UniformMKL", normalisation=None, tol=1e-6, C=2.0).fit(X, y)
+    model = make("UniformMKL", normalization=None, tol=1e-6, C=2.0).fit(X, y)
     svc = SVC(kernel=lambda A, B: sum(kernel(A, B) for kernel in KERNELS) / 4, tol=1e-6, C=2.0)
     svc.fit(X, y)
     np.testing.assert_allclose(score(model, X), svc.decision_function(X), atol=0.02)
@@ -102,19 +102,19 @@ def test_uniform_weights_give_the_machine_of_the_mean(data):
 
 def test_three_classes_are_three_machines_against_the_rest(blobs):
     X, y = blobs
-    model = make("SimpleMKL", kernels=Gaussian(0.5), normalisation=None, tol=1e-6, C=2.0).fit(X, y)
+    model = make("SimpleMKL", kernels=Gaussian(0.5), normalization=None, tol=1e-6, C=2.0).fit(X, y)
     for c in range(3):
         svc = SVC(gamma=0.5, tol=1e-6, C=2.0).fit(X, y == c)
         np.testing.assert_allclose(score(model, X)[:, c], svc.decision_function(X), atol=0.02)
 
 
-@pytest.mark.parametrize("bias", ["penalised", "none"])
-def test_a_penalised_bias_is_a_constant_kernel_and_none_is_none(data, bias):
+@pytest.mark.parametrize("bias", ["penalized", "none"])
+def test_a_penalized_bias_is_a_constant_kernel_and_none_is_none(data, bias):
     X, y = data[0], data[1]["Classifier"]
     plain = make(
-        "UniformMKL", kernels=Gaussian(0.7), normalisation=None, tol=1e-7, bias=bias, C=2.0
+        "UniformMKL", kernels=Gaussian(0.7), normalization=None, tol=1e-7, bias=bias, C=2.0
     ).fit(X, y)  # fmt: skip
-    constant = 1.0 if bias == "penalised" else 0.0
+    constant = 1.0 if bias == "penalized" else 0.0
     gram = Gaussian(0.7)(X) + constant
     coef = np.zeros(len(X))
     support = places(plain.predictor_.support, X)
@@ -140,7 +140,10 @@ def test_all_ways_to_the_weights_reach_the_same_objective(data, task):
         make("SimpleMKL", task, tol=1e-4, weight_solver=solver).fit(X, y)
         for solver in ("reduced_gradient", "newton", "closed_form")
     ]
-    models += [make("SequentialMKL", task, tol=1e-4, chunk=chunk).fit(X, y) for chunk in (None, 1)]
+    models += [
+        make("SequentialMKL", task, tol=1e-4, chunk_size=chunk_size).fit(X, y)
+        for chunk_size in (None, 1)
+    ]
     np.testing.assert_allclose([m.objective_ for m in models], models[0].objective_, rtol=1e-3)
     assert max(m.duality_gap_ for m in models) < 1e-4 * models[0].objective_
     for model in models:
@@ -159,7 +162,7 @@ def test_learned_weights_are_no_worse_than_equal_ones(data, method, task):
 @EACH
 def test_the_objective_is_that_of_the_model(data, method, task):
     X, y = data[0], data[1][task]
-    model = make(method, task, normalisation=None, tol=1e-4, C=2.0).fit(X, y)
+    model = make(method, task, normalization=None, tol=1e-4, C=2.0).fit(X, y)
     grams = [kernel(X) for kernel in model.predictor_.kernels]
     support = places(model.predictor_.support, X)
     used = model.kernel_weights_[model.kernel_weights_ > 0]
@@ -180,7 +183,7 @@ def test_the_objective_is_that_of_the_model(data, method, task):
 def test_the_gap_of_sequential_mkl_covers_every_kernel(data):
     X, y = data[0], data[1]["Classifier"]
     model = nearlinear.SequentialMKLClassifier(
-        bank(widths=4), insertions=2, normalisation=None, tol=1e-3
+        bank(widths=4), max_insertions=2, normalization=None, tol=1e-3
     ).fit(X, y)  # fmt: skip
     support = places(model.predictor_.support, X)
     first = np.flatnonzero(model.kernel_weights_)[0]
@@ -196,7 +199,7 @@ def test_the_gap_of_sequential_mkl_covers_every_kernel(data):
 @EACH_SIMPLEX
 def test_kernels_times_s_and_c_over_s_leave_the_scores(data, method):
     X, y = data[0], data[1]["Classifier"]
-    settings = {"normalisation": None, "tol": 1e-5}
+    settings = {"normalization": None, "tol": 1e-5}
     plain = make(method, C=2.0, **settings).fit(X, y)
     scaled = make(method, kernels=[Scaled(k, 5.0) for k in KERNELS], C=0.4, **settings).fit(X, y)
     assert scaled.objective_ * 5.0 == pytest.approx(plain.objective_, rel=1e-4)
@@ -205,23 +208,23 @@ def test_kernels_times_s_and_c_over_s_leave_the_scores(data, method):
 
 @EACH_TASK
 @EACH
-@pytest.mark.parametrize("normalisation", ["variance", "trace", "diagonal"])
-def test_normalised_kernels_do_not_feel_their_scale(data, method, task, normalisation):
+@pytest.mark.parametrize("normalization", ["variance", "trace", "diagonal"])
+def test_normalized_kernels_do_not_feel_their_scale(data, method, task, normalization):
     X, y = data[0], data[1][task]
     scaled = [
         Scaled(kernel, factor) for kernel, factor in zip(KERNELS, (4, 0.5, 8, 2), strict=True)
     ]
-    settings = {"normalisation": normalisation, "tol": 1e-3}
+    settings = {"normalization": normalization, "tol": 1e-3}
     one, other = (make(method, task, part, **settings).fit(X, y) for part in (KERNELS, scaled))
     np.testing.assert_allclose(score(other, X), score(one, X), atol=0.02)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Polynomial(2), OnColumns(Linear(), (1,))])
-def test_a_unit_variance_is_that_of_the_centred_matrix(data, kernel):
+def test_a_unit_variance_is_that_of_the_centered_matrix(data, kernel):
     X, y = data[0], data[1]["Classifier"]
     gram = kernel.for_rows(X)(X)
-    centred = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
-    variance = np.trace(centred) / (len(X) - 1)
+    centered = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
+    variance = np.trace(centered) / (len(X) - 1)
     model = make("UniformMKL", kernels=kernel, tol=1e-6, C=2.0).fit(X, y)
     svc = SVC(kernel="precomputed", tol=1e-6, C=2.0).fit(gram / variance, y)
     np.testing.assert_allclose(score(model, X), svc.decision_function(gram / variance), atol=0.02)
@@ -232,7 +235,7 @@ def test_a_unit_trace_is_that_of_the_matrix(data):
     gram = Polynomial(2).for_rows(X)(X)
     gram /= np.trace(gram) / len(X)
     settings = {"tol": 1e-6, "C": 2.0}
-    model = make("UniformMKL", kernels=Polynomial(2), normalisation="trace", **settings).fit(X, y)
+    model = make("UniformMKL", kernels=Polynomial(2), normalization="trace", **settings).fit(X, y)
     svc = SVC(kernel="precomputed", **settings).fit(gram, y)
     np.testing.assert_allclose(score(model, X), svc.decision_function(gram), atol=0.02)
 
@@ -241,7 +244,7 @@ def test_a_unit_diagonal_is_that_of_cosines(data):
     X, y = data[0], data[1]["Classifier"]
     rows = X / np.linalg.norm(X, axis=1, keepdims=True)
     settings = {"tol": 1e-6, "C": 2.0}
-    model = make("UniformMKL", kernels="linear", normalisation="diagonal", **settings).fit(X, y)
+    model = make("UniformMKL", kernels="linear", normalization="diagonal", **settings).fit(X, y)
     svc = SVC(kernel="linear", **settings).fit(rows, y)
     np.testing.assert_allclose(score(model, X), svc.decision_function(rows), atol=0.02)
 
@@ -368,10 +371,10 @@ def stack(X, Z=None):
 
 @EACH_TASK
 @EACH
-@pytest.mark.parametrize("normalisation", ["variance", "trace", None])
-def test_a_stack_gives_what_its_kernels_give(data, method, task, normalisation):
+@pytest.mark.parametrize("normalization", ["variance", "trace", None])
+def test_a_stack_gives_what_its_kernels_give(data, method, task, normalization):
     X, y = data[0], data[1][task]
-    settings = {"normalisation": normalisation, "tol": 1e-5}
+    settings = {"normalization": normalization, "tol": 1e-5}
     given = make(method, task, "precomputed", **settings).fit(stack(X[:60]), y[:60])
     known = make(method, task, **settings).fit(X[:60], y[:60])
     assert given.objective_ == pytest.approx(known.objective_, rel=1e-4)
@@ -410,9 +413,9 @@ def test_a_single_precomputed_matrix_is_a_stack_of_one(data, method):
 def test_weights_of_rows_count_in_a_stack(data, method, task, rng):
     X, y = data[0], data[1][task]
     weight = rng.integers(0, 3, len(y)).astype(float)
-    given = make(method, task, "precomputed", tol=1e-5, normalisation=None)
+    given = make(method, task, "precomputed", tol=1e-5, normalization=None)
     given.fit(stack(X), y, sample_weight=weight)
-    known = make(method, task, tol=1e-5, normalisation=None).fit(X, y, sample_weight=weight)
+    known = make(method, task, tol=1e-5, normalization=None).fit(X, y, sample_weight=weight)
     assert given.objective_ == pytest.approx(known.objective_, rel=1e-4)
     np.testing.assert_allclose(score(given, stack(X)), score(known, X), atol=0.02)
 
@@ -447,7 +450,7 @@ def test_a_stack_with_another_number_of_kernels_is_refused(data):
 def test_a_stack_cannot_be_given_a_unit_diagonal(data):
     X, y = data[0], data[1]["Classifier"]
     with pytest.raises(ValueError, match="cannot be given a unit diagonal"):
-        make("SimpleMKL", kernels="precomputed", normalisation="diagonal").fit(stack(X), y)
+        make("SimpleMKL", kernels="precomputed", normalization="diagonal").fit(stack(X), y)
 
 
 # --- inside scikit-learn -----------------------------------------------------------------------
@@ -505,7 +508,7 @@ def test_weights_are_those_of_the_support_vector_machine(method, moons, rng):
     X, y = moons
     weight = rng.random(len(y)) * 3
     settings = {"tol": 1e-6, "C": 2.0, "class_weight": {1: 3.0}}
-    model = make(method, kernels=Gaussian(0.7), normalisation=None, **settings)
+    model = make(method, kernels=Gaussian(0.7), normalization=None, **settings)
     model.fit(X, y, sample_weight=weight)
     svc = SVC(gamma=0.7, **settings).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(score(model, X), svc.decision_function(X), atol=0.02)
@@ -578,15 +581,17 @@ def test_rows_on_demand_give_the_model_of_the_matrix(many, method, task, monkeyp
     settings = {"tol": 1e-3, **QUICK.get(method, {})}
     matrix = make(method, task, "gaussians", **settings).fit(X, y)
     computed = []
-    plain = kernel_machine.KernelLearning._source
+    plain = machine_kernels.KernelLearning._source
 
     def note(learning, weights, which):
         source = plain(learning, weights, which)
         computed.append(type(source).__name__)
         return source
 
-    monkeypatch.setattr(kernel_machine.KernelLearning, "_source", note)
-    monkeypatch.setattr(kernel_machine, "_GRAM_BYTES", 40_000)  # a hundred rows of single precision
+    monkeypatch.setattr(machine_kernels.KernelLearning, "_source", note)
+    monkeypatch.setattr(
+        machine_kernels, "_GRAM_BYTES", 40_000
+    )  # a hundred rows of single precision
     on_demand = make(method, task, "gaussians", **settings).fit(X, y)
     assert set(computed) == {"ComputedRows"}
     assert_same_model(on_demand, matrix, X)
@@ -645,7 +650,7 @@ def test_the_last_line_printed_has_the_gap_of_the_model(data, method, capsys):
 def test_a_fit_that_was_stopped_early_says_so(data, method, task):
     X, y = data[0], data[1][task]
     with pytest.warns(ConvergenceWarning) as caught:
-        extra = {"insertions": 1} if method == "SequentialMKL" else {}
+        extra = {"max_insertions": 1} if method == "SequentialMKL" else {}
         model = make(method, task, tol=1e-6, max_iter=1, **extra).fit(X, y)
     relative = model.duality_gap_ / model.objective_
     text = str(caught[0].message)
@@ -658,7 +663,9 @@ def test_a_stream_of_kernels_that_was_stopped_early_says_so(moons):
     kernels = [Linear(), Polynomial(1), Gaussian(width=10.0), Gaussian(width=0.3)]
     full = make("SequentialMKL", kernels=kernels).fit(*moons)
     with pytest.warns(ConvergenceWarning):
-        cut = make("SequentialMKL", kernels=kernels, chunk=1, insertions=1, max_iter=1).fit(*moons)
+        cut = make(
+            "SequentialMKL", kernels=kernels, chunk_size=1, max_insertions=1, max_iter=1
+        ).fit(*moons)
     assert cut.objective_ - full.objective_ <= cut.duality_gap_
 
 

@@ -1,4 +1,4 @@
-"""SVM-KNN from its definition: search, centre, scale, solve, answer."""
+"""SVM-KNN from its definition: search, center, scale, solve, answer."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ def kernel(A, B, gamma):
 
 def local_problem(x, points):
     """Query and points, moved to the points' mean and divided by their radius."""
-    centre = points.mean(axis=0)
-    radius = np.sqrt(((points - centre) ** 2).sum(axis=1).mean())
+    center = points.mean(axis=0)
+    radius = np.sqrt(((points - center) ** 2).sum(axis=1).mean())
     scale = 1.0 / radius if radius > 0 else 1.0
-    return (x - centre) * scale, (points - centre) * scale
+    return (x - center) * scale, (points - center) * scale
 
 
 def score(x, rows, signs, upper, ridge, n_neighbors, gamma):

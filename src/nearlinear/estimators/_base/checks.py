@@ -1,0 +1,154 @@
+"""What parameters and rows may be; the only file that imports scikit-learn's private names."""
+
+import os
+from dataclasses import fields, is_dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+__all__ = ["Interval", "check_sample_weight", "fit_context"]
+
+# The most that rows may weigh together, and that C may be: products of the two have squares.
+MOST_WEIGHT = 1e70
+_ROOM = 1e3  # for sums of squares over features, and differences of rows
+
+
+def positive():
+    """A number above zero."""
+    return Interval(Real, 0, None, closed="neither")
+
+
+def at_least(lowest, kind=Integral):
+    """A number not below ``lowest``; a count fits into 64 bits."""
+    if kind is Integral:
+        return Interval(kind, lowest, 2**63 - 1, closed="both")
+    return Interval(kind, lowest, None, closed="left")
+
+
+def cost():
+    """A number above zero whose square is finite, also after sums over rows."""
+    return Interval(Real, 0, MOST_WEIGHT, closed="right")
+
+
+def fraction():
+    """A number in [0, 1)."""
+    return Interval(Real, 0, 1, closed="left")
+
+
+def one_of(*names):
+    return StrOptions(set(names))
+
+
+_SHARED = {
+    "C": [cost()],
+    "epsilon": [at_least(0.0, Real)],
+    "tol": [positive()],
+    "max_iter": [at_least(1)],
+    "class_weight": [dict, one_of("balanced"), None],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+    "max_memory": [positive(), None],
+    "loss": [one_of("hinge", "squared_hinge", "log_loss")],
+    "n_anchors": [at_least(1), one_of("auto")],
+    "n_neighbors": [at_least(1)],
+    "anchors": [one_of("kmeans", "class_balanced"), "array-like"],
+    "sharpness": [positive()],
+    "kernels": "no_validation",  # anything that parse_kernels takes
+    "normalization": [one_of("variance", "trace", "diagonal"), None],
+    "bias": [one_of("free", "penalized", "none")],
+}
+
+
+def shared(*names):
+    """Constraints of parameters that mean the same in several estimators."""
+    return {name: _SHARED[name] for name in names}
+
+
+def require_sound(X):
+    """Refuse a CSR matrix that points outside itself."""
+    if not issparse(X) or X.format != "csr":
+        return
+    starts, columns, size = X.indptr, X.indices, min(len(X.data), len(X.indices))
+    good = len(starts) == X.shape[0] + 1 and starts[0] == 0 and starts[-1] <= size
+    # neighbors are compared, since their differences may wrap
+    good = good and bool(np.all(starts[1:] >= starts[:-1]))
+    good = good and (size == 0 or (columns.min() >= 0 and columns.max() < X.shape[1]))
+    if not good:
+        raise ValueError(
+            "X is a CSR matrix whose indptr or indices point outside of it: build the matrix anew."
+        )
+
+
+def require_moderate(X):
+    """Refuse features whose squares overflow, and rows whose squares all vanish."""
+    values = X.data if issparse(X) else X
+    if values.size == 0:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    limits = np.finfo(values.dtype)
+    most = float(limits.max) ** 0.5 / (_ROOM * X.shape[1] ** 0.5)
+    least = float(limits.tiny) ** 0.5 * _ROOM
+    if largest > most:
+        raise ValueError(
+            f"X has numbers as large as {largest:.1g}, whose squares are too large for "
+            f"{values.dtype}: scale the features, with StandardScaler for instance."
+        )
+    if 0.0 < largest < least:
+        raise ValueError(
+            f"X has no number larger than {largest:.1g}, and their squares are too small for "
+            f"{values.dtype}: scale the features, with StandardScaler for instance."
+        )
+
+
+def require_finite_model(model, predictor):
+    """Refuse a predictor that has diverged; the model keeps the one before it."""
+    if all(np.isfinite(array).all() for array in _arrays(predictor)):
+        return
+    steps = [name for name in ("learning_rate", "jitter", "C") if hasattr(model, name)]
+    raise ValueError(
+        f"The fit of {type(model).__name__} has diverged: lower {' or '.join(steps)}, or scale "
+        "the features."
+    )
+
+
+def _arrays(part):
+    """Every array of floats in a predictor. Sparse rows stay sparse: dense, they may be huge."""
+    if issparse(part):
+        yield part.data
+    elif isinstance(part, np.ndarray) and part.dtype.kind == "f":
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _arrays(item)
+    elif is_dataclass(part):
+        for field in fields(part):
+            if field.name != "upper":  # of a box, which has none under the squared hinge
+                yield from _arrays(getattr(part, field.name))
+
+
+def row_copies(X):
+    """Bytes that any fit takes: rows ordered, merged, centered and in blocks, and small things."""
+    stored = X.data.nbytes + X.indices.nbytes if issparse(X) else X.nbytes
+    return 5 * stored + (1 << 17)
+
+
+def require_memory(n_bytes, max_memory, advice):
+    """Refuse before allocating; ``max_memory`` None stands for the machine's memory."""
+    if max_memory is None:
+        max_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    n_bytes = float(min(n_bytes, 10**30))
+    if n_bytes > max_memory:
+        raise MemoryError(
+            f"This fit would need about {_shown(n_bytes)} beyond the data and may use "
+            f"{_shown(max_memory)}: {advice}, or raise max_memory."
+        )
+
+
+def _shown(n_bytes):
+    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.2f} MB"

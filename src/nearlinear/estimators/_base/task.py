@@ -1,0 +1,207 @@
+"""What is learned: classes or values. From what users pass to targets, and from scores back."""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..._warn import warn_user
+from ...solvers.machine.problem import DualProblem
+from .checks import MOST_WEIGHT, check_sample_weight
+from .target_units import TargetUnits
+
+_MANY_CLASSES, _MOST_CLASSES = 200, 5000  # a score for each of them and each row
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Labels; scores are margins, one column for two classes and else one per class."""
+
+    classes: np.ndarray
+    units, unit_attributes, score_name = TargetUnits(), {}, "accuracy"
+
+    @property
+    def attributes(self):
+        return {"classes_": self.classes}
+
+    @property
+    def n_outputs(self):
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def targets(self, labels, dtype):
+        """±1 targets of labels, which are positions among the classes."""
+        if len(self.classes) == 2:
+            return np.where(labels == 1, 1, -1).astype(dtype)[:, None]
+        return np.where(labels[:, None] == np.arange(len(self.classes)), 1, -1).astype(dtype)
+
+    def problems(self, rows, C, epsilon=None):
+        """One dual problem for each output."""
+        return [DualProblem.of_signs(signs, C * rows.weight) for signs in rows.targets.T]
+
+    def score(self, scores, targets, weight):
+        """Weighted fraction of rows whose highest score is that of their class."""
+        if scores.shape[1] == 1:
+            right = (scores > 0) == (targets > 0)
+            return float(np.average(right[:, 0], weights=weight))
+        return float(np.average(scores.argmax(axis=1) == targets.argmax(axis=1), weights=weight))
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Values, and the unit in which machines learn them."""
+
+    units: TargetUnits
+    score_name, attributes, n_outputs = "R²", {}, 1
+
+    @property
+    def unit_attributes(self):
+        return {"target_spread_": self.units.spread}
+
+    def problems(self, rows, C, epsilon):
+        """The one dual problem, of values in their unit."""
+        values = self.units.scaled(rows.targets[:, 0])
+        return [DualProblem.of_values(values, C * rows.weight, epsilon)]
+
+    def score(self, scores, targets, weight):
+        """R²: one less the fraction of the variance that is left."""
+        left = np.average((scores - targets)[:, 0] ** 2, weights=weight)
+        mean = np.average(targets[:, 0], weights=weight)
+        spread = np.average((targets[:, 0] - mean) ** 2, weights=weight)
+        return float(1.0 - left / spread) if spread > 0 else float(-left)
+
+
+def answers(classes, scores):
+    """Labels for the highest scores; values as they are where there are no classes."""
+    if classes is None:
+        return scores[:, 0]
+    if scores.shape[1] == 1:
+        return classes[(scores[:, 0] > 0).astype(np.intp)]
+    return classes[scores.argmax(axis=1)]
+
+
+def classes_in(model, X, y, sample_weight):
+    """The task of labels, their positions among the classes, and the weights of rows."""
+    _check_labels(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    weight = _class_weights(X, labels, classes, sample_weight, model.class_weight)
+    present = classes[np.unique(labels[weight > 0])].tolist()
+    if len(present) < 2:
+        raise ValueError(
+            f"{type(model).__name__} needs at least two classes with positive weight, "
+            f"y has one class: {present[0] if present else None!r}."
+        )
+    _require_few(classes)
+    return Classification(classes), labels, weight
+
+
+def classes_of_stream(model, X, y, classes, sample_weight):
+    """The same for rows of a stream, whose classes are named in the first call."""
+    _check_labels(y)
+    classes = _all_classes(model, classes)
+    labels = np.searchsorted(classes, y)
+    known = classes[np.minimum(labels, len(classes) - 1)] == y
+    if not np.all(known):
+        raise ValueError(
+            f"partial_fit met the label {y[~known].tolist()[0]!r}, which is not in classes; "
+            "list all classes in the first call."
+        )
+    weight = _class_weights(X, labels, classes, sample_weight, model.class_weight)
+    return Classification(classes), labels, weight
+
+
+def _all_classes(model, classes):
+    known = getattr(model, "classes_", None)
+    if classes is None:
+        if known is None:
+            raise ValueError("partial_fit needs classes in its first call.")
+        return known
+    classes = np.unique(classes)
+    _require_few(classes)
+    if len(classes) < 2:
+        raise ValueError(f"{type(model).__name__} needs at least two classes.")
+    if known is not None and not np.array_equal(classes, known):
+        raise ValueError(
+            f"classes={classes.tolist()} differs from {known.tolist()} of the "
+            "earlier calls; leave it out, or start a new model."
+        )
+    return classes
+
+
+def _check_labels(y):
+    """Labels of several types cannot be put in an order; numbers count as one type."""
+    if y.dtype == object:
+        kinds = {_kind(label) for label in y}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"y mixes labels of several types ({', '.join(sorted(kinds))}); "
+                "give all labels the same type."
+            )
+    check_classification_targets(y)
+
+
+def _kind(label):
+    for kind, name in ((str, "str"), (bool, "bool"), (numbers.Number, "int or float")):
+        if isinstance(label, kind):
+            return name
+    return type(label).__name__
+
+
+def _require_few(classes):
+    """Refuse what cannot be learned, and say what will take its time."""
+    if len(classes) > _MOST_CLASSES:
+        raise ValueError(
+            f"y has {len(classes)} classes, more than the {_MOST_CLASSES} that a classifier learns "
+            "here: take a regressor if y is a number, or merge rare classes."
+        )
+    if len(classes) > _MANY_CLASSES:
+        warn_user(
+            f"y has {len(classes)} classes, and the work grows with their number: this fit may "
+            "take minutes."
+        )
+
+
+def row_weights(X, sample_weight):
+    """Sample weights, checked; a copy."""
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weight.max() > 0:
+        raise ValueError("The sum of sample_weight is zero; give some row a positive weight.")
+    return _moderate(weight.copy())
+
+
+def _class_weights(X, labels, classes, sample_weight, class_weight):
+    """Sample weights times class weights, checked."""
+    weight = row_weights(X, sample_weight)
+    if class_weight is None:
+        return weight
+    if class_weight == "balanced":
+        mass = np.bincount(labels, weights=weight, minlength=len(classes))
+        factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
+    else:
+        factors = _named_factors(class_weight, classes.tolist())
+    with np.errstate(over="ignore"):
+        return _moderate(weight * factors[labels])
+
+
+def _moderate(weight):
+    """Weights whose sums and squares are finite."""
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not total <= MOST_WEIGHT:
+        raise ValueError(
+            f"The weights of the rows add up to {total:.1g}: divide them by their mean."
+        )
+    return weight
+
+
+def _named_factors(class_weight, names):
+    factors = np.ones(len(names))
+    for label, factor in class_weight.items():
+        if label not in names:
+            raise ValueError(f"class_weight has the key {label!r}, which y has not.")
+        if not (isinstance(factor, numbers.Real) and np.isfinite(factor) and factor >= 0):
+            raise ValueError(
+                f"class_weight of {label!r} is {factor!r}; it must be a number, 0 or more."
+            )
+        factors[names.index(label)] = factor
+    return factors

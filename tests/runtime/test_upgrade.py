@@ -1,0 +1,95 @@
+"""Files of earlier versions: old names become today's, and nothing else changes."""
+
+import copy
+import json
+import struct
+import zlib
+
+import pytest
+from runtime import crafted
+
+from nearlinear.runtime.container import MAGIC, from_bytes, to_bytes
+from nearlinear.runtime.upgrade import FIELDS, KINDS, PARAMETERS, VALUES, upgrade
+
+
+def in_old_names(value):
+    """A description as files of version 1 had it."""
+    if isinstance(value, list):
+        return [in_old_names(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    value = {name: in_old_names(item) for name, item in value.items()}
+    if value.get("$") == "object":
+        kinds = {new: old for old, new in KINDS.items()}
+        fields = {(kind, new): old for (kind, old), new in FIELDS.items()}
+        kind = value["kind"]
+        names = value["fields"]
+        value["fields"] = {fields.get((kind, name), name): names[name] for name in names}
+        value["kind"] = kinds.get(kind, kind)
+    return value
+
+
+def as_written(version, data):
+    """The bytes of a file as earlier versions wrote them: the checksum is that of the header."""
+    (length,) = struct.unpack_from("<Q", data, 16)
+    return MAGIC + struct.pack("<II", version, zlib.crc32(data[24 : 24 + length])) + data[16:]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("name", crafted.MODELS)
+def test_kinds_and_fields_get_their_new_names(name, version):
+    header, arrays = crafted.make(name)
+    data = to_bytes(in_old_names(header), arrays)
+    assert from_bytes(as_written(version, data))[0] == header
+
+
+def test_files_of_today_are_not_changed():
+    header, arrays = crafted.make("tree of TanhNode")
+    old = in_old_names(header)
+    assert old != header
+    assert from_bytes(to_bytes(old, arrays))[0] == old
+
+
+@pytest.mark.parametrize(("key", "new"), PARAMETERS.items(), ids=str)
+def test_parameters_get_their_new_names_or_go(key, new):
+    method, name = key
+    header = {"method": method or "LDKLClassifier", "parameters": parameters((name, 7), ("C", 1.0))}
+    member = copy.deepcopy(header)
+    header["members"] = [member]
+    upgrade(header)
+    wanted = parameters(("C", 1.0)) if new is None else parameters((new, 7), ("C", 1.0))
+    assert header["parameters"] == member["parameters"] == wanted
+
+
+@pytest.mark.parametrize(("key", "new"), VALUES.items(), ids=str)
+def test_values_get_their_new_names(key, new):
+    header = {"method": "SimpleMKLClassifier", "parameters": parameters(key, ("other", key[1]))}
+    upgrade(header)
+    assert header["parameters"] == parameters((key[0], new), ("other", key[1]))
+
+
+def parameters(*items):
+    return {"$": "dict", "items": [list(item) for item in items]}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {}, {"members": 1}, {"members": [1, None]}, {"method": [], "parameters": parameters()},
+        {"method": "X", "parameters": 3}, {"method": "X", "parameters": {"items": 3}},
+        {"method": "X", "parameters": {"items": [3, [], ["a"], [[], 1], ["bias", ["penalised"]]]}},
+        {"predictor": {"$": "object"}}, {"predictor": {"$": "object", "kind": [], "fields": {}}},
+        {"predictor": {"$": "object", "kind": "TreePath", "fields": 5}}, {"$": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_described_wrongly_is_left_to_the_rules(header):
+    before = copy.deepcopy(header)
+    upgrade(header)
+    assert header == before
+
+
+def test_a_deep_header_is_walked():
+    text = b'{"arrays":[],"x":' + b"[" * 900 + b"]" * 900 + b"}"
+    data = MAGIC + struct.pack("<IIQ", 1, zlib.crc32(text), len(text)) + text
+    assert json.dumps(from_bytes(data)[0]["x"]) == "[" * 900 + "]" * 900
