@@ -16,6 +16,7 @@ from sklearn.svm import SVC, SVR, LinearSVC
 from nearlinear import LMKLClassifier, LMKLRegressor
 from nearlinear.estimators import lmkl
 from nearlinear.kernels import Custom, Gaussian, Linear, OnColumns, Polynomial
+from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
 from nearlinear.predictors.gated import GatedExpansion, GatedLinear
 from nearlinear.solvers.localized.gate import GateObjective
@@ -610,9 +611,8 @@ def test_machines_from_columns_make_no_matrix(moons, monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("a whole Gram matrix")
 
-    for name in ("weighted", "modulated"):
+    for name in ("weighted", "modulated", "rows"):
         monkeypatch.setattr(Grams, name, refuse)
-    monkeypatch.setattr("nearlinear.solvers.mixture.objective.KernelLearning._source", refuse)
     model = make(solver="mwu", kernels=[Gaussian(0.5), AFFINE]).fit(*moons)
     assert model.score(*moons) > 0.9
     assert 0.0 <= model.duality_gap_ <= 1e-3 * model.objective_
@@ -730,14 +730,14 @@ def test_rows_on_demand_give_the_model_of_the_matrix(data, task, monkeypatch):
     X, y = data[0], data[1][task]
     settings = {"gate": Halves(), "n_copies": 2, "tol": 1e-4}
     matrix = make(task, [Gaussian(0.5)], **settings).fit(X, y)
-    computed, plain = [], lmkl.LEARNINGS["smo"]._source
+    computed, plain = [], GatedGrams.rows
 
-    def note(learning, weights, which):
-        source = plain(learning, weights, which)
+    def note(grams, weights, which, max_bytes):
+        source = plain(grams, weights, which, max_bytes)
         computed.append(type(source).__name__)
         return source
 
-    monkeypatch.setattr(lmkl.LEARNINGS["smo"], "_source", note)
+    monkeypatch.setattr(GatedGrams, "rows", note)
     # room for a few rows of the matrix
     monkeypatch.setattr("nearlinear.estimators._base.kernel_machine._GRAM_BYTES", 20_000)
     on_demand = make(task, [Gaussian(0.5)], **settings).fit(X, y)

@@ -96,8 +96,8 @@ def test_images_and_products_are_those_of_the_kernels(
 ):  # fmt: skip
     ours, general = make(X.astype(dtype), profile, per_feature)
     coef, which, rows = some_coefficients(rng, share), np.array([3, 0, 13]), rng.permutation(50)[:9]
-    images, products = ours.images(coef, which), ours.products(coef, which, rows)
-    np.testing.assert_allclose(images, general.images(coef, which), **close(dtype))
+    images, products = ours.products(coef, which), ours.products(coef, which, rows)
+    np.testing.assert_allclose(images, general.products(coef, which), **close(dtype))
     np.testing.assert_allclose(products, general.products(coef, which, rows), **close(dtype))
     assert images.dtype == products.dtype == np.float64
     assert images.shape == (3, np.count_nonzero(coef))
@@ -109,7 +109,7 @@ def test_coefficients_of_zero_are_answered_for_without_complaint(X, per_feature)
     coef, which = np.zeros(N_ROWS), np.arange(3)
     np.testing.assert_array_equal(ours.quadratics(coef, which), np.zeros(3))
     np.testing.assert_array_equal(ours.products(coef, which, np.arange(5)), np.zeros((3, 5)))
-    assert ours.images(coef, which).shape == (3, 0)
+    assert ours.products(coef, which).shape == (3, 0)
 
 
 def test_kernels_and_rows_are_counted(X):
@@ -149,7 +149,7 @@ def test_the_number_of_threads_does_not_change_a_bit(X, rng, profile, per_featur
     one, two = (make(X, profile, per_feature, n_jobs)[0] for n_jobs in (1, 2))
     coef, which = rng.standard_normal(N_ROWS), rng.permutation(N_KERNELS)
     np.testing.assert_array_equal(one.quadratics(coef, which), two.quadratics(coef, which))
-    np.testing.assert_array_equal(one.images(coef, which), two.images(coef, which))
+    np.testing.assert_array_equal(one.products(coef, which), two.products(coef, which))
 
 
 def _quadratic(dtype):

@@ -110,7 +110,7 @@ def test_images_are_the_plain_products_at_the_rows_in_use(
     X, gates, matrices, rng, as_rows, n_kept, share
 ):
     coef, which = some_coefficients(rng, share), np.array([5, 0, 3, 2])
-    found = make(as_rows(X), gates, n_kept).images(coef, which)
+    found = make(as_rows(X), gates, n_kept).products(coef, which)
     np.testing.assert_allclose(found, (matrices[which] @ coef)[:, coef != 0.0], atol=1e-11)
     assert found.dtype == np.float64
 
@@ -139,7 +139,7 @@ def test_quadratics_are_the_plain_ones(X, gates, matrices, rng, as_rows, n_kept,
 @each_share
 def test_pulls_are_products_without_the_rows_own_gate(X, gates, rng, as_rows, n_kept, share):
     coef = some_coefficients(rng, share)
-    found = make(as_rows(X), gates, n_kept).pulls(coef)
+    found = make(as_rows(X), gates, n_kept).ungated_products(coef)
     expected = [KERNELS[m](X) @ (coef * gates[:, q]) for q, m in enumerate(OWNERS)]
     np.testing.assert_allclose(found, np.array(expected)[:, coef != 0.0], atol=1e-11)
     assert found.shape == (N_COMPONENTS, np.count_nonzero(coef))
@@ -147,7 +147,7 @@ def test_pulls_are_products_without_the_rows_own_gate(X, gates, rng, as_rows, n_
 
 def test_pulls_are_derivatives_of_half_the_quadratics_by_the_gates(X, gates, rng):
     coef, step = rng.standard_normal(N_ROWS), 1e-5
-    pulls = coef * make(X, gates).pulls(coef)
+    pulls = coef * make(X, gates).ungated_products(coef)
     for i, q in [(0, 0), (7, 3), (39, 5)]:
         values = []
         for sign in (1.0, -1.0):
@@ -162,8 +162,8 @@ def test_no_coefficients_have_no_products(X, gates, n_kept):
     found, coef, which = make(X, gates, n_kept), np.zeros(N_ROWS), np.array([0, 4])
     np.testing.assert_array_equal(found.quadratics(coef, which), np.zeros(2))
     np.testing.assert_array_equal(found.products(coef, which, np.arange(5)), np.zeros((2, 5)))
-    assert found.images(coef, which).shape == (2, 0)
-    assert found.pulls(coef).shape == (N_COMPONENTS, 0)
+    assert found.products(coef, which).shape == (2, 0)
+    assert found.ungated_products(coef).shape == (N_COMPONENTS, 0)
 
 
 @each_memory
@@ -171,7 +171,7 @@ def test_a_component_that_is_shut_for_all_rows_has_no_share(X, gates, rng, n_kep
     gates[:, 3] = 0.0
     found, coef = make(X, gates, n_kept), rng.standard_normal(N_ROWS)
     assert found.quadratics(coef, np.array([3, 1]))[0] == 0.0
-    assert not found.images(coef, np.array([3])).any()
+    assert not found.products(coef, np.array([3])).any()
     assert not found.weighted(np.eye(N_COMPONENTS)[3]).any()
 
 
@@ -196,7 +196,7 @@ def test_single_precision_is_near_double(X, gates, matrices, rng, as_rows):
     found, coef = make(as_rows(X.astype(np.float32)), gates), rng.standard_normal(N_ROWS)
     which = np.arange(N_COMPONENTS)
     plain = matrices @ coef
-    np.testing.assert_allclose(found.images(coef, which), plain, **close(np.float32))
+    np.testing.assert_allclose(found.products(coef, which), plain, **close(np.float32))
     np.testing.assert_allclose(found.quadratics(coef, which), plain @ coef, rtol=1e-3)
 
 
@@ -208,8 +208,8 @@ def test_the_number_of_threads_does_not_change_a_bit(X, gates, rng, as_rows, dty
     one, two = (make(rows, gates, n_kept, n_jobs=n_jobs) for n_jobs in (1, 2))
     coef, which = some_coefficients(rng, 0.7), rng.permutation(N_COMPONENTS)
     np.testing.assert_array_equal(one.weighted(WEIGHTS["all"]), two.weighted(WEIGHTS["all"]))
-    np.testing.assert_array_equal(one.images(coef, which), two.images(coef, which))
-    np.testing.assert_array_equal(one.pulls(coef), two.pulls(coef))
+    np.testing.assert_array_equal(one.products(coef, which), two.products(coef, which))
+    np.testing.assert_array_equal(one.ungated_products(coef), two.ungated_products(coef))
     np.testing.assert_array_equal(one.columns([3, 9]), two.columns([3, 9]))
 
 
@@ -241,7 +241,7 @@ def test_new_gates_are_served_by_the_matrices_of_the_old_ones(X, gates, rng):
     for _ in range(2):
         found = GatedGrams(base, OWNERS, rng.random(gates.shape))
         found.weighted(WEIGHTS["all"])
-        found.pulls(rng.standard_normal(N_ROWS))
+        found.ungated_products(rng.standard_normal(N_ROWS))
         found.columns(np.arange(3))
     assert not any(kernel.calls for kernel in kernels)
 
@@ -258,7 +258,7 @@ def test_a_kernel_of_several_components_is_evaluated_once_a_tile(X, gates, rng):
     found.weighted(np.ones(3))
     assert len(kernel.calls) == 5 * 6 / 2
     kernel.calls.clear()
-    found.pulls(rng.standard_normal(N_ROWS))
+    found.ungated_products(rng.standard_normal(N_ROWS))
     assert sum(height * width for height, width in kernel.calls) == N_ROWS**2
 
 

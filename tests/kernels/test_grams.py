@@ -145,19 +145,19 @@ def test_products_of_all_rows_with_all_rows_are_the_plain_ones(X, rng, matrices)
 def test_images_are_the_products_at_the_rows_in_use(X, rng, matrices, as_rows, n_kept, share):
     coef = rng.standard_normal(N_ROWS) * (rng.random(N_ROWS) < share)
     expected = (matrices @ coef)[:, coef != 0.0][[3, 0, 2]]
-    found = make(as_rows(X), n_kept).images(coef, np.array([3, 0, 2]))
+    found = make(as_rows(X), n_kept).products(coef, np.array([3, 0, 2]))
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
 @each_memory
 def test_images_do_not_depend_on_threads(X, rng, n_kept):
     coef = rng.standard_normal(N_ROWS)
-    one, two = (make(X, n_kept, n_jobs=n).images(coef, np.arange(4)) for n in (1, 2))
+    one, two = (make(X, n_kept, n_jobs=n).products(coef, np.arange(4)) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
 
 
 def test_images_of_no_coefficients_are_empty(X):
-    assert make(X, 0).images(np.zeros(N_ROWS), np.arange(4)).shape == (4, 0)
+    assert make(X, 0).products(np.zeros(N_ROWS), np.arange(4)).shape == (4, 0)
 
 
 @each_form

@@ -157,7 +157,7 @@ def test_rows_left_out_catch_up_and_the_others_stay(X):
     others, rows = EVERYONE[::3], np.array([7, 9, 33])
     change, slack = np.array([1.0, -0.5, 0.25]), np.random.default_rng(4).standard_normal(N_ROWS)
     before = slack.copy()
-    source.catch_up(others, rows, change, slack)
+    source.subtract_at(others, rows, change, slack)
     expected = before[others] - change @ gram[np.ix_(rows, others)]
     np.testing.assert_allclose(slack[others], expected, atol=1e-6)
     kept = np.setdiff1d(EVERYONE, others)
@@ -170,7 +170,7 @@ def test_rows_left_out_catch_up_and_the_others_stay(X):
 )
 def test_nobody_catches_up_with_nothing(X, others, rows):
     source, slack = computed_rows(X, n_kept=6), np.ones(N_ROWS)
-    source.catch_up(others, rows, np.ones(len(rows)), slack)
+    source.subtract_at(others, rows, np.ones(len(rows)), slack)
     np.testing.assert_array_equal(slack, np.ones(N_ROWS))
     assert source.n_computed == 0
 
@@ -247,7 +247,7 @@ class TestMemory:
         everyone = np.arange(self.n_rows)
         self.ask(source, everyone, self.n_rows)
         source.subtract(everyone, np.ones(self.n_rows), np.zeros(self.n_rows))
-        source.catch_up(everyone[:2000], everyone[2000:], np.ones(1000), np.zeros(self.n_rows))
+        source.subtract_at(everyone[:2000], everyone[2000:], np.ones(1000), np.zeros(self.n_rows))
         assert source.n_computed > self.n_rows
         self.assert_within_budget()
 

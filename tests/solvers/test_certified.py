@@ -11,12 +11,11 @@ from nearlinear.kernels.conformal_grams import ConformalGrams
 from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
 from nearlinear.kernels.standard import Precomputed
-from nearlinear.solvers.conformal.feature_rows import FeatureLearning
 from nearlinear.solvers.machine.bias import FixedBias, FreeBias
+from nearlinear.solvers.machine.exchange import Exchange
 from nearlinear.solvers.machine.lasvm import fit_lasvm
 from nearlinear.solvers.machine.problem import DualProblem
-from nearlinear.solvers.mixture.exchange_objective import ExchangeLearning
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.mixture.objective import KernelObjective
 from reference.kernel_svm import dual_value, smallest_loss
 
 N_ROWS, C = 90, 1e4
@@ -94,24 +93,23 @@ def check(found, exact, problem, steps):
 def test_value_gap_and_prices_are_those_of_double_precision(X, rng, problem, maker, steps):
     grams, exact = MAKERS[maker](X, rng)
     steps = STEPS[steps]
-    kind = FeatureLearning if maker == "conformal" else KernelLearning
-    learning = kind(grams, problem, steps)
+    learning = KernelObjective(grams, problem, steps)
     weights = np.linspace(0.0, 1.0, len(exact))  # one kernel has no weight, and a price
-    found = learning.evaluate(weights, tol=1e-2)
+    found = learning.at(weights, tol=1e-2)
     check(learning.certified(found, tol=np.inf), exact, problem, steps)
     further = learning.certified(found, tol=1e-7)
     check(further, exact, problem, steps)
-    assert further.machine.gap <= 1e-7 * further.value
+    assert further.machine.gap <= 1e-7 * further.objective
 
 
 def test_in_double_precision_nothing_is_left_to_certify(X, problem):
-    learning = KernelLearning(Grams(KERNELS, X.astype(np.float64)), problem, FreeBias())
-    found = learning.evaluate(np.ones(3), tol=1e-2)
+    learning = KernelObjective(Grams(KERNELS, X.astype(np.float64)), problem, FreeBias())
+    found = learning.at(np.ones(3), tol=1e-2)
     assert learning.certified(found, tol=1e-9) is found
 
 
 def test_a_machine_from_columns_has_the_gap_of_its_squared_hinge(X, problem):
-    learning = ExchangeLearning(Grams(KERNELS, X), problem, FreeBias())
+    learning = KernelObjective(Grams(KERNELS, X), problem, FreeBias(), Exchange())
     weights = np.array([0.5, 0.0, 1.0])
     machine = learning.certified_machine(learning.solve(weights, tol=0.1), weights, tol=np.inf)
     coef, gram = machine.dual_coef, 0.5 * matrices(X)[0] + matrices(X)[2]

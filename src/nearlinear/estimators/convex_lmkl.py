@@ -14,6 +14,7 @@ from ..predictors.gated import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
 from ..solvers.mixture.groups import group_gap, solve_groups
+from ..solvers.mixture.objective import Descent
 from ..solvers.watch import Watch
 from ._base.constraints import SHARED, at_least, positive
 from ._base.gated_doc import documents_gated
@@ -134,12 +135,12 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         grams.keep(range(n_kernels))
         owners = np.tile(np.arange(n_kernels), n_clusters)
         gated = GatedGrams(grams, owners, np.repeat(values, n_kernels, axis=1))
-        learning = place.learn(gated, problem)
+        objective = place.objective(gated, problem)
         found, _ = solve_groups(
-            learning, n_clusters, p=self.p, tol=self.tol, max_iter=self.max_iter,
+            Descent(objective), n_clusters, p=self.p, tol=self.tol, max_iter=self.max_iter,
             watch=Watch(teller(self, "step")),
         )  # fmt: skip
-        found = learning.certified(found, tol=0.5 * self.tol)
+        found = objective.certified(found, 0.5 * self.tol)
         gap = group_gap(found, n_clusters, self.p)
         machine = found.machine
         components = ComponentScores.of_machines(
@@ -154,7 +155,7 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         }
         return Localized(
             GatedExpansion(Repeated(gate, n_kernels), components, machine.bias),
-            machine.dual_coef != 0.0, found.value, gap, machine.n_iter, details,
+            machine.dual_coef != 0.0, found.objective, gap, machine.n_iter, details,
         )  # fmt: skip
 
     def _share(self, place, rng):

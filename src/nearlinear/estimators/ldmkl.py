@@ -140,7 +140,7 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
                     coefs[m] *= n_kernels
                     grams, part = Grams([place.kernels[m]], place.rows.X), problem.take(rows)
                     slack = part.targets - grams.products(coefs[m], [0], rows)[0]
-                    biases[m], _ = place.learn(grams, part).fit_bias(slack)
+                    biases[m], _ = place.machine.fit_bias(part, slack)
         components = ComponentScores.of_machines(
             place.kernels, np.arange(n_kernels), place.rows.X, coefs, biases, self.n_features_in_
         )

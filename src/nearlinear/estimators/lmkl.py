@@ -19,7 +19,7 @@ from ..solvers.localized.gate import (
 from ..solvers.watch import Watch
 from ._base.constraints import at_least, one_of, positive
 from ._base.gated_doc import documents_gated
-from ._base.gated_machine import GATED_CONSTRAINTS, LEARNINGS, GatedMachines, Localized
+from ._base.gated_machine import GATED_CONSTRAINTS, MACHINES, GatedMachines, Localized
 from ._base.gating_rows import Checked, GatingRows
 from ._base.kernel_machine import KernelClassifier, KernelRegressor
 from ._base.lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
@@ -42,7 +42,7 @@ _CONSTRAINTS = {
     "gating_features": "no_validation",
     "gate_penalty": [at_least(0.0, Real)],
     "n_init": [at_least(1)],
-    "solver": [one_of("auto", "adam", *LEARNINGS)],
+    "solver": [one_of("auto", "adam", *MACHINES)],
     "max_epochs": [at_least(1), None],
     "batch_size": [at_least(1)],
     "learning_rate": [positive()],
@@ -61,7 +61,7 @@ class _LMKL(GatingRows, GatedMachines):
         grams.keep(range(len(place.kernels)))
         best, penalty = None, self.gate_penalty * self.C
         for _ in range(self.n_init):
-            objective = GateObjective(place.learn(grams, problem), owners, X, penalty)
+            objective = GateObjective(place.objective(grams, problem), owners, X, penalty)
             start = gate.start(X, len(owners), rng)
             size = 8 * _GATE_COPIES * len(start.parameters)
             require_memory(size, self.max_memory, "let the gate see fewer columns")

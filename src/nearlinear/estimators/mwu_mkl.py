@@ -135,8 +135,8 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         return learn_mixture(self, rows, _weigh)
 
 
-def _weigh(model, learning):
-    grams, problem = learning.grams, learning.problem
+def _weigh(model, descent):
+    grams, problem = descent.objective.grams, descent.objective.problem
     ridge = 1.0 / np.maximum(problem.upper - problem.lower, _SMALLEST_C)
     data = (grams.columns, grams.diagonals(), problem.targets, ridge)
     if model.solver == "exchange":
@@ -147,11 +147,11 @@ def _weigh(model, learning):
     exact = grams.in_double()
     if exact is not grams:
         scores, quadratics = mixed_scores(
-            exact, found.dual_coef, found.kernel_weights, learning.everyone
+            exact, found.dual_coef, found.kernel_weights, descent.objective.all_kernels
         )
         found = certify_mixture(found, scores, quadratics, problem.targets, ridge)
     gap = found.upper - found.lower
     figures = {"columns": found.n_columns}
-    learning.watch(Progress(found.n_iter, float(found.upper), float(gap), figures=figures))
+    descent.watch(Progress(found.n_iter, float(found.upper), float(gap), figures=figures))
     machine = MachineSolution(found.dual_coef, found.bias, found.upper, gap, found.n_iter, None)
     return Weighed(found.kernel_weights, machine, found.upper, gap, found.n_iter)

@@ -9,6 +9,7 @@ from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
+from ..solvers.mixture.objective import Descent
 from ..solvers.watch import Watch
 from ._base.constraints import SHARED, at_least, without
 from ._base.gated_doc import documents_gated
@@ -135,15 +136,15 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         folds = stratified_folds(problem.targets, _FOLDS, np.random.RandomState(0))
         folds = folds[: max(1, -(-_ENOUGH_ROWS * _FOLDS // len(problem)))]
         errors = held_out_errors(
-            plans, lambda part, rows: _learning(place, part, rows), place.kernels, place.rows.X,
+            plans, lambda part, rows: _objective(place, part, rows), place.kernels, place.rows.X,
             problem, folds,
         )  # fmt: skip
         for name, error in zip(_PLANS, errors, strict=True):
             tell(self, name, {"held-out error": float(error)})
         return plans[int(np.argmin(errors))]
 
-    def _equal(self, learning, watch=None):
-        return solve_equal(learning, tol=self.tol)
+    def _equal(self, descent, watch=None):
+        return solve_equal(descent, tol=self.tol)
 
     def _switching(self, n_selected):
         return partial(
@@ -159,7 +160,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
                 f"{n_kernels} kernels there are."
             )
         plan = self._plan(place, problem)
-        found = plan(_learning(place, problem), watch=Watch(teller(self, "round")))
+        found = plan(Descent(_objective(place, problem)), watch=Watch(teller(self, "round")))
         n_selected = found.n_selected
         weights, machine = found.evaluation.weights, found.evaluation.machine
         components = ComponentScores.of_machines(
@@ -180,7 +181,7 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         )  # fmt: skip
 
 
-def _learning(place, problem, rows=None):
+def _objective(place, problem, rows=None):
     grams = place.grams(rows=rows)
     grams.keep(range(len(place.kernels)))
-    return place.learn(grams, problem)
+    return place.objective(grams, problem)

@@ -240,12 +240,11 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         return learn_mixture(self, rows, _weigh, self.bias)
 
 
-def _weigh(model, learning):
+def _weigh(model, descent):
     found = solve_sequential(
-        learning, tol=model.tol, max_insertions=model.max_insertions,
-        chunk_size=model.chunk_size, max_rounds=model.max_iter,
-        watch=learning.watch,
+        descent, tol=model.tol, max_insertions=model.max_insertions,
+        chunk_size=model.chunk_size, max_rounds=model.max_iter, watch=descent.watch,
     )  # fmt: skip
-    found = certified(learning, found, tol=model.tol)
-    machine, value = found.evaluation.machine, found.evaluation.value
-    return Weighed(found.weights, machine, value, found.gap, found.n_rounds)
+    found = certified(descent.objective, found, tol=model.tol)
+    machine = found.evaluation.machine
+    return Weighed(found.weights, machine, found.objective, found.gap, found.n_rounds)

@@ -261,16 +261,18 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         return learn_mixture(self, rows, _weigh, self.bias)
 
 
-def _weigh(model, learning):
-    learning.grams.keep(learning.everyone)
-    options = {"tol": model.tol, "max_iter": model.max_iter, "watch": learning.watch}
+def _weigh(model, descent):
+    objective = descent.objective
+    objective.grams.keep(objective.all_kernels)
+    options = {"tol": model.tol, "max_iter": model.max_iter, "watch": descent.watch}
     solve = _WEIGHT_SOLVERS[model.weight_solver]
     if model.p > 1.0:  # the others work on the simplex
         solve, options["p"] = solve_closed_form, model.p
-    found = solve(learning, start_weights(learning.grams.n_kernels), **options)
-    found = learning.certified(found, tol=0.5 * model.tol)
-    if ball_gap(found, model.p) > model.tol * found.value and not learning.is_double:
-        learning = learning.in_double()  # weights found by rounded quadratics may be off, too
-        found = solve(learning, found.weights, **options)
+    found = solve(descent, start_weights(objective.grams.n_kernels), **options)
+    start = found.machine.dual_coef
+    found = objective.certified(found, 0.5 * model.tol)
+    if ball_gap(found, model.p) > model.tol * found.objective and not objective.is_double:
+        descent = descent.in_double(start)  # weights found by rounded quadratics may be off, too
+        found = solve(descent, found.weights, **options)
     gap = ball_gap(found, model.p)
-    return Weighed(found.weights, found.machine, found.value, gap, learning.n_machines)
+    return Weighed(found.weights, found.machine, found.objective, gap, descent.n_machines)

@@ -248,17 +248,19 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         return learn_mixture(self, rows, _weigh, self.bias)
 
 
-def _weigh(model, learning):
-    learning.grams.keep(learning.everyone)
-    start = start_weights(learning.grams.n_kernels)
-    penalty = Penalty(model.sigma * natural_sigma(learning, start), model.p)
-    options = {"tol": model.tol, "max_iter": model.max_iter, "watch": learning.watch}
-    found, _ = solve_spectral_gradient(learning, start, penalty, **options)
-    found = learning.certified(found, tol=0.5 * model.tol)
-    gap = penalty.gap(found, learning.problem, learning.steps.shift)
-    value = found.value + penalty.value(found.weights)
-    if gap > model.tol * value and not learning.is_double:
-        learning = learning.in_double()  # weights found by rounded quadratics may be off, too
-        found, gap = solve_spectral_gradient(learning, found.weights, penalty, **options)
-    value = found.value + penalty.value(found.weights)
-    return Weighed(found.weights, found.machine, value, gap, learning.n_machines)
+def _weigh(model, descent):
+    objective = descent.objective
+    objective.grams.keep(objective.all_kernels)
+    start = start_weights(objective.grams.n_kernels)
+    penalty = Penalty(model.sigma * natural_sigma(descent, start), model.p)
+    options = {"tol": model.tol, "max_iter": model.max_iter, "watch": descent.watch}
+    found, _ = solve_spectral_gradient(descent, start, penalty, **options)
+    latest = found.machine.dual_coef
+    found = objective.certified(found, 0.5 * model.tol)
+    gap = penalty.gap(found, objective.problem, objective.bias.shift)
+    value = found.objective + penalty.value(found.weights)
+    if gap > model.tol * value and not objective.is_double:
+        descent = descent.in_double(latest)  # weights found by rounded quadratics may be off, too
+        found, gap = solve_spectral_gradient(descent, found.weights, penalty, **options)
+    value = found.objective + penalty.value(found.weights)
+    return Weighed(found.weights, found.machine, value, gap, descent.n_machines)

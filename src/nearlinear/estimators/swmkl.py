@@ -113,10 +113,9 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         gate, owners = UnitLength(gate), np.arange(len(place.kernels))
         values = gate(place.rows.X)
         grams = GatedGrams(place.grams(), owners, values)
-        learning, weights = place.learn(grams, problem), np.ones(len(owners))
-        machine = learning.certified_machine(
-            learning.solve(weights, tol=self.tol), weights, tol=self.tol
-        )
+        objective, weights = place.objective(grams, problem), np.ones(len(owners))
+        machine = objective.solve(weights, self.tol)
+        machine = objective.certified_machine(machine, weights, self.tol)
         components = ComponentScores.of_machines(
             place.kernels, owners, place.rows.X, (machine.dual_coef[:, None] * values).T,
             np.zeros(len(owners)), self.n_features_in_,
@@ -128,10 +127,9 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         kernel = PairwiseNormalizedSum(tuple(place.kernels), X.shape[1])
         rows = with_gates(X, gate(X))
         grams = Grams([kernel], rows, n_jobs=self.n_jobs)
-        learning = place.learn(grams, problem)
-        machine = learning.certified_machine(
-            learning.solve(np.ones(1), tol=self.tol), np.ones(1), tol=self.tol
-        )
+        objective = place.objective(grams, problem)
+        machine = objective.solve(np.ones(1), self.tol)
+        machine = objective.certified_machine(machine, np.ones(1), self.tol)
         support = np.flatnonzero(machine.dual_coef)
         expansion = KernelExpansion(
             (kernel,), rows[support],

@@ -1,7 +1,10 @@
 """The mean of several kernels: the baseline of multiple kernel learning."""
 
+from dataclasses import replace
+
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from ..solvers.machine.working_sets import WorkingSets
 from ..solvers.mixture.simplex import start_weights
 from ._base.checks import shared
 from ._base.kernels import Weighed, learn_mixture
@@ -224,8 +227,9 @@ class UniformMKLRegressor(RegressorMixin, Model):
         return learn_mixture(self, rows, _weigh, self.bias)
 
 
-def _weigh(model, learning):
-    weights = start_weights(learning.grams.n_kernels)
-    machine = learning.solve(weights, tol=model.tol, max_iter=model.max_iter)
-    machine = learning.certified_machine(machine, weights, tol=model.tol)
+def _weigh(model, descent):
+    objective = replace(descent.objective, machine=WorkingSets(model.max_iter))
+    weights = start_weights(objective.grams.n_kernels)
+    machine = objective.solve(weights, model.tol)
+    machine = descent.objective.certified_machine(machine, weights, model.tol)
     return Weighed(weights, machine, machine.objective, machine.gap, machine.n_iter)

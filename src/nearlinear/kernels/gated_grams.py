@@ -7,9 +7,10 @@ from scipy.sparse import csr_matrix, hstack, issparse
 
 from .._cached import cached_property
 from .base import evaluates_pairs
+from .rows import SumRows
 
 
-class GatedGrams:
+class GatedGrams(SumRows):
     """What ``Grams`` is for kernels, for components that are a kernel and a gate each.
 
     ``owners`` has the number of every component's kernel in ``grams``, and ``gates`` its gate's
@@ -23,6 +24,7 @@ class GatedGrams:
         self.dtype, self.n_jobs = grams.dtype, grams.n_jobs
 
     def keep(self, which):
+        self.forget_sum()
         self.grams.keep(np.unique(self.owners[which]).tolist())
 
     def weighted(self, weights, out=None):
@@ -51,21 +53,18 @@ class GatedGrams:
     def landmarks(self):
         return self.X
 
-    def pulls(self, dual_coef):
+    def ungated_products(self, dual_coef):
         """K_q (a ∘ γ_q) at the rows of a ≠ 0, shape (n_components, n_used)."""
         used = np.flatnonzero(dual_coef)
         return self._products(dual_coef, self._all, used)
 
-    def images(self, dual_coef, which):
-        """γ_q ∘ K_q (a ∘ γ_q) at the rows of a ≠ 0 for the components ``which``."""
-        return self.products(dual_coef, which, np.flatnonzero(dual_coef))
-
-    def products(self, dual_coef, which, rows):
-        """The same at ``rows``."""
+    def products(self, dual_coef, which, rows=None):
+        """γ_q ∘ K_q (a ∘ γ_q) at ``rows``; None stands for the rows of a ≠ 0."""
+        rows = np.flatnonzero(dual_coef) if rows is None else rows
         return self.gates[np.ix_(rows, which)].T * self._products(dual_coef, which, rows)
 
     def quadratics(self, dual_coef, which):
-        return self.images(dual_coef, which) @ dual_coef[dual_coef != 0.0]
+        return self.products(dual_coef, which) @ dual_coef[dual_coef != 0.0]
 
     def columns(self, rows):
         """Columns of all matrices, shape (n_components, n_rows, len(rows))."""

@@ -1,10 +1,13 @@
 """Gram matrices of many kernels on the training rows: computed when needed, kept while they fit."""
 
+from typing import Protocol
+
 import numpy as np
 
 from .._compile import run_blocks
 from .composite import WeightedSum
 from .pairs import Pairs
+from .rows import RowSource, SumRows
 
 # A tile of this many entries stays in a core's cache while all kernels read its distances.
 _TILE = 1 << 16
@@ -12,7 +15,33 @@ _TILE = 1 << 16
 DOUBLE_ROWS = 1000
 
 
-class Grams:
+class GramSource(Protocol):
+    """The Gram matrices K_m of some kernels on the training rows."""
+
+    n_kernels: int
+    n_rows: int
+    dtype: np.dtype
+
+    def keep(self, which):
+        """Hold these matrices, as far as they fit; forget all others."""
+
+    def weighted(self, weights, out=None) -> np.ndarray:
+        """Σ_m weights_m K_m."""
+
+    def products(self, dual_coef, which, rows=None) -> np.ndarray:
+        """(K_m a) at ``rows``; None stands for the rows of a ≠ 0."""
+
+    def quadratics(self, dual_coef, which) -> np.ndarray:
+        """S_m = aᵀK_m a."""
+
+    def rows(self, weights, which, max_bytes) -> RowSource:
+        """Rows of Σ_m weights_m K_m: a matrix where that fits, else computed on demand."""
+
+    def in_double(self) -> "GramSource":
+        """The same in double precision."""
+
+
+class Grams(SumRows):
     """The Gram matrices K_m of ``kernels`` on the rows ``X``, within ``max_bytes``.
 
     What does not fit is computed anew each time, tile by tile, all kernels of a tile sharing its
@@ -83,6 +112,7 @@ class Grams:
 
     def keep(self, which):
         """Hold the matrices of these kernels, as far as they fit; forget all others."""
+        self.forget_sum()
         self._room += sum(self._kept.pop(m).nbytes for m in set(self._kept) - set(which))
         if self.dtype == np.float32:
             # as large as these are, reading them back takes as long as computing them anew
@@ -174,8 +204,8 @@ class Grams:
             found[unknown] += values
         return found
 
-    def images(self, dual_coef, which):
-        """(K_m a) at the rows of a ≠ 0 for the kernels ``which``; a tile serves both its sides."""
+    def _own_products(self, dual_coef, which):
+        """(K_m a) at the rows of a ≠ 0; a tile serves both its sides."""
         used = np.flatnonzero(dual_coef)
         coef = dual_coef[used].astype(self.dtype)
         found = np.zeros((len(which), len(used)))
@@ -202,8 +232,13 @@ class Grams:
                 found[unknown, columns] += below
         return found
 
-    def products(self, dual_coef, which, rows):
-        """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows))."""
+    def products(self, dual_coef, which, rows=None):
+        """(K_m a) at ``rows`` for the kernels ``which``, shape (len(which), len(rows)).
+
+        None stands for the rows of a ≠ 0.
+        """
+        if rows is None:
+            return self._own_products(dual_coef, which)
         found = self.products_of_many([dual_coef[:, None]] * len(which), which, rows)
         return np.array([product[:, 0] for product in found]).reshape(len(which), len(rows))
 

@@ -1,5 +1,7 @@
 """Where a solver gets its rows of the kernel matrix: a matrix in memory, or computed on demand."""
 
+from typing import Protocol
+
 import numpy as np
 
 from .._compile import compiled
@@ -8,6 +10,54 @@ from .pairs import Pairs
 # Entries of a tile that is computed at once: it and its distances stay in a core's cache.
 _TILE = 1 << 17
 _STRIP = 256  # rows of a tile
+
+
+class RowSource(Protocol):
+    """A kernel matrix K as a solver of machines reads it."""
+
+    n_rows: int
+    working_set: int  # rows that are solved for together
+    whole_set: int  # up to so many rows, all are solved for together
+
+    def block(self, rows) -> np.ndarray:
+        """K[rows, rows]."""
+
+    def restrict(self, columns):
+        """Serve these columns from here on."""
+
+    def subtract(self, rows, change, slack):
+        """slack −= K[:, rows] change, at the columns served."""
+
+    def subtract_at(self, others, rows, change, slack):
+        """The same, at the columns ``others``."""
+
+
+class SumRows:
+    """What Gram sources share: rows of Σ_m weights_m K_m.
+
+    The matrix of the last weights is at hand: the curvature reads it once more.
+    """
+
+    _matrix = _weights = None
+
+    def rows(self, weights, which, max_bytes):
+        """A matrix in memory where that fits, else rows on demand."""
+        if self.n_rows**2 * self.dtype.itemsize > max_bytes:
+            used = np.flatnonzero(weights)
+            return self.rows_on_demand(weights[used], which[used], max_bytes)
+        all_weights = np.zeros(self.n_kernels)
+        all_weights[which] = weights
+        if not np.array_equal(all_weights, self._weights):
+            self._matrix = self.weighted(all_weights, out=self._matrix)
+            self._weights = all_weights
+        return GramRows(self._matrix)
+
+    def rows_on_demand(self, weights, which, max_bytes):
+        kernel = self.mixture(weights, which)
+        return ComputedRows(kernel, self.X, max_bytes, self.landmarks, dtype=self.dtype)
+
+    def forget_sum(self):
+        self._matrix = self._weights = None
 
 
 class GramRows:
@@ -33,11 +83,11 @@ class GramRows:
         """slack −= Σ_r change_r K_r, at all columns."""
         _subtract_rows(self.gram, rows, change, slack)
 
-    def catch_up(self, others, rows, change, slack):
+    def subtract_at(self, others, rows, change, slack):
         """The same, at the columns ``others`` only."""
-        told = slack.copy()
-        _subtract_rows(self.gram, rows, change, told)
-        slack[others] = told[others]
+        new = slack.copy()
+        _subtract_rows(self.gram, rows, change, new)
+        slack[others] = new[others]
 
 
 class ComputedRows:
@@ -124,17 +174,16 @@ class ComputedRows:
         slots = self._slot_of[rows]
         _subtract_rows(self._rows, slots[slots >= 0], change[slots >= 0], slack)
         if len(passing):
-            self._pass_by(rows[passing], change[passing], slack)
+            self._subtract_unkept(rows[passing], change[passing], slack, self._Z)
 
-    def catch_up(self, others, rows, change, slack):
+    def subtract_at(self, others, rows, change, slack):
         """slack −= Σ_r change_r K_r, at the columns ``others``; nothing is kept."""
         if len(rows) and len(others):
-            told = slack[others]
-            self._pass_by(rows, change, told, self.landmarks[others])
-            slack[others] = told
+            new = slack[others]
+            self._subtract_unkept(rows, change, new, self.landmarks[others])
+            slack[others] = new
 
-    def _pass_by(self, rows, change, slack, Z=None):
-        Z = self._Z if Z is None else Z
+    def _subtract_unkept(self, rows, change, slack, Z):
         self.n_computed += len(rows)
         for start in range(0, len(rows), _STRIP):
             X = self.X[rows[start : start + _STRIP]]

@@ -1,10 +1,19 @@
 """What solvers start from and return: frozen records of plain arrays."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from ..gates.anchors import SoftAssignment
+
+
+class Solution(Protocol):
+    """What every solver returns, whatever else; the optimum is at most ``gap`` below."""
+
+    objective: float
+    gap: float
+    n_iter: int
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.localized.success import SingleKernel, stratified_folds
 from nearlinear.solvers.machine.bias import FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.machine.working_sets import WorkingSets
 
 KERNELS = [Gaussian(0.3), Gaussian(5.0), Linear()]
 METHODS = {"SwMKL": SwMKLClassifier, "LDMKL": LDMKLClassifier}
@@ -322,7 +322,7 @@ def test_a_vote_lies_between_minus_one_and_one(data, rng, vote):
 def test_a_kernel_that_answers_for_few_rows_keeps_its_first_machine(rows, is_solved_anew):
     X, signs = np.random.default_rng(0).standard_normal((60, 2)), np.tile([1.0, -1.0], 30)
     problem = DualProblem.of_signs(signs, np.full(60, C))
-    single = SingleKernel(Linear(), X, KernelLearning, FreeBias(), tol=1e-6, max_bytes=1e9)
+    single = SingleKernel(Linear(), X, WorkingSets(), FreeBias(), tol=1e-6, max_bytes=1e9)
     first = single.solve(problem)
     solved_on, found = _retrained(single, first, rows, problem)
     assert (found is not first) == is_solved_anew

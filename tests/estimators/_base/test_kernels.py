@@ -16,7 +16,8 @@ from sklearn.svm import SVC, SVR
 import nearlinear
 from nearlinear.estimators._base import kernels as machine_kernels
 from nearlinear.kernels import Custom, Family, Gaussian, Linear, OnColumns, Polynomial, Scaled, bank
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.kernels.grams import Grams
+from nearlinear.solvers.mixture.objective import KernelObjective
 
 LEARNED = ["SimpleMKL", "SPGGMKL", "SequentialMKL"]
 ALL = ["UniformMKL", *LEARNED]
@@ -581,17 +582,16 @@ def test_rows_on_demand_give_the_model_of_the_matrix(many, method, task, monkeyp
     settings = {"tol": 1e-3, **QUICK.get(method, {})}
     matrix = make(method, task, "gaussians", **settings).fit(X, y)
     computed = []
-    plain = machine_kernels.KernelLearning._source
+    plain = Grams.rows
 
-    def note(learning, weights, which):
-        source = plain(learning, weights, which)
+    def note(grams, weights, which, max_bytes):
+        source = plain(grams, weights, which, max_bytes)
         computed.append(type(source).__name__)
         return source
 
-    monkeypatch.setattr(machine_kernels.KernelLearning, "_source", note)
-    monkeypatch.setattr(
-        machine_kernels, "_GRAM_BYTES", 40_000
-    )  # a hundred rows of single precision
+    monkeypatch.setattr(Grams, "rows", note)
+    # a hundred rows of single precision
+    monkeypatch.setattr(machine_kernels, "_GRAM_BYTES", 40_000)
     on_demand = make(method, task, "gaussians", **settings).fit(X, y)
     assert set(computed) == {"ComputedRows"}
     assert_same_model(on_demand, matrix, X)
@@ -676,7 +676,7 @@ def test_a_machine_of_equal_weights_that_was_stopped_early_says_so(moons):
 
 def test_a_search_that_is_interrupted_leaves_its_last_weights(moons, monkeypatch):
     X, y = moons
-    evaluate, calls = KernelLearning.evaluate, []
+    evaluate, calls = KernelObjective.at, []
 
     def impatient(self, *args, **kwargs):
         if len(calls) == 2:
@@ -684,7 +684,7 @@ def test_a_search_that_is_interrupted_leaves_its_last_weights(moons, monkeypatch
         calls.append(1)
         return evaluate(self, *args, **kwargs)
 
-    monkeypatch.setattr(KernelLearning, "evaluate", impatient)
+    monkeypatch.setattr(KernelObjective, "at", impatient)
     model = nearlinear.SimpleMKLClassifier()
     with pytest.raises(KeyboardInterrupt, match="Interrupted"):
         model.fit(X, y)
@@ -697,6 +697,6 @@ def test_an_interruption_before_anything_is_found_is_passed_on(moons, monkeypatc
     def interrupted(self, *args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(KernelLearning, "evaluate", interrupted)
+    monkeypatch.setattr(KernelObjective, "at", interrupted)
     with pytest.raises(KeyboardInterrupt):
         nearlinear.SimpleMKLClassifier().fit(*moons)

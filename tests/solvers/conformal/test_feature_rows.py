@@ -7,15 +7,14 @@ from nearlinear.kernels import Conformal, Scaled
 from nearlinear.kernels import candidates as conformal_bank
 from nearlinear.kernels.candidates import ConformalBank
 from nearlinear.kernels.conformal import PROFILES
-from nearlinear.kernels.conformal_grams import ConformalGrams
+from nearlinear.kernels.conformal_grams import ConformalGrams, FeatureRows
 from nearlinear.kernels.grams import Grams
 from nearlinear.kernels.rows import GramRows
-from nearlinear.solvers.conformal.feature_rows import FeatureLearning, FeatureRows
 from nearlinear.solvers.machine.bias import FixedBias, FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
 from nearlinear.solvers.machine.working_sets import solve_kernel_machine
 from nearlinear.solvers.mixture.active_set import solve_sequential
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.mixture.objective import Descent, KernelObjective
 from nearlinear.solvers.mixture.simplex import solve_newton
 
 N_ROWS = 120
@@ -119,7 +118,7 @@ def test_rows_left_out_catch_up_and_the_others_stay(X, rng):
     change, slack = rng.standard_normal(3), rng.standard_normal(N_ROWS)
     before = slack.copy()
     source.restrict(np.setdiff1d(EVERYONE, others))
-    source.catch_up(others, rows, change, slack)
+    source.subtract_at(others, rows, change, slack)
     expected = before[others] - change @ gram[np.ix_(rows, others)]
     np.testing.assert_allclose(slack[others], expected, atol=1e-12)
     kept = np.setdiff1d(EVERYONE, others)
@@ -131,7 +130,7 @@ def test_rows_left_out_catch_up_and_the_others_stay(X, rng):
 )
 def test_nobody_catches_up_with_nothing(X, others, rows):
     source, slack = feature_rows(make_bank(X), X), np.ones(N_ROWS)
-    source.catch_up(others, rows, np.ones(len(rows)), slack)
+    source.subtract_at(others, rows, np.ones(len(rows)), slack)
     np.testing.assert_array_equal(slack, np.ones(N_ROWS))
 
 
@@ -193,10 +192,10 @@ def learn(X, problem):
     def make(way, task="classes", steps=BIASES[1], profile="gaussian", per_feature=False):
         bank = make_bank(X, profile, per_feature)
         if way == "features":
-            return FeatureLearning(ConformalGrams(bank, X), problem(task), steps, max_bytes=1000)
+            return KernelObjective(ConformalGrams(bank, X), problem(task), steps, max_bytes=1000)
         if way == "features in a matrix":
-            return FeatureLearning(ConformalGrams(bank, X), problem(task), steps)
-        return KernelLearning(Grams(kernels_of(bank), X), problem(task), steps)
+            return KernelObjective(ConformalGrams(bank, X), problem(task), steps)
+        return KernelObjective(Grams(kernels_of(bank), X), problem(task), steps)
 
     return make
 
@@ -212,9 +211,9 @@ def test_an_evaluation_is_that_of_the_kernels(
     monkeypatch.setattr(FeatureRows, "whole_set", 32)
     ours = learn(way, task, steps, per_feature=per_feature)
     general = learn("kernels", task, steps, per_feature=per_feature)
-    found = ours.evaluate(WEIGHTS, tol=1e-7, which=WHICH)
-    expected = general.evaluate(WEIGHTS, tol=1e-7, which=WHICH)
-    assert found.value == pytest.approx(expected.value, rel=2e-7)
+    found = ours.at(WEIGHTS, tol=1e-7, which=WHICH)
+    expected = general.at(WEIGHTS, tol=1e-7, which=WHICH)
+    assert found.objective == pytest.approx(expected.objective, rel=2e-7)
     np.testing.assert_allclose(found.quadratics, expected.quadratics, rtol=0.01)  # of two vectors
     exact = general.grams.quadratics(found.machine.dual_coef, WHICH)
     np.testing.assert_allclose(found.quadratics, exact, rtol=1e-9)
@@ -225,7 +224,7 @@ def test_an_evaluation_is_that_of_the_kernels(
 @EACH_BIAS
 def test_the_curvature_is_that_of_the_kernels(learn, way, task, steps):
     ours, general = learn(way, task, steps), learn("kernels", task, steps)
-    found = general.evaluate(WEIGHTS, tol=1e-6, which=WHICH)
+    found = general.at(WEIGHTS, tol=1e-6, which=WHICH)
     expected = general.curvature(found, WHICH)
     assert np.abs(expected).max() > 0.0
     np.testing.assert_allclose(
@@ -238,9 +237,9 @@ def test_the_curvature_is_that_of_the_kernels(learn, way, task, steps):
 @EACH_REACH
 def test_the_best_weights_are_those_of_the_kernels(learn, way, profile, per_feature):
     setting = {"profile": profile, "per_feature": per_feature}
-    found = solve_newton(learn(way, **setting), WEIGHTS, tol=1e-5, which=WHICH)
-    expected = solve_newton(learn("kernels", **setting), WEIGHTS, tol=1e-5, which=WHICH)
-    assert found.value == pytest.approx(expected.value, rel=2e-5)
+    found = solve_newton(Descent(learn(way, **setting)), WEIGHTS, tol=1e-5, which=WHICH)
+    expected = solve_newton(Descent(learn("kernels", **setting)), WEIGHTS, tol=1e-5, which=WHICH)
+    assert found.objective == pytest.approx(expected.objective, rel=2e-5)
 
 
 @EACH_WAY
@@ -249,8 +248,8 @@ def test_the_best_weights_are_those_of_the_kernels(learn, way, profile, per_feat
 def test_few_kernels_at_work_reach_the_optimum_of_all(learn, way, task, steps, monkeypatch):
     monkeypatch.setattr(FeatureRows, "working_set", 64)
     monkeypatch.setattr(FeatureRows, "whole_set", 64)
-    found = solve_sequential(learn(way, task, steps), tol=1e-3, max_insertions=3)
-    expected = solve_sequential(learn("kernels", task, steps), tol=1e-3, max_insertions=3)
+    found = solve_sequential(Descent(learn(way, task, steps)), tol=1e-3, max_insertions=3)
+    expected = solve_sequential(Descent(learn("kernels", task, steps)), tol=1e-3, max_insertions=3)
     assert found.gap <= 1e-3 * found.objective
     assert found.objective - found.gap <= expected.objective * (1 + 1e-9)
     assert expected.objective - expected.gap <= found.objective * (1 + 1e-9)

@@ -7,12 +7,12 @@ from nearlinear.kernels.candidates import ConformalBank, ConformalScales
 from nearlinear.kernels.conformal import PROFILES
 from nearlinear.kernels.conformal_grams import ConformalGrams
 from nearlinear.kernels.rows import GramRows
-from nearlinear.solvers.conformal.feature_rows import FeatureLearning
 from nearlinear.solvers.conformal.stream import ConformalStream
 from nearlinear.solvers.machine.bias import FixedBias, FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
 from nearlinear.solvers.machine.working_sets import solve_kernel_machine
 from nearlinear.solvers.mixture.active_set import solve_sequential
+from nearlinear.solvers.mixture.objective import Descent, KernelObjective
 from reference.conformal import bank_features, bank_gram
 
 BIASES = [FreeBias(), FixedBias(1.0), FixedBias()]
@@ -442,7 +442,7 @@ def test_a_stream_comes_near_the_batch_optimum(make, task, steps):
     assert np.all(dual_values(stream, steps) >= 0.98 * reached)
     grams = ConformalGrams(stream.scales.bank(rows.X[::2]), rows.X)
     for o, problem in enumerate(rows.problems(rows.y, rows.weight)):
-        found = solve_sequential(FeatureLearning(grams, problem, steps), tol=0.05)
+        found = solve_sequential(Descent(KernelObjective(grams, problem, steps)), tol=0.05)
         assert reached[o] <= 1.6 * found.objective  # not all kernels were tried
 
 
@@ -452,8 +452,8 @@ def solve_batch(rows, steps):
     bank = scales.bank(rows.X[::4])
     machines, coefs = [], []
     for problem in rows.problems(rows.y, rows.weight):
-        learning = FeatureLearning(ConformalGrams(bank, rows.X), problem, steps)
-        found = solve_sequential(learning, tol=0.1)
+        learning = KernelObjective(ConformalGrams(bank, rows.X), problem, steps)
+        found = solve_sequential(Descent(learning), tol=0.1)
         machines.append((bank.take(np.flatnonzero(found.weights)), found.evaluation))
         coefs.append(found.evaluation.machine.dual_coef)
     return machines, np.stack(coefs, axis=1)

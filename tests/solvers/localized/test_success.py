@@ -8,9 +8,9 @@ from sklearn.svm import SVC, SVR
 from nearlinear.kernels import Gaussian, Linear
 from nearlinear.solvers.localized.success import SingleKernel, learn_success, stratified_folds
 from nearlinear.solvers.machine.bias import FreeBias
+from nearlinear.solvers.machine.exchange import Exchange
 from nearlinear.solvers.machine.problem import DualProblem
-from nearlinear.solvers.mixture.exchange_objective import ExchangeLearning
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.machine.working_sets import WorkingSets
 
 N_ROWS = 50
 
@@ -23,9 +23,9 @@ def rows():
 
 @pytest.fixture
 def single(rows):
-    def make(kernel=None, X=rows[0], learning=KernelLearning, tol=1e-7):
+    def make(kernel=None, X=rows[0], machine=None, tol=1e-7):
         kernel = kernel or Gaussian(0.7)
-        return SingleKernel(kernel, X, learning, FreeBias(), tol=tol, max_bytes=1e9)
+        return SingleKernel(kernel, X, machine or WorkingSets(), FreeBias(), tol=tol, max_bytes=1e9)
 
     return make
 
@@ -67,7 +67,7 @@ def test_a_machine_of_some_rows_scores_the_others(single, problem, rows):
 
 
 def test_another_way_to_the_machine_may_be_named(single, problem, rows):
-    machine = single(learning=ExchangeLearning, tol=1e-4).solve(problem)
+    machine = single(machine=Exchange(), tol=1e-4).solve(problem)
     plain = single().solve(problem)
     # the squared hinge has no bound on its coefficients
     assert np.abs(machine.dual_coef).max() != pytest.approx(np.abs(plain.dual_coef).max(), rel=0.01)
@@ -75,7 +75,7 @@ def test_another_way_to_the_machine_may_be_named(single, problem, rows):
 
 def test_a_regression_is_the_same_beside_both_machines(single, problem):
     values = DualProblem.of_values(problem.targets, np.ones(len(problem)), 0.1)
-    found = [single(learning=kind).regress(values) for kind in (KernelLearning, ExchangeLearning)]
+    found = [single(machine=kind).regress(values) for kind in (WorkingSets(), Exchange())]
     np.testing.assert_allclose(found[0].dual_coef, found[1].dual_coef, atol=1e-3)
     assert np.abs(found[1].dual_coef).max() <= 1.0
 
@@ -137,7 +137,7 @@ def test_constant_success_gives_a_constant_regression(single, rows):
 
 def test_regressions_are_solved_by_pair_steps_whatever_solves_machines(single, problem):
     found = learn_success(
-        single(learning=ExchangeLearning, tol=1e-3), problem, np.ones(N_ROWS), C=1.0, epsilon=0.01
+        single(machine=Exchange(), tol=1e-3), problem, np.ones(N_ROWS), C=1.0, epsilon=0.01
     )
     # the box of the ε-insensitive machine, whose coefficients sum to zero
     assert np.abs(found.regression.dual_coef).max() <= 1.0

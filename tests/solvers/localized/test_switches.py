@@ -1,5 +1,6 @@
 """Kernels switched on and off for every row: with all on, multiple kernel learning."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -10,11 +11,12 @@ from sklearn.datasets import make_moons
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
+from nearlinear.solvers.localized import switches
 from nearlinear.solvers.localized.switches import held_out_errors, solve_equal, solve_switched
 from nearlinear.solvers.machine.bias import FreeBias
+from nearlinear.solvers.machine.exchange import Exchange
 from nearlinear.solvers.machine.problem import DualProblem
-from nearlinear.solvers.mixture.exchange_objective import ExchangeLearning
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.mixture.objective import Descent, KernelObjective
 from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
 
 KERNELS = [Gaussian(0.3), Gaussian(3.0), Linear(), Polynomial(2, gamma=0.5)]
@@ -33,10 +35,11 @@ def rows():
 def learn(rows):
     X, y = rows
 
-    def make(learning=KernelLearning):
+    def make(*machine):
         grams = Grams(KERNELS, X, max_bytes=1e9)
         grams.keep(np.arange(len(KERNELS)))
-        return learning(grams, DualProblem.of_signs(y, np.full(N_ROWS, C)), FreeBias())
+        problem = DualProblem.of_signs(y, np.full(N_ROWS, C))
+        return KernelObjective(grams, problem, FreeBias(), *machine)
 
     return make
 
@@ -73,10 +76,11 @@ def machine_norm(found, X):
 
 
 def test_all_kernels_on_is_multiple_kernel_learning(learn):
-    found = solve_switched(learn(), 4, max_rounds=5, **SETTINGS)
+    found = solve_switched(Descent(learn()), 4, max_rounds=5, **SETTINGS)
     learning = learn()
-    learning.use(GatedGrams(learning.grams, np.arange(4), np.ones((N_ROWS, 4))))
-    plain = solve_newton(learning, start_weights(4), **SETTINGS)
+    gated = GatedGrams(learning.grams, np.arange(4), np.ones((N_ROWS, 4)))
+    learning = replace(learning, grams=gated)
+    plain = solve_newton(Descent(learning), start_weights(4), **SETTINGS)
     np.testing.assert_array_equal(found.evaluation.weights, plain.weights)
     np.testing.assert_array_equal(found.evaluation.machine.dual_coef, plain.machine.dual_coef)
     assert found.bias == pytest.approx(plain.machine.bias)
@@ -85,9 +89,9 @@ def test_all_kernels_on_is_multiple_kernel_learning(learn):
 
 
 def test_all_kernels_on_has_the_value_of_kernels_without_switches(learn):
-    found = solve_switched(learn(), 4, max_rounds=5, **SETTINGS)
-    plain = solve_newton(learn(), start_weights(4), **SETTINGS)
-    assert found.objective == pytest.approx(plain.value, rel=2e-4)
+    found = solve_switched(Descent(learn()), 4, max_rounds=5, **SETTINGS)
+    plain = solve_newton(Descent(learn()), start_weights(4), **SETTINGS)
+    assert found.objective == pytest.approx(plain.objective, rel=2e-4)
     np.testing.assert_allclose(found.evaluation.weights, plain.weights, atol=0.02)
 
 
@@ -98,7 +102,7 @@ def test_all_kernels_on_has_the_value_of_kernels_without_switches(learn):
 @pytest.mark.parametrize("max_rounds", [1, 3, 8])
 def test_the_objective_is_that_of_the_model_as_it_predicts(learn, rows, n_selected, max_rounds):
     X, y = rows
-    found = solve_switched(learn(), n_selected, max_rounds=max_rounds, **SETTINGS)
+    found = solve_switched(Descent(learn()), n_selected, max_rounds=max_rounds, **SETTINGS)
     scores = best_difference(shares_of(found, X), n_selected) + found.bias
     loss = C * np.maximum(0.0, 1.0 - y * scores).sum()
     assert found.objective == pytest.approx(0.5 * machine_norm(found, X) + loss, rel=1e-9)
@@ -107,7 +111,7 @@ def test_the_objective_is_that_of_the_model_as_it_predicts(learn, rows, n_select
 @pytest.mark.parametrize("n_selected", [1, 2, 3])
 def test_no_other_bias_fits_the_predicted_scores_better(learn, rows, n_selected):
     X, y = rows
-    found = solve_switched(learn(), n_selected, max_rounds=4, **SETTINGS)
+    found = solve_switched(Descent(learn()), n_selected, max_rounds=4, **SETTINGS)
     scores = best_difference(shares_of(found, X), n_selected)
     least = min(np.maximum(0.0, 1.0 - y * (scores + b)).sum() for b in y - scores)
     reached = np.maximum(0.0, 1.0 - y * (scores + found.bias)).sum()
@@ -116,7 +120,7 @@ def test_no_other_bias_fits_the_predicted_scores_better(learn, rows, n_selected)
 
 @EACH_SELECTION
 def test_weights_lie_on_the_simplex_and_switches_are_halves(learn, n_selected):
-    found = solve_switched(learn(), n_selected, max_rounds=6, **SETTINGS)
+    found = solve_switched(Descent(learn()), n_selected, max_rounds=6, **SETTINGS)
     assert found.evaluation.weights.min() >= 0.0
     assert found.evaluation.weights.sum() == pytest.approx(1.0)
     assert set(np.unique(found.gates)) <= {0.0, 0.5, 1.0}
@@ -125,9 +129,9 @@ def test_weights_lie_on_the_simplex_and_switches_are_halves(learn, n_selected):
 @pytest.mark.parametrize("n_selected", [1, 2, 3])
 def test_switches_of_later_rounds_have_so_many_kernels_on(learn, n_selected, monkeypatch):
     seen, learning = [], learn()
-    use = learning.use
-    monkeypatch.setattr(learning, "use", lambda grams: (seen.append(grams), use(grams)))
-    solve_switched(learning, n_selected, max_rounds=4, **SETTINGS)
+    make = switches.GatedGrams
+    monkeypatch.setattr(switches, "GatedGrams", lambda *of: seen.append(make(*of)) or seen[-1])
+    solve_switched(Descent(learning), n_selected, max_rounds=4, **SETTINGS)
     gates = [grams.gates for grams in seen[:-1]]
     assert len(gates) >= 2
     np.testing.assert_array_equal(gates[0], 1.0)
@@ -139,14 +143,14 @@ def test_switches_of_later_rounds_have_so_many_kernels_on(learn, n_selected, mon
 def test_a_round_has_the_switches_that_the_scores_before_it_set(
     learn, rows, n_selected, monkeypatch
 ):
-    first = solve_switched(learn(), n_selected, max_rounds=1, **SETTINGS)
+    first = solve_switched(Descent(learn()), n_selected, max_rounds=1, **SETTINGS)
     shares = shares_of(first, rows[0])
     place = shares.argsort(axis=1).argsort(axis=1)
     marks = 0.5 * (place < n_selected) + 0.5 * (place >= 4 - n_selected)
     seen, learning = [], learn()
-    use = learning.use
-    monkeypatch.setattr(learning, "use", lambda grams: (seen.append(grams), use(grams)))
-    solve_switched(learning, n_selected, max_rounds=2, **SETTINGS)
+    make = switches.GatedGrams
+    monkeypatch.setattr(switches, "GatedGrams", lambda *of: seen.append(make(*of)) or seen[-1])
+    solve_switched(Descent(learning), n_selected, max_rounds=2, **SETTINGS)
     np.testing.assert_array_equal(seen[1].gates, marks)
 
 
@@ -159,7 +163,7 @@ def test_held_out_errors_are_those_of_machines_that_have_not_seen_the_rows(rows)
     folds = np.array_split(np.arange(N_ROWS), 4)
 
     def learn(part, kept):
-        return KernelLearning(Grams(KERNELS, X[kept]), part, FreeBias())
+        return KernelObjective(Grams(KERNELS, X[kept]), part, FreeBias())
 
     plans = [
         partial(solve_equal, tol=1e-4),
@@ -170,7 +174,7 @@ def test_held_out_errors_are_those_of_machines_that_have_not_seen_the_rows(rows)
     for held in folds:
         kept = np.setdiff1d(np.arange(N_ROWS), held)
         for number, plan in enumerate(plans):
-            model = plan(learn(problem.take(kept), kept))
+            model = plan(Descent(learn(problem.take(kept), kept)))
             coef, weights = model.evaluation.machine.dual_coef, model.evaluation.weights
             shares = [
                 weights[m] * kernel(X[held], X[kept]) @ (coef * model.gates[:, m])
@@ -188,30 +192,24 @@ def test_held_out_errors_are_those_of_machines_that_have_not_seen_the_rows(rows)
 @pytest.mark.parametrize("n_selected", [1, 2, 3])
 def test_more_rounds_are_never_worse(learn, n_selected):
     values = [
-        solve_switched(learn(), n_selected, max_rounds=n, **SETTINGS).objective for n in range(1, 7)
+        solve_switched(Descent(learn()), n_selected, max_rounds=n, **SETTINGS).objective
+        for n in range(1, 7)
     ]
     assert all(after <= before for before, after in pairwise(values))
 
 
 @pytest.mark.parametrize("n_selected", [1, 2, 3])
 def test_the_round_that_is_kept_is_among_those_allowed(learn, n_selected):
-    found = solve_switched(learn(), n_selected, max_rounds=3, **SETTINGS)
+    found = solve_switched(Descent(learn()), n_selected, max_rounds=3, **SETTINGS)
     assert 1 <= found.n_rounds <= 3
-    cut = solve_switched(learn(), n_selected, max_rounds=found.n_rounds, **SETTINGS)
+    cut = solve_switched(Descent(learn()), n_selected, max_rounds=found.n_rounds, **SETTINGS)
     assert cut.objective == found.objective
     np.testing.assert_array_equal(cut.gates, found.gates)
 
 
-def test_the_kernels_without_switches_are_there_again_at_the_end(learn):
-    learning = learn()
-    base = learning.grams
-    solve_switched(learning, 2, max_rounds=2, **SETTINGS)
-    assert learning.grams is base
-
-
 def test_machines_from_columns_have_the_objective_of_their_own_loss(learn, rows):
     X, y = rows
-    found = solve_switched(learn(ExchangeLearning), 4, tol=1e-2, max_rounds=2, max_iter=50)
+    found = solve_switched(Descent(learn(Exchange())), 4, tol=1e-2, max_rounds=2, max_iter=50)
     scores = best_difference(shares_of(found, X), 4) + found.bias
     assert np.mean(scores * y > 0) > 0.85
     loss = 0.5 * C * (np.maximum(0.0, 1.0 - y * scores) ** 2).sum()

@@ -75,13 +75,13 @@ class Watched(ComputedRows):
             self.n_unshrunk += 1  # the first one is that of the constructor
         super().restrict(columns)
 
-    def catch_up(self, others, rows, change, slack):
+    def subtract_at(self, others, rows, change, slack):
         self.n_caught_up += len(others) > 0 and len(rows) > 0
-        super().catch_up(others, rows, change, slack)
+        super().subtract_at(others, rows, change, slack)
 
-    def _pass_by(self, rows, change, slack, Z=None):
-        self.n_passing += Z is None
-        super()._pass_by(rows, change, slack, Z)
+    def _subtract_unkept(self, rows, change, slack, Z):
+        self.n_passing += Z is self._Z
+        super()._subtract_unkept(rows, change, slack, Z)
 
 
 def assert_honest(problem, steps, solution, atol=1e-9):

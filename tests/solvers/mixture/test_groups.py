@@ -13,7 +13,7 @@ from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.machine.bias import FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
 from nearlinear.solvers.mixture.groups import _onto_simplices, group_gap, solve_groups
-from nearlinear.solvers.mixture.objective import Evaluation, KernelLearning
+from nearlinear.solvers.mixture.objective import Descent, Evaluation, KernelObjective
 from nearlinear.solvers.mixture.simplex import (
     ball_gap,
     solve_closed_form,
@@ -33,7 +33,7 @@ def rows():
 
 @pytest.fixture
 def learn(rows):
-    """Makes a KernelLearning of kernels that are gated by soft halves of the plane."""
+    """Makes a KernelObjective of kernels that are gated by soft halves of the plane."""
     X, y = rows
 
     def make(n_groups=2, kernels=KERNELS, C=2.0):
@@ -43,7 +43,7 @@ def learn(rows):
         if n_groups > 1:
             owners = np.tile(np.arange(len(kernels)), n_groups)
             grams = GatedGrams(grams, owners, np.repeat(shares(X, n_groups), len(kernels), axis=1))
-        return KernelLearning(grams, problem, FreeBias())
+        return KernelObjective(grams, problem, FreeBias())
 
     return make
 
@@ -115,7 +115,7 @@ def best_value(grams, problem, n_groups, p):
 @EACH_P
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_weights_of_every_group_lie_on_its_ball(learn, n_groups, p):
-    found, _ = solve_groups(learn(n_groups), n_groups, p=p, tol=1e-3, max_iter=200)
+    found, _ = solve_groups(Descent(learn(n_groups)), n_groups, p=p, tol=1e-3, max_iter=200)
     weights = found.weights.reshape(n_groups, N_KERNELS)
     assert weights.min() >= 0.0
     np.testing.assert_allclose((weights**p).sum(axis=1), 1.0)
@@ -124,8 +124,8 @@ def test_weights_of_every_group_lie_on_its_ball(learn, n_groups, p):
 @EACH_P
 @pytest.mark.parametrize("tol", [1e-2, 1e-4])
 def test_the_gap_is_below_the_tolerance(learn, p, tol):
-    found, gap = solve_groups(learn(), 2, p=p, tol=tol, max_iter=1000)
-    assert 0.0 <= found.machine.gap <= gap <= tol * found.value
+    found, gap = solve_groups(Descent(learn()), 2, p=p, tol=tol, max_iter=1000)
+    assert 0.0 <= found.machine.gap <= gap <= tol * found.objective
     assert gap == group_gap(found, 2, p)
 
 
@@ -133,17 +133,17 @@ def test_the_gap_is_below_the_tolerance(learn, p, tol):
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_the_value_is_that_of_an_independent_optimum(learn, rows, n_groups, p):
     learning = learn(n_groups)
-    found, gap = solve_groups(learning, n_groups, p=p, tol=1e-4, max_iter=500)
+    found, gap = solve_groups(Descent(learning), n_groups, p=p, tol=1e-4, max_iter=500)
     best = best_value(matrices(rows[0], n_groups), learning.problem, n_groups, p)
-    assert found.value == pytest.approx(best, rel=2e-4)
-    assert found.value - best <= gap + 1e-6 * best  # what the optimizer leaves
+    assert found.objective == pytest.approx(best, rel=2e-4)
+    assert found.objective - best <= gap + 1e-6 * best  # what the optimizer leaves
 
 
 @pytest.mark.parametrize("p", [1.0, 4 / 3])
 def test_the_gap_bounds_the_distance_to_the_optimum_wherever_the_solver_stops(learn, rows, p):
     learning, steps = learn(), []
     best = best_value(matrices(rows[0], 2), learning.problem, 2, p)
-    solve_groups(learning, 2, p=p, tol=1e-4, max_iter=200, watch=steps.append)
+    solve_groups(Descent(learning), 2, p=p, tol=1e-4, max_iter=200, watch=steps.append)
     assert len(steps) >= 3
     for step in steps:
         assert step.objective - best <= step.gap + 1e-6 * best
@@ -151,7 +151,7 @@ def test_the_gap_bounds_the_distance_to_the_optimum_wherever_the_solver_stops(le
 
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_p_of_one_gives_useless_kernels_exactly_no_weight(learn, n_groups):
-    found, _ = solve_groups(learn(n_groups), n_groups, p=1.0, tol=1e-4, max_iter=200)
+    found, _ = solve_groups(Descent(learn(n_groups)), n_groups, p=1.0, tol=1e-4, max_iter=200)
     quadratics = found.quadratics.reshape(n_groups, N_KERNELS)
     unused = quadratics < 0.9 * quadratics.max(axis=1, keepdims=True)
     assert unused.any(axis=1).all()
@@ -159,7 +159,7 @@ def test_p_of_one_gives_useless_kernels_exactly_no_weight(learn, n_groups):
 
 
 def test_p_of_one_leaves_kernels_at_work_with_the_largest_price_of_their_group(learn):
-    found, _ = solve_groups(learn(), 2, p=1.0, tol=1e-5, max_iter=200)
+    found, _ = solve_groups(Descent(learn()), 2, p=1.0, tol=1e-5, max_iter=200)
     for weights, prices in zip(
         found.weights.reshape(2, -1), found.quadratics.reshape(2, -1), strict=True
     ):
@@ -168,7 +168,7 @@ def test_p_of_one_leaves_kernels_at_work_with_the_largest_price_of_their_group(l
 
 @pytest.mark.parametrize("p", [1.2, 2.0])
 def test_p_above_one_uses_every_kernel(learn, p):
-    found, _ = solve_groups(learn(), 2, p=p, tol=1e-3, max_iter=200)
+    found, _ = solve_groups(Descent(learn()), 2, p=p, tol=1e-3, max_iter=200)
     assert found.weights.min() > 0.0
 
 
@@ -176,7 +176,7 @@ def test_p_above_one_uses_every_kernel(learn, p):
 def test_values_never_rise_by_more_than_the_machines_gaps(learn, p):
     steps = []
     solve_groups(
-        learn(),
+        Descent(learn()),
         2,
         p=p,
         tol=1e-4,
@@ -185,15 +185,15 @@ def test_values_never_rise_by_more_than_the_machines_gaps(learn, p):
     )
     assert len(steps) >= 2
     for before, after in pairwise(steps):
-        assert after.value <= before.value + after.machine.gap + before.machine.gap
+        assert after.objective <= before.objective + after.machine.gap + before.machine.gap
 
 
 def test_groups_with_the_same_gates_get_the_same_weights(rows):
     X, y = rows
     grams = Grams(KERNELS, X, max_bytes=1e9)
     gated = GatedGrams(grams, np.tile(np.arange(N_KERNELS), 2), np.full((40, 2 * N_KERNELS), 0.5))
-    learning = KernelLearning(gated, DualProblem.of_signs(2 * y - 1, np.full(40, 2.0)), FreeBias())
-    found, _ = solve_groups(learning, 2, p=4 / 3, tol=1e-4, max_iter=200)
+    learning = KernelObjective(gated, DualProblem.of_signs(2 * y - 1, np.full(40, 2.0)), FreeBias())
+    found, _ = solve_groups(Descent(learning), 2, p=4 / 3, tol=1e-4, max_iter=200)
     np.testing.assert_allclose(found.weights[:N_KERNELS], found.weights[N_KERNELS:])
 
 
@@ -204,21 +204,21 @@ def test_a_group_that_answers_for_no_row_keeps_its_weights(rows):
     gated = GatedGrams(grams, np.tile(np.arange(N_KERNELS), 2), gates)
     problem = DualProblem.of_signs(2 * y - 1, np.full(40, 2.0))
     found, _ = solve_groups(
-        KernelLearning(gated, problem, FreeBias()), 2, p=4 / 3, tol=1e-4, max_iter=200
+        Descent(KernelObjective(gated, problem, FreeBias())), 2, p=4 / 3, tol=1e-4, max_iter=200
     )
     alone, _ = solve_groups(
-        KernelLearning(grams, problem, FreeBias()), 1, p=4 / 3, tol=1e-4, max_iter=200
+        Descent(KernelObjective(grams, problem, FreeBias())), 1, p=4 / 3, tol=1e-4, max_iter=200
     )
-    assert found.value == pytest.approx(alone.value, rel=2e-4)
+    assert found.objective == pytest.approx(alone.objective, rel=2e-4)
     np.testing.assert_allclose(found.weights[N_KERNELS:], N_KERNELS**-0.75)
 
 
 def test_a_solver_that_may_not_go_on_says_how_far_it_is(learn, rows):
     learning = learn()
-    found, gap = solve_groups(learning, 2, p=4 / 3, tol=1e-6, max_iter=1)
-    assert gap > 1e-6 * found.value
+    found, gap = solve_groups(Descent(learning), 2, p=4 / 3, tol=1e-6, max_iter=1)
+    assert gap > 1e-6 * found.objective
     best = best_value(matrices(rows[0], 2), learning.problem, 2, 4 / 3)
-    assert found.value - best <= gap * (1 + 1e-6)
+    assert found.objective - best <= gap * (1 + 1e-6)
 
 
 # --- one group ---------------------------------------------------------------------------------
@@ -226,27 +226,27 @@ def test_a_solver_that_may_not_go_on_says_how_far_it_is(learn, rows):
 
 @pytest.mark.parametrize("p", [1.2, 4 / 3, 3.0])
 def test_one_group_is_learning_on_one_ball(learn, p):
-    grouped, gap = solve_groups(learn(1), 1, p=p, tol=1e-5, max_iter=1000)
-    single = solve_closed_form(learn(1), start_weights(N_KERNELS), p=p, tol=1e-5)
-    assert grouped.value == pytest.approx(single.value, rel=2e-5)
+    grouped, gap = solve_groups(Descent(learn(1)), 1, p=p, tol=1e-5, max_iter=1000)
+    single = solve_closed_form(Descent(learn(1)), start_weights(N_KERNELS), p=p, tol=1e-5)
+    assert grouped.objective == pytest.approx(single.objective, rel=2e-5)
     np.testing.assert_allclose(grouped.weights, single.weights, atol=0.01)
     assert gap == pytest.approx(ball_gap(grouped, p))
 
 
 def test_one_group_with_p_of_one_is_learning_on_the_simplex(learn):
-    grouped, gap = solve_groups(learn(1), 1, p=1.0, tol=1e-5, max_iter=200)
-    single = solve_newton(learn(1), start_weights(N_KERNELS), tol=1e-5)
-    assert grouped.value == pytest.approx(single.value, rel=2e-5)
+    grouped, gap = solve_groups(Descent(learn(1)), 1, p=1.0, tol=1e-5, max_iter=200)
+    single = solve_newton(Descent(learn(1)), start_weights(N_KERNELS), tol=1e-5)
+    assert grouped.objective == pytest.approx(single.objective, rel=2e-5)
     np.testing.assert_allclose(grouped.weights, single.weights, atol=0.01)
-    assert gap == pytest.approx(grouped.gap())
+    assert gap == pytest.approx(grouped.gap)
 
 
 @EACH_P
 def test_one_kernel_in_one_group_is_one_machine(learn, p):
-    found, _ = solve_groups(learn(1, [Gaussian(3.0)]), 1, p=p, tol=1e-6, max_iter=50)
+    found, _ = solve_groups(Descent(learn(1, [Gaussian(3.0)])), 1, p=p, tol=1e-6, max_iter=50)
     plain = learn(1, [Gaussian(3.0)]).solve(np.ones(1), tol=1e-6)
     np.testing.assert_allclose(found.weights, [1.0])
-    assert found.value == pytest.approx(plain.objective, rel=2e-6)
+    assert found.objective == pytest.approx(plain.objective, rel=2e-6)
 
 
 @pytest.mark.parametrize("p", [1.0, 1.3, 2.0, 10.0])

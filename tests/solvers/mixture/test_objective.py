@@ -1,5 +1,7 @@
 """J(β) of a sum of kernels: its value, its derivatives and its certificate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -9,8 +11,9 @@ from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.machine.bias import FixedBias, FreeBias
 from nearlinear.solvers.machine.problem import DualProblem, MachineSolution
+from nearlinear.solvers.machine.working_sets import WorkingSets
 from nearlinear.solvers.mixture import objective as kernel_learning
-from nearlinear.solvers.mixture.objective import Evaluation, KernelLearning
+from nearlinear.solvers.mixture.objective import Descent, Evaluation, KernelObjective
 from nearlinear.solvers.mixture.simplex import solve_newton
 from reference.kernel_learning import best_value
 
@@ -28,7 +31,7 @@ def rows():
 
 @pytest.fixture
 def learn(rows):
-    """Makes a KernelLearning of one of the two tasks."""
+    """Makes a KernelObjective of one of the two tasks."""
     X, y = rows
 
     def make(task="classes", steps=BIASES[0], kernels=KERNELS, C=2.0, kept=True, **settings):
@@ -40,7 +43,7 @@ def learn(rows):
         grams = Grams(kernels, X, max_bytes=1e9 if kept else 0)
         if kept:
             grams.keep(np.arange(len(kernels)))
-        return KernelLearning(grams, problem, steps, **settings)
+        return KernelObjective(grams, problem, steps, **settings)
 
     return make
 
@@ -62,7 +65,7 @@ def test_the_machine_is_that_of_the_weighted_kernel(learn, rows):
 
 
 def test_quadratics_are_those_of_every_kernel(learn, rows):
-    found = learn().evaluate(WEIGHTS, tol=1e-6)
+    found = learn().at(WEIGHTS, tol=1e-6)
     coef = found.machine.dual_coef
     by_hand = [coef @ kernel(rows[0]) @ coef for kernel in KERNELS]
     np.testing.assert_allclose(found.quadratics, by_hand)
@@ -73,7 +76,7 @@ def test_quadratics_are_those_of_every_kernel(learn, rows):
 def test_the_gradient_is_that_of_the_value(learn, task, steps):
     learning = learn(task, steps)
     slopes = differences(lambda b: learning.solve(b, tol=1e-11).dual_objective, WEIGHTS, 1e-4)
-    found = learning.evaluate(WEIGHTS, tol=1e-11)
+    found = learning.at(WEIGHTS, tol=1e-11)
     np.testing.assert_allclose(found.gradient, slopes, rtol=1e-5)
 
 
@@ -82,9 +85,9 @@ def test_the_gradient_is_that_of_the_value(learn, task, steps):
 @EACH_BIAS
 def test_the_curvature_is_that_of_the_gradient(learn, task, steps, kept):
     learning = learn(task, steps, kept=kept)
-    bends = differences(lambda b: learning.evaluate(b, tol=1e-12).gradient, WEIGHTS, 1e-6)
-    found = learning.evaluate(WEIGHTS, tol=1e-12)
-    curvature = learning.curvature(found, learning.everyone)
+    bends = differences(lambda b: learning.at(b, tol=1e-12).gradient, WEIGHTS, 1e-6)
+    found = learning.at(WEIGHTS, tol=1e-12)
+    curvature = learning.curvature(found, learning.all_kernels)
     assert np.abs(bends).max() > 0.1
     # rounding of the gradients over the step, and the ridge that keeps K_FF regular
     np.testing.assert_allclose(curvature, bends, rtol=1e-3, atol=1e-3 * np.abs(bends).max())
@@ -92,43 +95,43 @@ def test_the_curvature_is_that_of_the_gradient(learn, task, steps, kept):
 
 def test_the_curvature_is_symmetric_and_bends_upwards(learn):
     learning = learn()
-    curvature = learning.curvature(learning.evaluate(WEIGHTS, tol=1e-8), learning.everyone)
+    curvature = learning.curvature(learning.at(WEIGHTS, tol=1e-8), learning.all_kernels)
     np.testing.assert_array_equal(curvature, curvature.T)
     assert np.linalg.eigvalsh(curvature).min() > -1e-8 * np.abs(curvature).max()
 
 
 def test_the_curvature_belongs_to_its_evaluation_and_not_to_the_last_one(learn):
     learning = learn()
-    found = learning.evaluate(WEIGHTS, tol=1e-8)
-    expected = learning.curvature(found, learning.everyone)
-    learning.evaluate(WEIGHTS[::-1].copy(), tol=1e-8)
-    np.testing.assert_allclose(learning.curvature(found, learning.everyone), expected, rtol=1e-6)
+    found = learning.at(WEIGHTS, tol=1e-8)
+    expected = learning.curvature(found, learning.all_kernels)
+    learning.at(WEIGHTS[::-1].copy(), tol=1e-8)
+    np.testing.assert_allclose(learning.curvature(found, learning.all_kernels), expected, rtol=1e-6)
 
 
 def test_the_curvature_of_rows_computed_on_demand_is_the_same(learn):
     near, far = learn(), learn(kept=False, max_bytes=3000)
-    expected, found = (learning.evaluate(WEIGHTS, tol=1e-7) for learning in (near, far))
+    expected, found = (learning.at(WEIGHTS, tol=1e-7) for learning in (near, far))
     np.testing.assert_allclose(
-        far.curvature(found, far.everyone), near.curvature(expected, near.everyone), rtol=0.02
+        far.curvature(found, far.all_kernels), near.curvature(expected, near.all_kernels), rtol=0.02
     )  # rows on demand are in single precision
 
 
 def test_a_machine_without_free_rows_has_no_curvature(learn):
     learning = learn(C=1e-6, steps=FixedBias())
-    found = learning.evaluate(WEIGHTS, tol=1e-6)
-    np.testing.assert_array_equal(learning.curvature(found, learning.everyone), np.zeros((4, 4)))
+    found = learning.at(WEIGHTS, tol=1e-6)
+    np.testing.assert_array_equal(learning.curvature(found, learning.all_kernels), np.zeros((4, 4)))
 
 
 def test_some_kernels_alone_are_as_if_there_were_no_others(learn):
     which = np.array([1, 3])
     weights = np.array([0.7, 0.3])
     some, alone = learn(), learn(kernels=[KERNELS[1], KERNELS[3]])
-    found = some.evaluate(weights, tol=1e-8, which=which)
-    expected = alone.evaluate(weights, tol=1e-8)
-    assert found.value == pytest.approx(expected.value)
+    found = some.at(weights, tol=1e-8, which=which)
+    expected = alone.at(weights, tol=1e-8)
+    assert found.objective == pytest.approx(expected.objective)
     np.testing.assert_allclose(found.quadratics, expected.quadratics, rtol=1e-5)
     np.testing.assert_allclose(
-        some.curvature(found, which), alone.curvature(expected, alone.everyone), rtol=1e-4
+        some.curvature(found, which), alone.curvature(expected, alone.all_kernels), rtol=1e-4
     )
 
 
@@ -137,29 +140,30 @@ def test_some_kernels_alone_are_as_if_there_were_no_others(learn):
 @pytest.mark.parametrize("weights", [WEIGHTS, np.array([1.0, 0.0, 0.0, 0.0])], ids=["all", "one"])
 def test_the_gap_bounds_the_distance_to_an_independent_optimum(learn, task, steps, weights, rows):
     learning = learn(task, steps)
-    found = learning.evaluate(weights, tol=1e-4)
+    found = learning.at(weights, tol=1e-4)
     grams = [kernel(rows[0]) for kernel in KERNELS]
     best = best_value(grams, learning.problem, steps.is_free, steps.shift)
-    assert best <= found.value * (1 + 1e-7)
-    assert found.value - best <= found.gap() * (1 + 1e-6)
+    assert best <= found.objective * (1 + 1e-7)
+    assert found.objective - best <= found.gap * (1 + 1e-6)
 
 
 def test_the_gap_counts_kernels_that_are_named_to_it(learn):
-    found = learn().evaluate(WEIGHTS, tol=1e-6)
+    found = learn().at(WEIGHTS, tol=1e-6)
     largest = found.quadratics.max()
-    assert found.gap(0.5 * largest) == found.gap()
-    assert found.gap(3.0 * largest) == pytest.approx(found.gap() + largest)
+    assert found.gap_beside(0.5 * largest) == found.gap
+    assert found.gap_beside(3.0 * largest) == pytest.approx(found.gap + largest)
 
 
 def test_the_gap_of_equal_prices_is_that_of_the_machine(learn):
     machine = learn().solve(WEIGHTS, tol=1e-3)
-    assert Evaluation(WEIGHTS, machine, np.full(4, 7.0)).gap() == pytest.approx(machine.gap)
+    assert Evaluation(WEIGHTS, machine, np.full(4, 7.0)).gap == pytest.approx(machine.gap)
 
 
 def evaluate_loosely(learning, weights, tol, max_iter):
     """An evaluation of a machine that may be far from solved."""
-    machine = learning.solve(weights, tol=tol, max_iter=max_iter)
-    prices = learning.grams.quadratics(machine.dual_coef, learning.everyone)
+    loose = replace(learning, machine=WorkingSets(max_iter))
+    machine = loose.solve(weights, tol=tol)
+    prices = learning.grams.quadratics(machine.dual_coef, learning.all_kernels)
     return Evaluation(weights, machine, prices)
 
 
@@ -194,9 +198,9 @@ def test_the_bound_is_never_below_that_of_the_gap(learn, task, steps, tol, max_i
     for weights in some_weights():
         found = evaluate_loosely(learning, weights, tol, max_iter)
         for best in (-np.inf, 0.5 * found.quadratics.max(), 3.0 * found.quadratics.max()):
-            bound, by_gap = learning.bound(found, best), found.value - found.gap(best)
-            assert bound >= by_gap - 1e-9 * found.value
-            assert bound <= found.value * (1 + 1e-9)
+            bound, by_gap = learning.bound(found, best), found.objective - found.gap_beside(best)
+            assert bound >= by_gap - 1e-9 * found.objective
+            assert bound <= found.objective * (1 + 1e-9)
 
 
 @EACH_TASK
@@ -220,7 +224,7 @@ def test_no_multiple_of_the_dual_vector_gives_a_better_bound(learn, task, steps,
 @EACH_BIAS
 def test_a_named_kernel_of_a_high_price_lowers_the_bound(learn, steps):
     learning = learn(steps=steps)
-    found = learning.evaluate(WEIGHTS, tol=1e-6)
+    found = learning.at(WEIGHTS, tol=1e-6)
     largest = found.quadratics.max()
     bounds = [learning.bound(found, factor * largest) for factor in (0.5, 1.0, 2.0, 100.0)]
     assert bounds[0] == bounds[1] > bounds[2] > bounds[3] > 0.0
@@ -237,26 +241,25 @@ def test_without_coefficients_the_bound_is_zero(learn):
 @EACH_BIAS
 def test_at_the_optimum_the_bound_is_the_value(learn, task, steps):
     learning = learn(task, steps)
-    found = solve_newton(learning, np.full(4, 0.25), tol=1e-6)
-    assert learning.bound(found, -np.inf) == pytest.approx(found.value, rel=2e-6)
+    found = solve_newton(Descent(learning), np.full(4, 0.25), tol=1e-6)
+    assert learning.bound(found, -np.inf) == pytest.approx(found.objective, rel=2e-6)
 
 
 @EACH_TASK
 @EACH_BIAS
 def test_rows_computed_on_demand_give_the_machine_of_the_matrix(learn, task, steps):
     near, far = learn(task, steps), learn(task, steps, kept=False, max_bytes=3000)
-    assert far.matrix_bytes() > far.max_bytes
-    expected, found = (learning.evaluate(WEIGHTS, tol=1e-5) for learning in (near, far))
-    assert found.value == pytest.approx(expected.value, rel=1e-4)
+    expected, found = (learning.at(WEIGHTS, tol=1e-5) for learning in (near, far))
+    assert found.objective == pytest.approx(expected.objective, rel=1e-4)
     np.testing.assert_allclose(found.quadratics, expected.quadratics, rtol=0.02)
     assert far.problem.targets.dtype == np.float64
 
 
 def test_machines_are_counted_and_start_from_the_last_one(learn):
-    learning = learn()
-    first = learning.evaluate(WEIGHTS, tol=1e-6)
-    again = learning.evaluate(WEIGHTS, tol=1e-6)
-    assert learning.n_machines == 2
+    descent = Descent(learn())
+    first = descent.at(WEIGHTS, tol=1e-6)
+    again = descent.at(WEIGHTS, tol=1e-6)
+    assert descent.n_machines == 2
     assert again.machine.n_iter <= first.machine.n_iter
     np.testing.assert_allclose(again.machine.dual_coef, first.machine.dual_coef, atol=1e-12)
 
@@ -264,18 +267,18 @@ def test_machines_are_counted_and_start_from_the_last_one(learn):
 @EACH_BIAS
 def test_the_curvature_of_many_free_rows_is_close_to_the_exact_one(learn, monkeypatch, steps):
     learning = learn(steps=steps)
-    found = learning.evaluate(WEIGHTS, tol=1e-6)
-    exact = learning.curvature(found, learning.everyone)
+    found = learning.at(WEIGHTS, tol=1e-6)
+    exact = learning.curvature(found, learning.all_kernels)
     monkeypatch.setattr(kernel_learning, "_LARGEST_EXACT", 5)
-    rough = learning.curvature(found, learning.everyone)
+    rough = learning.curvature(found, learning.all_kernels)
     np.testing.assert_allclose(rough, exact, atol=0.02 * np.abs(exact).max())
 
 
 def test_the_curvature_keeps_to_its_memory(learn, monkeypatch):
     monkeypatch.setattr(kernel_learning, "_FEWEST_FREE", 1)
     learning = learn()
-    found = learning.evaluate(WEIGHTS, tol=1e-6)
-    learning.max_bytes = 8 * 3**2  # three free rows
-    few = learning.curvature(found, learning.everyone)
+    found = learning.at(WEIGHTS, tol=1e-6)
+    tight = replace(learning, max_bytes=8 * 3**2)  # three free rows
+    few = tight.curvature(found, learning.all_kernels)
     assert np.all(np.linalg.eigvalsh(few) >= -1e-9 * np.abs(few).max())
-    assert np.any(few != learn().curvature(found, learning.everyone))
+    assert np.any(few != learn().curvature(found, learning.all_kernels))

@@ -10,7 +10,7 @@ from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.machine.bias import FixedBias, FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.mixture.objective import Descent, KernelObjective
 from nearlinear.solvers.mixture.penalty import Penalty, natural_sigma, solve_spectral_gradient
 from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
 
@@ -37,7 +37,7 @@ def learn(rows):
             problem = DualProblem.of_values(np.sin(3 * X[:, 0]) + X[:, 1], C, 0.05)
         grams = Grams(KERNELS, X, max_bytes=1e9)
         grams.keep(np.arange(len(KERNELS)))
-        return KernelLearning(grams, problem, steps)
+        return KernelObjective(grams, problem, steps)
 
     return make
 
@@ -57,38 +57,40 @@ def test_the_slope_of_the_penalty_is_that_of_its_value(rng, p):
 def test_the_gap_is_never_negative_and_covers_the_optimum(learn, rng, task, steps, p):
     penalty = Penalty(2.0, p)
     learning = learn(task, steps)
-    best, _ = solve_spectral_gradient(learning, start_weights(5), penalty, tol=1e-5)
-    lowest = best.value + penalty.value(best.weights)
+    best, _ = solve_spectral_gradient(Descent(learning), start_weights(5), penalty, tol=1e-5)
+    lowest = best.objective + penalty.value(best.weights)
     for _ in range(5):
-        found = learning.evaluate(rng.random(5), tol=1e-3)
+        found = learning.at(rng.random(5), tol=1e-3)
         gap = penalty.gap(found, learning.problem, steps.shift)
         assert gap >= 0
-        height = found.value + penalty.value(found.weights)
+        height = found.objective + penalty.value(found.weights)
         assert height - gap <= lowest * (1 + 1e-6)
 
 
 @EACH_TASK
 @EACH_BIAS
 def test_a_sigma_of_half_the_largest_price_gives_the_simplex(learn, task, steps):
-    simplex = solve_newton(learn(task, steps), start_weights(5), tol=1e-6)
-    penalty = Penalty(natural_sigma(learn(task, steps), start_weights(5)))
-    found, gap = solve_spectral_gradient(learn(task, steps), start_weights(5), penalty, tol=1e-5)
-    assert found.weights.sum() == pytest.approx(1.0, abs=0.02)
-    assert found.value == pytest.approx(simplex.value, rel=0.02)
-    assert found.value + penalty.value(found.weights) == pytest.approx(
-        simplex.value + penalty.sigma, rel=1e-4
+    simplex = solve_newton(Descent(learn(task, steps)), start_weights(5), tol=1e-6)
+    penalty = Penalty(natural_sigma(Descent(learn(task, steps)), start_weights(5)))
+    found, gap = solve_spectral_gradient(
+        Descent(learn(task, steps)), start_weights(5), penalty, tol=1e-5
     )
-    assert gap <= 1e-5 * (found.value + penalty.value(found.weights))
+    assert found.weights.sum() == pytest.approx(1.0, abs=0.02)
+    assert found.objective == pytest.approx(simplex.objective, rel=0.02)
+    assert found.objective + penalty.value(found.weights) == pytest.approx(
+        simplex.objective + penalty.sigma, rel=1e-4
+    )
+    assert gap <= 1e-5 * (found.objective + penalty.value(found.weights))
     # the value of the mixture scaled back to the simplex: the same optimum
-    back = learn(task, steps).evaluate(found.weights / found.weights.sum(), tol=1e-6)
-    assert back.value == pytest.approx(simplex.value, rel=1e-3)
+    back = learn(task, steps).at(found.weights / found.weights.sum(), tol=1e-6)
+    assert back.objective == pytest.approx(simplex.objective, rel=1e-3)
 
 
 @EACH_BIAS
 @pytest.mark.parametrize("sigma", [0.5, 5.0])
 def test_prices_are_twice_sigma_where_there_is_weight(learn, steps, sigma):
     found, _ = solve_spectral_gradient(
-        learn(steps=steps), start_weights(5), Penalty(sigma), tol=1e-6
+        Descent(learn(steps=steps)), start_weights(5), Penalty(sigma), tol=1e-6
     )
     used = found.weights > 0.02 * found.weights.max()
     np.testing.assert_allclose(found.quadratics[used], 2 * sigma, rtol=0.03)
@@ -96,7 +98,9 @@ def test_prices_are_twice_sigma_where_there_is_weight(learn, steps, sigma):
 
 
 def test_a_square_penalty_keeps_every_kernel_by_its_price(learn):
-    found, _ = solve_spectral_gradient(learn(), start_weights(5), Penalty(2.0, 2.0), tol=1e-7)
+    found, _ = solve_spectral_gradient(
+        Descent(learn()), start_weights(5), Penalty(2.0, 2.0), tol=1e-7
+    )
     assert found.weights.min() > 0
     np.testing.assert_allclose(found.quadratics, 2 * 2.0 * found.weights, rtol=0.05, atol=0.02)
 
@@ -121,18 +125,18 @@ def test_the_value_is_that_of_an_independent_optimum(learn, rows, p):
         options={"ftol": 1e-12, "gtol": 1e-8},
     )  # fmt: skip
     penalty = Penalty(sigma, p)
-    found, _ = solve_spectral_gradient(learn(), start_weights(5), penalty, tol=1e-5)
-    assert found.value + penalty.value(found.weights) == pytest.approx(best.fun, rel=1e-4)
+    found, _ = solve_spectral_gradient(Descent(learn()), start_weights(5), penalty, tol=1e-5)
+    assert found.objective + penalty.value(found.weights) == pytest.approx(best.fun, rel=1e-4)
 
 
 def test_a_solver_that_may_not_go_on_says_how_far_it_is(learn):
     penalty = Penalty(2.0)
     found, gap = solve_spectral_gradient(
-        learn(), start_weights(5), penalty, tol=1e-6, max_iter=1
+        Descent(learn()), start_weights(5), penalty, tol=1e-6, max_iter=1
     )  # fmt: skip
-    best, _ = solve_spectral_gradient(learn(), start_weights(5), penalty, tol=1e-6)
-    height = found.value + penalty.value(found.weights)
-    lowest = best.value + penalty.value(best.weights)
+    best, _ = solve_spectral_gradient(Descent(learn()), start_weights(5), penalty, tol=1e-6)
+    height = found.objective + penalty.value(found.weights)
+    lowest = best.objective + penalty.value(best.weights)
     assert gap > 1e-6 * height
     assert height - lowest <= gap
 
@@ -140,7 +144,7 @@ def test_a_solver_that_may_not_go_on_says_how_far_it_is(learn):
 def test_every_step_is_told(learn):
     steps = []
     solve_spectral_gradient(
-        learn(), start_weights(5), Penalty(2.0), tol=1e-4,
+        Descent(learn()), start_weights(5), Penalty(2.0), tol=1e-4,
         watch=steps.append,
     )  # fmt: skip
     assert len(steps) >= 2
@@ -148,6 +152,6 @@ def test_every_step_is_told(learn):
 
 
 def test_the_natural_sigma_is_half_the_largest_price(learn):
-    optimum = solve_newton(learn(), start_weights(5), tol=1e-6)
+    optimum = solve_newton(Descent(learn()), start_weights(5), tol=1e-6)
     wanted = 0.5 * optimum.quadratics.max()
-    assert natural_sigma(learn(), start_weights(5)) == pytest.approx(wanted, rel=1e-3)
+    assert natural_sigma(Descent(learn()), start_weights(5)) == pytest.approx(wanted, rel=1e-3)

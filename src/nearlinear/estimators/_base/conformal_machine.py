@@ -11,7 +11,6 @@ from ...kernels.conformal import PROFILES
 from ...kernels.conformal_grams import ConformalGrams
 from ...predictors.conformal_linear import ConformalLinear
 from ...solvers.anchors.dual import warn_if_loose
-from ...solvers.conformal.feature_rows import FeatureLearning
 from ...solvers.conformal.local_kernels import LocalKernels
 from ...solvers.conformal.refinement import refine
 from ...solvers.machine.bias import FixedBias, FreeBias
@@ -22,7 +21,7 @@ from ...solvers.mixture.active_set import (
     solve_on_sample,
     solve_sequential,
 )
-from ...solvers.mixture.objective import Evaluation
+from ...solvers.mixture.objective import Descent, Evaluation, KernelObjective
 from ...solvers.watch import Watch
 from .conformal_candidates import checked_bandwidths, place_anchors
 from .conformal_streaming import ConformalStreaming
@@ -119,7 +118,7 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
             [one.kernels for one in machines], [one.evaluation.weights for one in machines],
             rows.X.dtype,
         )  # fmt: skip
-        self.objective_ = float(sum(one.evaluation.value for one in machines))
+        self.objective_ = float(sum(one.evaluation.objective for one in machines))
         self.duality_gap_ = float(sum(one.gap for one in machines))
         self.n_iter_ = max(one.n_iter for one in machines)
         self.n_priced_ = len(bank)
@@ -127,53 +126,58 @@ class ConformalMachine(ConformalStreaming, LocalEstimator):
 
     def _learn_output(self, bank, grams, rows, problem, is_last):
         watch = Watch(teller(self, "round"))
-        learning = self._learning(grams, problem, watch)
+        objective = self._objective(grams, problem)
+        descent = Descent(objective, watch=watch)
         try:
-            found = self._choose(bank, learning, rows)
+            found = self._choose(bank, descent, rows)
         except KeyboardInterrupt:
             if watch.last is None or not is_last:
                 raise
             keep(self, "the last weights are")
             last, which = watch.last
             if len(last.machine.dual_coef) < len(rows.X):  # a sample's: it must hold for all rows
-                last = learning.evaluate(last.weights, tol=_LOOSE, which=which)
-            last = learning.certified(learning.of_all(last, which), tol=np.inf)
-            gap, n_machines = last.gap(), learning.n_machines
+                last = descent.at(last.weights, _LOOSE, which)
+            last = objective.certified(objective.of_all(last, which), tol=np.inf)
+            gap, n_machines = last.gap, descent.n_machines
             used = np.flatnonzero(last.weights)
             found = SequentialSolution(last.take(used), last.weights, gap, n_machines, [])
-        now, chosen = keep_largest(learning, found, self.max_kernels, self.tol)
+        now, chosen = keep_largest(objective, found, self.max_kernels, self.tol)
         if now is not found.evaluation:
-            now = learning.certified(now, tol=0.5 * self.tol, which=chosen)
+            now = objective.certified(now, 0.5 * self.tol, chosen)
         bank = bank.take(chosen)
         kernels = _collapse(bank, rows.X, now)
         if self.refinement is not None:
             ridge = bank.divisors / now.weights
             refined = refine(
-                kernels.shifted(grams.origin), grams.X, problem, ridge, learning.steps,
+                kernels.shifted(grams.origin), grams.X, problem, ridge, objective.bias,
                 moves=self.refinement, n_jobs=self.n_jobs,
             )  # fmt: skip
             kernels = refined.shifted(-grams.origin)
-        gap = now.value - (found.evaluation.value - found.gap)
+        gap = now.objective - (found.evaluation.objective - found.gap)
         return Machine(bank, now, kernels, gap, found.n_rounds)
 
-    def _learning(self, grams, problem, watch):
+    def _objective(self, grams, problem):
         gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
-        return FeatureLearning(grams, problem, self._steps(), max_bytes=gram_bytes, watch=watch)
+        return KernelObjective(grams, problem, self._steps(), max_bytes=gram_bytes)
 
-    def _choose(self, bank, learning, rows):
+    def _choose(self, bank, descent, rows):
         """Kernels and their weights; of many rows, a sample chooses the kernels."""
         options = {
             "tol": self.tol, "max_insertions": self.max_insertions, "chunk_size": self.chunk_size,
-            "max_rounds": self.max_iter, "watch": learning.watch,
+            "max_rounds": self.max_iter, "watch": descent.watch,
         }  # fmt: skip
         n_rows = len(rows.X)
         if self.selection_rows is not None and n_rows > self.selection_rows:
             # rows are in the order of their hashes, which is as good as any random one
             some = np.arange(n_rows)[:: -(-n_rows // self.selection_rows)]
             grams = ConformalGrams(bank, rows.X[some], self.n_jobs)
-            sample = self._learning(grams, learning.problem.take(some), learning.watch)
-            return certified(learning, solve_on_sample(learning, sample, **options), tol=self.tol)
-        found = certified(learning, solve_sequential(learning, **options), tol=self.tol)
+            sample = self._objective(grams, descent.objective.problem.take(some))
+            sample = Descent(sample, watch=descent.watch)
+            found = solve_on_sample(descent, sample, **options)
+            return certified(descent.objective, found, tol=self.tol)
+        found = certified(
+            descent.objective, solve_sequential(descent, **options), tol=self.tol
+        )  # fmt: skip
         warn_if_loose([found], self.tol, type(self).__name__)
         return found
 

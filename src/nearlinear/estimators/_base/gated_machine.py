@@ -10,19 +10,20 @@ from ...kernels.grams import Grams
 from ...predictors.gated import Stacked
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FreeBias
-from ...solvers.mixture.exchange_objective import ExchangeLearning
-from ...solvers.mixture.objective import KernelLearning
+from ...solvers.machine.exchange import Exchange
+from ...solvers.machine.working_sets import WorkingSets
+from ...solvers.mixture.objective import KernelObjective
 from .constraints import SHARED, one_of, without
 from .kernel_machine import MACHINE_CONSTRAINTS, KernelMachine
 from .progress import each_output
 from .target_units import TargetUnits
 from .whole_fit import keep
 
-LEARNINGS = {"smo": KernelLearning, "mwu": ExchangeLearning}
+MACHINES = {"smo": WorkingSets(), "mwu": Exchange()}
 
 GATED_CONSTRAINTS = {
     **without("bias", MACHINE_CONSTRAINTS),
-    "solver": [one_of(*LEARNINGS)],
+    "solver": [one_of(*MACHINES)],
     "random_state": SHARED["random_state"],
 }
 
@@ -46,19 +47,19 @@ class Workplace:
 
     rows: object
     kernels: list
-    learning: type
+    machine: object
     max_bytes: float
     n_jobs: int | None
     units: TargetUnits
     shared: object = None  # what all outputs have in common
 
     def grams(self, kernels=None, rows=None):
-        kept = self.max_bytes if self.learning is KernelLearning else 0
+        kept = self.max_bytes if self.machine.reads_matrices else 0
         X = self.rows.X if rows is None else self.rows.X[rows]
         return Grams(kernels or self.kernels, X, max_bytes=kept, n_jobs=self.n_jobs)
 
-    def learn(self, grams, problem):
-        return self.learning(grams, problem, FreeBias(), max_bytes=self.max_bytes)
+    def objective(self, grams, problem):
+        return KernelObjective(grams, problem, FreeBias(), self.machine, self.max_bytes)
 
 
 class GatedMachines(KernelMachine):
@@ -100,8 +101,8 @@ class GatedMachines(KernelMachine):
     def _workplace(self, rows):
         kernels, _ = fix_kernels(self._listed_kernels(rows.X), rows.X, self.normalization)
         budget = self._gram_bytes(rows, len(kernels))
-        learning = LEARNINGS.get(self.solver, KernelLearning)
-        return Workplace(rows, kernels, learning, budget, self.n_jobs, self._units_of(rows))
+        machine = MACHINES.get(self.solver, MACHINES["smo"])
+        return Workplace(rows, kernels, machine, budget, self.n_jobs, self._units_of(rows))
 
     def _listed_kernels(self, X):
         if self._is_precomputed:
@@ -123,7 +124,7 @@ class GatedMachines(KernelMachine):
         self.n_iter_ = max(output.n_iter for output in found)
         self.n_support_ = int(np.any([output.support for output in found], axis=0).sum())
         self.support_share_ = self.n_support_ / place.rows.X.shape[0]
-        warn_if_loose(found, max(self.tol, place.learning.finest), type(self).__name__)
+        warn_if_loose(found, max(self.tol, place.machine.finest), type(self).__name__)
 
     @property
     def _score_dtype(self):

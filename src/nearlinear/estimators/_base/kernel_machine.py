@@ -13,7 +13,7 @@ from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FixedBias, FreeBias
 from ...solvers.machine.problem import DualProblem, MachineSolution
-from ...solvers.mixture.objective import KernelLearning
+from ...solvers.mixture.objective import Descent, KernelObjective
 from ...solvers.watch import Watch
 from .constraints import SHARED, at_least, one_of
 from .old_model import LocalClassifier, LocalEstimator, LocalRegressor, require_memory
@@ -49,7 +49,7 @@ class Learned:
 class KernelMachine(LocalEstimator):
     """Fits one machine per output on shared Gram matrices.
 
-    A method adds ``_weigh(learning)``, which returns a ``Learned``. A task adds
+    A method adds ``_weigh(descent)``, which returns a ``Learned``. A task adds
     ``_problems(rows, units)``, one dual problem per output.
     """
 
@@ -65,17 +65,18 @@ class KernelMachine(LocalEstimator):
         found, problems = [], self._problems(rows, units)
         for problem in each_output(self, problems):
             watch = Watch(teller(self, "step"))
-            learning = KernelLearning(grams, problem, self._steps(), max_bytes=budget, watch=watch)
+            objective = KernelObjective(grams, problem, self._steps(), max_bytes=budget)
+            descent = Descent(objective, watch=watch)
             try:
-                found.append(self._weigh(learning))
+                found.append(self._weigh(descent))
             except KeyboardInterrupt:
                 if watch.last is None or problem is not problems[-1]:
                     raise
                 keep(self, "the last weights are")
-                last = learning.certified(learning.of_all(*watch.last), tol=np.inf)
-                n_machines = learning.n_machines
+                last = objective.certified(objective.of_all(*watch.last), tol=np.inf)
+                n_machines = descent.n_machines
                 found.append(
-                    Learned(last.weights, last.machine, last.value, last.gap(), n_machines)
+                    Learned(last.weights, last.machine, last.objective, last.gap, n_machines)
                 )
         weights = np.zeros((len(found), len(parsed)))
         weights[:, kept] = [learned.weights for learned in found]

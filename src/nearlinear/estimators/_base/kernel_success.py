@@ -73,7 +73,7 @@ class KernelSuccessMachines(GatedMachines):
         room = place.max_bytes / min(_MOST_MACHINES, len(place.kernels))
         options = {"tol": self.tol, "max_bytes": room}
         return [
-            SingleKernel(kernel, place.rows.X, place.learning, FreeBias(), **options)
+            SingleKernel(kernel, place.rows.X, place.machine, FreeBias(), **options)
             for kernel in place.kernels
         ]
 

@@ -11,7 +11,7 @@ from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FixedBias, FreeBias
 from ...solvers.machine.problem import MachineSolution
-from ...solvers.mixture.objective import KernelLearning
+from ...solvers.mixture.objective import Descent, KernelObjective
 from ...solvers.watch import Watch
 from .checks import require_memory
 from .model import Learned
@@ -102,25 +102,22 @@ class Weighed:
 def learn_mixture(model, rows, weigh, bias="free"):
     """A machine on a weighted sum of kernels for each output.
 
-    ``weigh(model, learning)`` gives the ``Weighed`` of one output.
+    ``weigh(model, descent)`` gives the ``Weighed`` of one output.
     """
     setup, tell = kernel_setup(model, rows), Teller(model)
-    grams, learnings = setup.grams(), []
+    grams, descents = setup.grams(), []
 
     def solve(problem):
-        watch = Watch(tell.steps("step"))
-        learning = KernelLearning(
-            grams, problem, bias_named(bias), max_bytes=setup.max_bytes, watch=watch
-        )
-        learnings.append(learning)
-        return weigh(model, learning)
+        objective = KernelObjective(grams, problem, bias_named(bias), max_bytes=setup.max_bytes)
+        descents.append(Descent(objective, watch=Watch(tell.steps("step"))))
+        return weigh(model, descents[-1])
 
     def last_weights(problem):
-        learning = learnings[-1]
-        if learning.watch.last is None:
+        descent, objective = descents[-1], descents[-1].objective
+        if descent.watch.last is None:
             return None
-        last = learning.certified(learning.of_all(*learning.watch.last), tol=np.inf)
-        return Weighed(last.weights, last.machine, last.value, last.gap(), learning.n_machines)
+        last = objective.certified(objective.of_all(*descent.watch.last), tol=np.inf)
+        return Weighed(last.weights, last.machine, last.objective, last.gap, descent.n_machines)
 
     problems = rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
     found, was_interrupted = each_output(problems, solve, tell, last_weights)

@@ -2,7 +2,6 @@
 
 Modules
 -------
-feature_rows   A machine on explicit features computed on the fly.
 local_kernels  Chosen conformal kernels and their local models.
 online         One machine of conformal kernels that learns from rows as they come.
 refinement     Anchors, bandwidths and local models of chosen conformal kernels.

@@ -5,8 +5,8 @@ import numpy as np
 from ...kernels.conformal_grams import ConformalGrams
 from ..machine.problem import feasible
 from ..mixture.active_set import keep_largest, solve_sequential
+from ..mixture.objective import Descent, KernelObjective
 from ..mixture.simplex import solve_newton
-from .feature_rows import FeatureLearning
 from .local_kernels import LocalKernels
 
 # New kernels share this much of the weight.
@@ -24,8 +24,8 @@ class OnlineMachine:
     coefficients a belong to the caller.
     """
 
-    def __init__(self, bank, steps):
-        self.bank, self.steps = bank.take(np.arange(0)), steps
+    def __init__(self, bank, bias_steps):
+        self.bank, self.bias_steps = bank.take(np.arange(0)), bias_steps
         self.weights = np.zeros(0)
         self.images = np.zeros((0, bank.anchors.shape[1]))
         self.total = self.bias = 0.0
@@ -40,13 +40,13 @@ class OnlineMachine:
 
     def slack(self, X, problem):
         """y − f, as far as the machine's steps count the bias in."""
-        return problem.targets - self.scores(X) - self.steps.shift * self.total
+        return problem.targets - self.scores(X) - self.bias_steps.shift * self.total
 
     def begin(self, X, problem, candidates, max_kernels=None):
         """Choose the first kernels for the first rows; returns their coefficients."""
-        learning = FeatureLearning(ConformalGrams(candidates, X), problem, self.steps)
-        found = solve_sequential(learning, tol=_START_TOL, max_rounds=20)
-        now, kept = keep_largest(learning, found, max_kernels, _START_TOL)
+        objective = KernelObjective(ConformalGrams(candidates, X), problem, self.bias_steps)
+        found = solve_sequential(Descent(objective), tol=_START_TOL, max_rounds=20)
+        now, kept = keep_largest(objective, found, max_kernels, _START_TOL)
         self.resume(X, candidates.take(kept), now)
         return now.machine.dual_coef
 
@@ -54,20 +54,20 @@ class OnlineMachine:
         """Steps on the coefficients of some rows, all others fixed; returns the new ones."""
         new = dual_coef.copy()
         gram = self.bank.gram(X, self.everyone, self.weights)
-        self.steps.solve(gram, problem, new, self.slack(X, problem), _STEP_TOL)
+        self.bias_steps.solve(gram, problem, new, self.slack(X, problem), _STEP_TOL)
         self.tell(X, new - dual_coef)
         return new
 
     def balance(self, X, problem, dual_coef):
         """Coefficients of all stored rows that a free bias allows: Σa = 0."""
-        balanced = feasible(dual_coef, problem, self.steps)
+        balanced = feasible(dual_coef, problem, self.bias_steps)
         self.tell(X, balanced - dual_coef)
         return balanced
 
     def set_bias(self, X, problem, dual_coef):
         """The bias that suits all stored rows."""
-        if self.steps.is_free:
-            self.bias = self.steps.bias(problem, dual_coef, self.slack(X, problem))
+        if self.bias_steps.is_free:
+            self.bias = self.bias_steps.value(problem, dual_coef, self.slack(X, problem))
 
     def tell(self, X, change):
         """The coefficients of these rows have changed."""
@@ -75,8 +75,8 @@ class OnlineMachine:
         if len(moved):
             self.images += self.bank.collect(X[moved], change[moved], self.everyone)
             self.total += float(change.sum())
-            if self.steps.shift:
-                self.bias = self.steps.shift * self.total
+            if self.bias_steps.shift:
+                self.bias = self.bias_steps.shift * self.total
 
     def reconsider(self, X, problem, dual_coef, candidates, max_kernels):
         """Let in candidates that ask for it, weigh all anew, drop those without weight.
@@ -94,9 +94,9 @@ class OnlineMachine:
         if len(entering):
             shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
             weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
-        learning = FeatureLearning(ConformalGrams(bank, X), problem, self.steps)
-        learning.latest = dual_coef
-        now = solve_newton(learning, weights, tol=_WEIGHT_TOL, max_iter=_NEWTON_STEPS)
+        objective = KernelObjective(ConformalGrams(bank, X), problem, self.bias_steps)
+        descent = Descent(objective, dual_coef)
+        now = solve_newton(descent, weights, tol=_WEIGHT_TOL, max_iter=_NEWTON_STEPS)
         kept = np.argsort(-now.weights, kind="stable")[:max_kernels]
         kept = np.sort(kept[now.weights[kept] > 0.0])
         self.resume(X, bank.take(kept), now.take(kept))

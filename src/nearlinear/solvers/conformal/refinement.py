@@ -17,13 +17,13 @@ from scipy.optimize import minimize
 _STAGES = (0.5, 0.1)
 
 
-def refine(kernels, X, problem, ridge, steps, *, moves, max_iter=100, n_jobs=None):
+def refine(kernels, X, problem, ridge, bias, *, moves, max_iter=100, n_jobs=None):
     """Improve ``kernels`` from where they are.
 
-    ``ridge`` has a number for each kernel; ``steps`` say how the bias is treated. ``moves`` is
+    ``ridge`` has a number for each kernel; ``bias`` says how the bias is treated. ``moves`` is
     "models" (kernels stay as they are, which is a convex problem) or "kernels".
     """
-    layout = {"models": ModelVector, "kernels": KernelVector}[moves](kernels, X, ridge, steps)
+    layout = {"models": ModelVector, "kernels": KernelVector}[moves](kernels, X, ridge, bias)
 
     def objective(vector, width):
         now = layout.kernels(vector)
@@ -44,13 +44,13 @@ def refine(kernels, X, problem, ridge, steps, *, moves, max_iter=100, n_jobs=Non
 class ModelVector:
     """Bias and local models as one vector, in units that make every penalty one."""
 
-    def __init__(self, kernels, X, ridge, steps):
+    def __init__(self, kernels, X, ridge, bias):
         self.start, self.shape = kernels, kernels.anchors.shape
-        self.bias_unit = 1.0 if steps.is_free else float(np.sqrt(steps.shift))
+        self.bias_unit = 1.0 if bias.is_free else float(np.sqrt(bias.shift))
         # a kernel that holds nothing has no model either
         holds = np.isfinite(ridge)[:, None]
         self.model_unit = np.where(holds, 1.0 / np.sqrt(np.where(holds, ridge[:, None], 1.0)), 0.0)
-        bias_penalty = [0.0 if steps.is_free else 1.0]
+        bias_penalty = [0.0 if bias.is_free else 1.0]
         self.penalized = np.concatenate([bias_penalty, np.ones(kernels.models.size)])
 
     def vector(self, kernels):
@@ -72,8 +72,8 @@ class ModelVector:
 class KernelVector(ModelVector):
     """The same with anchors, in units of the rows' spread, and log γ behind."""
 
-    def __init__(self, kernels, X, ridge, steps):
-        super().__init__(kernels, X, ridge, steps)
+    def __init__(self, kernels, X, ridge, bias):
+        super().__init__(kernels, X, ridge, bias)
         self.anchor_unit = max(float(X.std()), 1e-300)
         n_moving = kernels.anchors.size + len(kernels.gammas)
         self.penalized = np.concatenate([self.penalized, np.zeros(n_moving)])

@@ -22,7 +22,7 @@ class ConformalStream:
     ----------
     scales : ConformalScales
         Bandwidths and lengths of kernels around new anchors.
-    steps : FreeBias or FixedBias
+    bias : BiasSteps
         How the bias is treated.
     n_outputs, n_features : int
         Shapes.
@@ -37,13 +37,13 @@ class ConformalStream:
     is worse than chance. A random sample has the machine of a fit to so many rows.
     """
 
-    def __init__(self, scales, steps, n_outputs, n_features, max_support, max_kernels, rng):
+    def __init__(self, scales, bias, n_outputs, n_features, max_support, max_kernels, rng):
         self.scales, self.max_kernels, self.rng = scales, max_kernels, rng
         self.sample = None
         if max_support is not None:
             self.sample = StreamSample(max_support, max(2, n_outputs), rng)
         empty = scales.bank(np.zeros((1, n_features)))
-        self.machines = [OnlineMachine(empty, steps) for _ in range(n_outputs)]
+        self.machines = [OnlineMachine(empty, bias) for _ in range(n_outputs)]
         self.X = np.zeros((0, n_features))
         self.dual_coef = np.zeros((0, n_outputs))
         # what stored rows weigh in the machines, and what has been sent of them
@@ -257,7 +257,7 @@ class ConformalStream:
     def _balance(self):
         """After changes from outside: coefficients that the bias allows."""
         for o, (machine, problem) in enumerate(zip(self.machines, self.problems, strict=True)):
-            if machine.steps.is_free:
+            if machine.bias_steps.is_free:
                 self.dual_coef[:, o] = machine.balance(self.X, problem, self.dual_coef[:, o])
             machine.set_bias(self.X, problem, self.dual_coef[:, o])
 

@@ -13,7 +13,7 @@ f(x) = Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + b, where w_q = √scales_q ∘ u_q an
 the primal of the machine whose kernels have these features.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -46,30 +46,37 @@ class GatedMachine:
 
 
 class GateObjective:
-    """J and its gradient as functions of a gate; machines start from the last solution."""
+    """J and its gradient as functions of a gate; machines start from the last solution.
 
-    def __init__(self, learning, owners, X, penalty=0.0):
-        self.learning, self.owners, self.X = learning, owners, X
-        self.base, self.penalty = learning.grams, penalty
+    Component q has the kernel ``kernel_of[q]`` of ``objective``.
+    """
 
-    def solve(self, gates, tol):
-        """The machine for gate values."""
-        self.learning.use(GatedGrams(self.base, self.owners, gates))
-        return self.learning.solve(np.ones(len(self.owners)), tol=tol)
-
-    def certified(self, machine, tol):
-        """The machine that was solved last with its gap in double precision."""
-        return self.learning.certified_machine(machine, np.ones(len(self.owners)), tol=tol)
+    def __init__(self, objective, kernel_of, X, penalty=0.0):
+        self.objective, self.kernel_of, self.X = objective, kernel_of, X
+        self.penalty = penalty
+        self.latest, self.n_machines = None, 0
 
     def __call__(self, gate, tol):
         """J, its gradient in the gate's parameters, and the machine."""
-        gates = gate(self.X)
-        machine = self.solve(gates, tol)
+        gated, machine = self._solved(gate(self.X), tol)
         used = np.flatnonzero(machine.dual_coef)
-        pulls = self.learning.grams.pulls(machine.dual_coef).T
-        gradient = gate.gradient(self.X[used], -machine.dual_coef[used, None] * pulls)
+        ungated = gated.grams.ungated_products(machine.dual_coef).T
+        gradient = gate.gradient(self.X[used], -machine.dual_coef[used, None] * ungated)
         value = machine.dual_objective + self.price(gate)
         return value, gradient + self.penalty * gate.parameters, machine
+
+    def certified(self, gates, tol):
+        """The machine for gate values, with its gap in double precision."""
+        gated, machine = self._solved(gates, tol)
+        return gated.certified_machine(machine, np.ones(len(self.kernel_of)), tol)
+
+    def _solved(self, gates, tol):
+        """J of gated kernels, and the machine."""
+        grams = GatedGrams(self.objective.grams, self.kernel_of, gates)
+        gated = replace(self.objective, grams=grams)
+        machine = gated.solve(np.ones(len(self.kernel_of)), tol, start=self.latest)
+        self.latest, self.n_machines = machine.dual_coef, self.n_machines + 1
+        return gated, machine
 
     def price(self, gate):
         """½ penalty ‖V‖²."""
@@ -111,10 +118,10 @@ def rounded_machine(objective, gate, watch, *, tol, margin=1e-3):
     """The machine of a rounded gate, solved to ``tol``; the watch knows the way to the gate."""
     found = Rounded(gate, margin)
     gates = found(objective.X)
-    machine = objective.certified(objective.solve(gates, tol), tol)
+    machine = objective.certified(gates, tol)
     path = tuple(progress.objective for progress in watch.history)
     return GatedMachine(
-        found, gates, machine, path, objective.price(gate), objective.learning.n_machines
+        found, gates, machine, path, objective.price(gate), objective.n_machines
     )  # fmt: skip
 
 

@@ -1,12 +1,13 @@
 """How well every kernel alone does, and where: a machine and a regression of its success."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...kernels.grams import Grams
 from ..machine.problem import DualProblem, MachineSolution
-from ..mixture.objective import KernelLearning
+from ..machine.working_sets import WorkingSets
+from ..mixture.objective import KernelObjective
 
 # Bytes for rows of a matrix where memory shall grow with the rows alone.
 _FRUGAL, _FRUGAL_PER_ROW = 1 << 24, 400
@@ -29,31 +30,29 @@ class KernelSuccess:
 class SingleKernel:
     """Machines of one kernel on some of the rows ``X``."""
 
-    def __init__(self, kernel, X, learning, steps, *, tol, max_bytes):
+    def __init__(self, kernel, X, machine, bias, *, tol, max_bytes):
         self.kernel, self.X = kernel, X
-        self.learning, self.steps = learning, steps
+        self.machine, self.bias = machine, bias
         self.tol, self.max_bytes = tol, max_bytes
 
-    def solve(self, problem, rows=None):
-        return self._solved(self.learning, problem, rows, self.max_bytes)
+    def solve(self, problem, rows=slice(None)):
+        return self._objective(problem, rows).solve(np.ones(1), self.tol)
 
     def regress(self, problem):
         """An ε-insensitive machine, which only pair steps solve."""
         room = self.max_bytes
-        if self.learning is not KernelLearning:  # as frugal as the machines that stand beside it
+        if not self.machine.reads_matrices:  # as frugal as the machines that stand beside it
             room = min(room, _FRUGAL + _FRUGAL_PER_ROW * self.X.shape[0])
-        return self._solved(KernelLearning, problem, None, room)
+        objective = self._objective(problem, slice(None))
+        return replace(objective, machine=WorkingSets(), max_bytes=room).solve(np.ones(1), self.tol)
 
-    def _solved(self, learning, problem, rows, room):
-        grams = Grams([self.kernel], self.X if rows is None else self.X[rows])
-        return learning(grams, problem, self.steps, max_bytes=room).solve(np.ones(1), tol=self.tol)
+    def _objective(self, problem, rows):
+        grams = Grams([self.kernel], self.X[rows])
+        return KernelObjective(grams, problem, self.bias, self.machine, self.max_bytes)
 
     def certified(self, machine, problem, rows):
         """A machine that was solved on ``rows`` with its gap in double precision."""
-        learning = self.learning(
-            Grams([self.kernel], self.X[rows]), problem, self.steps, max_bytes=self.max_bytes
-        )
-        return learning.certified_machine(machine, np.ones(1), tol=self.tol)
+        return self._objective(problem, rows).certified_machine(machine, np.ones(1), self.tol)
 
     def scores(self, machine, rows, at):
         """Scores at the rows ``at`` of a machine that was solved on ``rows``."""

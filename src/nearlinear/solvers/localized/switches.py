@@ -7,7 +7,7 @@ import numpy as np
 from ...gates.scores import top_and_bottom
 from ...kernels.gated_grams import GatedGrams
 from ...kernels.grams import Grams
-from ..mixture.objective import Evaluation
+from ..mixture.objective import Descent, Evaluation
 from ..mixture.simplex import solve_newton, start_weights
 from ..watch import Progress
 
@@ -31,11 +31,10 @@ class SwitchedKernels:
     path: tuple = ()
 
 
-def solve_equal(learning, *, tol):
+def solve_equal(descent, *, tol):
     """All kernels on for every row, and equal weights: the start of the turns."""
-    n_kernels, n_rows = learning.grams.n_kernels, learning.grams.n_rows
-    found = learning.evaluate(start_weights(n_kernels), tol=tol)
-    found = learning.certified(found, tol=tol)
+    n_kernels, n_rows = descent.objective.grams.n_kernels, descent.objective.grams.n_rows
+    found = descent.objective.certified(descent.at(start_weights(n_kernels), tol), tol)
     machine = found.machine
     return SwitchedKernels(
         found, np.ones((n_rows, n_kernels)), n_kernels, machine.bias, machine.objective,
@@ -43,7 +42,7 @@ def solve_equal(learning, *, tol):
     )  # fmt: skip
 
 
-def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter, watch=None):
+def solve_switched(descent, n_selected, *, tol, max_rounds, max_iter, watch=None):
     """Alternate between kernel weights for given switches and switches for given weights.
 
     A row's switches are half the marks of its ``n_selected`` largest shares F_m(x) in the score and
@@ -51,46 +50,45 @@ def solve_switched(learning, n_selected, *, tol, max_rounds, max_iter, watch=Non
     before: the one that predicts the training rows with the least objective is kept. (Its machine's
     own objective would not do: switches of training rows know their labels from the round before.)
     """
-    base = learning.grams
+    objective, base = descent.objective, descent.objective.grams
     n_kernels = base.n_kernels
-    everyone, best, path = np.arange(n_kernels), None, []
+    all_kernels, best, path = np.arange(n_kernels), None, []
     gates, weights = np.ones((base.n_rows, n_kernels)), start_weights(n_kernels)
     for n_round in range(max_rounds):
-        learning.use(GatedGrams(base, everyone, gates))
-        found = solve_newton(learning, weights, tol=tol, max_iter=max_iter)
+        gated = replace(objective, grams=GatedGrams(base, all_kernels, gates))
+        gated = Descent(gated, descent.latest)
+        found = solve_newton(gated, weights, tol=tol, max_iter=max_iter)
+        descent.latest = gated.latest
         shares = _shares(base, found, gates, np.arange(base.n_rows))
         new = top_and_bottom(shares, n_selected)
-        slack = learning.problem.targets - np.einsum("im,im->i", new, shares)
-        bias, loss = learning.fit_bias(slack)
-        objective = 0.5 * found.weights @ found.quadratics + loss
-        path.append(objective)
-        if best is None or objective < best.objective:
-            best = SwitchedKernels(
-                found, gates, n_selected, bias, objective, found.gap(), n_round + 1
-            )
-        stop = watch is not None and watch(Progress(n_round + 1, float(objective)))
+        slack = objective.problem.targets - np.einsum("im,im->i", new, shares)
+        bias, loss = objective.machine.fit_bias(objective.problem, slack)
+        value = 0.5 * found.weights @ found.quadratics + loss
+        path.append(value)
+        if best is None or value < best.objective:
+            best = SwitchedKernels(found, gates, n_selected, bias, value, found.gap, n_round + 1)
+        stop = watch is not None and watch(Progress(n_round + 1, float(value)))
         if stop or np.array_equal(new, gates):
             break
         gates = new
         weights = 0.9 * found.weights + 0.1 * start_weights(n_kernels)
-    learning.use(GatedGrams(base, everyone, best.gates))
-    certified = learning.certified(best.evaluation, tol=0.5 * tol)
-    learning.use(base)
+    gated = replace(objective, grams=GatedGrams(base, all_kernels, best.gates))
+    certified = gated.certified(best.evaluation, 0.5 * tol)
     return replace(best, evaluation=certified, path=tuple(path))
 
 
-def held_out_errors(plans, learn, kernels, X, problem, folds):
+def held_out_errors(plans, restrict, kernels, X, problem, folds):
     """Weight of the rows of ``folds`` that each plan gets wrong, solved on the other rows.
 
-    A plan makes a ``SwitchedKernels`` of a learning; ``learn(problem, rows)`` gives one for rows.
+    A plan makes ``SwitchedKernels`` by a Descent; ``restrict(problem, rows)`` gives J of some rows.
     """
     errors, weight = np.zeros(len(plans)), problem.upper - problem.lower
     grams = Grams(kernels, X)
     for held in folds:
         kept = np.setdiff1d(np.arange(len(problem)), held)
-        learning = learn(problem.take(kept), kept)
+        descent = Descent(restrict(problem.take(kept), kept))
         for number, plan in enumerate(plans):
-            model = plan(learning)
+            model = plan(descent)
             shares = _shares(grams, model.evaluation, model.gates, held, of=kept)
             switches = top_and_bottom(shares, model.n_selected)
             scores = np.einsum("im,im->i", switches, shares) + model.bias

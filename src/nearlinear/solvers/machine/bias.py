@@ -1,16 +1,38 @@
-"""How a machine's bias is treated, and thereby which steps solve it.
-
-Each choice says how far a dual vector is from optimal, which rows to work on next, which to leave
-alone, and how to solve a small problem exactly.
-"""
+"""How a machine's bias is treated, and thereby which steps solve it."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from .steps import greedy_pass, largest_slopes, pair_pass, random_pass
 
 _STEPS_PER_ROW = 1000
+
+
+class BiasSteps(Protocol):
+    """How the bias is treated. Slack is y − (K + shift) a."""
+
+    is_free: bool
+    shift: float
+
+    def violation(self, problem, dual_coef, slack) -> float:
+        """How far from optimal: zero at the solution."""
+
+    def working_set(self, problem, dual_coef, slack, size) -> np.ndarray:
+        """The rows to work on next, at most ``size``."""
+
+    def settled(self, problem, dual_coef, slack) -> np.ndarray:
+        """Rows that may be left alone."""
+
+    def solve(self, gram, problem, dual_coef, slack, tol):
+        """Steps on all rows of a small problem, in place, until none violates by ``tol``."""
+
+    def value(self, problem, dual_coef, slack) -> float:
+        """The bias."""
+
+    def residual(self, slack, bias) -> np.ndarray:
+        """y − f."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +67,7 @@ class FreeBias:
             _STEPS_PER_ROW * len(problem),
         )  # fmt: skip
 
-    def bias(self, problem, dual_coef, slack):
+    def value(self, problem, dual_coef, slack):
         return problem.best_bias(slack)
 
     def residual(self, slack, bias):
@@ -86,7 +108,7 @@ class FixedBias:
             if random_pass(gram, *box, self.rng.permutation(n_rows)) <= tol:
                 break
 
-    def bias(self, problem, dual_coef, slack):
+    def value(self, problem, dual_coef, slack):
         return self.shift * float(dual_coef.sum())
 
     def residual(self, slack, bias):

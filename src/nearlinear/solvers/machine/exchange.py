@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._compile import compiled
+from .problem import MachineSolution
 
 
 def fit_scale_and_bias(features, norm, ridge, starts, n_steps=4):
@@ -50,6 +51,7 @@ def fit_scale_and_bias(features, norm, ridge, starts, n_steps=4):
 _CERTIFY_EVERY = 10  # rounds of the published scheme, which are short
 _STEEPNESS = 60.0  # of the smooth maximum, in the relative difference of two norms
 _LEAST_PRIOR = 1e-9  # a kernel given up by mistake comes back in a few steps
+_SMALLEST_C = 1e-9  # of a row of weight zero: its slack is as good as free
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,67 @@ def certify_mixture(found, scores, quadratics, y, ridge):
         found, dual_coef=machine[0] * alpha * y, bias=float(machine[1]), upper=upper,
         lower=1.0 / cost,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Machines of a ``KernelObjective`` from Gram columns alone, in place of WorkingSets.
+
+    For ½‖f‖² + ½ Σ_i C_i max(0, 1 − y_i f(x_i))². Memory is a few columns of every kernel's matrix.
+    As there, S_m = aᵀK_m a and J's gradient in the weights is −½ S: the slack adds a diagonal that
+    no weight touches. What is looser than ``finest`` stays so for long: the end is slow.
+    """
+
+    finest: float = 1e-3
+    reads_matrices = False
+
+    def solve(self, objective, weights, which, tol, start):
+        grams, problem, ridge = objective.grams, objective.problem, _ridge(objective.problem)
+        weights = np.asarray(weights, dtype=grams.dtype)
+
+        def columns(rows):
+            return np.tensordot(weights, grams.columns(rows)[which], axes=1)[None]
+
+        found = solve_by_exchange(
+            columns, np.ones((1, len(ridge))), problem.targets, ridge,
+            tol=max(tol, self.finest), max_iter=100_000,
+        )  # fmt: skip
+        primal, dual = 0.5 / found.lower, 0.5 / found.upper
+        coef = found.dual_coef
+        slack = problem.targets - weights @ grams.products(coef, which, np.arange(len(coef)))
+        return MachineSolution(coef, found.bias, primal, primal - dual, found.n_iter, slack)
+
+    def certificate(self, problem, bias, dual_coef, slack):
+        """The dual Σ|a| − ½ aᵀ(K + ridge) a is taken at the best multiple of a."""
+        bias, loss = self.fit_bias(problem, slack)
+        quadratic = float(dual_coef @ (problem.targets - slack))
+        primal = 0.5 * quadratic + loss
+        curvature = quadratic + float(_ridge(problem) @ dual_coef**2)
+        dual = 0.5 * float(problem.targets @ dual_coef) ** 2 / max(curvature, 1e-300)
+        return bias, primal, primal - dual
+
+    def fit_bias(self, problem, slack):
+        """By bisection: the loss is convex and smooth in the bias."""
+        C, signs = problem.upper - problem.lower, problem.targets
+        low, high = float(slack.min()), float(slack.max())
+        for _ in range(60):
+            bias = 0.5 * (low + high)
+            short = np.maximum(0.0, signs * (slack - bias))
+            low, high = (bias, high) if C @ (signs * short) > 0.0 else (low, bias)
+        return bias, 0.5 * float(C @ short**2)
+
+    def is_free(self, problem, dual_coef):
+        return dual_coef != 0.0  # squared slacks set no bound
+
+    def free_matrix(self, objective, weights, which, free):
+        grams = objective.grams
+        kernel = grams.mixture(weights, which)
+        ridge = _ridge(objective.problem)[free]
+        return kernel(grams.X[free]).astype(np.float64) + np.diag(ridge)
+
+
+def _ridge(problem):
+    return 1.0 / np.maximum(problem.upper - problem.lower, _SMALLEST_C)
 
 
 class _State:

@@ -112,18 +112,18 @@ class MachineSolution:
         return self.objective - self.gap
 
 
-def certificate(problem, steps, dual_coef, slack):
+def certificate(problem, bias, dual_coef, slack):
     """Bias, primal objective and duality gap of a dual vector whose slack is y − (K + shift) a."""
-    bias = steps.bias(problem, dual_coef, slack)
+    value = bias.value(problem, dual_coef, slack)
     quadratic = float(dual_coef @ (problem.targets - slack))
-    primal = 0.5 * quadratic + problem.loss(steps.residual(slack, bias))
-    return bias, primal, primal - problem.dual_value(dual_coef, quadratic)
+    primal = 0.5 * quadratic + problem.loss(bias.residual(slack, value))
+    return value, primal, primal - problem.dual_value(dual_coef, quadratic)
 
 
-def feasible(start, problem, steps):
+def feasible(start, problem, bias):
     """A dual vector inside the box, and with Σa = 0 where pair steps could not repair it."""
     coef = np.clip(start, problem.lower, problem.upper)
-    if steps.is_free:
+    if bias.is_free:
         above, below = coef[coef > 0].sum(), -coef[coef < 0].sum()
         coef[coef > 0] *= min(1.0, below / above) if above > 0 else 0.0
         coef[coef < 0] *= min(1.0, above / below) if below > 0 else 0.0

@@ -1,6 +1,6 @@
 """Sequential multiple kernel learning: few kernels at work, all others only priced.
 
-Kernels enter when their price S_m = aᵀK_m a exceeds that of the mixture and leave when their
+Kernels enter when their S_m = aᵀK_m a exceeds that of the mixture and leave when their
 weight is zero. The certificate covers every kernel that has been priced with the last dual
 vector; at the end these are all of them.
 A sample of the rows may choose the kernels that all rows then weigh and certify.
@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .objective import Evaluation, told
+from .objective import Descent, Evaluation, told
 from .simplex import solve_newton
 
 # A weight below this share of the largest is rounding.
 _NEGLIGIBLE = 1e-3
 
 
-def keep_largest(learning, found, max_kernels, tol):
+def keep_largest(objective, found, max_kernels, tol):
     """An evaluation with at most ``max_kernels`` kernels, weighed anew, and their numbers.
 
     ``found`` is a SequentialSolution; ``max_kernels`` None leaves out only negligible kernels.
@@ -27,9 +27,8 @@ def keep_largest(learning, found, max_kernels, tol):
     kept = np.sort(order[weights[order] > _NEGLIGIBLE * weights.max()])
     if np.count_nonzero(weights) == len(kept):
         return found.evaluation, kept
-    start = weights[kept] / weights[kept].sum()
-    learning.latest = found.evaluation.machine.dual_coef
-    now = solve_newton(learning, start, tol=tol, which=kept)
+    descent = Descent(objective, found.evaluation.machine.dual_coef)
+    now = solve_newton(descent, weights[kept] / weights[kept].sum(), tol=tol, which=kept)
     used = now.weights > 0.0
     return now.take(used), kept[used]
 
@@ -40,22 +39,23 @@ _NEWTON_STEPS = 3
 _SAMPLE_TOL = 0.05
 
 
-def solve_on_sample(learning, sample, *, tol, **options):
-    """Minimize J of ``learning`` over the kernels that ``sample`` chooses.
+def solve_on_sample(descent, sample, *, tol, **options):
+    """Minimize J over the kernels that ``sample`` chooses.
 
-    ``sample`` is a KernelLearning of the same kernels on some of the rows; ``options`` are those
-    of ``solve_sequential``. The gap is over all kernels and all rows, and may exceed ``tol``.
+    ``sample`` is a Descent with the same kernels on some of the rows; ``options`` are those of
+    ``solve_sequential``. The gap is over all kernels and all rows, and may exceed ``tol``.
     """
     chosen = solve_sequential(sample, tol=max(tol, _SAMPLE_TOL), **options)
     kept = np.flatnonzero(chosen.weights)
     start = chosen.weights[kept]
-    now = solve_newton(learning, start, tol=tol, max_iter=_NEWTON_STEPS, which=kept)
+    now = solve_newton(descent, start, tol=tol, max_iter=_NEWTON_STEPS, which=kept)
     # steps that end early may leave a loose machine
-    now = learning.evaluate(now.weights, tol=0.5 * tol, which=kept)
-    prices = learning.grams.quadratics(now.machine.dual_coef, learning.everyone)
-    gap = now.value - learning.bound(now, prices.max())
+    now = descent.at(now.weights, 0.5 * tol, kept)
+    objective = descent.objective
+    quadratics = objective.grams.quadratics(now.machine.dual_coef, objective.all_kernels)
+    gap = now.objective - objective.bound(now, quadratics.max())
     used = now.weights > 0.0
-    weights = np.zeros(len(learning.everyone))
+    weights = np.zeros(objective.grams.n_kernels)
     weights[kept] = now.weights
     return SequentialSolution(now.take(used), weights, gap, chosen.n_rounds, chosen.history)
 
@@ -84,17 +84,17 @@ class SequentialSolution:
 
     @property
     def objective(self):
-        return self.evaluation.value
+        return self.evaluation.objective
 
 
 def solve_sequential(
-    learning, *, tol, max_insertions=30, max_rounds=100, chunk_size=None, max_iter=200, watch=None
+    descent, *, tol, max_insertions=30, max_rounds=100, chunk_size=None, max_iter=200, watch=None
 ):
-    """Minimize J over the simplex of all kernels of ``learning``.
+    """Minimize J over the simplex of all kernels.
 
     Parameters
     ----------
-    learning : KernelLearning
+    descent : Descent
         The kernels and the problem.
     tol : float
         Relative duality gap to reach, over all kernels.
@@ -110,32 +110,32 @@ def solve_sequential(
     watch : Watch or None
         Is told of every round.
     """
-    bank = _Prices(learning, chunk_size)
+    bank, objective = _Quadratics(descent, chunk_size), descent.objective
     active = bank.first(max_insertions)
     weights = np.full(len(active), 1.0 / len(active))
     relative, precision, history, lowest = np.inf, 0.5 * tol, [], None
     lower, bounding = -np.inf, None
     for round_ in range(1, max_rounds + 1):
-        learning.grams.keep(active)
+        objective.grams.keep(active)
         inner = float(np.clip(0.3 * relative, precision, 0.3))
-        now = solve_newton(learning, weights, tol=inner, which=active, max_iter=max_iter)
+        now = solve_newton(descent, weights, tol=inner, which=active, max_iter=max_iter)
         kept = now.weights > 0
         active, now = active[kept], now.take(kept)
         weights = now.weights
         entering, best = bank.violators(now, active, tol, max(3 * max_insertions, _PRICED))
-        if lowest is None or now.value <= lowest[0].value:
+        if lowest is None or now.objective <= lowest[0].objective:
             lowest = now, active
-        bound = learning.bound(now, best)
+        bound = objective.bound(now, best)
         if bank.is_complete:  # bounds of earlier rounds hold as well
             if bound > lower:
                 lower, bounding = bound, now.machine.dual_coef
             bound = lower
-        gap = now.value - bound
-        relative = gap / max(now.value, 1e-300)
+        gap = now.objective - bound
+        relative = gap / max(now.objective, 1e-300)
         history.append((relative, len(active)))
         if told(watch, round_, now, gap, active):
             break
-        if bank.is_complete and lowest[0].value - lower <= tol * lowest[0].value:
+        if bank.is_complete and lowest[0].objective - lower <= tol * lowest[0].objective:
             break
         if len(entering) == 0 and bank.is_complete:
             if precision < _FINEST * tol:
@@ -148,81 +148,81 @@ def solve_sequential(
             weights = np.concatenate([(1.0 - _ENTRY_SHARE) * weights, shared])
     now, active = lowest
     if lower == -np.inf:  # stopped early: the certificate still covers all kernels
-        lower = learning.bound(now, bank.best_of_all(now))
+        lower = objective.bound(now, bank.best_of_all(now))
     order = np.argsort(active)
     now = now.take(order)
-    full = np.zeros(len(learning.everyone))
+    full = np.zeros(objective.grams.n_kernels)
     full[active[order]] = now.weights
-    return SequentialSolution(now, full, now.value - lower, round_, history, bounding)
+    return SequentialSolution(now, full, now.objective - lower, round_, history, bounding)
 
 
-def certified(learning, found, *, tol):
+def certified(objective, found, *, tol):
     """A SequentialSolution with value and gap in double precision: only such may be reported."""
     active = np.flatnonzero(found.weights)
-    now = learning.certified(found.evaluation, tol=0.5 * tol, which=active)
+    now = objective.certified(found.evaluation, tol=0.5 * tol, which=active)
     if now is found.evaluation:
         return found
-    lower = learning.certified_bound(now.machine.dual_coef)
-    if now.value - lower > tol * now.value and found.bounding is not None:
-        lower = max(lower, learning.certified_bound(found.bounding))
-    return replace(found, evaluation=now, gap=now.value - lower)
+    lower = objective.certified_bound(now.machine.dual_coef)
+    if now.objective - lower > tol * now.objective and found.bounding is not None:
+        lower = max(lower, objective.certified_bound(found.bounding))
+    return replace(found, evaluation=now, gap=now.objective - lower)
 
 
-class _Prices:
-    """Prices of the kernels that have arrived, most of them old ones.
+class _Quadratics:
+    """S_m of the kernels that have arrived, most of them of an earlier dual vector.
 
-    ``is_complete`` says whether the last answer rests on fresh prices of all kernels.
+    ``is_complete`` says whether the last answer rests on fresh ones of all kernels.
     """
 
-    def __init__(self, learning, chunk_size):
-        self.learning = learning
-        self.n_kernels = len(learning.everyone)
+    def __init__(self, descent, chunk_size):
+        self.descent, self.grams = descent, descent.objective.grams
+        self.n_kernels = descent.objective.grams.n_kernels
         self.chunk_size = self.n_kernels if chunk_size is None else chunk_size
         self.arrived = min(self.chunk_size, self.n_kernels)
         self.is_complete = False
-        self.prices = np.zeros(self.n_kernels)
+        self.quadratics = np.zeros(self.n_kernels)
 
     def first(self, count):
         """Some kernels from all over the bank, and those that a machine on their mean asks for."""
         arrived = np.arange(self.arrived)
         mixed = arrived[:: -(-self.arrived // count)]
-        machine = self.learning.solve(np.full(len(mixed), 1.0 / len(mixed)), tol=0.1, which=mixed)
-        self._price(machine.dual_coef, arrived)
-        best = np.argsort(-self.prices[: self.arrived], kind="stable")[:count]
+        machine = self.descent.solve(np.full(len(mixed), 1.0 / len(mixed)), 0.1, mixed)
+        self._refresh(machine.dual_coef, arrived)
+        best = np.argsort(-self.quadratics[: self.arrived], kind="stable")[:count]
         return np.union1d(mixed, best)
 
     def violators(self, now, active, tol, count):
-        """Kernels that would lower J, best first, and the best price seen.
+        """Kernels that would lower J, best first, and the largest S_m seen.
 
         In a stream these are among the kernels that come next. Else the ``count`` kernels of the
-        highest old price are asked first, and all others only if these are content.
+        largest old S_m are asked first, and all others only if these are content.
         """
         coef, mixture = now.machine.dual_coef, now.weights @ now.quadratics
         if self.arrived < self.n_kernels:
             pool = np.arange(self.arrived, min(self.arrived + self.chunk_size, self.n_kernels))
             self.arrived += len(pool)
-            self._price(coef, pool)
-            return self._above(pool, mixture), self.prices[pool].max()
-        others = np.setdiff1d(self.learning.everyone, active)
-        order = np.argsort(-self.prices[others], kind="stable")
+            self._refresh(coef, pool)
+            return self._above(pool, mixture), self.quadratics[pool].max()
+        others = np.setdiff1d(np.arange(self.n_kernels), active)
+        order = np.argsort(-self.quadratics[others], kind="stable")
         pool, rest = others[order[:count]], others[order[count:]]
-        self._price(coef, pool)
-        best = self.prices[pool].max(initial=-np.inf)
-        self.is_complete = len(rest) == 0 or now.gap(best) <= tol * now.value
+        self._refresh(coef, pool)
+        best = self.quadratics[pool].max(initial=-np.inf)
+        self.is_complete = len(rest) == 0 or now.gap_beside(best) <= tol * now.objective
         if self.is_complete and len(rest):
-            self._price(coef, rest)
-            pool, best = others, self.prices[others].max()
+            self._refresh(coef, rest)
+            pool, best = others, self.quadratics[others].max()
         return self._above(pool, mixture), best
 
     def best_of_all(self, now):
-        """The best price of any kernel."""
-        self._price(now.machine.dual_coef, self.learning.everyone)
-        return self.prices.max()
+        """The largest S_m of any kernel."""
+        self._refresh(now.machine.dual_coef, np.arange(self.n_kernels))
+        return self.quadratics.max()
 
-    def _price(self, coef, which):
+    def _refresh(self, coef, which):
         if len(which):
-            self.prices[which] = self.learning.grams.quadratics(coef, which)
+            self.quadratics[which] = self.grams.quadratics(coef, which)
 
     def _above(self, pool, mixture):
-        found = pool[self.prices[pool] > mixture * (1.0 + 1e-6)]
-        return found[np.argsort(-self.prices[found], kind="stable")]
+        found = pool[self.quadratics[pool] > mixture * (1.0 + 1e-6)]
+        return found[np.argsort(-self.quadratics[found], kind="stable")]

@@ -13,22 +13,22 @@ from .simplex import ball_norm, closed_form_weights
 _ARMIJO = 0.05
 
 
-def solve_groups(learning, n_groups, *, p, tol, max_iter, watch=None):
+def solve_groups(descent, n_groups, *, p, tol, max_iter, watch=None):
     """Closed-form steps for p > 1, Newton steps for p = 1; weights are grouped one after another.
 
     Returns the last ``Evaluation`` and its gap.
     """
-    n_kernels = learning.grams.n_kernels // n_groups
-    weights = np.full(learning.grams.n_kernels, n_kernels ** (-1.0 / p))
+    n_kernels = descent.objective.grams.n_kernels // n_groups
+    weights = np.full(descent.objective.grams.n_kernels, n_kernels ** (-1.0 / p))
     improve = _newton_step if p == 1.0 else _closed_form_step
     inner = 0.05
-    now = learning.evaluate(weights, tol=inner)
+    now = descent.at(weights, inner)
     for step in range(1, max_iter + 1):
         gap = group_gap(now, n_groups, p)
-        if told(watch, step, now, gap, learning.everyone) or gap <= tol * now.value:
+        if told(watch, step, now, gap, descent.objective.all_kernels) or gap <= tol * now.objective:
             break
-        inner = min(inner, max(0.1 * gap / now.value, 0.3 * tol))
-        now = improve(learning, now, n_groups, p, inner)
+        inner = min(inner, max(0.1 * gap / now.objective, 0.3 * tol))
+        now = improve(descent, now, n_groups, p, inner)
     return now, group_gap(now, n_groups, p)
 
 
@@ -40,27 +40,27 @@ def group_gap(evaluation, n_groups, p):
     return 0.5 * max(0.0, spread) + evaluation.machine.gap
 
 
-def _closed_form_step(learning, now, n_groups, p, inner):
+def _closed_form_step(descent, now, n_groups, p, inner):
     parts = zip(
         now.weights.reshape(n_groups, -1), now.quadratics.reshape(n_groups, -1), strict=True
     )
     weights = np.concatenate([closed_form_weights(beta, S, p) for beta, S in parts])
-    return learning.evaluate(weights, tol=inner)
+    return descent.at(weights, inner)
 
 
-def _newton_step(learning, now, n_groups, p, inner):
+def _newton_step(descent, now, n_groups, p, inner):
     """The quadratic model of J on a product of simplices, with damping until J falls."""
-    curvature = learning.curvature(now, learning.everyone)
+    curvature = descent.objective.curvature(now, descent.objective.all_kernels)
     scale = max(float(np.abs(now.gradient).max()), 1e-300)
     damping = 1e-3
     for _ in range(6):
         weights = _model_minimum(now, curvature, damping * scale, n_groups)
         slope = now.gradient @ (weights - now.weights)
-        trial = learning.evaluate(weights, tol=inner)
-        if trial.value <= now.value + _ARMIJO * slope + trial.machine.gap:
+        trial = descent.at(weights, inner)
+        if trial.objective <= now.objective + _ARMIJO * slope + trial.machine.gap:
             return trial
         damping *= 10.0
-    return _closed_form_step(learning, now, n_groups, p, inner)
+    return _closed_form_step(descent, now, n_groups, p, inner)
 
 
 def _model_minimum(now, curvature, damping, n_groups, n_steps=500):

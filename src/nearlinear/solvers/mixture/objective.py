@@ -5,14 +5,15 @@
 is convex in β; its gradient is −½ S with S_m = aᵀK_m a at the solution (Danskin).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ...kernels.rows import ComputedRows, GramRows
-from ..machine.problem import MachineSolution, certificate
-from ..machine.working_sets import solve_kernel_machine
+from ...kernels.grams import GramSource
+from ..machine.bias import BiasSteps
+from ..machine.problem import DualProblem, MachineSolution
+from ..machine.working_sets import WorkingSets
 from ..watch import Progress
 
 # A machine's matrix is held in memory up to this size; beyond, rows are computed on demand.
@@ -20,113 +21,91 @@ _LARGEST_GRAM = 1 << 29
 # Up to this many free rows the curvature is exact; beyond, so many gradient steps must do.
 _LARGEST_EXACT = 500
 _FEWEST_GRADIENTS, _MOST_GRADIENTS = 8, 50
-# Images of all kernels are kept for the curvature while tiles and kernels are few.
-_MOST_IMAGE_WORK = 2 * 10**9
+# Products of all kernels are kept for the curvature while tiles and kernels are few.
+_MOST_PRODUCTS = 2 * 10**9
 _FEWEST_FREE = 500  # too few rows make a model that misleads
 _SCORED = 64  # kernels whose scores are held at once
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The machine found for some weights, and what it says of them."""
+    """The machine found for some weights, and what it says of them: S_m, and K_m a where a ≠ 0."""
 
     weights: np.ndarray
     machine: MachineSolution
     quadratics: np.ndarray
-    images: np.ndarray | None = None  # K_m a at the rows of a ≠ 0
+    products: np.ndarray | None = None
 
     @property
-    def value(self):
+    def objective(self):
         """The primal value: never below J."""
         return self.machine.objective
+
+    @property
+    def gap(self):
+        """Distance to the optimum over all weights on the simplex."""
+        return self.gap_beside(-np.inf)
+
+    @property
+    def n_iter(self):
+        return self.machine.n_iter
 
     @property
     def gradient(self):
         return -0.5 * self.quadratics
 
+    def gap_beside(self, best):
+        """The same over further kernels, whose largest aᵀK_m a is ``best``."""
+        best = max(best, self.quadratics.max())
+        return 0.5 * max(0.0, best - self.weights @ self.quadratics) + self.machine.gap
+
     def take(self, which):
         """The same, of some of the kernels: the others have no weight."""
         return Evaluation(self.weights[which], self.machine, self.quadratics[which])
 
-    def gap(self, best=None):
-        """Distance to the optimum over all weights on the simplex.
 
-        ``best`` is the largest aᵀK_m a among further kernels, none by default.
-        """
-        best = self.quadratics.max() if best is None else max(best, self.quadratics.max())
-        return 0.5 * max(0.0, best - self.weights @ self.quadratics) + self.machine.gap
+@dataclass(frozen=True)
+class KernelObjective:
+    """J of the kernels of ``grams`` on one dual problem.
 
-
-class KernelLearning:
-    """Evaluates weights of the kernels of ``grams`` on one dual problem.
-
-    Machines are started from the last solution. ``n_machines`` counts them. ``finest`` is the
-    relative gap below which asking for more is in vain. A watch keeps every evaluation and the
-    numbers of its kernels.
+    ``machine`` says how machines are solved (WorkingSets or Exchange). Other kernels are
+    ``replace(objective, grams=...)``.
     """
 
-    finest = 0.0
-
-    def __init__(
-        self, grams, problem, steps, *, max_iter=10_000, max_bytes=_LARGEST_GRAM, watch=None
-    ):
-        self.grams, self.problem, self.steps = grams, problem, steps
-        self.max_iter, self.max_bytes = max_iter, max_bytes
-        self.n_machines = 0
-        self.latest, self.watch = None, watch
-        self._matrix = self._matrix_weights = None
-
-    def use(self, grams):
-        """Weigh other kernels on the same rows from here on."""
-        self.grams, self._matrix_weights = grams, None
+    grams: GramSource
+    problem: DualProblem
+    bias: BiasSteps
+    machine: object = field(default_factory=WorkingSets)
+    max_bytes: float = _LARGEST_GRAM
 
     @property
-    def everyone(self):
+    def all_kernels(self):
         return np.arange(self.grams.n_kernels)
 
-    def solve(self, weights, *, tol, which=None, max_iter=None):
+    def solve(self, weights, tol, which=None, start=None):
         """The machine for ``weights`` of the kernels ``which`` (all by default)."""
-        which = self.everyone if which is None else which
-        machine = solve_kernel_machine(
-            self._source(weights, which), self.problem, self.steps, tol=tol,
-            max_iter=max_iter or self.max_iter, start=self.latest,
-        )  # fmt: skip
-        self.latest = machine.dual_coef
-        self.n_machines += 1
-        return machine
+        which = self.all_kernels if which is None else which
+        return self.machine.solve(self, weights, which, tol, start)
 
-    def evaluate(self, weights, *, tol, which=None):
-        """The same, and the kernels' share in it."""
-        which = self.everyone if which is None else which
-        machine = self.solve(weights, tol=tol, which=which)
+    def at(self, weights, tol, which=None, start=None):
+        """The same, and the kernels' part in it; ``start`` is a dual vector."""
+        which = self.all_kernels if which is None else which
+        machine = self.solve(weights, tol, which, start)
         weights, coef = np.asarray(weights, dtype=np.float64), machine.dual_coef
-        n_used = np.count_nonzero(coef)
-        if n_used**2 * len(which) <= _MOST_IMAGE_WORK:
-            images = self.grams.images(coef, which)
-            found = Evaluation(weights, machine, images @ coef[coef != 0.0], images)
-        else:
-            found = Evaluation(weights, machine, self.grams.quadratics(coef, which))
-        if self.watch is not None:
-            self.watch.keep((found, which))
-        return found
-
-    def in_double(self):
-        """The same problem with matrices in double precision, from the last solution on."""
-        # room for matrices twice as large
-        self._matrix = self._matrix_weights = None
-        self.grams.keep([])
-        learning = type(self)(
-            self.grams.in_double(), self.problem, self.steps, max_iter=self.max_iter,
-            max_bytes=self.max_bytes, watch=self.watch,
-        )  # fmt: skip
-        learning.latest, learning.n_machines = self.latest, self.n_machines
-        return learning
+        if np.count_nonzero(coef) ** 2 * len(which) > _MOST_PRODUCTS:
+            return Evaluation(weights, machine, self.grams.quadratics(coef, which))
+        products = self.grams.products(coef, which)
+        return Evaluation(weights, machine, products @ coef[coef != 0.0], products)
 
     @property
     def is_double(self):
         return self.grams.dtype == np.float64
 
-    def certified(self, evaluation, *, tol, which=None):
+    def in_double(self):
+        """The same with matrices in double precision, of which none is kept."""
+        return replace(self, grams=self.grams.in_double())
+
+    def certified(self, evaluation, tol, which=None):
         """The same with value, gap and quadratics in double precision: only such may be reported.
 
         Matrices of many rows, or of rows in float32, are in single precision, and what that rounds
@@ -135,120 +114,108 @@ class KernelLearning:
         """
         if self.is_double:
             return evaluation
-        exact = self.grams.in_double()
-        which = self.everyone if which is None else which
-        weights, machine = evaluation.weights, evaluation.machine
-        machine, quadratics = self._measured(exact, machine, weights, which)
+        which = self.all_kernels if which is None else which
+        exact, weights = self.in_double(), evaluation.weights
+        machine, quadratics = exact._measured(evaluation.machine, weights, which)
         if machine.gap > tol * machine.objective:
-            self.latest = machine.dual_coef
-            further = self.in_double().solve(weights, tol=tol, which=which)
-            machine = replace(further, n_iter=machine.n_iter + further.n_iter)
-            machine, quadratics = self._measured(exact, machine, weights, which)
+            self.grams.keep([])  # room for matrices twice as large
+            further = self.in_double().solve(weights, tol, which, machine.dual_coef)
+            further = replace(further, n_iter=machine.n_iter + further.n_iter)
+            machine, quadratics = exact._measured(further, weights, which)
         return Evaluation(weights, machine, quadratics)
 
-    def certified_machine(self, machine, weights, *, tol):
+    def certified_machine(self, machine, weights, tol):
         """The same of a machine alone."""
-        return self.certified(Evaluation(weights, machine, None), tol=tol).machine
+        return self.certified(Evaluation(weights, machine, None), tol).machine
 
-    def _measured(self, exact, machine, weights, which):
-        """A machine with the bias, value and gap that it has under ``exact``; aᵀK_m a there."""
+    def _measured(self, machine, weights, which):
+        """A machine with the bias, value and gap that it has here; aᵀK_m a."""
         coef = machine.dual_coef
-        scores, quadratics = mixed_scores(exact, coef, weights, which)
-        slack = self.problem.targets - scores - self.steps.shift * coef.sum()
-        bias, objective, gap = self._certificate(coef, slack)
+        scores, quadratics = mixed_scores(self.grams, coef, weights, which)
+        slack = self.problem.targets - scores - self.bias.shift * coef.sum()
+        bias, objective, gap = self.machine.certificate(self.problem, self.bias, coef, slack)
         return MachineSolution(coef, bias, objective, gap, machine.n_iter, slack), quadratics
-
-    def _certificate(self, coef, slack):
-        return certificate(self.problem, self.steps, coef, slack)
-
-    def certified_bound(self, dual_coef):
-        """``bound`` over all kernels, in double precision."""
-        exact = self.grams.in_double()
-        return self._bound(dual_coef, exact.quadratics(dual_coef, self.everyone).max())
 
     def bound(self, evaluation, best):
         """A lower bound of min J over kernels whose largest aᵀK_m a is ``best``.
 
         Any dual vector gives one; this takes the best multiple t a, 0 ≤ t ≤ 1, of the machine's.
         """
-        return self._bound(
-            evaluation.machine.dual_coef, max(best, evaluation.quadratics.max())
-        )  # fmt: skip
+        return self._bound(evaluation.machine.dual_coef, max(best, evaluation.quadratics.max()))
 
-    def _bound(self, coef, largest):
-        linear = self.problem.dual_value(coef, 0.0)
-        quadratic = largest + self.steps.shift * coef.sum() ** 2
+    def _bound(self, dual_coef, largest):
+        linear = self.problem.dual_value(dual_coef, 0.0)
+        quadratic = largest + self.bias.shift * dual_coef.sum() ** 2
         shrunk = min(1.0, max(linear, 0.0) / max(quadratic, 1e-300))
         return shrunk * linear - 0.5 * shrunk**2 * quadratic
+
+    def certified_bound(self, dual_coef):
+        """The same over all kernels, in double precision."""
+        quadratics = self.grams.in_double().quadratics(dual_coef, self.all_kernels)
+        return self._bound(dual_coef, quadratics.max())
 
     def of_all(self, found, which):
         """An evaluation of the kernels ``which`` as one of all: what a search cut short leaves."""
         weights = np.zeros(self.grams.n_kernels)
         weights[which] = found.weights
-        prices = self.grams.quadratics(found.machine.dual_coef, self.everyone)
-        return Evaluation(weights, found.machine, prices)
-
-    def fit_bias(self, slack):
-        """The best bias for slack y − f that lacks it, and the loss that is left."""
-        bias = self.problem.best_bias(slack)
-        return bias, self.problem.loss(slack - bias)
-
-    def matrix_bytes(self):
-        return self.grams.n_rows**2 * self.grams.dtype.itemsize
-
-    def _source(self, weights, which):
-        if self.matrix_bytes() > self.max_bytes:
-            used = np.flatnonzero(weights)
-            return self._rows_on_demand(weights[used], which[used])
-        everyone = np.zeros(self.grams.n_kernels)
-        everyone[which] = weights
-        self._matrix = self.grams.weighted(everyone, out=self._matrix)
-        self._matrix_weights = everyone
-        return GramRows(self._matrix)
-
-    def _rows_on_demand(self, weights, which):
-        kernel = self.grams.mixture(weights, which)
-        return ComputedRows(
-            kernel, self.grams.X, self.max_bytes, self.grams.landmarks, dtype=self.grams.dtype
-        )
+        quadratics = self.grams.quadratics(found.machine.dual_coef, self.all_kernels)
+        return Evaluation(weights, found.machine, quadratics)
 
     def curvature(self, evaluation, which):
         """Second derivatives of J: U K_FF⁻¹ Uᵀ, U_m = (K_m a)_F on the free rows F."""
         coef = evaluation.machine.dual_coef
-        free = np.flatnonzero(self._is_free(coef))
+        free = np.flatnonzero(self.machine.is_free(self.problem, coef))
         if len(free) == 0:
             return np.zeros((len(which), len(which)))
         # the model need not be exact: where the matrix would not fit, some rows speak for all
         most = max(_FEWEST_FREE, int((self.max_bytes / 8) ** 0.5))
         free = free[:: -(-len(free) // most)]
-        if evaluation.images is None:
+        if evaluation.products is None:
             products = self.grams.products(coef, which, free)
         else:
             place = np.searchsorted(np.flatnonzero(coef), free)
-            products = evaluation.images[:, place]
-        matrix = self._free_matrix(evaluation.weights, which, free)
+            products = evaluation.products[:, place]
+        matrix = self.machine.free_matrix(self, evaluation.weights, which, free)
         solved = _solve_symmetric(matrix, np.vstack([products, np.ones(len(free))]).T)
         bend = products @ solved[:, :-1]
-        if self.steps.is_free:  # the bias moves along: Σ da = 0
+        if self.bias.is_free:  # the bias moves along: Σ da = 0
             ones = solved[:, -1]
             along = products @ ones
             bend -= np.outer(along, along) / max(ones.sum(), 1e-300)
         return 0.5 * (bend + bend.T)
 
-    def _is_free(self, coef):
-        return (coef > self.problem.lower) & (coef < self.problem.upper) & (coef != 0.0)
 
-    def _free_matrix(self, weights, which, free):
-        everyone = np.zeros(self.grams.n_kernels)
-        everyone[which] = weights
-        if np.array_equal(everyone, self._matrix_weights):
-            matrix = self._matrix[np.ix_(free, free)]
-        else:
-            matrix = self._source(weights, which).block(free)
-            if np.shares_memory(matrix, self._matrix):
-                matrix = matrix.copy()
-        matrix += matrix.dtype.type(self.steps.shift)
-        return matrix
+class Descent:
+    """A way down J: each machine starts from the one before, and ``n_machines`` counts them.
+
+    A watch keeps every evaluation and the numbers of its kernels.
+    """
+
+    def __init__(self, objective, start=None, watch=None):
+        self.objective, self.watch = objective, watch
+        self.latest, self.n_machines = start, 0
+
+    def solve(self, weights, tol, which=None):
+        return self._noted(self.objective.solve(weights, tol, which, self.latest))
+
+    def at(self, weights, tol, which=None):
+        found = self.objective.at(weights, tol, which, self.latest)
+        self._noted(found.machine)
+        if self.watch is not None:
+            self.watch.keep((found, self.objective.all_kernels if which is None else which))
+        return found
+
+    def in_double(self, start):
+        """The same in double precision, from a dual vector on."""
+        self.objective.grams.keep([])  # room for matrices twice as large
+        descent = Descent(self.objective.in_double(), start, self.watch)
+        descent.n_machines = self.n_machines
+        return descent
+
+    def _noted(self, machine):
+        self.latest = machine.dual_coef
+        self.n_machines += 1
+        return machine
 
 
 def told(watch, step, now, gap, which):
@@ -256,7 +223,8 @@ def told(watch, step, now, gap, which):
     if watch is None:
         return False
     figures = {"kernels": int((now.weights > 0).sum())}
-    return watch(Progress(step, float(now.value), float(gap), state=(now, which), figures=figures))
+    value = float(now.objective)
+    return watch(Progress(step, value, float(gap), state=(now, which), figures=figures))
 
 
 def mixed_scores(grams, dual_coef, weights, which):

@@ -45,58 +45,58 @@ class Penalty:
             ratio = np.maximum(quadratics, 0.0) / (2.0 * self.sigma)
             conjugate = (ratio ** (self.p / (self.p - 1.0))).sum() * (1.0 - 1.0 / self.p)
             dual = linear - bias_part - self.sigma * conjugate
-        return evaluation.value + self.value(evaluation.weights) - dual
+        return evaluation.objective + self.value(evaluation.weights) - dual
 
 
-def natural_sigma(learning, weights):
+def natural_sigma(descent, weights):
     """The σ at which the weights sum to about one.
 
     On the simplex the best weights have one common price aᵀK_m a, and half of it is this σ.
     """
-    return 0.5 * float(solve_newton(learning, weights, tol=_SCALE_TOL).quadratics.max())
+    return 0.5 * float(solve_newton(descent, weights, tol=_SCALE_TOL).quadratics.max())
 
 
-def solve_spectral_gradient(learning, weights, penalty, *, tol, max_iter=500, watch=None):
+def solve_spectral_gradient(descent, weights, penalty, *, tol, max_iter=500, watch=None):
     """Minimize T to a relative duality gap of ``tol``; returns the evaluation and its gap."""
     inner = 0.1 * tol
-    now = learning.evaluate(weights, tol=inner)
+    now = descent.at(weights, inner)
     recent, step = [], 1.0 / max(np.abs(_gradient(now, penalty)).max(), 1e-300)
     for number in range(1, max_iter + 1):
-        value = now.value + penalty.value(now.weights)
-        gap = penalty.gap(now, learning.problem, learning.steps.shift)
-        if told(watch, number, now, gap, learning.everyone) or gap <= tol * value:
+        value = now.objective + penalty.value(now.weights)
+        gap = penalty.gap(now, descent.objective.problem, descent.objective.bias.shift)
+        if told(watch, number, now, gap, descent.objective.all_kernels) or gap <= tol * value:
             break
         recent = [*recent[1 - _MEMORY :], value]
         gradient = _gradient(now, penalty)
         farthest = _MOST_GROWTH * max(now.weights.max(), 1e-12)
         direction = np.clip(now.weights - step * gradient, 0.0, farthest) - now.weights
-        trial = _search(learning, now, direction, gradient @ direction, max(recent), penalty, inner)
+        trial = _search(descent, now, direction, gradient @ direction, max(recent), penalty, inner)
         if trial is None:
             if inner < 1e-4 * tol:
                 break
             inner *= 0.1
-            now = learning.evaluate(now.weights, tol=inner)
+            now = descent.at(now.weights, inner)
             continue
         moved = trial.weights - now.weights
         bent = moved @ (_gradient(trial, penalty) - gradient)
         length = moved @ moved / bent if bent > 0 else _LONGEST
         step = float(np.clip(length, _SHORTEST, _LONGEST))
         now = trial
-    return now, penalty.gap(now, learning.problem, learning.steps.shift)
+    return now, penalty.gap(now, descent.objective.problem, descent.objective.bias.shift)
 
 
 def _gradient(evaluation, penalty):
     return evaluation.gradient + penalty.slope(evaluation.weights)
 
 
-def _search(learning, now, direction, slope, ceiling, penalty, inner):
+def _search(descent, now, direction, slope, ceiling, penalty, inner):
     """Backtrack until T is below the worst of the last values; None if no step is."""
     length = 1.0
     for _ in range(12):
         weights = np.maximum(now.weights + length * direction, 0.0)
         if np.any(weights > 0):
-            trial = learning.evaluate(weights, tol=inner)
-            if trial.value + penalty.value(weights) <= ceiling + _ARMIJO * length * slope:
+            trial = descent.at(weights, inner)
+            if trial.objective + penalty.value(weights) <= ceiling + _ARMIJO * length * slope:
                 return trial
         length *= 0.5
     return None

@@ -1,6 +1,6 @@
 """Weights on the simplex that minimize J(β): Newton steps, the closed form, the reduced gradient.
 
-All take a ``KernelLearning`` and the numbers ``which`` of the kernels to weigh, and return an
+All take a ``Descent`` and the numbers ``which`` of the kernels to weigh, and return an
 ``Evaluation`` whose gap over these kernels is at most ``tol`` × its value, if ``max_iter`` allows.
 """
 
@@ -18,48 +18,48 @@ def start_weights(n_kernels):
     return np.full(n_kernels, 1.0 / n_kernels)
 
 
-def solve_newton(learning, weights, *, tol, max_iter=200, which=None, watch=None):
+def solve_newton(descent, weights, *, tol, max_iter=200, which=None, watch=None):
     """Newton steps: a damped quadratic model of J on the simplex, solved exactly."""
-    which = learning.everyone if which is None else which
+    which = descent.objective.all_kernels if which is None else which
     inner = _InnerTolerance(tol)
-    now = learning.evaluate(weights, tol=inner.tol, which=which)
+    now = descent.at(weights, inner.tol, which)
     damping = 1e-2
     for step in range(1, max_iter + 1):
         if _is_done(now, tol, inner, watch, step, which):
             break
-        better, damping = _damped_step(learning, now, damping, inner, which)
+        better, damping = _damped_step(descent, now, damping, inner, which)
         if better is None:  # the model misled: the closed form always descends
-            better = learning.evaluate(_closed_form(now, 1.0), tol=inner.tol, which=which)
-        if better.value < now.value * (1.0 - 0.01 * tol) or better.gap() < 0.9 * now.gap():
+            better = descent.at(_closed_form(now, 1.0), inner.tol, which)
+        if better.objective < now.objective * (1.0 - 0.01 * tol) or better.gap < 0.9 * now.gap:
             now = better
         elif inner.tighten():  # lost in the machines' own gaps
-            now = learning.evaluate(now.weights, tol=inner.tol, which=which)
+            now = descent.at(now.weights, inner.tol, which)
         else:
             break
     return now
 
 
-def solve_closed_form(learning, weights, *, tol, p=1.0, max_iter=1000, which=None, watch=None):
+def solve_closed_form(descent, weights, *, tol, p=1.0, max_iter=1000, which=None, watch=None):
     """β_m ∝ ‖w_m‖^{2/(p+1)} on the ball Σ β^p ≤ 1, one machine a step, no line search.
 
     A weight that starts at zero stays there. For p > 1 the gap is that of the ball.
     """
-    which = learning.everyone if which is None else which
+    which = descent.objective.all_kernels if which is None else which
     inner = _InnerTolerance(tol)
     weights = weights / (weights**p).sum() ** (1.0 / p)
-    now = learning.evaluate(weights, tol=inner.tol, which=which)
+    now = descent.at(weights, inner.tol, which)
     for step in range(1, max_iter + 1):
         gap = ball_gap(now, p)
-        if told(watch, step, now, gap, which) or gap <= tol * now.value:
+        if told(watch, step, now, gap, which) or gap <= tol * now.objective:
             break
-        inner.follow(gap / max(now.value, 1e-300))
+        inner.follow(gap / max(now.objective, 1e-300))
         weights = _closed_form(now, p)
         if p == 1.0:
             kept = weights >= _PRUNE * weights.max()
             below = now.quadratics < (1.0 - tol) * (now.weights @ now.quadratics)
             weights = np.where(kept | ~below, weights, 0.0)
             weights /= weights.sum()
-        now = learning.evaluate(weights, tol=inner.tol, which=which)
+        now = descent.at(weights, inner.tol, which)
     return now
 
 
@@ -78,21 +78,21 @@ def ball_norm(quadratics, p):
     return top * float(((quadratics / top) ** power).sum() ** (1.0 / power))
 
 
-def solve_reduced_gradient(learning, weights, *, tol, max_iter=500, which=None, watch=None):
+def solve_reduced_gradient(descent, weights, *, tol, max_iter=500, which=None, watch=None):
     """SimpleMKL: down the reduced gradient; weights that reach zero on the way are dropped."""
-    which = learning.everyone if which is None else which
+    which = descent.objective.all_kernels if which is None else which
     inner = _InnerTolerance(tol, loosest=0.3 * tol)
-    now = learning.evaluate(weights, tol=inner.tol, which=which)
+    now = descent.at(weights, inner.tol, which)
     for step in range(1, max_iter + 1):
         if _is_done(now, tol, inner, watch, step, which):
             break
         before = now
-        now, direction, slope = _to_the_edge(learning, now, inner, which)
-        now = _line_search(learning, now, direction, slope, inner, which)
+        now, direction, slope = _to_the_edge(descent, now, inner, which)
+        now = _line_search(descent, now, direction, slope, inner, which)
         if np.abs(now.weights - before.weights).max() < 1e-4 * tol:
             if not inner.tighten():  # lost in the machines' own gaps
                 break
-            now = learning.evaluate(now.weights, tol=inner.tol, which=which)
+            now = descent.at(now.weights, inner.tol, which)
     return now
 
 
@@ -114,9 +114,9 @@ class _InnerTolerance:
 
 
 def _is_done(now, tol, inner, watch, step, which):
-    gap = now.gap()
-    inner.follow(gap / max(now.value, 1e-300))
-    return told(watch, step, now, gap, which) or gap <= tol * now.value
+    gap = now.gap
+    inner.follow(gap / max(now.objective, 1e-300))
+    return told(watch, step, now, gap, which) or gap <= tol * now.objective
 
 
 def _closed_form(now, p):
@@ -132,14 +132,14 @@ def closed_form_weights(weights, quadratics, p):
     return norms ** (2.0 / (p + 1.0)) / (norms ** (2.0 * p / (p + 1.0))).sum() ** (1.0 / p)
 
 
-def _damped_step(learning, now, damping, inner, which):
+def _damped_step(descent, now, damping, inner, which):
     """The first step that lowers J enough, with ever more damping, or None; and the damping."""
-    curvature = learning.curvature(now, which)
+    curvature = descent.objective.curvature(now, which)
     for _ in range(6):
         weights = _model_minimum(now, curvature, damping)
         slope = now.gradient @ (weights - now.weights)
-        trial = learning.evaluate(weights, tol=inner.tol, which=which)
-        if trial.value <= now.value + _ARMIJO * slope + trial.machine.gap:
+        trial = descent.at(weights, inner.tol, which)
+        if trial.objective <= now.objective + _ARMIJO * slope + trial.machine.gap:
             return trial, max(0.1 * damping, 1e-8)
         damping *= 10.0
     return None, damping
@@ -173,7 +173,7 @@ def _reduced_direction(now):
     return direction, reference
 
 
-def _to_the_edge(learning, now, inner, which):
+def _to_the_edge(descent, now, inner, which):
     """Follow the reduced gradient past every edge at which J still falls: weights become zero.
 
     Whether it falls is told by its slope: values of two machines are less certain. Of the edges,
@@ -184,7 +184,7 @@ def _to_the_edge(learning, now, inner, which):
     good, bad, step = -1, len(points), 1
     slope_at_bad, trial_at = 0.0, 0
     while bad - good > 1:
-        trial = learning.evaluate(points[trial_at], tol=inner.tol, which=which)
+        trial = descent.at(points[trial_at], inner.tol, which)
         slope = trial.gradient @ directions[trial_at]
         if slope < 0.0:
             good, now = trial_at, trial
@@ -221,7 +221,7 @@ def _edges(now):
         direction[first] = 0.0
 
 
-def _line_search(learning, now, direction, slope_at_end, inner, which):
+def _line_search(descent, now, direction, slope_at_end, inner, which):
     """Where J's slope along the step is all but zero.
 
     Danskin's theorem gives the slope with every machine, so this takes a few machines where a
@@ -233,7 +233,7 @@ def _line_search(learning, now, direction, slope_at_end, inner, which):
         at = low - slope_low * (high - low) / (slope_high - slope_low)
         at = min(max(at, low + 0.1 * (high - low)), high - 0.1 * (high - low))
         weights = _onto_simplex_edge(now.weights + at * direction)
-        best = learning.evaluate(weights, tol=inner.tol, which=which)
+        best = descent.at(weights, inner.tol, which)
         slope = best.gradient @ direction
         if abs(slope) <= enough:
             break

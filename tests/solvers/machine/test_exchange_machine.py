@@ -10,20 +10,15 @@ from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.machine.bias import FreeBias
+from nearlinear.solvers.machine.exchange import Exchange
 from nearlinear.solvers.machine.problem import DualProblem
-from nearlinear.solvers.mixture.exchange_objective import ExchangeLearning
-from nearlinear.solvers.mixture.objective import KernelLearning
+from nearlinear.solvers.mixture.objective import Descent, KernelObjective
 from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
 
 KERNELS = [Gaussian(0.3), Gaussian(3.0), Linear(), Polynomial(2, gamma=0.5)]
 WEIGHTS = np.array([0.2, 0.4, 0.1, 0.3])
 N_ROWS = 40
-
-
-class FineLearning(ExchangeLearning):
-    """Solves as far as tests of derivatives need."""
-
-    finest = 1e-10
+FINE = Exchange(finest=1e-10)  # as tests of derivatives need
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +31,13 @@ def rows():
 def learn(rows):
     X, y = rows
 
-    def make(kernels=KERNELS, C=2.0, gates=None, learning=FineLearning):
+    def make(kernels=KERNELS, C=2.0, gates=None, machine=FINE):
         grams = Grams(kernels, X)
         if gates is not None:
             owners = np.arange(gates.shape[1]) % len(kernels)
             grams = GatedGrams(grams, owners, gates)
-        return learning(grams, DualProblem.of_signs(y, C * np.ones(N_ROWS)), FreeBias())
+        problem = DualProblem.of_signs(y, C * np.ones(N_ROWS))
+        return KernelObjective(grams, problem, FreeBias(), machine)
 
     return make
 
@@ -142,8 +138,8 @@ def test_the_gap_bounds_the_distance_to_the_optimum(learn, rows, tol):
 
 
 def test_no_machine_is_asked_to_be_finer_than_it_can(learn):
-    machine = learn(learning=ExchangeLearning).solve(WEIGHTS, tol=1e-12)
-    assert 0.0 <= machine.gap <= ExchangeLearning.finest * machine.objective
+    machine = learn(machine=Exchange()).solve(WEIGHTS, tol=1e-12)
+    assert 0.0 <= machine.gap <= Exchange().finest * machine.objective
 
 
 def test_slacks_are_those_of_the_machine(learn, rows):
@@ -151,13 +147,6 @@ def test_slacks_are_those_of_the_machine(learn, rows):
     machine = learn().solve(WEIGHTS, tol=1e-2)
     gram = sum(weight * kernel(X) for weight, kernel in zip(WEIGHTS, KERNELS, strict=True))
     np.testing.assert_allclose(machine.slack, y - gram @ machine.dual_coef, atol=1e-10)
-
-
-def test_machines_are_counted(learn):
-    learning = learn()
-    learning.evaluate(WEIGHTS, tol=1e-2)
-    learning.solve(WEIGHTS, tol=1e-2)
-    assert learning.n_machines == 2
 
 
 def test_coefficients_have_the_sign_of_their_row_and_sum_to_zero(learn, rows):
@@ -171,7 +160,7 @@ def test_a_bias_is_fitted_by_the_squared_hinge(learn, rows, rng, C):
     _, y = rows
     C = rng.uniform(0.2, 4.0, N_ROWS) if C == "various" else np.full(N_ROWS, C)
     slack = y - rng.standard_normal(N_ROWS)
-    bias, loss = learn(C=C).fit_bias(slack)
+    bias, loss = FINE.fit_bias(learn(C=C).problem, slack)
 
     def loss_at(b):
         return 0.5 * C @ np.maximum(0.0, y * (slack - b)) ** 2
@@ -181,7 +170,7 @@ def test_a_bias_is_fitted_by_the_squared_hinge(learn, rows, rng, C):
 
 
 def test_a_bias_for_slacks_that_are_all_alike_is_that_slack(learn):
-    bias, loss = learn().fit_bias(np.full(N_ROWS, 0.3))
+    bias, loss = FINE.fit_bias(learn().problem, np.full(N_ROWS, 0.3))
     assert bias == pytest.approx(0.3)
     assert loss == pytest.approx(0.0)
 
@@ -193,13 +182,13 @@ def test_a_bias_for_slacks_that_are_all_alike_is_that_slack(learn):
 def test_the_gradient_is_that_of_the_value(learn, C):
     learning = learn(C=C)
     slopes = differences(lambda b: learning.solve(b, tol=1e-9).dual_objective, WEIGHTS, 1e-3)
-    found = learning.evaluate(WEIGHTS, tol=1e-9)
+    found = learning.at(WEIGHTS, tol=1e-9)
     # machines are as exact as the root of their gap
     np.testing.assert_allclose(found.gradient, slopes, rtol=1e-3)
 
 
 def test_quadratics_are_those_of_every_kernel(learn, rows):
-    found = learn().evaluate(WEIGHTS, tol=1e-4)
+    found = learn().at(WEIGHTS, tol=1e-4)
     coef = found.machine.dual_coef
     np.testing.assert_allclose(
         found.quadratics, [coef @ kernel(rows[0]) @ coef for kernel in KERNELS]
@@ -208,18 +197,18 @@ def test_quadratics_are_those_of_every_kernel(learn, rows):
 
 def test_the_curvature_is_that_of_the_gradient(learn):
     learning = learn()
-    bends = differences(lambda b: learning.evaluate(b, tol=1e-10).gradient, WEIGHTS, 1e-2)
-    found = learning.evaluate(WEIGHTS, tol=1e-10)
-    curvature = learning.curvature(found, learning.everyone)
+    bends = differences(lambda b: learning.at(b, tol=1e-10).gradient, WEIGHTS, 1e-2)
+    found = learning.at(WEIGHTS, tol=1e-10)
+    curvature = learning.curvature(found, learning.all_kernels)
     np.testing.assert_allclose(curvature, bends, atol=0.05 * np.abs(bends).max())
 
 
 def test_weights_can_be_learned(learn):
-    found = solve_newton(learn(), start_weights(4), tol=1e-3)
+    found = solve_newton(Descent(learn()), start_weights(4), tol=1e-3)
     assert found.weights.sum() == pytest.approx(1.0)
-    assert found.gap() <= 1e-3 * found.value
+    assert found.gap <= 1e-3 * found.objective
     singles = [learn([kernel]).solve(np.ones(1), tol=1e-4).objective for kernel in KERNELS]
-    assert found.value <= min(singles) * (1 + 1e-3)
+    assert found.objective <= min(singles) * (1 + 1e-3)
 
 
 # --- gated kernels -----------------------------------------------------------------------------
@@ -248,7 +237,7 @@ def test_gates_may_share_a_kernel(learn, rows, rng):
 def test_the_gradient_of_gated_kernels_is_that_of_the_value(learn, rng):
     learning = learn(gates=random_gates(rng, 4))
     slopes = differences(lambda b: learning.solve(b, tol=1e-9).dual_objective, WEIGHTS, 1e-3)
-    found = learning.evaluate(WEIGHTS, tol=1e-9)
+    found = learning.at(WEIGHTS, tol=1e-9)
     np.testing.assert_allclose(found.gradient, slopes, rtol=1e-3)
 
 
@@ -258,21 +247,12 @@ def test_open_gates_change_nothing(learn):
     np.testing.assert_allclose(gated.dual_coef, plain.dual_coef, rtol=1e-6, atol=1e-9)
 
 
-def test_other_gates_can_be_put_in_place(learn, rng):
-    learning = learn()
-    base, gates = learning.grams, random_gates(rng, 4)
-    learning.solve(WEIGHTS, tol=1e-6)
-    learning.use(GatedGrams(base, np.arange(4), gates))
-    expected = learn(gates=gates).solve(WEIGHTS, tol=1e-6)
-    np.testing.assert_array_equal(learning.solve(WEIGHTS, tol=1e-6).dual_coef, expected.dual_coef)
-
-
 def test_no_matrix_is_ever_made(learn, monkeypatch, rng):
     def refuse(*args, **kwargs):
         raise AssertionError("a whole Gram matrix")
 
     monkeypatch.setattr(Grams, "weighted", refuse)
     monkeypatch.setattr(Grams, "modulated", refuse)
-    monkeypatch.setattr(KernelLearning, "_source", refuse)
-    learn().evaluate(WEIGHTS, tol=1e-2)
-    learn(gates=random_gates(rng, 4)).evaluate(WEIGHTS, tol=1e-2)
+    monkeypatch.setattr(Grams, "rows", refuse)
+    learn().at(WEIGHTS, tol=1e-2)
+    learn(gates=random_gates(rng, 4)).at(WEIGHTS, tol=1e-2)
