@@ -5,6 +5,7 @@ from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..losses import LOSSES
@@ -17,11 +18,19 @@ from ..solvers.anchors.sgd import train_by_sgd, usual_anchor_rate
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
 from ..solvers.watch import Progress, Watch
-from ._base.anchors import AnchorClassifier
+from ._base.anchors import (
+    ANCHORS,
+    SHARPNESS,
+    check_memory,
+    learn_more,
+    make_anchors,
+    make_gate,
+)
 from ._base.capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
-from ._base.constraints import at_least, cost, one_of, positive, share
-from ._base.progress import teller
-from ._base.whole_fit import keeping, whole_fit
+from ._base.checks import at_least, cost, fit_context, fraction, one_of, positive, shared
+from ._base.input import stream_rows
+from ._base.model import Learned, Model
+from ._base.outputs import Teller, keeping
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
@@ -50,7 +59,7 @@ _FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0,
 _LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]  # the last is the fullest
 
 
-class LLCSAPLClassifier(AnchorClassifier):
+class LLCSAPLClassifier(ClassifierMixin, Model):
     r"""Locally linear SVM whose anchors are learned together with the linear models.
 
     Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
@@ -184,7 +193,8 @@ default="kmeans"
     """
 
     _parameter_constraints = {
-        **AnchorClassifier._parameter_constraints,
+        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "class_weight", "warm_start"),
+        **shared("max_memory", "n_jobs", "random_state", "verbose"),
         "local_model": [one_of("affine", "constant")],
         "learn_sharpness": ["boolean"],
         "learn_metric": ["boolean"],
@@ -195,11 +205,11 @@ default="kmeans"
         "batch_size": [at_least(1), one_of("auto")],
         "learning_rate": [positive()],
         "jitter": [at_least(0, Real), one_of("auto")],
-        "validation_fraction": [share()],
+        "validation_fraction": [fraction()],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [at_least(1)],
     }
-    _parameter_constraints.pop("tol")
+    anchors_, sharpness_ = ANCHORS, SHARPNESS
 
     def __init__(
         self,
@@ -253,12 +263,13 @@ default="kmeans"
         self.verbose = verbose
 
     def _learn(self, rows):
-        self._check_memory(rows.X, rows.targets.shape[1], rows.X.dtype.itemsize, copies=7)
+        tell = Teller(self)
+        check_memory(self, rows.X, rows.task.n_outputs, rows.X.dtype.itemsize, copies=7)
         if self._engine(rows) == "adam" and issparse(rows.X):
             raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
         rng = check_random_state(self.random_state)
         previous = getattr(self, "predictor_", None) if self.warm_start else None
-        setting, tried = self._choose_setting(rows, rng)
+        setting, tried = self._choose_setting(rows, rng, tell)
         train, held_out = rows, None
         is_checked = self.local_model == "affine" and not self._is_given() and are_many(rows)
         if self.early_stopping or is_checked:
@@ -268,10 +279,10 @@ default="kmeans"
 
         def held_out_score(model):
             scores = _predictor(model, n_neighbors)(held_out.X, self.n_jobs)
-            return _accuracy(scores, held_out)
+            return rows.task.score(scores, held_out.targets, held_out.weight)
 
         watch = Watch(
-            teller(self, "epoch"),
+            tell.steps("epoch"),
             held_out_score if self.early_stopping and held_out is not None else None,
             patience=self.n_iter_no_change if self.early_stopping else np.inf,
         )
@@ -280,18 +291,21 @@ default="kmeans"
             self._weight_of_losses(train, setting),
         )  # fmt: skip
         watch(Progress(0, objective, state=start))
-        with keeping(self, "the best model so far is"):
+        with keeping("the best model so far is") as interruption:
             self._improve(train, start, setting, watch, n_neighbors, rng)
         predictor = _predictor(watch.best, n_neighbors)
         if is_checked and held_out is not None:
             setting, predictor, tried = self._or_linear(
                 setting, predictor, rows, train, held_out, rng
             )
-        self.history_ = watch.history
-        self.n_iter_ = max(1, watch.history[-1].step)
-        self.setting_, self.settings_tried_ = setting, tried
-        self.loss_ = setting.loss
-        self.predictor_ = predictor
+        attributes = {
+            "history_": watch.history,
+            "n_iter_": max(1, watch.history[-1].step),
+            "setting_": setting,
+            "settings_tried_": tried,
+            "loss_": setting.loss,
+        }
+        return Learned(predictor, attributes, kept=interruption.kept)
 
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
         """A model of many rows, or the linear one where that is as good on held-out rows."""
@@ -321,17 +335,17 @@ default="kmeans"
     def _losses(self, predictor, rows, setting):
         return LOSSES[setting.loss].value(predictor(rows.X, self.n_jobs), rows.targets)
 
-    def _choose_setting(self, rows, rng):
+    def _choose_setting(self, rows, rng, tell):
         """What the user has set, or what held-out rows find best."""
         if self._is_given():
-            C, jitter = self._stream_C(), 0.1 if self.jitter == "auto" else self.jitter
+            C, jitter = self._usual_C(), 0.1 if self.jitter == "auto" else self.jitter
             setting = AnchorSetting(self.n_anchors, C, jitter, has_root=False)
             return replace(setting, **self._given()), []
         if self.warm_start and getattr(self, "setting_", None) is not None:
             return replace(self.setting_, **self._given()), self.settings_tried_
         settings = self._settings(rows)
         setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
-        tell_verdicts(self, tried)
+        tell_verdicts(tell, tried)
         return setting, tried
 
     def _settings(self, rows):
@@ -353,11 +367,8 @@ default="kmeans"
     def _given(self):
         return given(self, "C", "jitter", "loss")
 
-    def _stream_C(self):
+    def _usual_C(self):
         return 1.0 if self.C == "auto" else self.C
-
-    def _stream_loss(self):
-        return getattr(self, "loss_", "squared_hinge") if self.loss == "auto" else self.loss
 
     def _weight_of_losses(self, rows, setting):
         """C in the units of the rows: what is chosen is relative to their spread."""
@@ -384,7 +395,7 @@ default="kmeans"
             )
         ):
             return _models(previous, rows.X.dtype, setting.has_root)
-        gate = self._make_gate(self._make_anchors(rows, rng, setting.n_anchors), rows.X, "soft")
+        gate = make_gate(self, make_anchors(self, rows, rng, setting.n_anchors), rows.X)
         C = self._weight_of_losses(rows, setting)
         tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
         if setting.learns:
@@ -435,7 +446,7 @@ default="kmeans"
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
 
-    @whole_fit
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One stochastic step for each row, on models and anchors.
 
@@ -454,10 +465,17 @@ default="kmeans"
         -------
         self
         """
-        return self._stream(
-            X, y, classes, sample_weight, coding="soft",
-            width=lambda rows: self._local_features(rows).shape[1], anchor_rate=usual_anchor_rate,
+        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
+
+    def _learn_more(self, rows):
+        loss = getattr(self, "loss_", "squared_hinge") if self.loss == "auto" else self.loss
+        learned = learn_more(
+            self, rows, C=self._usual_C(), loss=loss, coding="soft",
+            width=self._local_features(rows.X).shape[1], anchor_rate=usual_anchor_rate(rows.X),
         )  # fmt: skip
+        # how a fit has chosen its setting stays true of the model that goes on from it
+        chosen = {k: v for k, v in vars(self).items() if k in ("setting_", "settings_tried_")}
+        return replace(learned, attributes={**chosen, "loss_": loss})
 
     def _local_features(self, X):
         return X if self.local_model == "affine" else X[:, :0]
@@ -476,8 +494,3 @@ def _models(predictor, dtype, has_root):
 
 def _predictor(model, n_neighbors):
     return LocallyLinear(model.gate(n_neighbors), model.weights, model.biases)
-
-
-def _accuracy(scores, rows):
-    labels = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-    return float(np.average(labels == rows.labels, weights=rows.weight))

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .progress import tell
-
 _MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
 _ROW_VISITS, _EPOCHS = 900_000, (15, 40)
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
@@ -42,9 +40,9 @@ def judge(found, weight):
     return [Verdict(one, float(np.average(losses, weights=weight))) for one, losses in found]
 
 
-def tell_verdicts(estimator, verdicts):
+def tell_verdicts(tell, verdicts):
     for verdict in verdicts:
-        tell(estimator, f"setting {verdict.setting}", {"held-out loss": verdict.loss})
+        tell(f"setting {verdict.setting}", {"held-out loss": verdict.loss})
 
 
 def choose_setting(rows, settings, losses, rng):

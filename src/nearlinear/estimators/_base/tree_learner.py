@@ -1,6 +1,7 @@
 """What the tree estimators share: from training rows to a tree, by the solver asked for."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,7 +18,7 @@ from ...solvers.trees.soft import SoftPass
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
 from .capacity import are_many, choose_setting, judge, tell_verdicts
-from .progress import teller
+from .progress import tell, teller
 from .tree_settings import TreeSetting, TreeSettings
 from .whole_fit import keep, keeping
 
@@ -78,7 +79,7 @@ class TreeLearner(TreeSettings):
         """Held-out losses of the linear model and of trees of many rows."""
         Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
         linear = TreeSetting(None, 1.0, 0.0, 1.0)
-        line = self._linear(train, coordinates, linear, rng).model
+        line = self._linear(train, coordinates, linear, rng).best
 
         def losses(models):
             scores = sum(_path_scores(model, Z) for model in models) / len(models)
@@ -105,7 +106,7 @@ class TreeLearner(TreeSettings):
         root, tried = choose_setting(rows, linear, self._held_out_losses, rng)
         settings = [root, *self._tree_settings(root.root_C, self._candidates)]
         setting, judged = choose_setting(rows, settings, self._held_out_losses, rng)
-        tell_verdicts(self, tried + judged)
+        tell_verdicts(partial(tell, self), tried + judged)
         return setting, tried + judged
 
     def _held_out_losses(self, train, held_out, setting, seed):
