@@ -8,7 +8,9 @@ from sklearn.preprocessing import StandardScaler
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all", action="store_true", help="every case of every test; see tests/grids.py")
+    parser.addoption(
+        "--all", action="store_true", help="every case of every test; see tests/grids.py"
+    )
 
 
 def pytest_collection_modifyitems(config, items):

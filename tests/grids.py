@@ -1,9 +1,9 @@
 """Which cases of a test run.
 
 Stacked ``parametrize`` marks make a product of lists. ``make test`` runs a part of each product: with
-three lists or more, every pair of values that two lists can form; with two lists, every value. Six cases
-or fewer all run. ``pytest --all`` runs the whole product, and so does a test with the mark ``every_case``.
-A case that once found a defect has this mark too (``pytest.param(..., marks=pytest.mark.every_case)``).
+three lists or more, every pair of values that two lists can form; with two lists, every value. Six
+cases or fewer all run. ``pytest --all`` runs the whole product, and so does a test with the mark
+``every_case``. A case that found a defect gets it: ``pytest.param(..., marks=pytest.mark.every_case)``.
 """
 
 from collections import Counter, defaultdict
@@ -25,17 +25,28 @@ def _left_out(product):
     lists = _lists(product[0])
     if len(product) <= FEW or len(lists) < 2:
         return []
-    # Values may not be hashable; the same object stands in all cases of a value.
-    cases = [tuple(tuple(id(item.callspec.params[name]) for name in names) for names in lists) for item in product]
-    always = [case for case, item in zip(cases, product, strict=True) if item.get_closest_marker("every_case")]
+    cases = [_case(item, lists) for item in product]
+    always = [
+        case
+        for case, item in zip(cases, product, strict=True)
+        if item.get_closest_marker("every_case")
+    ]
     kept = covering(cases, 1 if len(lists) == 2 else 2, always)
     return [item for case, item in zip(cases, product, strict=True) if case not in kept]
+
+
+def _case(item, lists):
+    # Values may not be hashable; the same object stands for a value in all cases.
+    return tuple(tuple(id(item.callspec.params[name]) for name in names) for names in lists)
 
 
 def _lists(item):
     """The argument names of each list: one mark may name several."""
     marks = [mark.args[0] for mark in item.iter_markers("parametrize")]
-    lists = [[name.strip() for name in names.split(",")] if isinstance(names, str) else names for names in marks]
+    lists = [
+        [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        for names in marks
+    ]
     marked = [name for names in lists for name in names]
     return lists + [[name] for name in item.callspec.params if name not in marked]
 
@@ -48,8 +59,18 @@ def covering(cases, strength, always=()):
     used = Counter()
     while missing:
         # Among the cases with most that is new, the one whose values have been used least.
-        best = max(cases, key=lambda case: (len(parts[case] & missing), -sum(used[value] for value in enumerate(case))))
+        best = max(
+            cases,
+            key=lambda case: (
+                len(parts[case] & missing),
+                -sum(used[value] for value in enumerate(case)),
+            ),
+        )
         kept.add(best)
         missing -= parts[best]
         used.update(enumerate(best))
     return kept
+
+
+def _times(used, case):
+    return sum(used[value] for value in enumerate(case))

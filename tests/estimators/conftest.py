@@ -36,9 +36,9 @@ SMALL_REGRESSORS = {
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
 }
-# One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels, conformal
-# kernels, gated kernels, row by row. What ``Model`` does for all is tested on these. Tests with the mark
-# ``every_estimator`` and ``pytest --all`` run on all.
+# One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
+# conformal kernels, gated kernels, row by row. What ``Model`` does for all is tested on these. Tests
+# with the mark ``every_estimator`` and ``pytest --all`` run on all.
 ROADS = [
     "LLSVMClassifier",
     "LLCSAPLClassifier",
@@ -102,7 +102,11 @@ def pytest_generate_tests(metafunc):
             *(name for name in SMALL_REGRESSORS if name.endswith("MKLRegressor")),
         ],
     }
-    every = metafunc.config.getoption("--all") or metafunc.definition.get_closest_marker("every_estimator")
+    every = metafunc.config.getoption("--all") or metafunc.definition.get_closest_marker(
+        "every_estimator"
+    )
     for argument, names in lists.items():
         if argument in metafunc.fixturenames:
-            metafunc.parametrize(argument, names if every or len(names) < 6 else [n for n in names if n in ROADS])
+            metafunc.parametrize(
+                argument, names if every or len(names) < 6 else [n for n in names if n in ROADS]
+            )
