@@ -1,15 +1,40 @@
 """Which cases of a test run.
 
-Stacked ``parametrize`` marks make a product of lists. ``make test`` runs a part of each product: with
-three lists or more, every pair of values that two lists can form; with two lists, every value. Six
-cases or fewer all run. ``pytest --all`` runs the whole product, and so does a test with the mark
-``every_case``. A case that found a defect gets it: ``pytest.param(..., marks=pytest.mark.every_case)``.
+Stacked ``parametrize`` marks make a product of lists. ``make test`` runs a part of each product:
+with three lists or more, every pair of values that two lists can form; with two lists, every value.
+Six cases or fewer all run. ``pytest --all`` runs the whole product. So does a test with the mark
+``every_case``, and a case with it runs always: ``pytest.param(..., marks=pytest.mark.every_case)``.
 """
 
 from collections import Counter, defaultdict
+from functools import wraps
+from inspect import signature
 from itertools import combinations
 
 FEW = 6
+
+
+def in_one_test(names, cases):
+    """As ``parametrize``, but one test runs all cases: for long lists of quick ones."""
+    names, cases = _split(names), list(cases)
+
+    def decorate(test):
+        @wraps(test)
+        def run(**fixtures):
+            for case in cases:
+                values = case if len(names) > 1 else [case]
+                try:
+                    test(**dict(zip(names, values, strict=True)), **fixtures)
+                except BaseException as error:
+                    error.add_note(f"in the case {case!r}")
+                    raise
+
+        given = signature(test)
+        left = [given.parameters[name] for name in given.parameters if name not in names]
+        run.__signature__ = given.replace(parameters=left)
+        return run
+
+    return decorate
 
 
 def left_out(items):
@@ -42,30 +67,24 @@ def _case(item, lists):
 
 def _lists(item):
     """The argument names of each list: one mark may name several."""
-    marks = [mark.args[0] for mark in item.iter_markers("parametrize")]
-    lists = [
-        [name.strip() for name in names.split(",")] if isinstance(names, str) else names
-        for names in marks
-    ]
+    lists = [_split(mark.args[0]) for mark in item.iter_markers("parametrize")]
     marked = [name for names in lists for name in names]
     return lists + [[name] for name in item.callspec.params if name not in marked]
 
 
+def _split(names):
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+
 def covering(cases, strength, always=()):
-    """Few of the cases in which every combination of ``strength`` values occurs that occurs in all of them."""
+    """Few of the cases, with every combination of ``strength`` values that occurs in all."""
     parts = {case: set(combinations(enumerate(case), strength)) for case in cases}
     kept = set(always)
     missing = set().union(*parts.values()) - set().union(*(parts[case] for case in kept))
     used = Counter()
     while missing:
         # Among the cases with most that is new, the one whose values have been used least.
-        best = max(
-            cases,
-            key=lambda case: (
-                len(parts[case] & missing),
-                -sum(used[value] for value in enumerate(case)),
-            ),
-        )
+        best = max(cases, key=lambda case: (len(parts[case] & missing), -_times(used, case)))
         kept.add(best)
         missing -= parts[best]
         used.update(enumerate(best))

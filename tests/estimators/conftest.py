@@ -37,8 +37,8 @@ SMALL_REGRESSORS = {
     "LMKLRegressor": {"random_state": 0},
 }
 # One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
-# conformal kernels, gated kernels, row by row. What ``Model`` does for all is tested on these. Tests
-# with the mark ``every_estimator`` and ``pytest --all`` run on all.
+# conformal kernels, gated kernels, row by row. What ``Model`` does for all is tested on these.
+# Tests with the mark ``every_estimator`` and ``pytest --all`` run on all.
 ROADS = [
     "LLSVMClassifier",
     "LLCSAPLClassifier",

@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 import nearlinear
@@ -490,13 +491,13 @@ KERNEL_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("kernels", "sentence"), KERNEL_ERRORS)
+@in_one_test(("kernels", "sentence"), KERNEL_ERRORS)
 def test_kernels_that_are_none_are_refused(small, kernel_name, moons, kernels, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(kernel_name, kernels=kernels).fit(*moons)
 
 
-@pytest.mark.parametrize(("kernel", "sentence"), KERNEL_ERRORS[:-1])
+@in_one_test(("kernel", "sentence"), KERNEL_ERRORS[:-1])
 def test_a_kernel_that_is_none_is_refused(small, moons, kernel, sentence):
     with pytest.raises(ValueError, match=sentence.replace("kernels ", "kernel ", 1)):
         small("LaSVMClassifier", kernel=kernel).fit(*moons)

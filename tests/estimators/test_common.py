@@ -1,7 +1,7 @@
 """scikit-learn's own checks.
 
-All on one estimator for each road through the code, on the others those that learn. ``pytest --all``
-runs every check on every estimator.
+All on one estimator for each road through the code, on the others those that learn.
+``pytest --all`` runs every check on every estimator.
 """
 
 import pytest

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime import crafted
 from runtime.crafted import array_at, edited, items, make, part, put, put_array
 from runtime.lies import lies
@@ -16,7 +17,7 @@ def check(header, arrays):
     return check_predictor(parse(header["predictor"], arrays), crafted.N_FEATURES)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@in_one_test("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", crafted.MODELS)
 def test_right_models_pass_and_are_asked_for_their_outputs(name, dtype):
     header, arrays = make(name, dtype)
