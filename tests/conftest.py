@@ -15,7 +15,7 @@ def pytest_addoption(parser):
 
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--all"):
-        only_all = left_out(items)
+        only_all = left_out(items) | {item for item in items if item.get_closest_marker("only_all")}
         config.hook.pytest_deselected(items=list(only_all))
         items[:] = [item for item in items if item not in only_all]
 
