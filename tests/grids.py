@@ -2,7 +2,7 @@
 
 Stacked ``parametrize`` marks make a product of lists. ``make test`` runs a part of each product:
 with three lists or more, every pair of values that two lists can form; with two lists, every value.
-Six cases or fewer all run. ``pytest --all`` runs the whole product. So does a test with the mark
+Four cases or fewer all run. ``pytest --all`` runs the whole product. So does a test with the mark
 ``every_case``, and a case with it runs always: ``pytest.param(..., marks=pytest.mark.every_case)``.
 """
 
@@ -11,7 +11,7 @@ from functools import wraps
 from inspect import signature
 from itertools import combinations
 
-FEW = 6
+FEW = 4
 
 
 def in_one_test(names, cases):
