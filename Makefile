@@ -97,7 +97,7 @@ test-quick: $(VENV)/.test
 test-all: CASES = --all
 test-all: test
 	@echo "changed model files"
-	@$(ONE_THREAD) NEARLINEAR_FUZZ_CASES=20000 $(RUN) -m pytest -q --no-header tests/runtime/test_damage.py
+	@$(ONE_THREAD) NEARLINEAR_FUZZ_CASES=20000 $(RUN) -m pytest -q --no-header --all tests/runtime/test_damage.py
 
 lint: $(VENV)/.lint
 	@$(RUN) -m ruff check --quiet .
