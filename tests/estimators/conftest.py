@@ -37,7 +37,7 @@ SMALL_REGRESSORS = {
     "LMKLRegressor": {"random_state": 0},
 }
 # One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
-# conformal kernels, gated kernels, row by row. What ``Model`` does for all is tested on these.
+# conformal kernels, gated kernels. What ``Model`` does for all is tested on these.
 # Tests with the mark ``every_estimator`` and ``pytest --all`` run on all.
 ROADS = [
     "LLSVMClassifier",
@@ -49,8 +49,13 @@ ROADS = [
     "SimpleMKLRegressor",
     "MLLKMClassifier",
     "LMKLClassifier",
-    "LaSVMClassifier",
 ]
+
+
+def by_roads(names):
+    """A list for ``parametrize``: without ``--all``, those that stand for a road."""
+    only_all = pytest.mark.only_all
+    return [name if name in ROADS else pytest.param(name, marks=only_all) for name in names]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from estimators.conftest import SMALL, SMALL_REGRESSORS
+from estimators.conftest import SMALL, SMALL_REGRESSORS, by_roads
 from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from runtime import crafted, plain_reader
@@ -145,7 +145,7 @@ def test_a_model_comes_back(name, n_classes, precision, rows, path):
 
 
 @pytest.mark.parametrize("form", [csr_matrix, csr_array])
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", by_roads(SPARSE))
 def test_a_model_of_sparse_rows_comes_back(name, form, rows, path):
     dtype, tolerance = PRECISIONS["double" if form is csr_matrix else "single"]
     X, new = (np.where(part > -0.5, part, 0.0).astype(dtype) for part in rows)
@@ -154,7 +154,7 @@ def test_a_model_of_sparse_rows_comes_back(name, form, rows, path):
     assert_same_bits(asked(load(path), new), asked(model, new))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_roads(NAMES))
 def test_a_pipeline_with_a_scaler_comes_back(name, rows, path):
     X, new = (part * [1.0, 5.0, 0.1] + [0.0, 30.0, -2.0] for part in rows)
     model = make_pipeline(StandardScaler(), small(name))
@@ -255,7 +255,7 @@ def test_a_second_matrix_for_the_gate_comes_back(rows, path):
 # --- what else comes back -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_roads(NAMES))
 def test_parameters_and_attributes_come_back(name, rows, path):
     X, new = rows
     model = fitted(small(name), X, targets(name, X))
@@ -274,7 +274,7 @@ def test_parameters_and_attributes_come_back(name, rows, path):
             assert_array_equal(getattr(found, method)(new), getattr(model, method)(new))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_roads(NAMES))
 def test_a_model_that_is_saved_twice_or_fitted_anew_gives_the_same_bytes(name, rows, tmp_path):
     X, new = rows
     y = targets(name, X)

@@ -42,7 +42,7 @@ def test_scores_in_single_precision_agree_to_it(name, rows):
     assert_allclose(found, by_row(header, arrays, rows), rtol=1e-4, atol=2e-5)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_scores_do_not_depend_on_the_company_of_a_row(name, rows):
     header, arrays = make(name)
     many = np.tile(rows, (70, 1))  # more than are scored at once
