@@ -15,12 +15,13 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-all test-jit-off lint bench attack reproduce-smoke clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off test-smoke lint bench attack reproduce-smoke clean distclean
 
 help:
 	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
 	@echo "make test             all tests, the compiled passes again as plain Python, the reproductions' smoke runs"
-	@echo "make test-all         the same, and 20,000 changed model files, each refused or scored"
+	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
+	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make lint             ruff: rules and format"
 	@echo "make bench            speed and memory"
@@ -62,25 +63,41 @@ $(VENV)/.lint: $(VENV)/.made pyproject.toml
 demo: $(VENV)/.demo
 	@$(RUN) -m nearlinear demo --force
 
+# Compiled code lies in a folder named after all sources: numba does not notice a change in a compiled
+# function that another file calls. A second run compiles nothing.
+SOURCES = $(shell find src -name '*.py' | LC_ALL=C sort | xargs cat | cksum | tr ' ' -)
+COMPILED = $(abspath $(VENV))/.compiled
+test test-quick test-smoke: export NUMBA_CACHE_DIR = $(COMPILED)/$(SOURCES)
+
 test-jit-off: $(VENV)/.test
 	@echo "compiled passes as plain Python"
-	@$(ONE_THREAD) NUMBA_DISABLE_JIT=1 $(RUN) -m pytest -q --no-header -m passes
+	@$(ONE_THREAD) NUMBA_DISABLE_JIT=1 $(RUN) -m pytest -q --no-header -m passes $$(grep -rl mark.passes tests --include='test_*.py')
 
-# A compile cache of its own: numba does not notice a change in a compiled function that another file
-# calls. The full suite comes last, so that its verdict is the last line.
-test: test-jit-off
-	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
-	export $(ONE_THREAD) NUMBA_CACHE_DIR="$$cache" && \
-	echo "reproduce --smoke" && \
+test-smoke: $(VENV)/.test
+	@echo "reproduce --smoke"
+	@mkdir -p $(NUMBA_CACHE_DIR) && log=$$(mktemp) && trap 'rm -f "$$log"' EXIT && export $(ONE_THREAD) && \
+	find $(COMPILED) -mindepth 1 -maxdepth 1 ! -name $(SOURCES) -exec rm -rf {} + && \
 	for paper in $(PAPERS); do \
-		$(RUN) -m reproduce.$$paper.run --smoke >"$$cache/smoke.log" 2>&1 || { cat "$$cache/smoke.log"; exit 1; }; \
-	done && \
-	echo "all tests" && \
-	$(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadgroup
+		$(RUN) -m reproduce.$$paper.run --smoke >"$$log" 2>&1 || { cat "$$log"; exit 1; }; \
+	done
 
+# The smoke runs compile in one process what two workers would compile twice. The full suite comes
+# last, so that its verdict is the last line.
+test: $(VENV)/.test
+	@$(MAKE) --no-print-directory -j$(WORKERS) test-jit-off test-smoke
+	@echo "all tests"
+	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadgroup $(CASES)
+
+QUICK := $(addprefix tests/, kernels gates predictors runtime test_layers.py test_losses.py test_every_estimator.py) \
+	$(wildcard tests/test_kinds.py) --ignore=tests/runtime/test_damage.py --ignore=tests/runtime/test_demands.py
+
+test-quick: $(VENV)/.test
+	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) $(QUICK)
+
+test-all: CASES = --all
 test-all: test
 	@echo "changed model files"
-	@$(ONE_THREAD) NEARLINEAR_FUZZ_CASES=20000 $(RUN) -m pytest -q --no-header tests/runtime/test_damage.py
+	@$(ONE_THREAD) NEARLINEAR_FUZZ_CASES=20000 $(RUN) -m pytest -q --no-header --all tests/runtime/test_damage.py
 
 lint: $(VENV)/.lint
 	@$(RUN) -m ruff check --quiet .

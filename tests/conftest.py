@@ -1,9 +1,23 @@
-"""Data that many tests share: small, standardized, with a fixed seed."""
+"""Which cases run, and data that many tests share: small, standardized, with a fixed seed."""
 
 import numpy as np
 import pytest
+from grids import left_out
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.preprocessing import StandardScaler
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--all", action="store_true", help="every case of every test; see tests/grids.py"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        only_all = left_out(items) | {item for item in items if item.get_closest_marker("only_all")}
+        config.hook.pytest_deselected(items=list(only_all))
+        items[:] = [item for item in items if item not in only_all]
 
 
 @pytest.fixture

@@ -99,18 +99,23 @@ def test_a_cache_folder_that_is_none_is_no_hindrance(task, copied, tmp_path):
     assert any(tmp_path.rglob("*.nbc"))  # the user's own folder is taken instead
 
 
-def test_processes_that_start_at_once_share_a_cold_cache(task, tmp_path):
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    names = [f"process {number}" for number in range(4)]
+@pytest.fixture(scope="module")
+def filled(task, tmp_path_factory):
+    """A cache that processes which start at once have filled together."""
+    cache = tmp_path_factory.mktemp("cache")
+    names = ["one", "other"]
     started = [start(task, name, NUMBA_CACHE_DIR=cache) for name in names]
     for process, name in zip(started, names, strict=True):
         finish(process, task, name)
-    compiled = {path.name: path.read_bytes() for path in cache.rglob("*.nbc")}
+    return cache
+
+
+def test_processes_that_start_at_once_share_a_cold_cache(task, filled):
+    compiled = {path.name: path.read_bytes() for path in filled.rglob("*.nbc")}
     assert compiled
     # what they have left is good for the next one, which compiles nothing
-    finish(start(task, "next", NUMBA_CACHE_DIR=cache), task, "next")
-    assert {path.name: path.read_bytes() for path in cache.rglob("*.nbc")} == compiled
+    finish(start(task, "next", NUMBA_CACHE_DIR=filled), task, "next")
+    assert {path.name: path.read_bytes() for path in filled.rglob("*.nbc")} == compiled
 
 
 DAMAGES = {
@@ -120,17 +125,16 @@ DAMAGES = {
 }
 
 
-def test_damaged_caches_are_noticed_and_made_anew(task, tmp_path):
-    cache = tmp_path / "cache"
-    finish(start(task, "whole", NUMBA_CACHE_DIR=cache), task, "whole")
-    for kind, damage in DAMAGES.items():
-        for number, path in enumerate(sorted(cache.rglob("*.nb[ic]"))):
-            if number % 2:  # indices here, code there
-                path.write_bytes(damage(path.read_bytes()))
-        _, told = finish(start(task, kind, NUMBA_CACHE_DIR=cache), task, kind)
-        assert told.count("is damaged") == 1
-        _, told = finish(start(task, "again", NUMBA_CACHE_DIR=cache), task, "again")
-        assert told == ""
+def test_damaged_caches_are_noticed_and_made_anew(task, filled, tmp_path):
+    cache = shutil.copytree(filled, tmp_path / "cache")
+    paths = sorted(cache.rglob("*.nb[ic]"))[1::2]  # indices here, code there
+    for number, damage in enumerate(DAMAGES.values()):
+        for path in paths[number :: len(DAMAGES)]:
+            path.write_bytes(damage(path.read_bytes()))
+    _, told = finish(start(task, "damaged", NUMBA_CACHE_DIR=cache), task, "damaged")
+    assert told.count("is damaged") == 1
+    _, told = finish(start(task, "again", NUMBA_CACHE_DIR=cache), task, "again")
+    assert told == ""
 
 
 def test_a_full_disk_costs_the_cache_only(task, tmp_path):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from grids import in_one_test
 
 import nearlinear
 
@@ -29,7 +30,7 @@ def test_public_estimators_are_loaded_without_compiling():
     assert run_python(source) == "False"
 
 
-@pytest.mark.parametrize("name", nearlinear.__all__)
+@in_one_test("name", nearlinear.__all__)
 def test_public_name_resolves(name):
     assert getattr(nearlinear, name) is not None
     assert name in dir(nearlinear)
@@ -42,7 +43,7 @@ def test_public_names_are_listed_once():
 ESTIMATORS = [name for name in nearlinear.__all__ if name.endswith(("Classifier", "Regressor"))]
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@in_one_test("name", ESTIMATORS)
 def test_estimator_is_a_documented_class_named_as_it_is_exported(name):
     estimator = getattr(nearlinear, name)
     assert estimator.__name__ == name

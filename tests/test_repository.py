@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
 
 import nearlinear
 
@@ -18,6 +19,10 @@ def python_blocks(name):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text("utf-8"), re.M | re.S)
 
 
+def few_rows_of(load):
+    return lambda return_X_y: tuple(values[:200] for values in load(return_X_y=return_X_y))
+
+
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in ("methods", "pipelines"))]
 
 
@@ -26,6 +31,8 @@ def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
     blocks = python_blocks(name)
     assert blocks, f"{name} shows no Python"
     monkeypatch.chdir(tmp_path)  # what an example writes stays out of the working tree
+    for load in (load_breast_cancer, load_digits):  # names shall be right, not figures
+        monkeypatch.setattr(f"sklearn.datasets.{load.__name__}", few_rows_of(load))
     names = {"__name__": name}
     for block in blocks:
         exec(compile(block, name, "exec"), names)

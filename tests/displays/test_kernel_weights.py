@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -134,7 +135,7 @@ def test_one_kind_needs_no_legend():
     assert of_weights([0.5, 0.5]).plot().ax_.get_legend() is None
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("kernel", "label"),
     [
         (Gaussian(width=0.5), "Gaussian, width 0.5, all features"),

@@ -36,6 +36,26 @@ SMALL_REGRESSORS = {
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
 }
+# One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
+# conformal kernels, gated kernels. What ``Model`` does for all is tested on these.
+# Tests with the mark ``every_estimator`` and ``pytest --all`` run on all.
+ROADS = [
+    "LLSVMClassifier",
+    "LLCSAPLClassifier",
+    "LDKLClassifier",
+    "LDKLRegressor",
+    "SVMKNNClassifier",
+    "SimpleMKLClassifier",
+    "SimpleMKLRegressor",
+    "MLLKMClassifier",
+    "LMKLClassifier",
+]
+
+
+def by_roads(names):
+    """A list for ``parametrize``: without ``--all``, those that stand for a road."""
+    only_all = pytest.mark.only_all
+    return [name if name in ROADS else pytest.param(name, marks=only_all) for name in names]
 
 
 @pytest.fixture
@@ -59,7 +79,7 @@ def wave():
 
 
 def pytest_generate_tests(metafunc):
-    """``name`` runs over all classifiers, ``any_name`` over all estimators, ..."""
+    """``name`` runs over classifiers, ``any_name`` over all kinds of estimators, ..."""
     anchored = ["LLSVMClassifier", "LCCSVMClassifier", "LLCSAPLClassifier"]
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
     sparse = [*random, *(name for name in SMALL if name.endswith("MKLClassifier"))]
@@ -87,6 +107,11 @@ def pytest_generate_tests(metafunc):
             *(name for name in SMALL_REGRESSORS if name.endswith("MKLRegressor")),
         ],
     }
+    every = metafunc.config.getoption("--all") or metafunc.definition.get_closest_marker(
+        "every_estimator"
+    )
     for argument, names in lists.items():
         if argument in metafunc.fixturenames:
-            metafunc.parametrize(argument, names)
+            metafunc.parametrize(
+                argument, names if every or len(names) < 6 else [n for n in names if n in ROADS]
+            )

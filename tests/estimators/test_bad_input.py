@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 import nearlinear
@@ -60,6 +61,7 @@ def test_sparse_rows_that_are_not_numbers_are_refused(small, any_sparse_name, mo
         (np.float32, 1e-38, "squares are too small for float32"),
     ],
 )
+@pytest.mark.every_estimator
 def test_numbers_beyond_arithmetic_are_refused(small, any_name, moons, dtype, size, words):
     X, y = moons
     bad = (X / np.abs(X).max() * size).astype(dtype)
@@ -124,6 +126,7 @@ def test_rows_and_labels_of_different_length_are_refused(small, any_name, moons)
         small(any_name).fit(X, y[:-1])
 
 
+@pytest.mark.every_estimator
 def test_huge_rows_give_finite_scores(small, any_name, moons):
     X, y = moons
     model = small(any_name).fit(X, y)
@@ -239,6 +242,7 @@ def test_weights_that_are_all_zero_are_refused(small, any_name, moons):
         small(any_name).fit(X, y, sample_weight=np.zeros(len(y)))
 
 
+@pytest.mark.every_estimator
 def test_weights_beyond_arithmetic_are_refused(small, any_name, moons):
     X, y = moons
     with pytest.raises(ValueError, match=r"weights of the rows add up to inf.*divide them"):
@@ -317,12 +321,14 @@ def test_more_neighbors_than_rows_are_all_of_them(moons):
     )
 
 
+@pytest.mark.every_estimator
 def test_constant_columns_do_no_harm(small, name, moons):
     X, y = moons
     model = small(name).fit(np.column_stack([X, np.zeros(200), np.full(200, 3.0)]), y)
     assert model.score(np.column_stack([X, np.zeros(200), np.full(200, 3.0)]), y) > 0.88
 
 
+@pytest.mark.every_estimator
 def test_only_constant_columns_give_the_larger_class(sized, name):
     X, y = np.ones((40, 3)), np.r_[np.zeros(10, int), np.ones(30, int)]
     # one place: one anchor or cluster, but two neighbors, since it has two labels
@@ -335,12 +341,14 @@ def test_duplicate_columns_do_no_harm(small, name, moons):
     assert small(name).fit(np.hstack([X, X]), y).score(np.hstack([X, X]), y) > 0.88
 
 
+@pytest.mark.every_estimator
 def test_rows_with_several_labels_go_to_the_heavier_one(sized, name):
     X = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 5.0], [5.0, 5.0]])
     model = sized(name, 2, C=10.0).fit(X, [0, 1, 0, 1], sample_weight=[9, 1, 1, 9])
     assert model.predict([[0.0, 0.0], [5.0, 5.0]]).tolist() == [0, 1]
 
 
+@pytest.mark.every_estimator
 def test_two_rows_are_enough(sized, name):
     model = sized(name, 2).fit([[0.0], [1.0]], ["a", "b"])
     assert model.predict([[-1.0], [2.0]]).tolist() == ["a", "b"]
@@ -454,22 +462,18 @@ WRONG_HERE = {
     ("CPSPClassifier", "max_iter"): [-1, 2.5],  # zero keeps the basis it starts from
     ("LaSVMClassifier", "kernel"): [],  # has sentences of its own, see below
 }
-CASES = [
-    (estimator, parameter, value)
-    for estimator in nearlinear.__all__
-    if estimator.endswith(("Classifier", "Regressor"))
-    for parameter in getattr(nearlinear, estimator)().get_params()
-    # a parameter without a wrong value must be given one
-    for value in WRONG_HERE.get((estimator, parameter), WRONG[parameter])
-]
+ESTIMATORS = [name for name in nearlinear.__all__ if name.endswith(("Classifier", "Regressor"))]
 
 
-@pytest.mark.parametrize(("estimator", "parameter", "value"), CASES)
-def test_a_wrong_setting_is_named_with_its_value(small, moons, estimator, parameter, value):
-    with pytest.raises(ValueError) as caught:
-        small(estimator, **{parameter: value}).fit(*moons)
-    assert f"The '{parameter}' parameter of {estimator} must be" in message(caught)
-    assert repr(value) in message(caught)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_wrong_setting_is_named_with_its_value(small, moons, estimator):
+    for parameter in small(estimator).get_params():
+        # a parameter without a wrong value must be given one
+        for value in WRONG_HERE.get((estimator, parameter), WRONG[parameter]):
+            with pytest.raises(ValueError) as caught:
+                small(estimator, **{parameter: value}).fit(*moons)
+            assert f"The '{parameter}' parameter of {estimator} must be" in message(caught)
+            assert repr(value) in message(caught)
 
 
 KERNEL_ERRORS = [
@@ -487,13 +491,13 @@ KERNEL_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("kernels", "sentence"), KERNEL_ERRORS)
+@in_one_test(("kernels", "sentence"), KERNEL_ERRORS)
 def test_kernels_that_are_none_are_refused(small, kernel_name, moons, kernels, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(kernel_name, kernels=kernels).fit(*moons)
 
 
-@pytest.mark.parametrize(("kernel", "sentence"), KERNEL_ERRORS[:-1])
+@in_one_test(("kernel", "sentence"), KERNEL_ERRORS[:-1])
 def test_a_kernel_that_is_none_is_refused(small, moons, kernel, sentence):
     with pytest.raises(ValueError, match=sentence.replace("kernels ", "kernel ", 1)):
         small("LaSVMClassifier", kernel=kernel).fit(*moons)
@@ -518,6 +522,7 @@ def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
     assert re.search(advice, message(caught))
 
 
+@pytest.mark.every_estimator
 def test_a_kernel_machine_beyond_the_memory_allowed_is_refused(small, kernel_name, moons):
     with pytest.raises(MemoryError) as caught:
         small(kernel_name, max_memory=1e4).fit(*moons)

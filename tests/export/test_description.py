@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime import crafted
 from runtime.crafted import items, make, part, table
 from scipy.sparse import csr_array, csr_matrix, issparse
@@ -53,9 +54,7 @@ def traveled(value):
     return restore(described, [array.copy() for array in arrays])
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+@in_one_test("value", [
         None, True, False, 0, -7, 2**70, 0.1, -0.0, 1e-320, math.inf, -math.inf, "", "größe", "$",
         "\x00\ud800", [], [1, [2.5, None]], (), (1, (2, "x")), {}, {"a": [1], 2: {0.5: None}},
         {None: 1, True: 2}, np.arange(6).reshape(2, 3), np.array(3.5), np.zeros((0, 4), np.float32),
@@ -63,9 +62,7 @@ def traveled(value):
         np.array([1.5, np.nan]), np.array([3, 60_000], np.uint16), np.array([-2, 9], np.int16),
         np.array([7, 2**32 - 1], np.uint32), np.array([7, 2**62], np.uint64),
         np.array([0.5, 65504.0], np.float16),
-    ],
-    ids=lambda value: f"{type(value).__name__} {value}"[:50],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_values_come_back_as_they_were(value):
     assert same(traveled(value), value)
 
@@ -82,15 +79,11 @@ def test_arrays_of_objects_come_back(items):
     assert [(type(item), item) for item in found] == [(type(item), item) for item in items]
 
 
-@pytest.mark.parametrize(
-    "value, plain",
-    [
+@in_one_test("value, plain", [
         (np.float64(0.1), 0.1), (np.float32(0.5), 0.5), (np.int32(4), 4), (np.bool_(True), True),
         (np.str_("word"), "word"), (range(3), (0, 1, 2)), ([np.int64(1)], [1]),
         ({np.str_("a"): np.float64(1.5)}, {"a": 1.5}),
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_scalars_of_numpy_come_back_as_plain_ones(value, plain):
     assert same(traveled(value), plain)
 
@@ -128,7 +121,7 @@ def objects_in(description):
             yield from objects_in(value)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_predictors_come_back_as_they_were(name):
     header, arrays = make(name)
     predictor = restore(header["predictor"], arrays)
@@ -151,7 +144,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("value", OTHERS, ids=lambda value: type(value).__name__)
+@in_one_test("value", OTHERS)
 def test_what_stands_in_parameters_and_attributes_comes_back(value):
     assert same(traveled(value), value)
 
@@ -165,7 +158,7 @@ def test_every_kind_is_tried_here():
     assert tried == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_test("kind", KINDS)
 def test_a_kind_is_a_frozen_dataclass_of_that_name(kind):
     cls = class_of(kind)
     assert cls.__name__ == kind
@@ -177,7 +170,7 @@ def rules_of_kinds():
     return {kind: names for table in tables for kind, (names, _) in table.items()}
 
 
-@pytest.mark.parametrize("kind", rules_of_kinds())
+@in_one_test("kind", rules_of_kinds())
 def test_rules_know_the_fields_of_their_kinds(kind):
     assert set(rules_of_kinds()[kind]) == {field.name for field in fields(class_of(kind))}
 
@@ -214,7 +207,7 @@ NO_DATA = {
 }
 
 
-@pytest.mark.parametrize("value", NO_DATA.values(), ids=NO_DATA)
+@in_one_test("value", NO_DATA.values())
 def test_code_and_foreign_objects_are_not_described(value):
     with pytest.raises(NotData) as found:
         describe(value, [])
@@ -261,25 +254,21 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", WRONG, ids=lambda value: str(value)[:60])
+@in_one_test("value", WRONG)
 def test_what_is_no_description_is_refused(value):
     for described in (value, [value], items(value), table(a=value)):
         with pytest.raises(ModelFileError):
             restore(described, [np.arange(3.0)])
 
 
-@pytest.mark.parametrize(
-    "shape, data, indices, indptr",
-    [
+@in_one_test("shape, data, indices, indptr", [
         ([2, 2], [1.0], [5], [0, 1, 1]), ([2, 2], [1.0], [-1], [0, 1, 1]),
         ([2, 2], [1.0], [0], [0, 1]), ([2, 2], [1.0], [0], [0, 2, 1]),
         ([2, 2], [1.0], [0], [0, 9, 9]), ([2, 2], [1.0], [0, 1], [0, 1, 1]),
         ([-1, 2], [1.0], [0], [0, 1]), ([2], [1.0], [0], [0, 1, 1]), ([2, 2], 1.0, [0], [0, 1, 1]),
         ([2.5, 2], [1.0], [0], [0, 1, 1]), ("22", [1.0], [0], [0, 1, 1]),
         ([2, 10**40], [1.0], [0], [0, 1, 1]), ([10**40, 2], [1.0], [0], [0, 1, 1]),
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_sparse_rows_that_point_nowhere_are_refused(shape, data, indices, indptr):
     arrays = [np.array(data), np.array(indices, np.int32), np.array(indptr, np.int32)]
     numbers = {name: {"$": "array", "number": k} for k, name in enumerate(CSR)}
@@ -311,18 +300,18 @@ def row_of(kind):
     return rows[0]
 
 
-@pytest.mark.parametrize("kind", sorted({*KINDS, *rules_of_kinds()}))
+@in_one_test("kind", sorted({*KINDS, *rules_of_kinds()}))
 def test_the_page_on_the_format_has_every_kind_with_its_fields(kind):
     row = row_of(kind)
     assert [field.name for field in fields(class_of(kind)) if f"`{field.name}`" not in row] == []
 
 
-@pytest.mark.parametrize("mark", ["array", "csr", "tuple", "dict", "number", "strings", "objects"])
+@in_one_test("mark", ["array", "csr", "tuple", "dict", "number", "strings", "objects"])
 def test_the_page_on_the_format_has_every_description(mark):
     assert f'{{"$": "{mark}"' in PAGE.read_text("utf-8")
 
 
-@pytest.mark.parametrize("key", [*make("forest")[0], "arrays"])
+@in_one_test("key", [*make("forest")[0], "arrays"])
 def test_the_page_on_the_format_has_every_key_of_the_header(key):
     assert re.search(rf"^\| `{key}` \|", PAGE.read_text("utf-8"), re.M)
 

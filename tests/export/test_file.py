@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from estimators.conftest import SMALL, SMALL_REGRESSORS
+from estimators.conftest import SMALL, SMALL_REGRESSORS, by_roads
+from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from runtime import crafted, plain_reader
 from runtime.crafted import edited, put_top, table
@@ -144,7 +145,7 @@ def test_a_model_comes_back(name, n_classes, precision, rows, path):
 
 
 @pytest.mark.parametrize("form", [csr_matrix, csr_array])
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", by_roads(SPARSE))
 def test_a_model_of_sparse_rows_comes_back(name, form, rows, path):
     dtype, tolerance = PRECISIONS["double" if form is csr_matrix else "single"]
     X, new = (np.where(part > -0.5, part, 0.0).astype(dtype) for part in rows)
@@ -153,7 +154,7 @@ def test_a_model_of_sparse_rows_comes_back(name, form, rows, path):
     assert_same_bits(asked(load(path), new), asked(model, new))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_roads(NAMES))
 def test_a_pipeline_with_a_scaler_comes_back(name, rows, path):
     X, new = (part * [1.0, 5.0, 0.1] + [0.0, 30.0, -2.0] for part in rows)
     model = make_pipeline(StandardScaler(), small(name))
@@ -254,7 +255,7 @@ def test_a_second_matrix_for_the_gate_comes_back(rows, path):
 # --- what else comes back -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_roads(NAMES))
 def test_parameters_and_attributes_come_back(name, rows, path):
     X, new = rows
     model = fitted(small(name), X, targets(name, X))
@@ -273,7 +274,7 @@ def test_parameters_and_attributes_come_back(name, rows, path):
             assert_array_equal(getattr(found, method)(new), getattr(model, method)(new))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_roads(NAMES))
 def test_a_model_that_is_saved_twice_or_fitted_anew_gives_the_same_bytes(name, rows, tmp_path):
     X, new = rows
     y = targets(name, X)
@@ -387,7 +388,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@in_one_test("labels", LABELS.values())
 def test_labels_keep_their_type_and_value(labels, rows, path):
     X, new = rows
     y = labels[targets("", X)]
@@ -506,7 +507,7 @@ UNSAVED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("model, words", UNSAVED.values(), ids=UNSAVED)
+@in_one_test("model, words", UNSAVED.values())
 def test_what_cannot_be_saved_is_refused_in_one_sentence(model, words, rows, path):
     X, _ = rows
     path.write_bytes(b"what was there")
@@ -534,7 +535,7 @@ def test_what_is_no_model_is_refused(model, path):
         save(model, path)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "SVMKNNClassifier"])
+@in_one_test("name", [*NAMES, "SVMKNNClassifier"])
 def test_an_unfitted_model_says_so(name, path):
     for model in (small(name), make_pipeline(StandardScaler(), small(name))):
         with pytest.raises(NotFittedError, match=f"{name} instance is not fitted"):
@@ -638,7 +639,7 @@ def content(model, path):
     return from_bytes(path.read_bytes())
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_a_file_made_by_hand_is_a_model_too(name, rows, path):
     path.write_bytes(crafted.file_of(name))
     scores = load(path).decision_function(rows[1])
@@ -677,11 +678,7 @@ LIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "key, value",
-    [(key, value) for key, values in LIES.items() for value in values],
-    ids=lambda value: str(value)[:40],
-)
+@in_one_test("key, value", [(key, value) for key, values in LIES.items() for value in values])
 def test_every_lie_of_a_header_is_refused(key, value, content, path):
     refused(path, *content, put_top(key, value))
 
@@ -704,15 +701,11 @@ def test_a_method_has_predictors_of_its_own_kinds_only(name, method, path):
         refused(path, header, arrays, put_top("method", method))
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
+@in_one_test("record", [
         None, [], 3, "x", {"scaled": "yes"}, {"scaled": True}, {"scaler_rows": "x"}, {"steps": 1},
         {"steps": ["a", "b", "c"]}, {"steps": [None]}, {"steps": ["a", "a"]}, {"cost": []},
         {"versions": None},
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_record_never_stands_in_the_way(record, content, model, rows, path):
     header, arrays = content
     path.write_bytes(to_bytes({**header, "record": record}, arrays))

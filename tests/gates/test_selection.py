@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 
 from nearlinear.gates.selection import smallest_in_columns, smallest_of_rows
 
@@ -35,7 +36,7 @@ both_ways = pytest.mark.parametrize("select", [from_products, from_rows])
 
 @both_ways
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_smallest", range(1, 21))
+@in_one_test("n_smallest", range(1, 21))
 def test_entries_selected_are_those_of_a_full_sort(rng, select, n_smallest, dtype):
     assert_selected(select, rng.standard_normal((25, 70)).astype(dtype), n_smallest)
 
@@ -50,14 +51,14 @@ def test_of_equal_entries_the_first_wins(rng, select, n_smallest, dtype):
 
 
 @both_ways
-@pytest.mark.parametrize("n_rows", [1, 3, 63, 64, 65, 130, 256, 300, 600])
+@in_one_test("n_rows", [1, 3, 63, 64, 65, 130, 256, 300, 600])
 @pytest.mark.parametrize("n_smallest", [2, 9])
 def test_any_number_of_rows_is_served(rng, select, n_rows, n_smallest):
     assert_selected(select, rng.standard_normal((10, n_rows)), n_smallest)
 
 
 @both_ways
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@in_one_test("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_entries", [1, 2, 7, 8, 9, 16, 17])
 def test_all_entries_can_be_selected(rng, select, n_entries, dtype):
     assert_selected(select, rng.standard_normal((n_entries, 5)).astype(dtype), n_entries)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 
 from nearlinear import LDKLClassifier
 from reproduce.ldkl.budget import fill_budget, tree_multiply_adds
@@ -48,7 +49,7 @@ def test_sizes_that_are_given_stay():
     assert fill_budget("linear", {"C": 1.0}, 1000, 2, 1) == {"C": 1.0}
 
 
-@pytest.mark.parametrize("dataset", STUDY.config["datasets"])
+@in_one_test("dataset", STUDY.config["datasets"])
 def test_every_method_has_parameters_for_every_set_of_its_task(dataset):
     for method in STUDY.methods_for(dataset):
         parameters = STUDY.parameters_for(method, dataset)

@@ -3,6 +3,7 @@
 from math import isnan, sqrt
 
 import pytest
+from grids import in_one_test
 from scipy import stats
 
 from reproduce.comparison import (
@@ -70,7 +71,7 @@ def test_only_seeds_that_both_have_are_paired():
     assert compare_rows(first[:1], second) is None
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("n", "difference", "p", "spread", "word"),
     [
         (3, 0.5, 0.01, 0.2, "beaten"),

@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime.crafted import file_of
 
 from nearlinear.runtime.container import MAGIC, ModelFileError, from_bytes, read, to_bytes
@@ -72,7 +73,7 @@ def test_what_was_written_is_read(data):
         np.testing.assert_array_equal(found, array, strict=True)
 
 
-@pytest.mark.parametrize("dtype", ["<f4", "<f8", "<i4", "<i8", "|i1", "|u1", "|b1"])
+@in_one_test("dtype", ["<f4", "<f8", "<i4", "<i8", "|i1", "|u1", "|b1"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 2), (1, 2, 3, 4)])
 def test_every_type_and_shape_comes_back(dtype, shape):
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
@@ -112,14 +113,14 @@ def test_the_same_content_gives_the_same_bytes():
     assert to_bytes(HEADER, ARRAYS) == to_bytes(swapped, [array.copy() for array in ARRAYS])
 
 
-@pytest.mark.parametrize("n_arrays", [0, 1, 9, 10, 11, 99, 100, 101])
+@in_one_test("n_arrays", [0, 1, 9, 10, 11, 99, 100, 101])
 def test_offsets_fit_whatever_their_digits(n_arrays):
     arrays = [np.full(k % 7, float(k)) for k in range(n_arrays)]
     found = from_bytes(to_bytes({}, arrays))[1]
     assert [array.tolist() for array in found] == [array.tolist() for array in arrays]
 
 
-@pytest.mark.parametrize("padding", range(130))
+@in_one_test("padding", range(130))
 def test_headers_of_every_length_are_read(padding):
     header = {"words": "x" * padding}
     found, arrays = from_bytes(to_bytes(header, ARRAYS))
@@ -172,7 +173,7 @@ def test_bytes_after_the_end_are_refused(data, more):
         from_bytes(data + more)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "transfer",
     {
         "line ends to LF": lambda data: data.replace(b"\r\n", b"\n"),
@@ -184,7 +185,6 @@ def test_bytes_after_the_end_are_refused(data, more):
         "UTF-8 with replacements": lambda data: data.decode("utf-8", "replace").encode("utf-8"),
         "byte order mark": lambda data: b"\xef\xbb\xbf" + data,
     }.items(),
-    ids=lambda pair: pair[0],
 )
 def test_a_transfer_as_text_is_noticed_at_the_first_bytes(data, transfer):
     with pytest.raises(ModelFileError, match="is no model file"):
@@ -223,9 +223,7 @@ def test_a_header_longer_than_the_file_is_refused(length):
         from_bytes(packed(b'{"arrays":[]}', length=length))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+@in_one_test("text", [
         b"", b"{", b"null", b"[]", b"{}", b'{"arrays":{}}', b'{"arrays":null}', b'"arrays"',
         b'{"arrays":[]} {}', b"\xff", b'{"arrays":[],"\xff":1}', b"{'arrays':[]}",
         b'{"arrays":[],}', b'{"arrays":[],"a":NaN}', b'{"arrays":[],"a":Infinity}',
@@ -235,9 +233,7 @@ def test_a_header_longer_than_the_file_is_refused(length):
         b'{"arrays":[],"a":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}",
         b'\xef\xbb\xbf{"arrays":[]}', '{"arrays":[]}'.encode("utf-16"),
         '{"arrays":[]}'.encode("utf-32-le"), b'\x00{"arrays":[]}',
-    ],
-    ids=lambda text: repr(text[:24]),
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_header_that_is_not_plain_json_of_an_object_is_refused(text):
     with pytest.raises(ModelFileError, match="is damaged"):
         from_bytes(packed(text))
@@ -260,14 +256,14 @@ WRONG_ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize("changes", WRONG_ENTRIES, ids=str)
+@in_one_test("changes", WRONG_ENTRIES)
 def test_an_entry_with_values_of_the_wrong_type_is_refused(changes):
     assert from_bytes(with_entry())[1][0].tolist() == [0.0, 1.0, 2.0]  # it is the change
     with pytest.raises(ModelFileError, match=r"array 0 is (described wrongly|not where)"):
         from_bytes(with_entry(**changes))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "changes",
     [
         *({"shape": shape} for shape in ([2], [4], [3, 2], [0], [], [2**40], [2**20, 2**20])),
@@ -276,7 +272,6 @@ def test_an_entry_with_values_of_the_wrong_type_is_refused(changes):
         *({"crc32": crc} for crc in (0, 1, 2**32)),
         {"dtype": "<i8", "shape": [2]},
     ],
-    ids=str,
 )
 def test_an_entry_that_does_not_fit_the_bytes_is_refused(changes):
     with pytest.raises(ModelFileError):

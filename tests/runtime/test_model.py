@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose
 from runtime import crafted
 from runtime.crafted import edited, make, put_top, table
@@ -181,7 +182,7 @@ KEYS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("key", KEYS)
+@in_one_test("key", KEYS)
 def test_every_key_of_the_header_is_needed(key):
     header, arrays = make(TWO)
     del header[key]
@@ -218,11 +219,7 @@ LIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "key, value",
-    [(key, value) for key, values in LIES.items() for value in values],
-    ids=lambda value: str(value)[:40],
-)
+@in_one_test("key, value", [(key, value) for key, values in LIES.items() for value in values])
 def test_every_lie_of_the_header_is_refused(key, value):
     with pytest.raises(ModelFileError) as found:
         model_of(*edited(*make(TWO), put_top(key, value)))
@@ -235,16 +232,12 @@ def test_three_outputs_need_three_classes(classes):
         model(THREE, classes=classes)
 
 
-@pytest.mark.parametrize(
-    "mean, scale",
-    [
+@in_one_test("mean, scale", [
         ([0.0, 0.0], None), (None, [1.0] * 4), ([[0.0] * 3], None), ([0, 0, 0], None),
         (None, [1, 1, 1]), ([np.nan, 0.0, 0.0], None), ([np.inf, 0.0, 0.0], None),
         (None, [np.nan, 1.0, 1.0]), (None, [0.0, 1.0, 1.0]), (None, [-1.0, 1.0, 1.0]),
         (None, [np.inf, 1.0, 1.0]), ([True, False, True], None),
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_scaler_has_finite_numbers_and_positive_scales(mean, scale):
     with pytest.raises(ModelFileError, match="scaler"):
         scaled_by(mean, scale)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from runtime import crafted, plain_reader
 from runtime.crafted import CALIBRATIONS, THREE, TWO, edited, items, make, part, with_outcome
@@ -189,9 +190,7 @@ LIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "kind, number", [(k, n) for k, lies in LIES.items() for n in range(len(lies))]
-)
+@in_one_test("kind, number", [(k, n) for k, lies in LIES.items() for n in range(len(lies))])
 def test_every_lie_about_an_outcome_is_refused(kind, number):
     header, arrays = with_outcome(TWO, CALIBRATIONS[kind], n_more=1)
     model_of(header, arrays)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime.crafted import items, part, table
 
 from nearlinear.runtime.container import ModelFileError
@@ -12,7 +13,7 @@ from nearlinear.runtime.parts import Part, parse
 ARRAYS = [np.arange(3.0), np.array([1, 2])]
 
 
-@pytest.mark.parametrize("value", [None, True, False, 0, -3, 0.5, "", "word", "$"])
+@in_one_test("value", [None, True, False, 0, -3, 0.5, "", "word", "$"])
 def test_values_of_json_stand_for_themselves(value):
     found = parse(value, [])
     assert found == value and type(found) is type(value)
@@ -29,7 +30,7 @@ def test_labels_of_narrow_types_are_given_back_as_such(dtype):
     np.testing.assert_array_equal(found, np.array([1, 2], dtype=dtype), strict=True)
 
 
-@pytest.mark.parametrize("kept", ["|O", "<U4", "<M8[s]", "V8", "", 1, True, [], {}, "<c8", "i2"])
+@in_one_test("kept", ["|O", "<U4", "<M8[s]", "V8", "", 1, True, [], {}, "<c8", "i2"])
 def test_arrays_are_not_given_back_as_anything(kept):
     with pytest.raises(ModelFileError):
         parse({"$": "array", "number": 1, "as": kept}, ARRAYS)
@@ -88,14 +89,14 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", WRONG, ids=str)
+@in_one_test("value", WRONG)
 def test_what_is_no_description_is_refused(value):
     for described in (value, [value], items(value), table(a=value), part("Linear", a=value)):
         with pytest.raises(ModelFileError):
             parse(described, ARRAYS)
 
 
-@pytest.mark.parametrize("number", [-1, 2, 10**40, True, False, 0.0, "0", None, [], {}])
+@in_one_test("number", [-1, 2, 10**40, True, False, 0.0, "0", None, [], {}])
 def test_arrays_that_the_file_does_not_have_are_refused(number):
     with pytest.raises(ModelFileError):
         parse({"$": "array", "number": number}, ARRAYS)

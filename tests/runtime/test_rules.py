@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime import crafted
 from runtime.crafted import array_at, edited, items, make, part, put, put_array
 from runtime.lies import lies
@@ -16,15 +17,15 @@ def check(header, arrays):
     return check_predictor(parse(header["predictor"], arrays), crafted.N_FEATURES)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("dtype", [np.float64, np.float32])
+@in_one_test("name", crafted.MODELS)
 def test_right_models_pass_and_are_asked_for_their_outputs(name, dtype):
     header, arrays = make(name, dtype)
     n_classes = len(header["classes"]["items"])
     assert check(header, arrays) == (1 if n_classes == 2 else n_classes)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_every_lie_about_a_predictor_is_refused(name):
     header, arrays = make(name)
     accepted, n_lies = [], 0

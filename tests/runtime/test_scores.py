@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose
 from runtime import crafted, plain_reader
 from runtime.crafted import edited, make, put
@@ -33,7 +34,7 @@ def test_scores_are_those_of_the_formula(name, rows):
     assert_allclose(scores_of(header, arrays, rows), expected, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_scores_in_single_precision_agree_to_it(name, rows):
     header, arrays = make(name, np.float32)
     rows = rows.astype(np.float32)
@@ -41,7 +42,7 @@ def test_scores_in_single_precision_agree_to_it(name, rows):
     assert_allclose(found, by_row(header, arrays, rows), rtol=1e-4, atol=2e-5)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_scores_do_not_depend_on_the_company_of_a_row(name, rows):
     header, arrays = make(name)
     many = np.tile(rows, (70, 1))  # more than are scored at once
@@ -52,14 +53,14 @@ def test_scores_do_not_depend_on_the_company_of_a_row(name, rows):
     assert_allclose(single, few, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_no_rows_have_no_scores(name):
     header, arrays = make(name)
     n_outputs = scores_of(header, arrays, np.zeros((2, crafted.N_FEATURES))).shape[1]
     assert scores_of(header, arrays, np.zeros((0, crafted.N_FEATURES))).shape == (0, n_outputs)
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_rows_are_left_as_they_are(name, rows):
     before = rows.copy()
     scores_of(*make(name), rows)

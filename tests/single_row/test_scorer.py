@@ -180,6 +180,10 @@ MAKERS = {
     "selection": stacked(selection),
     "expansion": expansion,
 }
+# One kind for each way through a scorer.
+each_way = pytest.mark.parametrize(
+    "kind", ["soft", "reconstruction", "projected tanh tree", "forest", "square", "softmax", "vote"]
+)
 each_kind = pytest.mark.parametrize("kind", MAKERS)
 each_type = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 each_size = pytest.mark.parametrize("n_outputs", [1, 3], ids=["one output", "three outputs"])
@@ -238,7 +242,7 @@ def test_a_row_whose_squares_overflow_scores_as_the_predictor_says(X, kind, dtyp
     np.testing.assert_allclose(scores, expected, rtol=1e-4 if dtype is np.float32 else 1e-12)
 
 
-@each_kind
+@each_way
 @each_type
 def test_one_score_is_a_float_and_several_are_an_array(X, kind, dtype):
     x = X[0].astype(dtype)
@@ -247,7 +251,7 @@ def test_one_score_is_a_float_and_several_are_an_array(X, kind, dtype):
     assert (scores.shape, scores.dtype) == ((3,), dtype)
 
 
-@each_kind
+@each_way
 def test_scores_keep_their_values_when_the_next_row_is_scored(X, kind):
     _, scorer = make(kind)
     first = scorer(X[0])
@@ -256,7 +260,7 @@ def test_scores_keep_their_values_when_the_next_row_is_scored(X, kind):
     np.testing.assert_array_equal(first, before)
 
 
-@each_kind
+@each_way
 @each_size
 def test_a_few_rows_are_scored_at_once(X, kind, n_outputs):
     _, scorer = make(kind, n_outputs=n_outputs)
@@ -275,7 +279,7 @@ def test_a_batch_of_no_rows_is_empty(X):
     assert make("soft")[1].batch(X[:0]).shape == (0, 3)
 
 
-@each_kind
+@each_way
 def test_a_row_stays_as_it_was(X, kind):
     _, scorer = make(kind, preparation=HALVES)
     before = X.copy()
@@ -305,14 +309,14 @@ def test_a_scaler_is_applied_before_the_scores(X, kind, dtype):
     np.testing.assert_allclose(scorer.batch(rows), expected, atol=1000 * np.finfo(dtype).eps)
 
 
-@each_kind
+@each_way
 def test_the_label_is_that_of_the_largest_score(X, kind):
     predictor, scorer = make(kind, classes=np.array(["a", "b", "c"]))
     expected = np.array(["a", "b", "c"])[predictor(X).argmax(axis=1)]
     assert [scorer.predict(x) for x in X] == expected.tolist()
 
 
-@each_kind
+@each_way
 def test_the_label_of_two_classes_is_by_the_sign(X, kind):
     predictor, scorer = make(kind, n_outputs=1, classes=np.array([-5, 7]))
     expected = np.where(predictor(X)[:, 0] > 0, 7, -5)
@@ -328,7 +332,7 @@ def test_a_score_of_zero_is_the_first_class():
     assert scorer.predict(np.ones(N_FEATURES)) == "no"
 
 
-@each_kind
+@each_way
 def test_without_classes_the_prediction_is_the_value(X, kind):
     _, scorer = make(kind, n_outputs=1)
     values = [scorer.predict(x) for x in X]
@@ -338,13 +342,12 @@ def test_without_classes_the_prediction_is_the_value(X, kind):
 
 @each_kind
 @each_size
-@pytest.mark.parametrize("again", [lambda s: pickle.loads(pickle.dumps(s)), copy.deepcopy])
-def test_a_copy_gives_the_same_bits(X, kind, n_outputs, again):
+def test_a_copy_gives_the_same_bits(X, kind, n_outputs):
     _, scorer = make(kind, n_outputs=n_outputs, preparation=HALVES)
     scorer.classes = np.array(["a", "b", "c"])[: max(2, n_outputs)]
-    twin = again(scorer)
-    np.testing.assert_array_equal(twin.batch(X), scorer.batch(X))
-    assert [twin.predict(x) for x in X] == [scorer.predict(x) for x in X]
+    for twin in (pickle.loads(pickle.dumps(scorer)), copy.deepcopy(scorer)):
+        np.testing.assert_array_equal(twin.batch(X), scorer.batch(X))
+        assert [twin.predict(x) for x in X] == [scorer.predict(x) for x in X]
 
 
 def test_a_scorer_that_has_worked_is_no_larger_in_a_pickle(X):
@@ -375,7 +378,7 @@ def in_threads(work, n_threads=32):
     return found
 
 
-@each_kind
+@each_way
 def test_threads_do_not_disturb_each_other(X, kind):
     _, scorer = make(kind, preparation=HALVES)
     expected = scorer.batch(X)
@@ -402,7 +405,7 @@ def test_a_thread_takes_no_new_memory_for_its_next_row(X):
     assert scorer._scores(X[0]) is scorer._scores(X[1])
 
 
-@each_kind
+@each_way
 @pytest.mark.parametrize("preparation", [None, HALVES])
 def test_what_is_no_row_is_refused(kind, preparation):
     _, scorer = make(kind, preparation=preparation, classes=np.array(["a", "b", "c"]))

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas
 import pytest
+from grids import in_one_test
 from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -330,7 +331,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@in_one_test("name", DAMAGED)
 def test_what_is_no_such_table_is_refused(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(DAMAGED[name])
@@ -360,7 +361,7 @@ def test_a_table_that_is_cut_short_is_refused(tmp_path, ending):
     assert refusal(path).startswith(str(path))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arrays", "sentence"),
     [
         ({"Z": np.zeros((2, 2))}, "X"),
@@ -371,7 +372,6 @@ def test_a_table_that_is_cut_short_is_refused(tmp_path, ending):
         ({"X": np.zeros((2, 2)), "y": np.zeros((2, 1))}, "2 rows"),
         ({"X": np.array([[None]], dtype=object)}, "npz"),
     ],
-    ids=["other names", "a vector", "text", "complex", "long y", "wide y", "objects"],
 )
 def test_arrays_that_are_no_table_are_refused(tmp_path, arrays, sentence):
     path = tmp_path / "table.npz"

@@ -4,7 +4,7 @@ import inspect
 import re
 
 import numpy as np
-import pytest
+from grids import in_one_test
 
 import nearlinear
 from nearlinear.estimators._base.conformal_doc import documents_conformal
@@ -31,23 +31,24 @@ def section(doc, heading):
     }  # fmt: skip
 
 
-@pytest.fixture(params=NAMES)
-def estimator(request):
-    return getattr(nearlinear, request.param)
+each_estimator = in_one_test("estimator", [getattr(nearlinear, name) for name in NAMES])
 
 
+@each_estimator
 def test_nothing_is_left_to_fill_in(estimator):
     assert "%(" not in estimator.__doc__
     assert "{{" not in estimator.__doc__
     assert "}}" not in estimator.__doc__
 
 
+@each_estimator
 def test_every_parameter_is_documented_and_no_other(estimator):
     documented = section(estimator.__doc__, "Parameters")
     assert set(documented) == set(estimator().get_params())
     assert all(body.strip() for _, body in documented.values())
 
 
+@each_estimator
 def test_documented_defaults_are_the_true_ones(estimator):
     documented = section(estimator.__doc__, "Parameters")
     for name, value in estimator().get_params().items():
@@ -55,6 +56,7 @@ def test_documented_defaults_are_the_true_ones(estimator):
         assert eval(said) == value, (name, said, value)  # as a literal: "x", 1.0, None
 
 
+@each_estimator
 def test_choices_are_those_that_are_allowed(estimator):
     documented = section(estimator.__doc__, "Parameters")
     for name, rules in estimator._parameter_constraints.items():
@@ -63,6 +65,7 @@ def test_choices_are_those_that_are_allowed(estimator):
                 assert f'"{option}"' in "".join(documented[name])
 
 
+@each_estimator
 def test_every_attribute_is_documented(estimator):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 2))
@@ -75,6 +78,7 @@ def test_every_attribute_is_documented(estimator):
     assert all(hasattr(model, name) for name in documented)
 
 
+@each_estimator
 def test_text_is_indented_as_one_docstring(estimator):
     lines = inspect.cleandoc(estimator.__doc__).splitlines()
     assert all(len(line) <= 100 for line in lines)

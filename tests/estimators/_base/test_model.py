@@ -28,6 +28,7 @@ def assert_same_bits(one, other, X):
 # --- what is learned ---------------------------------------------------------------------------
 
 
+@pytest.mark.every_estimator
 def test_moons_are_told_apart_better_than_by_a_line(small, name, moons):
     X, y = make_moons(300, noise=0.15, random_state=1)
     X = StandardScaler().fit_transform(X)
@@ -50,6 +51,7 @@ def test_digits_are_recognized(small, name):
 
 
 @pytest.mark.parametrize("data", ["moons", "blobs"])
+@pytest.mark.every_estimator
 def test_weight_k_equals_k_copies(small, name, data, request, rng):
     X, y = request.getfixturevalue(data)
     weight = rng.integers(1, 4, len(y))
@@ -65,12 +67,14 @@ def test_weight_zero_equals_absence(small, name, moons, rng):
     assert_same_bits(small(name).fit(X, y, sample_weight=weight), absent, X)
 
 
+@pytest.mark.every_estimator
 def test_the_order_of_the_rows_does_not_matter(small, name, blobs, rng):
     X, y = blobs
     order = rng.permutation(len(y))
     assert_same_bits(small(name).fit(X, y), small(name).fit(X[order], y[order]), X)
 
 
+@pytest.mark.every_estimator
 def test_class_weights_are_factors_of_the_rows_weights(small, name, moons):
     X, y = moons
     by_class = small(name, class_weight={0: 3, 1: 0.5}).fit(X, y)
@@ -130,6 +134,7 @@ def test_two_classes_have_one_score_that_is_positive_for_the_second(small, name,
     np.testing.assert_array_equal(model.predict(X), (scores > 0).astype(int))
 
 
+@pytest.mark.every_estimator
 def test_several_classes_have_their_scores_in_the_order_of_classes(small, name, blobs):
     X, y = blobs
     labels = np.array(["c", "a", "b"])[y]
@@ -187,6 +192,7 @@ def test_a_loss_that_was_chosen_gives_its_probabilities(blobs):
 # --- kinds of rows -----------------------------------------------------------------------------
 
 
+@pytest.mark.every_estimator
 def test_float32_rows_stay_float32(small, name, blobs):
     X, y = blobs
     model = small(name).fit(X.astype(np.float32), y)
@@ -245,6 +251,7 @@ AS_SPARSE = {
 
 
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, csc_matrix, coo_matrix])
+@pytest.mark.every_estimator
 def test_sparse_rows_learn_and_score_as_dense_ones(small, sparse_name, kind, blobs):
     X, y = np.where(np.abs(blobs[0]) < 0.3, 0.0, blobs[0]), blobs[1]
     # every row and its mirror image: trees center dense rows, which must change nothing here
@@ -289,12 +296,14 @@ def test_a_random_state_object_gives_a_new_model_each_time(small, random_name, b
     assert np.abs(first - second).max() > 1e-6
 
 
+@pytest.mark.every_estimator
 def test_a_second_fit_knows_nothing_of_the_first(small, name, moons, blobs):
     model = small(name).fit(*moons).fit(*blobs)
     assert_same_bits(model, small(name).fit(*blobs), blobs[0])
 
 
 @pytest.mark.parametrize("data", ["moons", "blobs"])
+@pytest.mark.every_estimator
 def test_the_number_of_threads_does_not_change_a_bit(small, name, data, request):
     X, y = request.getfixturevalue(data)
     many = np.tile(X, (8, 1)) + np.arange(8 * len(X))[:, None] * 1e-3  # several blocks

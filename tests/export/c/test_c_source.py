@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -525,7 +526,7 @@ def test_clang_finds_nothing_to_say_either(all_kinds):
 
 
 @needs_gcc
-@pytest.mark.parametrize("number", range(len(KINDS)))
+@in_one_test("number", range(len(KINDS)))
 @pytest.mark.parametrize("letter", "fi")
 def test_sources_are_plain_single_precision(letter, number, all_kinds):
     folder, _ = all_kinds

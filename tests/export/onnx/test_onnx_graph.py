@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
+from estimators.conftest import by_roads
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -176,7 +177,7 @@ def test_every_estimator_is_covered():
 
 
 @EACH_DTYPE
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", by_roads(CLASSIFIERS))
 def test_two_classes_agree(name, dtype, moons):
     X, y = moons
     model = make(name).fit(X[:120].astype(dtype), y[:120])
@@ -231,7 +232,7 @@ def test_labels_of_numbers_are_whole_numbers(labels, moons):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", by_roads(CLASSIFIERS))
 def test_the_precision_may_be_another_than_the_model_s(name, dtype, moons):
     X, y = moons
     own = {"float32": "float64", "float64": "float32"}[dtype]
@@ -260,7 +261,7 @@ def test_scaler_is_part_of_the_graph(dtype, n_features, scaler, moons):
     assert_same_scores(found["scores"], model.decision_function(X), exact)
 
 
-@pytest.mark.parametrize("name", {**CLASSIFIERS, **REGRESSORS})
+@pytest.mark.parametrize("name", by_roads({**CLASSIFIERS, **REGRESSORS}))
 def test_any_number_of_rows(name, moons):
     X, y = moons
     model = make(name).fit(X[:60], y[:60])
