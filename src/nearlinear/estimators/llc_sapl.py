@@ -83,8 +83,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         How many nearest anchors answer for a row; all of them if there are fewer.
     local_model : {"affine", "constant"}, default="affine"
         What each anchor holds: a linear model (LLC-SAPL) or a number (LLC-SAPL_lcc).
-    anchors : {"kmeans", "class_balanced"} or array of shape (n_anchors, n_features), \
-default="kmeans"
+    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
         Where the anchors start.
     sharpness : float, default=1.0
         Initial sharpness, relative to the spread of the distances to the nearest anchors.

@@ -41,8 +41,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
         How the nearest anchors share a row: by a softmax of squared distances, by inverse
         distances, or by the numbers that best rebuild the row from its anchors. "auto" is "soft".
-    anchors : {"kmeans", "class_balanced"} or array of shape (n_anchors, n_features), \
-default="kmeans"
+    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
         Where the anchors stand: k-means over all rows, k-means inside each class (which protects
         rare classes), or the given places.
     sharpness : float, default=1.0
@@ -201,8 +200,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         How the nearest anchors share a row: by a softmax of squared distances, by inverse
         distances, or by the numbers that best rebuild the row from its anchors. "auto" is
         "reconstruction".
-    anchors : {"kmeans", "class_balanced"} or array of shape (n_anchors, n_features), \
-default="kmeans"
+    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
         Where the anchors stand: k-means over all rows, k-means inside each class (which protects
         rare classes), or the given places.
     sharpness : float, default=1.0
@@ -240,8 +238,6 @@ default="kmeans"
         What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
     anchors_ : array of shape (n_anchors, n_features)
         Anchors of the gate.
-    sharpness_ : float
-        Sharpness of the soft assignment, in the units of the data (coding "soft" only).
     duality_gap_ : float
         How far the training objective is above its optimum, at most.
     n_iter_ : int
