@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -52,3 +53,12 @@ def test_examples_in_docstrings_hold(name):
     else:
         modules = [import_module(value.__module__)]
     assert [module.__name__ for module in modules if doctest.testmod(module).failed] == []
+
+
+def test_the_tree_in_the_documentation_is_that_of_the_code():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    tree = re.search(r"^nearlinear/\n(.*?)^```", page, re.M | re.S).group(1)
+    # a line names either a folder, with a slash, or modules
+    shown = [word for line in tree.splitlines() if "/" not in line for word in line.split()]
+    files = (ROOT / "src" / "nearlinear").rglob("*.py")
+    assert Counter(shown) == Counter(p.stem for p in files if p.stem != "__init__")

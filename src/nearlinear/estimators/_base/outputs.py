@@ -29,7 +29,9 @@ class Teller:
         print(f"{self.name}: {', '.join(words)}")
 
     def steps(self, word, score="held-out accuracy"):
-        """What a watch tells: a line for each step; ``word`` says what a step is."""
+        """What a watch tells: a line for each step, None if none; ``word`` says what a step is."""
+        if not self.is_verbose:
+            return None
 
         def tell(progress):
             figures = {"objective": progress.objective, "gap": progress.gap, score: progress.score}
