@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-import nearlinear.estimators._base.tree_learner as tree_learner
+import nearlinear.estimators._base.trees as trees
 from nearlinear import LDKLClassifier, LDKLRegressor
 from nearlinear.estimators._base.rows import merge_rows
 from nearlinear.losses import LOSSES
@@ -205,19 +205,19 @@ def test_soft_and_hard_scores_are_recorded_while_splits_are_soft(moons, settings
         *moons
     )
     noted = [set(line.figures) for line in model.history_]
-    assert noted == [{"soft_score", "hard_score"}] * 6 + [set()] * 4
+    assert noted == [{"soft splits", "hard splits"}] * 6 + [set()] * 4
 
 
 def test_the_hardening_gap_is_that_of_the_last_soft_epoch(moons):
     model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0).fit(*moons)
     last = model.history_[5].figures
-    assert model.hardening_gap_ == last["soft_score"] - last["hard_score"]
+    assert model.hardening_gap_ == last["soft splits"] - last["hard splits"]
 
 
 def test_hard_scores_of_held_out_rows_are_those_that_choose(moons):
     model = LDKLClassifier(2, max_iter=10, hard_fraction=0.4, random_state=0, **GUARDED).fit(*moons)
     for line in model.history_[:6]:
-        assert line.figures["hard_score"] == line.score
+        assert line.figures["hard splits"] == line.score
 
 
 def test_a_tree_without_splits_has_nothing_to_harden(moons):
@@ -247,7 +247,7 @@ def test_early_stopping_ends_the_soft_epochs_first(moons):
         2, early_stopping=True, n_iter_no_change=5, max_iter=300, validation_fraction=0.2,
         random_state=0,
     ).fit(*moons)  # fmt: skip
-    is_soft = ["soft_score" in line.figures for line in model.history_]
+    is_soft = ["soft splits" in line.figures for line in model.history_]
     n_soft = sum(is_soft)
     assert is_soft == sorted(is_soft, reverse=True)
     assert n_soft < 210  # the share of soft epochs without stopping
@@ -304,14 +304,14 @@ def test_an_interrupt_in_a_later_restart_leaves_the_earlier_ones(moons, monkeypa
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_of_several_restarts_the_best_is_kept(moons, monkeypatch, share):
-    watches, record = [], tree_learner.TreeLearner._record
+    watches, record = [], trees._watch
 
     def note(*args):
         made = record(*args)
         watches.append(made[0])
         return made
 
-    monkeypatch.setattr(tree_learner.TreeLearner, "_record", note)
+    monkeypatch.setattr(trees, "_watch", note)
     model = LDKLClassifier(2, max_iter=4, n_init=6, validation_fraction=share, random_state=1).fit(
         *moons
     )
@@ -353,7 +353,7 @@ def test_polished_weights_are_not_kept_if_they_are_worse(moons, monkeypatch):
     def spoil(model, *args, **settings):
         return replace(model, weights=-model.weights)
 
-    monkeypatch.setattr(tree_learner, "polish_weights", spoil)
+    monkeypatch.setattr(trees, "polish_weights", spoil)
     X, y = moons
     model = LDKLClassifier(polish=True, validation_fraction=0.2, **QUICK).fit(X, y)
     scores = validation_scores(model)
@@ -399,13 +399,13 @@ def test_a_warm_start_of_the_original_schedule_remembers(moons):
 
 
 def test_a_warm_start_does_not_blur_the_splits(moons, monkeypatch):
-    seen, train_tree = [], tree_learner.train_tree
+    seen, train_tree = [], trees.train_tree
 
     def note(*args, annealing, **settings):
         seen.append((annealing.first, annealing.last))
         return train_tree(*args, annealing=annealing, **settings)
 
-    monkeypatch.setattr(tree_learner, "train_tree", note)
+    monkeypatch.setattr(trees, "train_tree", note)
     LDKLClassifier(warm_start=True, **QUICK).fit(*moons).fit(*moons)
     assert seen == [(2.0, 20.0), (20.0, 20.0)]
 

@@ -155,7 +155,7 @@ def test_a_noisy_regression_is_as_good_as_ridge():
 def test_the_linear_setting_is_a_linear_model(method, monkeypatch):
     module = __import__(method.__module__, fromlist=["choose_setting"])
     if method is LDKLClassifier:
-        module = __import__("nearlinear.estimators._base.tree_learner", fromlist=["choose_setting"])
+        module = __import__("nearlinear.estimators._base.trees", fromlist=["choose_setting"])
     monkeypatch.setattr(module, "choose_setting", lambda rows, settings, *_: (settings[0], []))
     X, y = make_moons(200, noise=0.2, random_state=0)
     model = method(random_state=0).fit(X, y)

@@ -30,8 +30,7 @@ rows                  Training rows in one canonical form, so that every fit see
 target_units          The unit in which a regression measures its values.
 task                  What is learned.
 tree_coordinates      The coordinates in which a tree is trained, and the way there and back.
-tree_learner          What the tree estimators share.
-tree_settings         The parameters of tree estimators, and what "auto" stands for.
-tree_task             What a tree is to learn, and how good its scores are.
+tree_plan             The parameters of trees and what "auto" stands for.
+trees                 Training of trees: the search for a setting, training runs, streams.
 whole_fit             Fits that are whole.
 """

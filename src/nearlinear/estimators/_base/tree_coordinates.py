@@ -6,6 +6,9 @@ import numpy as np
 
 from ...predictors.tree_path import TreePath
 from ...solvers.trees.model import RowScaling, TreeModel
+from .task import Classification
+
+_WIDE = 100  # features from which the original schedule wants short rows
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,20 @@ class TreeCoordinates:
     scaling: RowScaling
     scale: float = 1.0  # of the targets
     offset: float = 0.0
+
+    @classmethod
+    def of(cls, model, rows):
+        """Values are standardized, so that C and the steps mean the same in any unit."""
+        scaling, n_features = RowScaling.of(rows.X, rows.weight), rows.X.shape[1]
+        if model.solver == "sgd" and n_features >= _WIDE:
+            scaling = RowScaling(scaling.center, scaling.scale * np.sqrt(n_features))
+        if isinstance(rows.task, Classification):
+            return cls(scaling)
+        values = rows.targets[:, 0].astype(np.float64)
+        center = float(np.average(values, weights=rows.weight))
+        spread = float(np.sqrt(np.average((values - center) ** 2, weights=rows.weight)))
+        is_constant = spread <= np.finfo(rows.targets.dtype).eps * abs(center)
+        return cls(scaling, 1.0 if is_constant else spread, center)
 
     def rows(self, X):
         return self.scaling(X)

@@ -1,0 +1,229 @@
+"""The parameters of trees and what "auto" stands for: from a model and rows to numbers."""
+
+from dataclasses import dataclass, replace
+from numbers import Real
+
+import numpy as np
+
+from ..._warn import warn_user
+from ...gates.trees.balanced import count_nodes
+from ...gates.trees.node_gates import NODE_GATES, TanhNode
+from ...losses import LOSSES, EpsilonInsensitive, SquaredError
+from ...solvers.trees.adam import Annealing
+from .capacity import given, usual_epochs
+from .checks import (
+    at_least,
+    cost,
+    fraction,
+    one_of,
+    positive,
+    require_memory,
+    row_copies,
+    shared,
+)
+from .task import Classification, Regression
+
+_WIDE = 100  # features from which a projection pays
+_USUAL_COMPONENTS = 32
+_ADAM_RATE = 0.1
+_MOST_LEVELS = 9
+_FEW_ROWS = 20_000  # up to so many, three trees are averaged
+_WIDE_EPOCHS = 60  # a projection takes longer to learn
+_HUGE = 200_000  # rows with structure enough for splits that take long to find (covertype)
+
+TREE_CONSTRAINTS = {
+    **shared("warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+    "depth": [at_least(0), one_of("auto")],
+    "C": [cost(), one_of("auto")],
+    "max_iter": [at_least(1), one_of("auto")],
+    "n_components": [at_least(1), one_of("auto"), None],
+    "node_gate": [one_of(*NODE_GATES)],
+    "sigma": [positive()],
+    "splits": [one_of("top_down", "random")],
+    "solver": [one_of("adam", "sgd")],
+    "batch_size": [at_least(1), one_of("auto")],
+    "learning_rate": [positive(), one_of("auto")],
+    "direction_penalty": [at_least(0, Real)],
+    "jitter": [at_least(0, Real), one_of("auto")],
+    "first_sharpness": [positive()],
+    "last_sharpness": [positive()],
+    "hard_fraction": [fraction()],
+    "polish": ["boolean"],
+    "n_init": [at_least(1)],
+    "n_trees": [at_least(1), one_of("auto")],
+    "linear_root": ["boolean", one_of("auto")],
+    "validation_fraction": [fraction()],
+    "early_stopping": ["boolean"],
+    "n_iter_no_change": [at_least(1)],
+}
+
+
+@dataclass(frozen=True)
+class TreeDefaults:
+    """What "auto" stands for in one kind of task.
+
+    ``C`` and ``jitter`` are for a given depth. Other settings are (further levels, C, jitter).
+    """
+
+    original_rate: float
+    C: float
+    jitter: float
+    candidates: tuple
+    for_many_rows: tuple  # too many for a search
+    for_wide_rows: tuple  # many, and projected
+
+
+_DEFAULTS = {
+    Classification: TreeDefaults(
+        100.0, 10.0, 0.2, ((0, 0.1, 0.2), (2, 0.1, 0.2), (2, 10.0, 0.2)), (0, 1.0, 0.1),
+        (-3, 1.0, 0.3),
+    ),
+    Regression: TreeDefaults(
+        1.0, 0.1, 0.1, ((0, 0.03, 0.2), (2, 0.03, 0.1), (2, 0.3, 0.1)), (0, 0.1, 0.1),
+        (-3, 0.1, 0.1),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TreeSetting:
+    """How much a tree may learn: its depth, its penalty, its noise, and the root below it.
+
+    ``depth`` None is the linear model alone; ``deeper`` is added to a depth that depends on the
+    rows. ``root_C`` is the linear root's weight of the losses, or None where there is no such root.
+    """
+
+    depth: int | str | None
+    C: float
+    jitter: float
+    root_C: float | None
+    deeper: int = 0
+
+
+@dataclass(frozen=True)
+class TreePlan:
+    """What the parameters of a model mean for some rows."""
+
+    loss: object
+    node_gate: object
+    learning_rate: float
+    annealing: Annealing
+    n_components: int | None  # columns after the projection, None for none
+    n_epochs: int
+    batch_size: int
+    n_trees: int
+    usual_depth: int  # so deep that a leaf has rows enough for its model
+    usual: TreeSetting  # for a depth that is given, and for streams, in which nothing is held out
+    defaults: TreeDefaults
+    is_searched: bool  # whether held-out rows say how much the trees may learn
+
+    def depth(self, setting):
+        if setting.depth is None:
+            return 0
+        if setting.depth == "auto":
+            return int(np.clip(self.usual_depth + setting.deeper, 1, _MOST_LEVELS))
+        return setting.depth
+
+    def count(self, setting):
+        """Trees whose scores are averaged; one linear model is enough."""
+        return 1 if setting.depth is None else self.n_trees
+
+
+def tree_plan(model, rows):
+    n_rows, n_features = rows.X.shape
+    defaults, n_components = _DEFAULTS[type(rows.task)], _rank(model, rows.X)
+    can_have_root = model.node_gate == "tanh" and model.solver == "adam"
+    is_searched = model.depth == "auto" and model.linear_root is not False and can_have_root
+    root_C = 1.0 if model.linear_root is True and can_have_root else None
+    usual = TreeSetting(model.depth, defaults.C, defaults.jitter, root_C)
+    node_gate, width = NODE_GATES[model.node_gate], n_components or n_features
+    rate = _ADAM_RATE if model.solver == "adam" else defaults.original_rate
+    n_trees = 3 if is_searched and n_rows <= _FEW_ROWS else 1
+    return TreePlan(
+        loss=_loss(model),
+        node_gate=node_gate(float(model.sigma)) if node_gate is TanhNode else node_gate(),
+        learning_rate=_or_usual(model.learning_rate, rate),
+        annealing=_annealing(model),
+        n_components=n_components,
+        n_epochs=_or_usual(model.max_iter, _usual_epochs(model, rows, n_components)),
+        batch_size=_batch_size(model, n_rows),
+        n_trees=_or_usual(model.n_trees, n_trees),
+        usual_depth=int(np.clip(np.log2(n_rows / (50.0 + 2.0 * width)), 1, _MOST_LEVELS)),
+        usual=replace(usual, **given(model, "C", "jitter")),
+        defaults=defaults,
+        is_searched=is_searched,
+    )
+
+
+def _or_usual(value, usual):
+    return usual if value == "auto" else value
+
+
+def _usual_epochs(model, rows, n_components):
+    if model.solver == "sgd" or rows.X.shape[0] > _HUGE:
+        return 100
+    return usual_epochs(rows) if n_components is None else _WIDE_EPOCHS
+
+
+def _batch_size(model, n_rows):
+    if model.batch_size == "auto":
+        return int(np.clip(n_rows // 64, 32, 1024))
+    return min(int(model.batch_size), n_rows)
+
+
+def _loss(model):
+    if model.loss == "epsilon_insensitive":
+        return EpsilonInsensitive(model.epsilon)
+    return SquaredError() if model.loss == "squared_error" else LOSSES[model.loss]
+
+
+def _annealing(model):
+    first, last = float(model.first_sharpness), float(model.last_sharpness)
+    if first > last:
+        raise ValueError(
+            f"first_sharpness={first:g} is above last_sharpness={last:g}; splits can only "
+            "grow sharper."
+        )
+    return Annealing(first, last, model.hard_fraction)
+
+
+def _rank(model, X):
+    """Columns after the projection, or None for none."""
+    if model.n_components == "auto":
+        is_wide = X.shape[1] >= _WIDE and isinstance(X, np.ndarray)
+        return _USUAL_COMPONENTS if is_wide and model.solver == "adam" else None
+    if model.n_components is None:
+        return None
+    if model.solver != "adam":
+        raise ValueError("n_components needs solver='adam'; the original has no projection.")
+    return min(model.n_components, X.shape[1])
+
+
+def tree_settings(model, root_C, candidates):
+    """Trees on top of a linear root, simplest first; what the user has set is the same in all."""
+    settings = (TreeSetting("auto", C, jitter, root_C, deeper) for deeper, C, jitter in candidates)
+    chosen = given(model, "C", "jitter")
+    return list(dict.fromkeys(replace(setting, **chosen) for setting in settings))
+
+
+def check_size(model, rows, plan):
+    """Before anything is trained: warn of empty leaves, refuse what memory does not hold."""
+    setting = plan.usual
+    if plan.is_searched:
+        setting = TreeSetting("auto", 1.0, 0.0, 1.0, deeper=2)  # the deepest that may be tried
+    elif model.depth != "auto" and 2**model.depth > rows.n_distinct:
+        warn_user(
+            f"depth={model.depth} gives 2**{model.depth} leaves for {rows.n_distinct} distinct "
+            "rows; lower depth."
+        )
+    n_rows, n_features = rows.X.shape
+    n_outputs, itemsize = rows.targets.shape[1], rows.X.dtype.itemsize
+    width = 1 + (n_features if plan.n_components is None else plan.n_components)
+    n_nodes = count_nodes(plan.depth(setting))
+    numbers = n_nodes * width * (2 + n_outputs) + (plan.n_components or 0) * n_features
+    chunks = plan.batch_size * n_nodes * (6 + n_outputs)
+    is_dense = isinstance(rows.X, np.ndarray)
+    data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
+    # a search holds some rows out, which copies them all
+    need = (12 * numbers + chunks) * itemsize + (3 if plan.is_searched else 2) * data
+    require_memory(need + row_copies(rows.X), model.max_memory, "lower depth or batch_size")

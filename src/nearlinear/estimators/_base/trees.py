@@ -1,0 +1,309 @@
+"""Training of trees: the search for a setting, training runs, streams."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ...gates.trees.balanced import hard_paths
+from ...predictors.tree_forest import TreeForest
+from ...solvers.anchors.linear_root import solve_linear
+from ...solvers.trees.adam import TreeStream, train_tree
+from ...solvers.trees.model import project_rows, with_linear_root
+from ...solvers.trees.original import start_original, train_original
+from ...solvers.trees.paths import can_polish, path_scores, polish_weights
+from ...solvers.trees.soft import SoftPass
+from ...solvers.trees.start import start_projection, start_tree
+from ...solvers.watch import Progress, Watch
+from .capacity import are_many, choose_setting, given, judge, tell_verdicts
+from .model import Learned, stream_rng
+from .outputs import Teller, keeping
+from .task import Regression
+from .tree_coordinates import TreeCoordinates
+from .tree_plan import TreeSetting, check_size, tree_plan, tree_settings
+
+_SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
+_ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
+_FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
+_ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
+
+
+@dataclass(frozen=True)
+class TreeState:
+    """What a warm start or a stream goes on from."""
+
+    coordinates: TreeCoordinates
+    attributes: dict  # of the fit, which stay true in a stream
+    stream: TreeStream | None = None
+    weight_seen: float = 0.0
+    seed: int | None = None
+
+
+def learn_trees(model, rows):
+    """A tree, or the mean of several; or a linear model where held-out rows ask for no more."""
+    plan, tell = tree_plan(model, rows), Teller(model)
+    check_size(model, rows, plan)
+    rng = check_random_state(model.random_state)
+    setting, tried = _choose_setting(model, rows, plan, rng, tell)
+    train, held_out = rows, None
+    is_checked = plan.is_searched and are_many(rows)
+    chooses = model.early_stopping or model.polish or model.n_init > 1
+    if chooses or is_checked:
+        train, held_out = rows.split(model.validation_fraction, rng)
+    coordinates, starts = _starts(model, train, plan, setting)
+    judges, watches = held_out if chooses else None, []
+    with keeping("the best model so far is") as interruption:
+        for start in starts:
+            watches.append([])
+            for _ in range(model.n_init):
+                generator = _generator(rng)
+                watch, compare = _watch(model, train, judges, coordinates, tell)
+                watches[-1].append(watch)
+                _run(model, train, coordinates, setting, generator, watch, start, compare)
+    best = [max(attempts, key=_quality) for attempts in watches if attempts]
+    best = [watch for watch in best if watch.best is not None]
+    if not best:
+        raise KeyboardInterrupt  # before the first epoch has ended
+    if is_checked and held_out is not None:
+        trees = [watch.best for watch in best]
+        tried = _compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng)
+        if tried[0].loss <= tried[1].loss:
+            setting, coordinates = tried[0].setting, TreeCoordinates.of(model, rows)
+            best = [_run(model, rows, coordinates, setting, _generator(rng), Watch())]
+    trees = tuple(coordinates.predictor(watch.best) for watch in best)
+    history = best[0].history
+    attributes = {
+        "history_": history,
+        "n_iter_": history[-1].step,
+        "hardening_gap_": _hardening_gap(history),
+        "setting_": setting,
+        "settings_tried_": tried,
+    }
+    return Learned(
+        trees[0] if len(trees) == 1 else TreeForest(trees), attributes,
+        TreeState(coordinates, attributes), interruption.kept,
+    )  # fmt: skip
+
+
+def _choose_setting(model, rows, plan, rng, tell):
+    """The linear model, and then the trees on top of it, judged on held-out rows."""
+    if not plan.is_searched:
+        return plan.usual, []
+    if model.warm_start and hasattr(model, "setting_"):
+        return replace(model.setting_, **given(model, "C", "jitter")), model.settings_tried_
+    if are_many(rows):
+        is_wide = plan.n_components is not None
+        one = plan.defaults.for_wide_rows if is_wide else plan.defaults.for_many_rows
+        return tree_settings(model, _ROOT_C[0], [one])[0], []
+
+    def losses(train, held_out, setting, seed):
+        """Of held-out rows under as many trees as there will be, trained on the others."""
+        coordinates = TreeCoordinates.of(model, train)
+        Z, generator = coordinates.rows(held_out.X), np.random.default_rng(seed)
+        n_trees, scores = tree_plan(model, train).count(setting), 0.0
+        for _ in range(n_trees):
+            tree = _run(model, train, coordinates, setting, generator, Watch()).best
+            scores = scores + _path_scores(tree, Z) / n_trees
+        return plan.loss.value(scores, coordinates.targets(held_out))
+
+    linear = [TreeSetting(None, C, 0.0, C) for C in _ROOT_C]
+    root, tried = choose_setting(rows, linear, losses, rng)
+    settings = [root, *tree_settings(model, root.root_C, plan.defaults.candidates)]
+    setting, judged = choose_setting(rows, settings, losses, rng)
+    tell_verdicts(tell, tried + judged)
+    return setting, tried + judged
+
+
+def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng):
+    """Held-out losses of the linear model and of trees of many rows."""
+    Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
+    linear = TreeSetting(None, 1.0, 0.0, 1.0)
+    line = _run(model, train, coordinates, linear, _generator(rng), Watch()).best
+
+    def losses(trees):
+        scores = sum(_path_scores(tree, Z) for tree in trees) / len(trees)
+        return plan.loss.value(scores, targets)
+
+    return judge([(linear, losses([line])), (setting, losses(trees))], held_out.weight)
+
+
+def _starts(model, rows, plan, setting):
+    """Coordinates and trees of the previous fit, or new ones where they do not fit any more."""
+    n_trees = plan.count(setting)
+    if model.warm_start and model._state is not None:
+        previous, coordinates = model.predictor_, model._state.coordinates
+        trees = previous.trees if isinstance(previous, TreeForest) else (previous,)
+        first = trees[0]
+        rank = None if first.projection is None else len(first.projection)
+        shape = (first.depth, rank, first.n_features, first.weights.shape[1])
+        wanted = (
+            plan.depth(setting), plan.n_components, rows.X.shape[1], rows.targets.shape[1]
+        )  # fmt: skip
+        if (shape, first.node_gate, len(trees)) == (wanted, plan.node_gate, n_trees):
+            return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
+    return TreeCoordinates.of(model, rows), [None] * n_trees
+
+
+def _watch(model, train, held_out, coordinates, tell):
+    """What keeps the best tree by its hard paths, and what compares it with soft splits.
+
+    Without held-out rows, soft and hard splits are compared on training rows.
+    """
+    seen_by, few = held_out, slice(0, _SOFT_SCORE_ROWS)
+    if held_out is None:
+        seen_by = train.take(np.arange(min(_SOFT_SCORE_ROWS, train.X.shape[0])))
+    task, weight = train.task, seen_by.weight
+    Z, targets = coordinates.rows(seen_by.X), coordinates.targets(seen_by)
+
+    def score(tree):
+        return task.score(_path_scores(tree, Z), targets, weight)
+
+    def compare(tree, sharpness):
+        scores = SoftPass(tree, 256).scores(tree, tree.rows(Z[few]), sharpness)
+        soft = task.score(scores, targets[few], weight[few])
+        return {"soft splits": soft, "hard splits": score(tree)}
+
+    watch = Watch(
+        tell.steps("epoch", f"held-out {task.score_name}"),
+        None if held_out is None else score,
+        model.n_iter_no_change if model.early_stopping else np.inf,
+        keeps_last=not model.early_stopping,
+    )
+    return watch, compare
+
+
+def _run(model, train, coordinates, setting, rng, watch, start=None, compare=None):
+    """The watch after one training run; ``compare(tree, sharpness)`` gives figures of splits."""
+    plan = tree_plan(model, train)
+    Z, targets = coordinates.rows(train.X), coordinates.targets(train)
+    loss, annealing = plan.loss, plan.annealing
+    is_new = start is None or setting.depth is None
+    if is_new:
+        start = _start(model, plan, setting, Z, targets, train.weight, rng)
+    else:
+        # the splits are good: blurring them again would lose them
+        annealing = replace(annealing, first=annealing.last)
+    if setting.depth is None:
+        losses = loss.value(_path_scores(start, Z), targets)
+        watch(Progress(1, float(np.average(losses, weights=train.weight)), state=start))
+        return watch
+    common = dict(
+        loss=loss, n_epochs=plan.n_epochs, rng=rng, n_jobs=model.n_jobs,
+        learning_rate=plan.learning_rate, compare=compare,
+    )  # fmt: skip
+    if model.solver == "sgd":
+        train_original(Z, targets, train.weight, start, watch, is_new=is_new, **common)
+    else:
+        train_tree(
+            Z, targets, train.weight, start, watch, C=setting.C,
+            direction_ridge=model.direction_penalty, annealing=annealing,
+            batch_size=plan.batch_size, jitter=setting.jitter, **common,
+        )  # fmt: skip
+    if model.polish and watch.score is not None and can_polish(loss):
+        watch.keeps_last = False  # from here on the better one
+        polished = polish_weights(
+            watch.best, Z, targets, train.weight, loss=loss, C=setting.C,
+            rng=np.random.RandomState(rng.integers(2**31)), n_jobs=model.n_jobs,
+        )  # fmt: skip
+        last = watch.history[-1]
+        watch(Progress(last.step, last.objective, state=polished))
+    return watch
+
+
+def _start(model, plan, setting, Z, targets, weight, rng):
+    depth, n_components, n_outputs = plan.depth(setting), plan.n_components, targets.shape[1]
+    if model.solver == "sgd":
+        return start_original(Z, depth, n_outputs, plan.node_gate, rng)
+    some = slice(None)
+    if Z.shape[0] > _ROOT_ROWS and setting.depth is not None:
+        some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
+
+    def linear_model(Z):
+        plain = Z[some][:, :-1]
+        plain = np.ascontiguousarray(plain) if isinstance(plain, np.ndarray) else plain.tocsr()
+        return solve_linear(plain, targets[some], weight[some], loss=plan.loss, C=setting.root_C)
+
+    projection = None
+    if n_components is not None:
+        # the linear model's own directions, where they leave room for others
+        first = None
+        if setting.root_C is not None and _FEW_SHARE * n_outputs <= n_components:
+            first = linear_model(Z)[:, :-1]
+        projection = start_projection(Z, n_components, rng, first)
+        Z = project_rows(Z, projection)
+    from_data = model.splits == "top_down"
+    start = start_tree(Z, depth, n_outputs, plan.node_gate, rng, from_data=from_data)
+    if setting.root_C is not None:
+        start = with_linear_root(start, linear_model(Z))
+    return replace(start, projection=projection)
+
+
+def learn_trees_on(model, rows):
+    """Steps on the rows of one call of a stream; the first call also makes the tree."""
+    rows, state = _merged(rows), model._state
+    plan = tree_plan(model, rows)
+    rng, seed = stream_rng(model, None if state is None else state.seed)
+    if state is None or state.stream is None:
+        state = _begin_stream(model, rows, plan, state, rng)
+    coordinates, weight_seen = state.coordinates, state.weight_seen + rows.weight.sum()
+    with keeping("what was learned from the rows so far is") as interruption:
+        state.stream.train(
+            coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
+            loss=plan.loss, ridge=1.0 / (plan.usual.C * weight_seen),
+            direction_ridge=model.direction_penalty, jitter=plan.usual.jitter,
+            batch_size=plan.batch_size, n_jobs=model.n_jobs, rng=_generator(rng),
+        )  # fmt: skip
+    predictor = coordinates.predictor(state.stream.model())
+    state = replace(state, weight_seen=weight_seen, seed=seed)
+    return Learned(predictor, state.attributes, state, interruption.kept)
+
+
+def _merged(rows):
+    """The canonical form of a stream's rows; equal rows of different values stay apart."""
+    numbers = None
+    if isinstance(rows.task, Regression):
+        numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
+    rows = rows.merged(numbers)
+    return replace(rows, targets=rows.targets.astype(rows.X.dtype, copy=False))
+
+
+def _begin_stream(model, rows, plan, state, rng):
+    """From the fitted tree if there is one, else from the rows of the first call."""
+    previous = None if state is None else model.predictor_
+    if model.n_trees not in (1, "auto") or isinstance(previous, TreeForest):
+        raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
+    if model.solver != "adam":
+        raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
+    annealing = plan.annealing
+    if previous is not None:
+        start = state.coordinates.model(previous, rows.X.dtype)
+        annealing = replace(annealing, first=annealing.last)
+    else:
+        check_size(model, rows, plan)
+        state = TreeState(TreeCoordinates.of(model, rows), {})
+        Z, targets = state.coordinates.rows(rows.X), state.coordinates.targets(rows)
+        start = _start(model, plan, plan.usual, Z, targets, rows.weight, _generator(rng))
+    return replace(state, stream=TreeStream(start, plan.learning_rate, annealing))
+
+
+def _generator(rng):
+    return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
+
+
+def _path_scores(tree, Z):
+    """Scores of scaled rows along their hard paths."""
+    seen = tree.rows(Z)
+    return path_scores(tree, seen, hard_paths(seen, tree.splits, tree.depth))
+
+
+def _quality(watch):
+    """Restarts are compared by held-out score, or without one by the objective reached."""
+    if watch.best is None:
+        return -np.inf
+    return watch.best_score if watch.score is not None else -watch.history[-1].objective
+
+
+def _hardening_gap(history):
+    """Score with soft splits less that with hard ones, at the last soft epoch."""
+    soft = [line.figures for line in history if line.figures]
+    return soft[-1]["soft splits"] - soft[-1]["hard splits"] if soft else None
