@@ -8,7 +8,6 @@ from grids import in_one_test
 
 import nearlinear
 from nearlinear.estimators._base.conformal_doc import documents_conformal
-from nearlinear.estimators._base.machine_doc import documents_machine
 
 NAMES = [
     *(name for name in nearlinear.__all__ if "MKL" in name),
@@ -85,29 +84,6 @@ def test_text_is_indented_as_one_docstring(estimator):
     for heading in ("Parameters", "Attributes", "Notes"):
         assert lines.count(heading) == 1
         assert lines[lines.index(heading) + 1] == "-" * len(heading)
-
-
-def test_the_decorator_fills_both_places():
-    @documents_machine(n_iter="Rounds.", kernels="bank", max_iter=7)
-    class SomeRegressor:
-        """Something.
-
-        Parameters
-        ----------
-        %(parameters)s
-
-        Attributes
-        ----------
-        %(attributes)s
-        """
-
-    doc = SomeRegressor.__doc__
-    assert 'default="bank"' in doc
-    assert "max_iter : int, default=7" in doc
-    assert "epsilon" in doc
-    assert "class_weight" not in doc
-    assert "classes_" not in doc
-    assert "Rounds." in doc
 
 
 def test_the_decorator_of_conformal_machines_fills_both_places():
