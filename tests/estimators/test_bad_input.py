@@ -398,7 +398,7 @@ WRONG = {
     "node_gate": ["sine"],
     "first_sharpness": [0.0],
     "gamma": [-1.0],
-    "gate": [],  # has sentences of its own, see test_gating_rows.py
+    "gate": [],  # has sentences of its own, see test_gating.py
     "gate_penalty": [-0.1],
     "gating_features": [],  # so have these
     "hard_fraction": [-0.1, 1.0],

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 import nearlinear
-from nearlinear.estimators._base import kernel_machine
+from nearlinear.estimators._base import kernels
 from nearlinear.kernels import Gaussian, Linear
 
 KERNELS = [Gaussian(0.5), Gaussian(3.0), Linear()]
@@ -98,7 +98,7 @@ def test_the_gap_between_means_of_classes_is_that_in_double_precision(data):
 def test_a_machine_on_rows_computed_on_demand_is_solved_further_in_double_precision(
     data, monkeypatch
 ):
-    monkeypatch.setattr(kernel_machine, "_GRAM_BYTES", 1 << 22)
+    monkeypatch.setattr(kernels, "_GRAM_BYTES", 1 << 22)
     model, targets = fit("UniformMKL", "Classifier", data, C=1e4, tol=1e-4)
     objective, gap = true_certificate(model, "Classifier", data, targets, 1e4)
     assert model.duality_gap_ == pytest.approx(gap, abs=1e-8 * objective)

@@ -100,25 +100,25 @@ def data():
 
 @pytest.fixture
 def machines(monkeypatch):
-    """What the dual has found for every output: gate and machine, and the place they are from."""
-    kept, plain = [], lmkl._LMKL._dual_output
+    """What the dual has found for every output: gate and machine, and the set-up they are from."""
+    kept, plain = [], lmkl._dual_output
 
-    def note(self, found, place, *rest):
-        kept.append((found, place, *rest))
-        return plain(self, found, place, *rest)
+    def note(*found):
+        kept.append(found)
+        return plain(*found)
 
-    monkeypatch.setattr(lmkl._LMKL, "_dual_output", note)
+    monkeypatch.setattr(lmkl, "_dual_output", note)
     return kept
 
 
-def by_hand(found, place, owners, Z):
+def by_hand(found, setup, owners, Z):
     """Σ_q γ_q(z) Σ_i a_i γ_q(x_i) k_q(x_i, z) + b, component by component."""
-    machine, X = found.machine, place.rows.X
+    machine, X = found.machine, setup.rows.X
     gates, total = found.gate(Z), np.full(len(Z), machine.bias)
     for q, m in enumerate(owners):
         coef = machine.dual_coef * found.gates[:, q]
-        total += gates[:, q] * (place.kernels[m](Z, X) @ coef)
-    return place.units.unscaled(total)
+        total += gates[:, q] * (setup.kernels[m](Z, X) @ coef)
+    return setup.rows.task.units.unscaled(total)
 
 
 # --- one component is a support vector machine -------------------------------------------------
@@ -215,10 +215,10 @@ def test_linear_models_score_as_the_kernels_they_stand_for(
 ):
     X, y = data[0][:70], data[1][task][:70]
     model = make(task, COLLAPSING[case], normalization=normalization).fit(X, y)
-    (found, place, owners, _) = machines[0]
+    (found, setup, owners, _) = machines[0]
     assert isinstance(model.predictor_, GatedLinear)
     np.testing.assert_allclose(
-        score(model, data[0]), by_hand(found, place, owners, data[0]), rtol=1e-8, atol=1e-8
+        score(model, data[0]), by_hand(found, setup, owners, data[0]), rtol=1e-8, atol=1e-8
     )
 
 
@@ -227,10 +227,10 @@ def test_linear_models_score_as_the_kernels_they_stand_for(
 def test_other_kernels_keep_their_support_rows(data, machines, task, gate):
     X, y = data[0][:70], data[1][task][:70]
     model = make(task, [Gaussian(0.5), Linear()], n_copies=2, gate=gate).fit(X, y)
-    (found, place, owners, _) = machines[0]
+    (found, setup, owners, _) = machines[0]
     assert isinstance(model.predictor_, GatedExpansion)
     np.testing.assert_allclose(
-        score(model, data[0]), by_hand(found, place, owners, data[0]), rtol=1e-8, atol=1e-8
+        score(model, data[0]), by_hand(found, setup, owners, data[0]), rtol=1e-8, atol=1e-8
     )
 
 
@@ -364,9 +364,9 @@ def test_components_are_reported_with_their_rows(data, machines, task, kernels):
     is_open = model.gate_values(X) > 0.0
     assert 0.0 < is_open.mean() < 1.0
     np.testing.assert_allclose(model.component_share_, is_open.mean(axis=0))
-    (found, place, *_) = machines[0]
+    (found, setup, *_) = machines[0]
     used = found.machine.dual_coef != 0.0
-    kept = model.gate_values(place.rows.X[used]) > 0.0
+    kept = model.gate_values(setup.rows.X[used]) > 0.0
     np.testing.assert_array_equal(model.n_support_per_component_, kept.sum(axis=0))
     assert model.n_support_ == used.sum()
     assert model.support_share_ == used.mean()
@@ -739,7 +739,7 @@ def test_rows_on_demand_give_the_model_of_the_matrix(data, task, monkeypatch):
 
     monkeypatch.setattr(GatedGrams, "rows", note)
     # room for a few rows of the matrix
-    monkeypatch.setattr("nearlinear.estimators._base.kernel_machine._GRAM_BYTES", 20_000)
+    monkeypatch.setattr("nearlinear.estimators._base.kernels._GRAM_BYTES", 20_000)
     on_demand = make(task, [Gaussian(0.5)], **settings).fit(X, y)
     assert set(computed) == {"ComputedRows"}
     assert on_demand.objective_ == pytest.approx(matrix.objective_, rel=1e-3)

@@ -4,36 +4,32 @@ from itertools import product
 from numbers import Real
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 
 from ..gates.clustering import limit_to_distinct
 from ..gates.scores import Repeated, SoftmaxOf
 from ..kernels.gated_grams import GatedGrams
 from ..kernels.pairs import Pairs
-from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
+from ..solvers.machine.bias import FreeBias
 from ..solvers.mixture.groups import group_gap, solve_groups
 from ..solvers.mixture.objective import Descent
 from ..solvers.watch import Watch
-from ._base.constraints import SHARED, at_least, positive
-from ._base.gated_doc import documents_gated
-from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
-from ._base.kernel_machine import KernelClassifier
-from ._base.old_model import require_memory
-from ._base.progress import teller
+from ._base import localized
+from ._base.checks import at_least, require_memory, shared
+from ._base.localized import Localized, component_scores, learn_localized, localized_setup
+from ._base.model import Model
 
 # Rows that take part in finding clusters: centers are averages, more hardly move them.
 _MOST_ROWS = 20_000
 _TILE = 256  # rows and columns of a kernel at once
 
 
-@documents_gated(
-    "GatedExpansion", "Working sets of the last machine.", "Most steps of the kernel weights.",
-    "Seed of the clusters.", gap="for these clusters",
-)  # fmt: skip
-class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
-    r"""C-LMKL: kernel weights of their own for every cluster of rows, as one convex problem.
+class ConvexLMKLClassifier(ClassifierMixin, Model):
+    r"""C-LMKL: every cluster of rows has kernel weights of its own, in one convex problem.
 
     Minimizes, for soft clusters :math:`c_l(x)` that are found before, over functions
     :math:`f_{lm}` of the kernels and weights :math:`\beta`,
@@ -44,35 +40,82 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
 
     Parameters
     ----------
-    %(kernels)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "affine", "poly" or "gaussian";
+        "gaussians" stands for Gaussian kernels of ten widths on all features. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
     n_clusters : int, default=3
-        Clusters of kernel k-means, under the mean of all kernels.
+        Number of clusters. Kernel k-means finds them, under the mean of all kernels.
     p : float, default=4/3
-        Norm of a cluster's weights: near 1 few kernels, large p all of them.
+        Norm of a cluster's weights. Near 1 few kernels have a weight; a larger p spreads the
+        weights over all of them.
     sharpness : float, default=1.0
-        How hard clusters are, in units of one over the mean difference of a row's squared distances
-        to its two nearest centers.
+        A larger value gives harder clusters. The unit is one over the mean difference between a
+        row's squared distances to its two nearest centers.
     cluster_rows : int, default=1000
-        Rows that span the centers. With no more rows than that, clusters are those of kernel
-        k-means; else of its approximate form.
-    %(shared)s
+        Number of rows that span the centers. If there are no more training rows, the clusters are
+        those of kernel k-means, else those of its approximate form.
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    solver : {"smo", "mwu"}, default="smo"
+        How machines are solved. "smo" takes pair steps for the hinge loss. It works on Gram
+        matrices where these fit into memory, and on rows computed on demand where not. "mwu" needs
+        only columns of the Gram matrices, in memory that grows with rows × kernels. It has the
+        squared hinge loss, so that its C weighs squared slacks.
+    tol : float, default=1e-2
+        Learning stops at this relative duality gap: a smaller value takes longer.
+    max_iter : int, default=500
+        The most steps of the kernel weights.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the clusters.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_clusters, n_kernels), or a list of such
-        Weights, one array per class if there are more than two.
-    gate_ : SoftmaxOf
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_clusters, n_kernels), or a list of these
+        Weights of the kernels; one array for each class if there are more than two.
+    gate_ : SoftmaxOf, or a list of these
         The soft clusters; ``gate_values(X)`` has shape (n_rows, n_clusters).
-    cluster_share_ : array of shape (n_clusters,)
-        Share of the training rows.
-    %(attributes)s
+    cluster_share_ : array of shape (n_clusters,), or a list of these
+        Fraction of the training rows in each cluster.
+    kernels_ : list
+        The kernels as they are used, with their scales.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum for these clusters, at most.
+    n_iter_ : int
+        Working sets of the last machine, for the slowest class.
+    n_support_ : int
+        Number of training rows that have a coefficient.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : GatedExpansion
+        All that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_ with the clusters of [2]_. For p > 1 weights have a closed form, one machine a
-    step; for p = 1 they are found by Newton steps on one simplex per cluster, which gives exact
-    zeros. Differs in: the duality gap is certified over all weights; approximate kernel k-means
-    [3]_ counts all rows (20,000 of them at most), not the sample alone.
+    Follows [1]_ with the clusters of [2]_. For p > 1 the weights have a closed form, with one
+    machine a step. For p = 1 Newton steps on one simplex per cluster find them, with exact zeros.
+    Differs in: the duality gap is certified over all weights. Approximate kernel k-means [3]_
+    counts all rows (20,000 of them at most), not the sample alone.
 
     References
     ----------
@@ -84,11 +127,10 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
     """
 
     _parameter_constraints = {
-        **GATED_CONSTRAINTS,
-        "class_weight": SHARED["class_weight"],
+        **shared("kernels", "sharpness", "C", "normalization", "solver", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "random_state", "verbose"),
         "n_clusters": [at_least(1)],
         "p": [at_least(1.0, Real)],
-        "sharpness": [positive()],
         "cluster_rows": [at_least(2)],
     }
 
@@ -127,61 +169,72 @@ class ConvexLMKLClassifier(GatedMachines, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn_output(self, place, problem, rng):
-        X, n_kernels, gate = place.rows.X, len(place.kernels), place.shared
-        values = gate(X)
-        n_clusters = values.shape[1]
-        grams = place.grams()
-        grams.keep(range(n_kernels))
-        owners = np.tile(np.arange(n_kernels), n_clusters)
-        gated = GatedGrams(grams, owners, np.repeat(values, n_kernels, axis=1))
-        objective = place.objective(gated, problem)
-        found, _ = solve_groups(
-            Descent(objective), n_clusters, p=self.p, tol=self.tol, max_iter=self.max_iter,
-            watch=Watch(teller(self, "step")),
-        )  # fmt: skip
-        found = objective.certified(found, 0.5 * self.tol)
-        gap = group_gap(found, n_clusters, self.p)
-        machine = found.machine
-        components = ComponentScores.of_machines(
-            place.kernels, owners, X,
-            (machine.dual_coef[:, None] * gated.gates * found.weights).T,
-            np.zeros(len(owners)), self.n_features_in_,
-        )  # fmt: skip
-        details = {
-            "gate_": gate,
-            "kernel_weights_": found.weights.reshape(n_clusters, n_kernels),
-            "cluster_share_": np.average(values, axis=0, weights=place.rows.weight),
-        }
-        return Localized(
-            GatedExpansion(Repeated(gate, n_kernels), components, machine.bias),
-            machine.dual_coef != 0.0, found.objective, gap, machine.n_iter, details,
-        )  # fmt: skip
+    gate_values = localized.gate_values
 
-    def _share(self, place, rng):
-        """The soft clusters of kernel k-means, under the mean of all kernels."""
-        X, weight = place.rows.X, place.rows.weight
-        n_seen = min(X.shape[0], _MOST_ROWS)
-        n_bytes = 24 * n_seen * min(n_seen, self.cluster_rows)
-        require_memory(n_bytes, self.max_memory, f"lower cluster_rows={self.cluster_rows}")
-        n_clusters = limit_to_distinct(self.n_clusters, place.rows.n_distinct, "n_clusters")
-        seen = np.arange(X.shape[0])
-        if len(seen) > _MOST_ROWS:
-            seen = np.sort(rng.choice(seen, _MOST_ROWS, replace=False))
-        sample = seen
-        if len(seen) > self.cluster_rows:
-            sample = np.sort(rng.choice(seen, self.cluster_rows, replace=False))
-        mean = np.full(len(place.kernels), 1.0 / len(place.kernels))
-        cross = _mean_kernel(place.kernels, X[seen], X[sample])
-        gram = _mean_kernel(place.kernels, X[sample], X[sample])
-        found = fit_kernel_clusters(cross, gram, weight[seen], n_clusters, rng)
-        scores = KernelExpansion(
-            tuple(place.kernels), X[sample],
-            np.ascontiguousarray(
-                mean[:, None, None] * found.coefficients.T, dtype=X.dtype
-            ), (-found.offsets).astype(X.dtype), self.n_features_in_,
-        )  # fmt: skip
-        return SoftmaxOf(scores, self.sharpness * _relative_sharpness(found.scores(cross)))
+    def _learn(self, rows):
+        setup = localized_setup(self, rows)
+        gate = _soft_clusters(self, setup, check_random_state(self.random_state))
+        values = gate(rows.X)
+
+        def solve(problem, tell):
+            return _weigh(self, setup, gate, values, problem, tell)
+
+        return learn_localized(self, setup, solve)
+
+
+def _weigh(model, setup, gate, values, problem, tell):
+    """Kernel weights of every cluster, for one output."""
+    n_kernels, n_clusters = len(setup.kernels), values.shape[1]
+    grams = setup.grams()
+    grams.keep(range(n_kernels))
+    kernel_of = np.tile(np.arange(n_kernels), n_clusters)
+    gated = GatedGrams(grams, kernel_of, np.repeat(values, n_kernels, axis=1))
+    objective = setup.objective(gated, problem, FreeBias())
+    found, _ = solve_groups(
+        Descent(objective), n_clusters, p=model.p, tol=model.tol, max_iter=model.max_iter,
+        watch=Watch(tell.steps("step")),
+    )  # fmt: skip
+    found = objective.certified(found, 0.5 * model.tol)
+    machine = found.machine
+    coefs = (machine.dual_coef[:, None] * gated.gates * found.weights).T
+    components = component_scores(setup, coefs, kernel_of=kernel_of)
+    attributes = {
+        "gate_": gate,
+        "kernel_weights_": found.weights.reshape(n_clusters, n_kernels),
+        "cluster_share_": np.average(values, axis=0, weights=setup.rows.weight),
+    }
+    return Localized(
+        GatedExpansion(Repeated(gate, n_kernels), components, machine.bias),
+        machine.dual_coef != 0.0, found.objective, group_gap(found, n_clusters, model.p),
+        machine.n_iter, attributes,
+    )  # fmt: skip
+
+
+def _soft_clusters(model, setup, rng):
+    """The clusters of kernel k-means, under the mean of all kernels."""
+    rows, kernels = setup.rows, setup.kernels
+    X, n_rows = rows.X, rows.X.shape[0]
+    n_seen = min(n_rows, _MOST_ROWS)
+    n_bytes = 24 * n_seen * min(n_seen, model.cluster_rows)
+    require_memory(n_bytes, model.max_memory, f"lower cluster_rows={model.cluster_rows}")
+    n_clusters = limit_to_distinct(model.n_clusters, rows.n_distinct, "n_clusters")
+    seen = _some(np.arange(n_rows), _MOST_ROWS, rng)
+    sample = _some(seen, model.cluster_rows, rng)
+    cross = _mean_kernel(kernels, X[seen], X[sample])
+    gram = _mean_kernel(kernels, X[sample], X[sample])
+    found = fit_kernel_clusters(cross, gram, rows.weight[seen], n_clusters, rng)
+    mean = np.full(len(kernels), 1.0 / len(kernels))
+    scores = KernelExpansion(
+        tuple(kernels), X[sample],
+        np.ascontiguousarray(mean[:, None, None] * found.coefficients.T, dtype=X.dtype),
+        (-found.offsets).astype(X.dtype), rows.n_features,
+    )  # fmt: skip
+    return SoftmaxOf(scores, model.sharpness * _relative_sharpness(found.scores(cross)))
+
+
+def _some(rows, most, rng):
+    """All rows, or so many of them in their order."""
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
 def _relative_sharpness(scores):

@@ -1,17 +1,24 @@
 """LD-MKL: every kernel votes where it expects to be right."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 
 from ..gates.learned import softmax
 from ..gates.scores import SoftmaxOf
 from ..kernels.grams import Grams
-from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedVote
-from ._base.constraints import one_of, positive
-from ._base.gated_doc import documents_gated
-from ._base.gated_machine import Localized
-from ._base.kernel_machine import KernelClassifier
-from ._base.kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
+from ..solvers.localized.success import side_by_side
+from ._base import localized
+from ._base.checks import one_of, positive, shared
+from ._base.localized import (
+    Localized,
+    component_scores,
+    kernel_success,
+    learn_localized,
+    localized_setup,
+)
+from ._base.model import Model
 
 # Fewer rows than this share, or one class alone, do not make a machine of their own.
 _SMALLEST_SHARE = 0.1
@@ -19,16 +26,11 @@ _SMALLEST_SHARE = 0.1
 _TIE = 1e-3
 
 
-@documents_gated(
-    "GatedVote", "Working sets of the slowest machine.",
-    None, "Seed of the folds.",
-    marks={"success": SUCCESS_DOC}, gap="(that of all machines)",
-)  # fmt: skip
-class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
+class LDMKLClassifier(ClassifierMixin, Model):
     r"""LD-MKL: every kernel votes where it expects to be right.
 
-    Every kernel gets a machine and a regression :math:`r_m` of where that machine is right; then a
-    machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` (ties included) minimizes
+    Every kernel gets a machine, and a regression :math:`r_m` of where that machine is right. Then
+    a machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` (ties included) minimizes
     :math:`\frac12\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
 
     .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x) / T).
@@ -37,32 +39,87 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
 
     Parameters
     ----------
-    %(kernels)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "affine", "poly" or "gaussian";
+        "gaussians" stands for Gaussian kernels of ten widths on all features. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
     vote : {"plain", "gated", "printed"}, default="plain"
-        "plain" lets every machine vote as it was solved; "printed" is the published formula: it
-        multiplies a machine's coefficients by :math:`g_m(x_i)` and has no bias; "gated" multiplies
-        them by :math:`M g_m(x_i)`, which is one on average, and fits the bias anew.
+        How machines vote. "plain" lets every machine vote as it was solved. "printed" is the
+        published formula: it multiplies a machine's coefficients by :math:`g_m(x_i)` and has no
+        bias. "gated" multiplies them by :math:`M g_m(x_i)`, which is one on average, and fits the
+        bias anew.
     temperature : float, default=1.0
-        T: smaller ones sharpen the gate.
-    %(success)s
-    %(shared)s
+        T: a smaller value gives a sharper gate.
+    success : {"training", "out_of_fold"}, default="training"
+        Where the success of a kernel is taken from. "training" tries the machine of all rows on
+        these rows, as published. "out_of_fold" tries machines on rows that they have not seen.
+        A flexible kernel is right on nearly all rows that it has seen, which says little about it.
+    n_folds : int, default=5
+        Number of folds of "out_of_fold".
+    success_C : float, default=1.0
+        Weight of the losses in the regressions of success: a larger value follows the
+        success on single rows more closely.
+    success_epsilon : float, default=0.01
+        Errors up to this size cost nothing in these regressions.
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    solver : {"smo", "mwu"}, default="smo"
+        How machines are solved. "smo" takes pair steps for the hinge loss. It works on Gram
+        matrices where these fit into memory, and on rows computed on demand where not. "mwu" needs
+        only columns of the Gram matrices, in memory that grows with rows × kernels. It has the
+        squared hinge loss, so that its C weighs squared slacks.
+    tol : float, default=1e-2
+        Learning stops at this relative duality gap: a smaller value takes longer.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    success_ : array of shape (n_kernels,), or a list of such
-        Share of the training rows on which each kernel's machine was right.
-    gate_ : SoftmaxOf
+    classes_ : array of shape (n_classes,)
+        The labels.
+    success_ : array of shape (n_kernels,), or a list of these
+        Fraction of the training rows on which each kernel's machine was right.
+    gate_ : SoftmaxOf, or a list of these
         The gate g; ``gate_values(X)`` has shape (n_rows, n_kernels).
-    %(attributes)s
+    kernels_ : list
+        The kernels as they are used, with their scales.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above the optimum of all machines together, at most.
+    n_iter_ : int
+        Working sets of the slowest machine.
+    n_support_ : int
+        Number of training rows that have a coefficient.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : GatedVote
+        All that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
     Follows [1]_, Algorithm 3. Differs in: machines keep their bias, without which the vote fails
-    for Gaussian kernels; a kernel that answers for less than a tenth of the rows, or one class
-    alone, keeps its first machine; regressions are ε-insensitive machines solved by pair steps
-    whatever ``solver`` says. Errors up to ε = ``success_epsilon`` are free in them, so that two
-    kernels that are both right may have regressions 2ε apart for no reason but the solver's steps.
-    Such kernels are tied: kernel m answers for a row where
+    for Gaussian kernels. A kernel that answers for less than a tenth of the rows, or for one class
+    alone, keeps its first machine. Regressions are ε-insensitive machines, solved by pair steps
+    whatever ``solver`` says. Errors up to ε = ``success_epsilon`` cost nothing in them. So two
+    kernels that are both right may have regressions that are 2ε apart for no reason but the
+    solver's steps. Such kernels are tied: kernel m answers for a row where
     :math:`M g_m(x) \ge 0.999\, e^{-2ε/T}`. The published rule, :math:`g_m(x) > 1/M`, leaves it
     to rounding which of them are trained on the row.
 
@@ -73,7 +130,9 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
     """
 
     _parameter_constraints = {
-        **SUCCESS_CONSTRAINTS,
+        **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "C"),
+        **shared("normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
+        **shared("random_state", "verbose"),
         "vote": [one_of("plain", "gated", "printed")],
         "temperature": [positive()],
     }
@@ -115,44 +174,52 @@ class LDMKLClassifier(KernelSuccessMachines, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn_output(self, place, problem, rng):
-        singles, found = self._kernel_success(place, problem, rng)
-        expected = np.array([success.expected for success in found]).T
-        gates = softmax(expected / self.temperature)
-        n_kernels, n_rows = len(found), len(problem)
-        # two regressions of one value differ by up to two free errors: solvers decide by how much
-        alike = np.exp(-2.0 * self.success_epsilon / self.temperature)
-        least = (1.0 - _TIE) * alike / n_kernels
+    gate_values = localized.gate_values
 
-        def retrain(m):
-            mine = np.flatnonzero(gates[:, m] >= least)
-            return _retrained(singles[m], found[m].machine, mine, problem)
+    def _learn(self, rows):
+        setup, rng = localized_setup(self, rows), check_random_state(self.random_state)
 
-        machines = self._side_by_side(retrain, n_kernels)
-        coefs, biases = np.zeros((n_kernels, n_rows)), np.zeros(n_kernels)
-        for m, (rows, machine) in enumerate(machines):
-            coefs[m, rows] = machine.dual_coef
+        def solve(problem, tell):
+            return _machines(self, setup, problem, rng, tell)
+
+        return learn_localized(self, setup, solve)
+
+
+def _machines(model, setup, problem, rng, tell):
+    """Every kernel's machine on the rows that it answers for, and the gate, for one output."""
+    singles, found, expected = kernel_success(model, setup, problem, rng, tell)
+    gates = softmax(np.array([success.expected for success in found]).T / model.temperature)
+    n_kernels = len(found)
+    # two regressions of one value differ by up to two free errors: solvers decide by how much
+    alike = np.exp(-2.0 * model.success_epsilon / model.temperature)
+    least = (1.0 - _TIE) * alike / n_kernels
+
+    def retrain(m):
+        mine = np.flatnonzero(gates[:, m] >= least)
+        return _retrained(singles[m], found[m].machine, mine, problem)
+
+    machines = side_by_side(retrain, n_kernels, model.n_jobs)
+    coefs, biases = np.zeros((n_kernels, len(problem))), np.zeros(n_kernels)
+    for m, (rows, machine) in enumerate(machines):
+        coefs[m, rows] = machine.dual_coef
+        if model.vote == "plain":
             biases[m] = machine.bias
-            if self.vote != "plain":
-                coefs[m] *= gates[:, m]
-                biases[m] = 0.0
-                if self.vote == "gated":
-                    coefs[m] *= n_kernels
-                    grams, part = Grams([place.kernels[m]], place.rows.X), problem.take(rows)
-                    slack = part.targets - grams.products(coefs[m], [0], rows)[0]
-                    biases[m], _ = place.machine.fit_bias(part, slack)
-        components = ComponentScores.of_machines(
-            place.kernels, np.arange(n_kernels), place.rows.X, coefs, biases, self.n_features_in_
-        )
-        gate = SoftmaxOf(self._expected(place, found), 1.0 / self.temperature)
-        support = np.any(coefs != 0.0, axis=0)
-        details = {"gate_": gate, "success_": np.array([success.share for success in found])}
-        return Localized(
-            GatedVote(gate, components), support,
-            sum(machine.objective for _, machine in machines),
-            sum(machine.gap for _, machine in machines),
-            max(machine.n_iter for _, machine in machines), details,
-        )  # fmt: skip
+        else:
+            coefs[m] *= gates[:, m]
+        if model.vote == "gated":
+            coefs[m] *= n_kernels
+            grams, part = Grams([setup.kernels[m]], setup.rows.X), problem.take(rows)
+            slack = part.targets - grams.products(coefs[m], [0], rows)[0]
+            biases[m], _ = setup.machine.fit_bias(part, slack)
+    gate = SoftmaxOf(expected, 1.0 / model.temperature)
+    success = np.array([one.share for one in found])
+    return Localized(
+        GatedVote(gate, component_scores(setup, coefs, biases)), np.any(coefs != 0.0, axis=0),
+        sum(machine.objective for _, machine in machines),
+        sum(machine.gap for _, machine in machines),
+        max(machine.n_iter for _, machine in machines),
+        {"gate_": gate, "success_": success},
+    )  # fmt: skip
 
 
 def _retrained(single, machine, rows, problem):

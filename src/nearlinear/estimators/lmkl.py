@@ -1,14 +1,16 @@
 """LMKL: localized multiple kernel learning with a gate that is learned."""
 
-from dataclasses import replace
+from functools import partial
 from numbers import Real
+from operator import attrgetter
 
 import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
 
 from ..gates.learned import Rounded
 from ..kernels.affine import affine_map
 from ..losses import LOSSES, EpsilonInsensitive
-from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import GatedExpansion, GatedLinear
 from ..solvers.localized.gate import (
     GateObjective,
@@ -16,15 +18,12 @@ from ..solvers.localized.gate import (
     learn_gated_models,
     rounded_machine,
 )
+from ..solvers.machine.bias import FreeBias
 from ..solvers.watch import Watch
-from ._base.constraints import at_least, one_of, positive
-from ._base.gated_doc import documents_gated
-from ._base.gated_machine import GATED_CONSTRAINTS, MACHINES, GatedMachines, Localized
-from ._base.gating_rows import Checked, GatingRows
-from ._base.kernel_machine import KernelClassifier, KernelRegressor
-from ._base.lmkl_doc import LMKL_TEXTS, LMKR_TEXTS, TOL_TEXT
-from ._base.old_model import require_memory
-from ._base.progress import teller
+from ._base import gating
+from ._base.checks import at_least, one_of, positive, require_memory, shared
+from ._base.localized import Localized, component_scores, learn_localized, localized_setup
+from ._base.model import Model
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -36,146 +35,20 @@ _SHUT = 1e-3
 _GATE_COPIES = 40
 
 _CONSTRAINTS = {
-    **GATED_CONSTRAINTS,
+    **shared("kernels", "C", "normalization", "tol", "max_iter"),
+    **shared("max_memory", "n_jobs", "random_state", "verbose"),
     "n_copies": [at_least(1)],
     "gate": "no_validation",
     "gating_features": "no_validation",
     "gate_penalty": [at_least(0.0, Real)],
     "n_init": [at_least(1)],
-    "solver": [one_of("auto", "adam", *MACHINES)],
     "max_epochs": [at_least(1), None],
     "batch_size": [at_least(1)],
     "learning_rate": [positive()],
 }
 
 
-class _LMKL(GatingRows, GatedMachines):
-    def _learn_output(self, place, problem, rng):
-        X = place.rows.X
-        owners = np.tile(np.arange(len(place.kernels)), self.n_copies)
-        maps = [affine_map(place.kernels[m], X.shape[1]) for m in owners]
-        gate = self._started_gate(X)
-        if self._engine(X, maps) == "adam":
-            return self._learn_primal(place, problem, gate, maps, rng)
-        grams = place.grams()
-        grams.keep(range(len(place.kernels)))
-        best, penalty = None, self.gate_penalty * self.C
-        for _ in range(self.n_init):
-            objective = GateObjective(place.objective(grams, problem), owners, X, penalty)
-            start = gate.start(X, len(owners), rng)
-            size = 8 * _GATE_COPIES * len(start.parameters)
-            require_memory(size, self.max_memory, "let the gate see fewer columns")
-            watch, was_interrupted = Watch(teller(self, "step")), False
-            try:
-                found = learn_gate(
-                    objective, start, tol=self.tol, max_iter=self.max_iter, margin=_SHUT,
-                    watch=watch,
-                )  # fmt: skip
-            except KeyboardInterrupt:
-                if watch.best is None:
-                    raise
-                was_interrupted = True
-                found = rounded_machine(objective, watch.best, watch, tol=self.tol, margin=_SHUT)
-            if best is None or found.objective < best.objective:
-                best = found
-            if was_interrupted:
-                break
-        output = self._dual_output(best, place, owners, maps)
-        return replace(output, was_interrupted=was_interrupted)
-
-    def _dual_output(self, found, place, owners, maps):
-        X, machine = place.rows.X, found.machine
-        coefs = (place.units.spread * machine.dual_coef[:, None] * found.gates).T
-        bias = place.units.unscaled(machine.bias)
-        if all(affine is not None for affine in maps):
-            scales = np.array([affine.scales for affine in maps])
-            constants = np.array([affine.constant for affine in maps])
-            weights = (scales * np.asarray(coefs @ X)).T
-            biases = constants * coefs.sum(axis=1)
-            predictor = _linear(found.gate, weights, biases, bias, X.dtype)
-        else:
-            components = ComponentScores.of_machines(
-                place.kernels, owners, X, coefs, np.zeros(len(owners)), self.n_features_in_
-            )
-            predictor = GatedExpansion(found.gate, components, bias)
-        support = machine.dual_coef != 0.0
-        details = {"gate_": found.gate, "objective_path_": np.array(found.path)}
-        details |= _component_report(found.gates, support)
-        return Localized(
-            predictor, support, found.objective, machine.gap, found.n_machines, details
-        )  # fmt: skip
-
-    def _learn_primal(self, place, problem, gate, maps, rng):
-        X, units = place.rows.X, place.units
-        n_epochs = self.max_epochs or _default_epochs(X.shape[0], self.batch_size)
-        found = learn_gated_models(
-            X, problem.targets[:, None].astype(X.dtype), np.maximum(problem.upper, -problem.lower),
-            gate.start(X, len(maps), rng), maps, self._loss(),
-            penalty=self.gate_penalty * self.C, max_epochs=n_epochs,
-            batch_size=self.batch_size, learning_rate=self.learning_rate, rng=rng,
-            watch=Watch(teller(self, "step")),
-        )  # fmt: skip
-        rounded = Rounded(found.gate, _SHUT)
-        predictor = _linear(
-            rounded,
-            units.spread * found.weights,
-            units.spread * found.biases,
-            units.unscaled(found.bias),
-            X.dtype,
-        )
-        residual = problem.targets - units.scaled(predictor(X, n_jobs=self.n_jobs)[:, 0])
-        objective = found.price + problem.loss(residual)
-        support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
-            (residual <= -problem.epsilon) & (problem.lower < 0)
-        )
-        details = {"gate_": rounded, "objective_path_": np.array(found.path)}
-        details |= _component_report(rounded(X), support)
-        return Localized(predictor, support, objective, np.nan, n_epochs, details)
-
-    def _engine(self, X, maps):
-        affine = all(found is not None for found in maps)
-        if self.solver == "adam" and not affine:
-            raise ValueError(
-                f"{type(self).__name__}(solver='adam') learns linear models and needs kernels that "
-                "have such: 'linear' or 'affine', not normalized to a unit diagonal; take "
-                "solver='smo' for others."
-            )
-        if self.solver != "auto":
-            return self.solver
-        return "adam" if affine and X.shape[0] > _MOST_DUAL_ROWS else "smo"
-
-    def gate_values(self, X, gating=None):
-        """How much each component answers for each row, shape (n_rows, n_components).
-
-        One such array for each class if there are more than two.
-        """
-        return self._gates_of(self._seen_rows(X, gating))
-
-
-def _default_epochs(n_rows, batch_size):
-    return int(np.clip(_STEPS * batch_size / n_rows, *_EPOCHS))
-
-
-def _linear(gate, weights, biases, bias, dtype):
-    weights = np.ascontiguousarray(weights, dtype=dtype)
-    return GatedLinear(gate, weights, np.asarray(biases, dtype=dtype), float(bias))
-
-
-def _component_report(gates, support):
-    open_rows = gates > 0.0
-    return {
-        "component_share_": open_rows.mean(axis=0),
-        "n_support_per_component_": (open_rows & support[:, None]).sum(axis=0),
-    }
-
-
-@documents_gated(
-    "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
-    "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", C=3.0, tol="1e-3", max_iter=50, solver=False, tol_text=TOL_TEXT,
-    marks=LMKL_TEXTS,
-)  # fmt: skip
-class LMKLClassifier(_LMKL, KernelClassifier):
+class LMKLClassifier(ClassifierMixin, Model):
     r"""LMKL: local machines on several kernels, and a learned gate that shares out the rows.
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
@@ -187,20 +60,110 @@ class LMKLClassifier(_LMKL, KernelClassifier):
 
     Parameters
     ----------
-    %(kernels)s "affine", a linear kernel with a constant, gives every
-        component a linear model with a bias of its own.
-    %(gate)s
-    %(shared)s
-    %(engine)s
+    kernels : str, kernel, function, Family or list of these, default="affine"
+        The kernels that are combined. A name is "linear", "affine", "poly" or "gaussian";
+        "gaussians" stands for Gaussian kernels of ten widths on all features. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        "affine" is a linear kernel with a constant: it gives every component a linear model with a
+        bias of its own.
+    n_copies : int, default=5
+        Number of components of every kernel. Components may share one kernel, since each has its
+        own gate: copies of a linear kernel make a piecewise linear model.
+    gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
+        How rows are shared out. "softmax" has components that compete by linear scores. "sigmoid"
+        turns each component on or off on its own. "gaussian" has components around centers. An
+        object is a gate of yours: it has ``start``, ``parameters``, ``with_parameters``,
+        ``gradient`` and a call (see :mod:`nearlinear.gates.learned`). Gates start from k-means.
+    gating_features : list of columns, function or None, default=None
+        What the gate sees of a row: some columns, by number or name; a function of the rows; or
+        all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
+    C : float, default=3.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    gate_penalty : float, default=3.0
+        μ / C, the weight of the gate's squared parameters: a larger value gives a smoother gate,
+        which does not follow single rows.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    solver : {"auto", "smo", "mwu", "adam"}, default="auto"
+        "smo" solves the machine for every gate by pair steps in the dual. "mwu" does the same from
+        columns of the Gram matrices alone, in memory that grows with rows × kernels; it has the
+        squared hinge loss, so that its C weighs squared slacks. "adam" learns gate and local models
+        together by mini-batches, without a Gram matrix, for linear and affine kernels. "auto" is
+        "adam" for these kernels beyond 10,000 rows, else "smo".
+    n_init : int, default=1
+        Number of starts from different k-means centers. The one with the least objective is kept.
+        "adam" starts once.
+    tol : float, default=1e-3
+        Learning stops when a step of the gate lowers the objective by less than this fraction of
+        its first value. This is no duality gap, since the problem is not convex: only the machine
+        of the last gate is solved to this relative gap. "adam" does not use it.
+    max_iter : int, default=50
+        The most steps of the gate.
+    max_epochs : int or None, default=None
+        Passes of "adam" over the rows. None stands for as many as make about 8,000 steps, between
+        20 and 500.
+    batch_size : int, default=256
+        Rows in a step of "adam".
+    learning_rate : float, default=0.1
+        The largest step of "adam".
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the gate's start and of the mini-batches.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(gate_attributes)s
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    gate_ : Rounded
+        The learned gate. Its values below 0.001 are rounded to 0 and those above 0.999 to 1. With
+        more than two classes, a list of gates.
+    component_share_ : array of shape (n_components,), or a list of these
+        Fraction of the training rows for which each component is open at all.
+    n_support_per_component_ : array of shape (n_components,), or a list of these
+        Number of support rows for which each component is open.
+    n_gating_features_ : int
+        Columns of the second matrix; 0 without one.
+    objective_path_ : array, or a list of these
+        The objective after every step of the gate. With "adam", the mean loss of every epoch.
+    kernels_ : list
+        The kernels as they are used, with their scales.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum for the learned gate, at most. Not a number with
+        "adam".
+    n_iter_ : int
+        Machines that were solved for the slowest class; with "adam", epochs.
+    n_support_ : int
+        Number of training rows that have a coefficient.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : GatedLinear or GatedExpansion
+        All that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_ (see also [2]_). %(notes)s
+    Follows [1]_ (see also [2]_). The optimum of the machine is a function of the gate, and L-BFGS
+    minimizes it. Its gradient needs no derivative of the machine (Danskin), and every machine
+    starts from the one before. Differs in: L-BFGS. The gate starts from k-means, since copies of
+    one kernel would start all but tied. ``gate_penalty`` is ours: 0 is the published problem. The
+    gate is rounded and its machine is solved once more, so that what predicts is what was solved.
+    The problem is not convex: ``duality_gap_`` certifies the machine for the learned gate alone.
+    Linear and affine kernels become one linear model for each of P components: a prediction takes
+    O(P d).
 
     References
     ----------
@@ -210,10 +173,10 @@ class LMKLClassifier(_LMKL, KernelClassifier):
     """
 
     _parameter_constraints = {
-        **KernelClassifier._parameter_constraints,
         **_CONSTRAINTS,
+        **shared("class_weight"),
+        "solver": [one_of("auto", "adam", "smo", "mwu")],
     }
-    _parameter_constraints.pop("bias")
 
     def __init__(
         self,
@@ -258,20 +221,17 @@ class LMKLClassifier(_LMKL, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _loss(self):
-        return LOSSES["hinge"]
+    fit = gating.fit
+    predict = gating.predict
+    decision_function = gating.decision_function
+    explain = gating.explain
+    gate_values = gating.gate_values
 
-    def decision_function(self, X, gating=None):
-        """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
-        return super().decision_function(Checked(self._seen_rows(X, gating)))
+    def _learn(self, rows):
+        return _learn(self, rows)
 
 
-@documents_gated(
-    "GatedLinear or GatedExpansion", "Machines solved (epochs, with \"adam\").",
-    "Most steps of the gate.", "Seed of the gate's start and of the mini-batches.",
-    kernels="affine", tol="1e-3", max_iter=50, solver=False, tol_text=TOL_TEXT, marks=LMKR_TEXTS,
-)  # fmt: skip
-class LMKLRegressor(_LMKL, KernelRegressor):
+class LMKLRegressor(RegressorMixin, Model):
     r"""LMKL for regression: local machines, and a learned gate that shares out the rows.
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
@@ -283,20 +243,105 @@ class LMKLRegressor(_LMKL, KernelRegressor):
 
     Parameters
     ----------
-    %(kernels)s "affine", a linear kernel with a constant, gives every
-        component a linear model with a bias of its own.
-    %(gate)s
-    %(shared)s
-    %(engine)s
+    kernels : str, kernel, function, Family or list of these, default="affine"
+        The kernels that are combined. A name is "linear", "affine", "poly" or "gaussian";
+        "gaussians" stands for Gaussian kernels of ten widths on all features. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
+        "affine" is a linear kernel with a constant: it gives every component a linear model with a
+        bias of its own.
+    n_copies : int, default=5
+        Number of components of every kernel. Components may share one kernel, since each has its
+        own gate: copies of a linear kernel make a piecewise linear model.
+    gate : {"softmax", "sigmoid", "gaussian"} or object, default="softmax"
+        How rows are shared out. "softmax" has components that compete by linear scores. "sigmoid"
+        turns each component on or off on its own. "gaussian" has components around centers. An
+        object is a gate of yours: it has ``start``, ``parameters``, ``with_parameters``,
+        ``gradient`` and a call (see :mod:`nearlinear.gates.learned`). Gates start from k-means.
+    gating_features : list of columns, function or None, default=None
+        What the gate sees of a row: some columns, by number or name; a function of the rows; or
+        all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
+    C : float, default=10.0
+        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
+        epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
+        y, divide both by np.std(y); dividing by ``target_spread_`` is exact.
+    gate_penalty : float, default=3.0
+        μ / C, the weight of the gate's squared parameters: a larger value gives a smoother gate,
+        which does not follow single rows.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    solver : {"auto", "smo", "adam"}, default="auto"
+        "smo" solves the machine for every gate by pair steps in the dual. "adam" learns gate and
+        local models together by mini-batches, without a Gram matrix, for linear and affine kernels.
+        "auto" is "adam" for these kernels beyond 10,000 rows, else "smo".
+    n_init : int, default=1
+        Number of starts from different k-means centers. The one with the least objective is kept.
+        "adam" starts once.
+    tol : float, default=1e-3
+        Learning stops when a step of the gate lowers the objective by less than this fraction of
+        its first value. This is no duality gap, since the problem is not convex: only the machine
+        of the last gate is solved to this relative gap. "adam" does not use it.
+    max_iter : int, default=50
+        The most steps of the gate.
+    max_epochs : int or None, default=None
+        Passes of "adam" over the rows. None stands for as many as make about 8,000 steps, between
+        20 and 500.
+    batch_size : int, default=256
+        Rows in a step of "adam".
+    learning_rate : float, default=0.1
+        The largest step of "adam".
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the gate's start and of the mini-batches.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    %(gate_attributes)s
-    %(attributes)s
+    target_spread_ : float
+        The spread of the training values: their standard deviation, after values that lie more
+        than three interquartile ranges beyond the quartiles have been moved to there.
+        ``objective_`` and ``duality_gap_`` are in units of its square.
+    gate_ : Rounded
+        The learned gate. Its values below 0.001 are rounded to 0 and those above 0.999 to 1. With
+        more than two classes, a list of gates.
+    component_share_ : array of shape (n_components,), or a list of these
+        Fraction of the training rows for which each component is open at all.
+    n_support_per_component_ : array of shape (n_components,), or a list of these
+        Number of support rows for which each component is open.
+    n_gating_features_ : int
+        Columns of the second matrix; 0 without one.
+    objective_path_ : array, or a list of these
+        The objective after every step of the gate. With "adam", the mean loss of every epoch.
+    kernels_ : list
+        The kernels as they are used, with their scales.
+    objective_ : float
+        The value of the training objective, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum for the learned gate, at most. Not a number with
+        "adam".
+    n_iter_ : int
+        Machines that were solved; with "adam", epochs.
+    n_support_ : int
+        Number of training rows that have a coefficient.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : GatedLinear or GatedExpansion
+        All that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_. %(notes)s
+    Follows [1]_. See :class:`LMKLClassifier` for how the gate is learned and where we differ.
 
     References
     ----------
@@ -304,11 +349,10 @@ class LMKLRegressor(_LMKL, KernelRegressor):
     """
 
     _parameter_constraints = {
-        **KernelRegressor._parameter_constraints,
         **_CONSTRAINTS,
+        **shared("epsilon"),
+        "solver": [one_of("auto", "adam", "smo")],
     }
-    _parameter_constraints["solver"] = [one_of("auto", "adam", "smo")]
-    _parameter_constraints.pop("bias")
 
     def __init__(
         self,
@@ -353,5 +397,133 @@ class LMKLRegressor(_LMKL, KernelRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _loss(self):
-        return EpsilonInsensitive(self.epsilon)
+    fit = gating.fit
+    predict = gating.predict
+    explain = gating.explain
+    gate_values = gating.gate_values
+
+    def _learn(self, rows):
+        return _learn(self, rows)
+
+
+def _learn(model, rows):
+    """One gated machine for each output; component q has the kernel ``kernel_of[q]``."""
+    rng = check_random_state(model.random_state)
+    setup, gate = localized_setup(model, rows), gating.gate_for(model, rows)
+    kernel_of = np.tile(np.arange(len(setup.kernels)), model.n_copies)
+    maps = [affine_map(setup.kernels[m], rows.X.shape[1]) for m in kernel_of]
+    if _is_primal(model, rows, maps):
+        return learn_localized(model, setup, partial(_by_batches, model, rows, gate, maps, rng))
+    return learn_localized(model, setup, *_by_turns(model, setup, gate, kernel_of, maps, rng))
+
+
+def _is_primal(model, rows, maps):
+    is_affine = all(found is not None for found in maps)
+    if model.solver == "adam" and not is_affine:
+        raise ValueError(
+            f"{type(model).__name__}(solver='adam') learns linear models and needs kernels that "
+            "have such: 'linear' or 'affine', not normalized to a unit diagonal; take "
+            "solver='smo' for others."
+        )
+    if model.solver != "auto":
+        return model.solver == "adam"
+    return is_affine and rows.X.shape[0] > _MOST_DUAL_ROWS
+
+
+def _by_turns(model, setup, gate, kernel_of, maps, rng):
+    """The machine for a gate, a step of the gate, and so on: ``solve`` and ``rescue``.
+
+    The best of several starts is kept.
+    """
+    X, searches, found = setup.rows.X, [], []  # of the output in work
+    options = {"tol": model.tol, "margin": _SHUT}
+
+    def solve(problem, tell):
+        searches.clear()
+        found.clear()
+        grams, penalty = setup.grams(), model.gate_penalty * model.C
+        grams.keep(range(len(setup.kernels)))
+        for _ in range(model.n_init):
+            machines = setup.objective(grams, problem, FreeBias())
+            objective = GateObjective(machines, kernel_of, X, penalty)
+            start = gate.start(X, len(kernel_of), rng)
+            size = 8 * _GATE_COPIES * len(start.parameters)
+            require_memory(size, model.max_memory, "let the gate see fewer columns")
+            watch = Watch(tell.steps("step"))
+            searches.append((objective, watch))
+            found.append(
+                learn_gate(objective, start, max_iter=model.max_iter, watch=watch, **options)
+            )
+        return best()
+
+    def rescue(problem):
+        objective, watch = searches[-1] if searches else (None, Watch())
+        if watch.best is not None:
+            found.append(rounded_machine(objective, watch.best, watch, **options))
+        return best() if found else None
+
+    def best():
+        return _dual_output(min(found, key=attrgetter("objective")), setup, kernel_of, maps)
+
+    return solve, rescue
+
+
+def _dual_output(found, setup, kernel_of, maps):
+    """A gate and its machine; affine kernels become linear models."""
+    X, machine, units = setup.rows.X, found.machine, setup.rows.task.units
+    coefs = (units.spread * machine.dual_coef[:, None] * found.gates).T
+    bias = units.unscaled(machine.bias)
+    if all(affine is not None for affine in maps):
+        scales = np.array([affine.scales for affine in maps])
+        constants = np.array([affine.constant for affine in maps])
+        weights = (scales * np.asarray(coefs @ X)).T
+        biases = constants * coefs.sum(axis=1)
+        predictor = _linear(found.gate, weights, biases, bias, X.dtype)
+    else:
+        components = component_scores(setup, coefs, kernel_of=kernel_of)
+        predictor = GatedExpansion(found.gate, components, bias)
+    support = machine.dual_coef != 0.0
+    attributes = _gate_attributes(found.gate, found.gates, found.path, support)
+    return Localized(
+        predictor, support, found.objective, machine.gap, found.n_machines, attributes
+    )  # fmt: skip
+
+
+def _by_batches(model, rows, gate, maps, rng, problem, tell):
+    """Gate and linear models together."""
+    X, units = rows.X, rows.task.units
+    n_epochs = model.max_epochs
+    if n_epochs is None:
+        n_epochs = int(np.clip(_STEPS * model.batch_size / X.shape[0], *_EPOCHS))
+    loss = EpsilonInsensitive(model.epsilon) if hasattr(model, "epsilon") else LOSSES["hinge"]
+    found = learn_gated_models(
+        X, problem.targets[:, None].astype(X.dtype), np.maximum(problem.upper, -problem.lower),
+        gate.start(X, len(maps), rng), maps, loss, penalty=model.gate_penalty * model.C,
+        max_epochs=n_epochs, batch_size=model.batch_size, learning_rate=model.learning_rate,
+        rng=rng, watch=Watch(tell.steps("step")),
+    )  # fmt: skip
+    rounded, spread = Rounded(found.gate, _SHUT), units.spread
+    bias = units.unscaled(found.bias)
+    predictor = _linear(rounded, spread * found.weights, spread * found.biases, bias, X.dtype)
+    residual = problem.targets - units.scaled(predictor(X, n_jobs=model.n_jobs)[:, 0])
+    objective = found.price + problem.loss(residual)
+    support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
+        (residual <= -problem.epsilon) & (problem.lower < 0)
+    )
+    attributes = _gate_attributes(rounded, rounded(X), found.path, support)
+    return Localized(predictor, support, objective, np.nan, n_epochs, attributes)
+
+
+def _linear(gate, weights, biases, bias, dtype):
+    weights = np.ascontiguousarray(weights, dtype=dtype)
+    return GatedLinear(gate, weights, np.asarray(biases, dtype=dtype), float(bias))
+
+
+def _gate_attributes(gate, gates, path, support):
+    is_open = gates > 0.0
+    return {
+        "gate_": gate,
+        "objective_path_": np.array(path),
+        "component_share_": is_open.mean(axis=0),
+        "n_support_per_component_": (is_open & support[:, None]).sum(axis=0),
+    }

@@ -3,29 +3,26 @@
 from functools import partial
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from ..gates.scores import Switches
-from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import SelectedSum
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
+from ..solvers.machine.bias import FreeBias
 from ..solvers.mixture.objective import Descent
 from ..solvers.watch import Watch
-from ._base.constraints import SHARED, at_least, without
-from ._base.gated_doc import documents_gated
-from ._base.gated_machine import GATED_CONSTRAINTS, GatedMachines, Localized
-from ._base.kernel_machine import KernelClassifier
-from ._base.progress import tell, teller
+from ._base import localized
+from ._base.checks import at_least, shared
+from ._base.localized import Localized, component_scores, learn_localized, localized_setup
+from ._base.model import Model
 
 _PLANS = "equal weights", "learned weights", "switches"  # what held-out rows decide between
 # A model is chosen on so many folds, or on as many of them as hold out so many rows.
 _FOLDS, _ENOUGH_ROWS = 3, 1000
 
 
-@documents_gated(
-    "SelectedSum", "The round that was kept.", "Most steps of the kernel weights in a round.", None,
-)  # fmt: skip
-class SAMKLClassifier(GatedMachines, KernelClassifier):
+class SAMKLClassifier(ClassifierMixin, Model):
     r"""SAMKL: every row chooses the kernels that speak for it.
 
     With switches :math:`h_m(x)`, minimizes by turns, over functions :math:`f_m` of the kernels and
@@ -39,45 +36,89 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
 
     Parameters
     ----------
-    %(kernels)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "affine", "poly" or "gaussian";
+        "gaussians" stands for Gaussian kernels of ten widths on all features. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
     n_selected : int or None, default=None
-        Kernels that are switched on for a row and either class; with all of them this is SimpleMKL.
-        None stands for what does best on held-out training rows: all but one, all with learned
-        weights (SimpleMKL), or all with equal weights (uniform MKL).
+        Number of kernels that are switched on for a row and either class. With all of them this is
+        SimpleMKL. None stands for what does best on held-out training rows: all but one, all with
+        learned weights (SimpleMKL), or all with equal weights (uniform MKL).
     max_rounds : int, default=8
-        Most turns of weights and switches; the round whose model fits best is kept.
-    %(shared)s
+        The most turns of weights and switches. The round whose model fits best is kept.
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    solver : {"smo", "mwu"}, default="smo"
+        How machines are solved. "smo" takes pair steps for the hinge loss. It works on Gram
+        matrices where these fit into memory, and on rows computed on demand where not. "mwu" needs
+        only columns of the Gram matrices, in memory that grows with rows × kernels. It has the
+        squared hinge loss, so that its C weighs squared slacks.
+    tol : float, default=1e-2
+        Learning stops at this relative duality gap: a smaller value takes longer.
+    max_iter : int, default=500
+        The most steps of the kernel weights in a round.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), or a list of such
-        Weights, one array per class if there are more than two.
-    switches_share_ : array of shape (n_kernels,), or a list of such
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_weights_ : array of shape (n_kernels,), or a list of these
+        Weights of the kernels; one array for each class if there are more than two.
+    switches_share_ : array of shape (n_kernels,), or a list of these
         Mean switch of each kernel over the training rows.
-    n_selected_ : int, or a list of such
-        Kernels that are switched on for a row and either class.
-    objective_path_ : array of shape (n_rounds,), or a list of such
-        Objective of each round's model as it predicts. Rounds need not settle, and may be several
+    n_selected_ : int, or a list of these
+        Number of kernels that are switched on for a row and either class.
+    objective_path_ : array of shape (n_rounds,), or a list of these
+        Objective of each round's model as it predicts. Rounds need not settle: some may be several
         times worse than the one that was kept, ``n_iter_``.
-    gate_ : Switches
+    gate_ : Switches, or a list of these
         The switches; ``gate_values(X)`` has shape (n_rows, n_kernels).
-    %(attributes)s
+    kernels_ : list
+        The kernels as they are used, with their scales.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far the weights are from their optimum for the switches of the kept round, at most.
+    n_iter_ : int
+        The round that was kept.
+    n_support_ : int
+        Number of training rows that have a coefficient.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : SelectedSum
+        All that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Of [1]_ the idea was available to us (a latent 0/1 switch per row and kernel, by turns with
-    multiple kernel learning and integer programs), but neither its constraints on the switches nor
-    its rule for new rows. With switches chosen for a row's own label the training loss vanishes
-    and test rows are classified at chance, since their label is not known. So this is the
-    label-free form: the score of a row is half the best sum of ``n_selected`` shares for the
-    positive class less half the best sum for the negative one; the integer programs are solved by
+    Of [1]_ (see also [2]_) the idea was available to us: a latent 0/1 switch per row and kernel, by
+    turns with multiple kernel learning and integer programs. Neither its constraints on the
+    switches nor its rule for new rows were. With switches chosen for a row's own label the training
+    loss vanishes, and test rows are classified at chance, since their label is not known. So this
+    is the label-free form. The score of a row is half the best sum of ``n_selected`` shares for the
+    positive class less half the best sum for the negative one. The integer programs are solved by
     sorting. Rounds are compared by the objective of the model as it predicts. They need not
     converge, and ``duality_gap_`` is that of the weights for the kept round's switches.
 
-    Switches are harmful where learned weights are sparse: the kernels with the largest and the
+    Switches are harmful where learned weights are sparse. The kernels with the largest and the
     smallest share, which are switched off by half, are then those that matter, and they change
     from row to row and round to round. So by default three models are compared by their errors on
-    three folds of the training rows (fewer of them if they hold out a thousand rows), and on equal
+    three folds of the training rows (fewer of them if they hold out a thousand rows). On equal
     errors the simpler one is kept. Give ``n_selected`` for switches whatever they are worth.
 
     References
@@ -87,10 +128,9 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
            Learning", SDM 2016.
     """
 
-    random_state = None  # nothing is drawn
     _parameter_constraints = {
-        **without("random_state", GATED_CONSTRAINTS),
-        "class_weight": SHARED["class_weight"],
+        **shared("kernels", "C", "normalization", "solver", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
         "n_selected": [at_least(1), None],
         "max_rounds": [at_least(1)],
     }
@@ -124,64 +164,70 @@ class SAMKLClassifier(GatedMachines, KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _plan(self, place, problem):
-        """How to learn: with the switches that were asked for, or as held-out rows say."""
-        n_kernels = len(place.kernels)
-        if self.n_selected is not None:
-            return self._switching(self.n_selected)
-        if n_kernels == 1:
-            return self._equal
-        plans = [self._equal, self._switching(n_kernels), self._switching(n_kernels - 1)]
-        # the same folds in every fit: a seed shall not change the model
-        folds = stratified_folds(problem.targets, _FOLDS, np.random.RandomState(0))
-        folds = folds[: max(1, -(-_ENOUGH_ROWS * _FOLDS // len(problem)))]
-        errors = held_out_errors(
-            plans, lambda part, rows: _objective(place, part, rows), place.kernels, place.rows.X,
-            problem, folds,
-        )  # fmt: skip
-        for name, error in zip(_PLANS, errors, strict=True):
-            tell(self, name, {"held-out error": float(error)})
-        return plans[int(np.argmin(errors))]
+    gate_values = localized.gate_values
 
-    def _equal(self, descent, watch=None):
-        return solve_equal(descent, tol=self.tol)
-
-    def _switching(self, n_selected):
-        return partial(
-            solve_switched, n_selected=n_selected, tol=self.tol, max_rounds=self.max_rounds,
-            max_iter=self.max_iter,
-        )  # fmt: skip
-
-    def _learn_output(self, place, problem, rng):
-        n_kernels = len(place.kernels)
+    def _learn(self, rows):
+        setup = localized_setup(self, rows)
+        n_kernels = len(setup.kernels)
         if self.n_selected is not None and self.n_selected > n_kernels:
             raise ValueError(
                 f"{type(self).__name__}(n_selected={self.n_selected}) is more than the "
                 f"{n_kernels} kernels there are."
             )
-        plan = self._plan(place, problem)
-        found = plan(Descent(_objective(place, problem)), watch=Watch(teller(self, "round")))
-        n_selected = found.n_selected
-        weights, machine = found.evaluation.weights, found.evaluation.machine
-        components = ComponentScores.of_machines(
-            place.kernels, np.arange(n_kernels), place.rows.X,
-            (machine.dual_coef[:, None] * found.gates * weights).T,
-            np.zeros(n_kernels), self.n_features_in_,
-        )  # fmt: skip
-        details = {
-            "gate_": Switches(components, n_selected),
-            "kernel_weights_": weights,
-            "switches_share_": found.gates.mean(axis=0),
-            "n_selected_": n_selected,
-            "objective_path_": np.array(found.path),
-        }
-        return Localized(
-            SelectedSum(components, n_selected, found.bias), machine.dual_coef != 0.0,
-            found.objective, found.gap, found.n_rounds, details,
-        )  # fmt: skip
+
+        def solve(problem, tell):
+            plan = _plan(self, setup, problem, tell)
+            descent = Descent(_objective(setup, problem))
+            return _output(setup, plan(descent, watch=Watch(tell.steps("round"))))
+
+        return learn_localized(self, setup, solve)
 
 
-def _objective(place, problem, rows=None):
-    grams = place.grams(rows=rows)
-    grams.keep(range(len(place.kernels)))
-    return place.objective(grams, problem)
+def _plan(model, setup, problem, tell):
+    """How to learn: with the switches that were asked for, or as held-out rows say."""
+    n_kernels = len(setup.kernels)
+    switched = partial(
+        solve_switched, tol=model.tol, max_rounds=model.max_rounds, max_iter=model.max_iter
+    )
+    if model.n_selected is not None:
+        return partial(switched, n_selected=model.n_selected)
+
+    def equal(descent, watch=None):
+        return solve_equal(descent, tol=model.tol)
+
+    if n_kernels == 1:
+        return equal
+    sizes = n_kernels, n_kernels - 1
+    plans = [equal, *(partial(switched, n_selected=size) for size in sizes)]
+    # the same folds in every fit: a seed shall not change the model
+    folds = stratified_folds(problem.targets, _FOLDS, np.random.RandomState(0))
+    folds = folds[: max(1, -(-_ENOUGH_ROWS * _FOLDS // len(problem)))]
+    restrict = partial(_objective, setup)
+    errors = held_out_errors(plans, restrict, setup.kernels, setup.rows.X, problem, folds)
+    for name, error in zip(_PLANS, errors, strict=True):
+        tell(name, {"held-out error": float(error)})
+    return plans[int(np.argmin(errors))]
+
+
+def _objective(setup, problem, rows=None):
+    grams = setup.grams(rows)
+    grams.keep(range(len(setup.kernels)))
+    return setup.objective(grams, problem, FreeBias())
+
+
+def _output(setup, found):
+    """Weights, switches and machine of one output."""
+    weights, machine = found.evaluation.weights, found.evaluation.machine
+    coefs = (machine.dual_coef[:, None] * found.gates * weights).T
+    components = component_scores(setup, coefs)
+    attributes = {
+        "gate_": Switches(components, found.n_selected),
+        "kernel_weights_": weights,
+        "switches_share_": found.gates.mean(axis=0),
+        "n_selected_": found.n_selected,
+        "objective_path_": np.array(found.path),
+    }
+    return Localized(
+        SelectedSum(components, found.n_selected, found.bias), machine.dual_coef != 0.0,
+        found.objective, found.gap, found.n_rounds, attributes,
+    )  # fmt: skip

@@ -1,29 +1,32 @@
 """SwMKL: kernels blended by how often each alone is right around a row."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 
 from ..gates.scores import Clipped, UnitLength
 from ..kernels.composite import PairwiseNormalizedSum
 from ..kernels.gated_grams import GatedGrams, with_gates
 from ..kernels.grams import Grams
-from ..predictors.component_scores import ComponentScores
 from ..predictors.gated import ExpansionOfGatedRows, GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
-from ._base.constraints import one_of
-from ._base.gated_doc import documents_gated
-from ._base.gated_machine import Localized
-from ._base.kernel_machine import KernelClassifier
-from ._base.kernel_success import SUCCESS_CONSTRAINTS, SUCCESS_DOC, KernelSuccessMachines
+from ..solvers.machine.bias import FreeBias
+from ._base import localized
+from ._base.checks import one_of, shared
+from ._base.localized import (
+    Localized,
+    component_scores,
+    kernel_success,
+    learn_localized,
+    localized_setup,
+)
+from ._base.model import Model
 
 
-@documents_gated(
-    "GatedExpansion or ExpansionOfGatedRows", "Working sets of the last machine.",
-    None, "Seed of the folds.", marks={"success": SUCCESS_DOC},
-)  # fmt: skip
-class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
-    r"""SwMKL: kernels weighed by how often each alone is right around a row.
+class SwMKLClassifier(ClassifierMixin, Model):
+    r"""SwMKL: kernels count as often as each alone is right around a row.
 
-    Every kernel gets a machine, a regression :math:`g_m` of where that machine is right, and the
+    Every kernel gets a machine, and a regression :math:`g_m` of where that machine is right. The
     last machine minimizes :math:`\frac12\|f\|^2 + C \sum_i \max(0, 1 - y_i f(x_i))` with the kernel
 
     .. math:: k(x, z) = \sum_m \tilde g_m(x)\, k_m(x, z)\, \tilde g_m(z), \quad
@@ -31,26 +34,80 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
 
     Parameters
     ----------
-    %(kernels)s
+    kernels : str, kernel, function, Family or list of these, default="gaussians"
+        The kernels that are combined. A name is "linear", "affine", "poly" or "gaussian";
+        "gaussians" stands for Gaussian kernels of ten widths on all features. An object is one of
+        :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
     blend : {"separable", "pairwise"}, default="separable"
-        "separable" is the kernel above; "pairwise" the published one, which divides by
-        :math:`\sum_m g_m(x) g_m(z)` instead. That one is not positive semi-definite in general, so
-        its machine is a stationary point and its gap no certificate.
-    %(success)s
-    %(shared)s
+        "separable" is the kernel above. "pairwise" is the published one: it divides by
+        :math:`\sum_m g_m(x) g_m(z)` instead. In general it is not positive semi-definite, so its
+        machine is a stationary point and its gap no certificate.
+    success : {"training", "out_of_fold"}, default="training"
+        Where the success of a kernel is taken from. "training" tries the machine of all rows on
+        these rows, as published. "out_of_fold" tries machines on rows that they have not seen.
+        A flexible kernel is right on nearly all rows that it has seen, which says little about it.
+    n_folds : int, default=5
+        Number of folds of "out_of_fold".
+    success_C : float, default=1.0
+        Weight of the losses in the regressions of success: a larger value follows the
+        success on single rows more closely.
+    success_epsilon : float, default=0.01
+        Errors up to this size cost nothing in these regressions.
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    normalization : {"variance", "trace", "diagonal"} or None, default="variance"
+        How kernels are scaled before they compete. "variance" divides each by the variance of the
+        rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
+        divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
+        are. Scales come from distinct rows; of more than 500, about 500 stand for all.
+    solver : {"smo", "mwu"}, default="smo"
+        How machines are solved. "smo" takes pair steps for the hinge loss. It works on Gram
+        matrices where these fit into memory, and on rows computed on demand where not. "mwu" needs
+        only columns of the Gram matrices, in memory that grows with rows × kernels. It has the
+        squared hinge loss, so that its C weighs squared slacks.
+    tol : float, default=1e-2
+        Learning stops at this relative duality gap: a smaller value takes longer.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
+        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds.
+    verbose : int, default=0
+        1 prints a line for every step.
 
     Attributes
     ----------
-    success_ : array of shape (n_kernels,), or a list of such
-        Share of the training rows on which each kernel's machine was right.
-    gate_ : Clipped
+    classes_ : array of shape (n_classes,)
+        The labels.
+    success_ : array of shape (n_kernels,), or a list of these
+        Fraction of the training rows on which each kernel's machine was right.
+    gate_ : Clipped, or a list of these
         Expected success; ``gate_values(X)`` has shape (n_rows, n_kernels).
-    %(attributes)s
+    kernels_ : list
+        The kernels as they are used, with their scales.
+    objective_ : float
+        The value of the training objective, summed over classes, in double precision.
+    duality_gap_ : float
+        How far ``objective_`` is above its optimum for this gate, at most.
+    n_iter_ : int
+        Working sets of the last machine, for the slowest class.
+    n_support_ : int
+        Number of training rows that have a coefficient.
+    support_share_ : float
+        The same as a fraction of the distinct training rows.
+    predictor_ : GatedExpansion or ExpansionOfGatedRows
+        All that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_ as told by [2]_. Differs in: the separable kernel by default; regressions are
-    ε-insensitive machines on all features, clipped to [0.001, 1]; they are solved by pair steps
+    Follows [1]_ as told by [2]_. Differs in: the separable kernel by default. Regressions are
+    ε-insensitive machines on all features, clipped to [0.001, 1]. They are solved by pair steps
     whatever ``solver`` says.
 
     References
@@ -61,7 +118,12 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
            Learning", SDM 2016.
     """
 
-    _parameter_constraints = {**SUCCESS_CONSTRAINTS, "blend": [one_of("separable", "pairwise")]}
+    _parameter_constraints = {
+        **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "C"),
+        **shared("normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
+        **shared("random_state", "verbose"),
+        "blend": [one_of("separable", "pairwise")],
+    }
 
     def __init__(
         self,
@@ -98,42 +160,47 @@ class SwMKLClassifier(KernelSuccessMachines, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn_output(self, place, problem, rng):
-        _, found = self._kernel_success(place, problem, rng)
-        gate = Clipped(self._expected(place, found))
-        finish = self._separable if self.blend == "separable" else self._pairwise
-        predictor, machine = finish(place, problem, gate)
-        support = machine.dual_coef != 0.0
-        details = {"gate_": gate, "success_": np.array([success.share for success in found])}
-        return Localized(
-            predictor, support, machine.objective, machine.gap, machine.n_iter, details
-        )
+    gate_values = localized.gate_values
 
-    def _separable(self, place, problem, gate):
-        gate, owners = UnitLength(gate), np.arange(len(place.kernels))
-        values = gate(place.rows.X)
-        grams = GatedGrams(place.grams(), owners, values)
-        objective, weights = place.objective(grams, problem), np.ones(len(owners))
-        machine = objective.solve(weights, self.tol)
-        machine = objective.certified_machine(machine, weights, self.tol)
-        components = ComponentScores.of_machines(
-            place.kernels, owners, place.rows.X, (machine.dual_coef[:, None] * values).T,
-            np.zeros(len(owners)), self.n_features_in_,
-        )  # fmt: skip
-        return GatedExpansion(gate, components, machine.bias), machine
+    def _learn(self, rows):
+        setup, rng = localized_setup(self, rows), check_random_state(self.random_state)
+        blend = _separable if self.blend == "separable" else _pairwise
 
-    def _pairwise(self, place, problem, gate):
-        X = place.rows.X
-        kernel = PairwiseNormalizedSum(tuple(place.kernels), X.shape[1])
-        rows = with_gates(X, gate(X))
-        grams = Grams([kernel], rows, n_jobs=self.n_jobs)
-        objective = place.objective(grams, problem)
-        machine = objective.solve(np.ones(1), self.tol)
-        machine = objective.certified_machine(machine, np.ones(1), self.tol)
-        support = np.flatnonzero(machine.dual_coef)
-        expansion = KernelExpansion(
-            (kernel,), rows[support],
-            machine.dual_coef[None, support, None].astype(X.dtype),
-            np.array([machine.bias], dtype=X.dtype), self.n_features_in_,
-        )  # fmt: skip
-        return ExpansionOfGatedRows(gate, expansion), machine
+        def solve(problem, tell):
+            _, found, expected = kernel_success(self, setup, problem, rng, tell)
+            gate = Clipped(expected)
+            predictor, machine = blend(setup, problem, gate, self.tol)
+            success = np.array([one.share for one in found])
+            return Localized(
+                predictor, machine.dual_coef != 0.0, machine.objective, machine.gap,
+                machine.n_iter, {"gate_": gate, "success_": success},
+            )  # fmt: skip
+
+        return learn_localized(self, setup, solve)
+
+
+def _separable(setup, problem, gate, tol):
+    gate, kernel_of = UnitLength(gate), np.arange(len(setup.kernels))
+    values = gate(setup.rows.X)
+    machine = _machine(setup, GatedGrams(setup.grams(), kernel_of, values), problem, tol)
+    components = component_scores(setup, (machine.dual_coef[:, None] * values).T)
+    return GatedExpansion(gate, components, machine.bias), machine
+
+
+def _pairwise(setup, problem, gate, tol):
+    X = setup.rows.X
+    kernel = PairwiseNormalizedSum(tuple(setup.kernels), X.shape[1])
+    rows = with_gates(X, gate(X))
+    machine = _machine(setup, Grams([kernel], rows, n_jobs=setup.n_jobs), problem, tol)
+    support = np.flatnonzero(machine.dual_coef)
+    expansion = KernelExpansion(
+        (kernel,), rows[support], machine.dual_coef[None, support, None].astype(X.dtype),
+        np.array([machine.bias], dtype=X.dtype), setup.rows.n_features,
+    )  # fmt: skip
+    return ExpansionOfGatedRows(gate, expansion), machine
+
+
+def _machine(setup, grams, problem, tol):
+    """The machine on the sum of all kernels."""
+    objective, weights = setup.objective(grams, problem, FreeBias()), np.ones(grams.n_kernels)
+    return objective.certified_machine(objective.solve(weights, tol), weights, tol)

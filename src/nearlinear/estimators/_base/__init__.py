@@ -12,16 +12,12 @@ conformal_streaming   Learning conformal kernels from a stream.
 constraints           The only file that imports scikit-learn's private validation names.
 explained             Rows on their way into an explanation, and explanations on their way out.
 finite                Numbers that compiled passes can hold.
-gated_doc             Parameters and attributes that all estimators on gated kernels share.
-gated_machine         What estimators on gated kernels share.
-gating_rows           What a gate sees of a row.
+gating                What a gate sees of a row.
 input                 From what users pass to rows.
-kernel_machine        What estimators on sums of kernels share.
-kernel_success        What SwMKL and LD-MKL share.
 kernels               Kernels of a fit and the memory for their matrices.
 labels                Labels and weights: from what users pass to what solvers take.
-lmkl_doc              What the two LMKL estimators say alike.
-machine_doc           Parameters and attributes that all estimators on sums of kernels share.
+localized             Machines on gated kernels: one for each output, and what they report.
+machine_doc           What regressors say alike.
 model                 The one class that all estimators share.
 old_model             The face that all estimators share: input checks, labels, weights, prediction.
 outputs               One loop over the outputs of a fit, one rule for Ctrl-C.

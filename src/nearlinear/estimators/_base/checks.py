@@ -62,6 +62,11 @@ _SHARED = {
     "kernels": "no_validation",  # anything that parse_kernels takes
     "normalization": [one_of("variance", "trace", "diagonal"), None],
     "bias": [one_of("free", "penalized", "none")],
+    "solver": [one_of("smo", "mwu")],
+    "success": [one_of("training", "out_of_fold")],
+    "n_folds": [at_least(2)],
+    "success_C": [positive()],
+    "success_epsilon": [at_least(0.0, Real)],
 }
 
 

@@ -11,6 +11,7 @@ from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FixedBias, FreeBias
 from ...solvers.machine.problem import MachineSolution
+from ...solvers.machine.working_sets import WorkingSets
 from ...solvers.mixture.objective import Descent, KernelObjective
 from ...solvers.watch import Watch
 from .checks import require_memory
@@ -42,12 +43,16 @@ class KernelSetup:
     landmarks: np.ndarray | None
     max_bytes: float
     n_jobs: int | None
+    machine: object = WorkingSets()  # how machines are solved
 
-    def grams(self, kernels=None, rows=None, max_bytes=None):
+    def grams(self, rows=None):
+        """Gram matrices of all or some rows; they are kept where machines read them."""
         X = self.rows.X if rows is None else self.rows.X[rows]
-        room = self.max_bytes if max_bytes is None else max_bytes
-        kernels = self.kernels if kernels is None else kernels
-        return Grams(kernels, X, max_bytes=room, n_jobs=self.n_jobs, landmarks=self.landmarks)
+        room = self.max_bytes if self.machine.reads_matrices else 0
+        return Grams(self.kernels, X, max_bytes=room, n_jobs=self.n_jobs, landmarks=self.landmarks)
+
+    def objective(self, grams, problem, bias):
+        return KernelObjective(grams, problem, bias, self.machine, self.max_bytes)
 
 
 def kernel_setup(model, rows):
@@ -108,7 +113,7 @@ def learn_mixture(model, rows, weigh, bias="free"):
     grams, descents = setup.grams(), []
 
     def solve(problem):
-        objective = KernelObjective(grams, problem, bias_named(bias), max_bytes=setup.max_bytes)
+        objective = setup.objective(grams, problem, bias_named(bias))
         descents.append(Descent(objective, watch=Watch(tell.steps("step"))))
         return weigh(model, descents[-1])
 

@@ -1,16 +1,23 @@
-"""How well every kernel alone does, and where: a machine and a regression of its success."""
+"""How well every kernel alone does, and where: a machine and a regression of its success.
+
+Kernels are worked on side by side, since none needs another.
+"""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._compile import count_threads, run_blocks
 from ...kernels.grams import Grams
+from ..machine.bias import FreeBias
 from ..machine.problem import DualProblem, MachineSolution
 from ..machine.working_sets import WorkingSets
 from ..mixture.objective import KernelObjective
 
 # Bytes for rows of a matrix where memory shall grow with the rows alone.
 _FRUGAL, _FRUGAL_PER_ROW = 1 << 24, 400
+# Machines that are solved at once, at most; each has its part of the memory.
+_MOST_MACHINES = 4
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,29 @@ class SingleKernel:
         coef = np.zeros(self.X.shape[0])
         coef[rows] = machine.dual_coef
         return Grams([self.kernel], self.X).products(coef, [0], at)[0] + machine.bias
+
+
+def single_kernels(kernels, X, machine, *, tol, max_bytes):
+    """Each kernel with a part of the memory, the same for any number of threads.
+
+    A machine with more room would be solved in other precision.
+    """
+    room = max_bytes / min(_MOST_MACHINES, len(kernels))
+    return [
+        SingleKernel(kernel, X, machine, FreeBias(), tol=tol, max_bytes=room) for kernel in kernels
+    ]
+
+
+def side_by_side(work, count, n_jobs):
+    """[work(0), work(1), ...] on as many threads as memory was set apart for."""
+    found = [None] * count
+
+    def fill(start, stop):
+        for m in range(start, stop):
+            found[m] = work(m)
+
+    run_blocks(fill, count, 1, min(count_threads(n_jobs), _MOST_MACHINES))
+    return found
 
 
 def learn_success(single, problem, weight, *, C, epsilon, folds=()):

@@ -415,7 +415,7 @@ def test_threads_and_pickling_do_not_change_a_bit(data, method, settings, succes
 @EACH
 def test_threads_change_nothing_where_memory_is_short(data, method, monkeypatch):
     # one matrix fits, two do not
-    monkeypatch.setattr("nearlinear.estimators._base.kernel_machine._GRAM_BYTES", 1.5 * 8 * 80**2)
+    monkeypatch.setattr("nearlinear.estimators._base.kernels._GRAM_BYTES", 1.5 * 8 * 80**2)
     one, two = (make(method, n_jobs=n).fit(*data).decision_function(data[0]) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
 

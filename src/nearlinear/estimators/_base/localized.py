@@ -1,0 +1,117 @@
+"""Machines on gated kernels: one for each output, and what they report."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...predictors.component_scores import ComponentScores
+from ...predictors.gated import Stacked
+from ...solvers.anchors.dual import warn_if_loose
+from ...solvers.localized.success import (
+    learn_success,
+    side_by_side,
+    single_kernels,
+    stratified_folds,
+)
+from ...solvers.machine.exchange import Exchange
+from ...solvers.machine.working_sets import WorkingSets
+from .input import scored_rows
+from .kernels import certificate, kernel_setup, one_or_all, support_attributes
+from .model import Learned
+from .outputs import Teller, each_output
+
+
+@dataclass(frozen=True)
+class Localized:
+    """What one output has learned; ``support`` are the rows that it keeps."""
+
+    predictor: object
+    support: np.ndarray
+    objective: float
+    gap: float
+    n_iter: int
+    attributes: dict = field(default_factory=dict)
+
+
+def localized_setup(model, rows):
+    """The kernels of a model, and how ``solver`` wants machines to be solved."""
+    if model._is_precomputed:
+        raise ValueError(
+            f"{type(model).__name__} needs rows, not kernels='precomputed': how much each "
+            "kernel answers depends on where a row lies."
+        )
+    machine = Exchange() if model.solver == "mwu" else WorkingSets()
+    return replace(kernel_setup(model, rows), machine=machine)
+
+
+def learn_localized(model, setup, solve, rescue=None):
+    """A localized machine for each output.
+
+    ``solve(problem, tell)`` gives the ``Localized`` of one output; ``rescue`` is that of
+    ``each_output``.
+    """
+    rows, tell = setup.rows, Teller(model)
+    problems = rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
+    found, was_interrupted = each_output(
+        problems, lambda problem: solve(problem, tell), tell, rescue
+    )
+    warn_if_loose(found, max(model.tol, setup.machine.finest), type(model).__name__)
+    outputs = tuple(one.predictor for one in found)
+    n_support = int(np.any([one.support for one in found], axis=0).sum())
+    attributes = {
+        "kernels_": setup.kernels,
+        **{k: one_or_all([one.attributes[k] for one in found]) for k in found[0].attributes},
+        **certificate(found),
+        **support_attributes(n_support, rows),
+    }
+    return Learned(
+        outputs[0] if len(outputs) == 1 else Stacked(outputs),
+        attributes,
+        kept="the best gate so far is" if was_interrupted else None,
+    )
+
+
+def component_scores(setup, coefficients, biases=0.0, kernel_of=None):
+    """f_q(x) of every component, whose kernel is ``kernel_of[q]``; by default there is one each."""
+    n_components = len(coefficients)
+    return ComponentScores.of_machines(
+        setup.kernels, np.arange(n_components) if kernel_of is None else kernel_of, setup.rows.X,
+        coefficients, np.broadcast_to(biases, n_components), setup.rows.n_features,
+    )  # fmt: skip
+
+
+def kernel_success(model, setup, problem, rng, tell):
+    """For every kernel: its machines, what they have found, and all regressions as one function."""
+    singles = single_kernels(
+        setup.kernels, setup.rows.X, setup.machine, tol=model.tol, max_bytes=setup.max_bytes
+    )
+    folds = ()
+    if model.success == "out_of_fold":
+        folds = stratified_folds(problem.targets, model.n_folds, rng)
+
+    def learn(m):
+        return learn_success(
+            singles[m], problem, setup.rows.weight, C=model.success_C,
+            epsilon=model.success_epsilon, folds=folds,
+        )  # fmt: skip
+
+    found = side_by_side(learn, len(singles), model.n_jobs)
+    for m, success in enumerate(found):
+        tell(f"kernel {m}", {"held-out accuracy": float(success.share)})
+    coefficients = np.array([success.regression.dual_coef for success in found])
+    biases = [success.regression.bias for success in found]
+    return singles, found, component_scores(setup, coefficients, biases)
+
+
+def gate_values(self, X):
+    """How much each component answers for each row, shape (n_rows, n_components).
+
+    One such array for each class if there are more than two.
+    """
+    return gates_at(self, scored_rows(self, X))
+
+
+def gates_at(model, X):
+    """The gate, or that of every class, at rows that were checked."""
+    gates = model.gate_
+    return [gate(X) for gate in gates] if isinstance(gates, list) else gates(X)
