@@ -219,8 +219,8 @@ def _collapsed(model, bank, objective, found, X):
         now = objective.certified(now, 0.5 * model.tol, kept)
     bank, dual_coef = bank.take(kept), now.machine.dual_coef
     used = np.flatnonzero(dual_coef)
-    images = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))
-    kernels = LocalKernels.collapse(bank, now.weights, images, now.machine.bias)
+    feature_sums = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))
+    kernels = LocalKernels.collapse(bank, now.weights, feature_sums, now.machine.bias)
     gap = now.objective - (found.evaluation.objective - found.gap)
     return Chosen(bank, now, kernels, gap, found.n_rounds)
 
