@@ -18,7 +18,7 @@ SMALL = {
     "SPGGMKLClassifier": {"C": 1.0},
     "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
-    "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "random_state": 0},
+    "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "max_support": 1000, "random_state": 0},
     "LMKLClassifier": {"random_state": 0},
     "ConvexLMKLClassifier": {"C": 1.0, "random_state": 0},
     "SwMKLClassifier": {"C": 1.0},

@@ -9,7 +9,7 @@ from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 import nearlinear
-from nearlinear.estimators._base.old_model import require_memory
+from nearlinear.estimators._base.checks import require_memory
 
 
 def message(caught):

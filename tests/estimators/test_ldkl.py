@@ -13,9 +13,9 @@ from sklearn.svm import LinearSVC
 
 import nearlinear.estimators._base.trees as trees
 from nearlinear import LDKLClassifier, LDKLRegressor
-from nearlinear.estimators._base.rows import merge_rows
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.trees.soft import SoftPass
+from reference.training_rows import merge_rows
 
 each_solver = pytest.mark.parametrize("solver", ["adam", "sgd"])
 each_kind = pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])

@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 import nearlinear.estimators.llc_sapl as learned_anchors
 import nearlinear.solvers.anchors.adam as local_adam
 from nearlinear import LCCSVMClassifier, LLCSAPLClassifier, LLSVMClassifier
-from nearlinear.estimators._base.rows import merge_rows
 from nearlinear.solvers.watch import Progress
+from reference.training_rows import merge_rows
 
 each_solver = pytest.mark.parametrize("solver", ["adam", "sgd"])
 each_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])

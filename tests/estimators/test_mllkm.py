@@ -19,7 +19,7 @@ from nearlinear import (
     SequentialMKLClassifier,
     SequentialMKLRegressor,
 )
-from nearlinear.estimators._base import conformal_machine
+from nearlinear.estimators._base import conformal
 from nearlinear.kernels import candidates as conformal_bank
 from nearlinear.predictors import conformal_linear
 from nearlinear.solvers.conformal import local_kernels
@@ -95,7 +95,7 @@ def test_a_wave_is_learned_by_every_map(wave, profile, per_feature):
 @EACH_MAP
 def test_scores_are_those_of_the_dual_expansion(rows, profile, per_feature):
     X, y = rows
-    model = make(y, profile=profile, per_feature=per_feature).fit(X, y)
+    model = make(y, profile=profile, per_feature=per_feature, max_support=1000).fit(X, y)
     expected = reference.dual_scores(model, X)
     if y.dtype.kind == "f":
         expected = y.std() * expected + y.mean()
@@ -105,9 +105,9 @@ def test_scores_are_those_of_the_dual_expansion(rows, profile, per_feature):
 @EACH_BIAS
 def test_the_dual_expansion_has_its_bias(moons, bias):
     X, y = moons
-    model = classify(bias=bias).fit(X, y)
+    model = classify(bias=bias, max_support=1000).fit(X, y)
     np.testing.assert_allclose(score(model, X), reference.dual_scores(model, X), atol=1e-10)
-    coef = model._stream.dual_coef
+    coef = model._state.stream.dual_coef
     expected = {"none": 0.0, "penalized": coef.sum()}.get(bias, model.predictor_.biases[0])
     assert model.predictor_.biases[0] == pytest.approx(expected)
     if bias == "free":
@@ -116,9 +116,9 @@ def test_the_dual_expansion_has_its_bias(moons, bias):
 
 def test_support_rows_are_counted_and_prediction_needs_none(moons):
     X, y = moons
-    model = classify().fit(X, y)
+    model = classify(max_support=1000).fit(X, y)
     assert 0 < model.n_support_ < 200
-    assert model.n_support_ == np.count_nonzero(model._stream.dual_coef)
+    assert model.n_support_ == np.count_nonzero(model._state.stream.dual_coef)
     assert model.cost_.multiply_adds == 5 * model.n_kernels_  # two products and a profile
 
 
@@ -221,7 +221,7 @@ def test_weights_are_shares(rows):
 def test_features_on_the_fly_reach_the_objective_of_the_matrix(rows, per_feature, monkeypatch):
     X, y = rows
     by_matrix = make(y, per_feature=per_feature, tol=1e-3).fit(X, y)
-    monkeypatch.setattr(conformal_machine, "_GRAM_ROWS", 20)
+    monkeypatch.setattr(conformal, "_GRAM_ROWS", 20)
     by_features = make(y, per_feature=per_feature, tol=1e-3).fit(X, y)
     assert by_features.objective_ == pytest.approx(by_matrix.objective_, rel=1e-3)
     assert by_features.duality_gap_ <= 1e-3 * by_features.objective_
@@ -229,11 +229,11 @@ def test_features_on_the_fly_reach_the_objective_of_the_matrix(rows, per_feature
 
 @EACH_BIAS
 def test_more_rows_than_a_matrix_is_built_for(bias, rng, monkeypatch):
-    assert conformal_machine._GRAM_ROWS < 1100
+    assert conformal._GRAM_ROWS < 1100
     X = rng.uniform(-2.0, 2.0, (1100, 2))
     y = (np.sin(2.0 * X[:, 0]) + 0.3 * rng.standard_normal(1100) > X[:, 1]).astype(int)
     by_features = classify(n_anchors=6, C=0.1, bias=bias).fit(X, y)
-    monkeypatch.setattr(conformal_machine, "_GRAM_ROWS", 1100)
+    monkeypatch.setattr(conformal, "_GRAM_ROWS", 1100)
     by_matrix = classify(n_anchors=6, C=0.1, bias=bias).fit(X, y)
     assert by_features.objective_ == pytest.approx(by_matrix.objective_, rel=1e-2)
     assert np.mean(by_features.predict(X) == by_matrix.predict(X)) > 0.98
@@ -436,7 +436,7 @@ def test_the_unit_of_the_features_does_not_matter(rows, profile, per_feature):
 @EACH_REACH
 @pytest.mark.parametrize("gram_rows", [100, 2000], ids=["features", "matrix"])
 def test_many_rows_far_from_the_origin(per_feature, gram_rows, rng, monkeypatch):
-    monkeypatch.setattr(conformal_machine, "_GRAM_ROWS", gram_rows)
+    monkeypatch.setattr(conformal, "_GRAM_ROWS", gram_rows)
     X = rng.uniform(-2.0, 2.0, (1100, 2))
     y = (np.sin(2.0 * X[:, 0]) > X[:, 1]).astype(int)
     one = classify(per_feature=per_feature, anchors=X[:20]).fit(X, y)
@@ -522,7 +522,7 @@ def test_the_support_score_of_a_model_that_was_not_fitted(moons):
 
 @EACH_TASK
 def test_weight_k_equals_k_copies_on_features_on_the_fly(rows, rng, monkeypatch):
-    monkeypatch.setattr(conformal_machine, "_GRAM_ROWS", 20)
+    monkeypatch.setattr(conformal, "_GRAM_ROWS", 20)
     X, y = rows
     weight = rng.integers(0, 4, len(y))
     weighted = make(y, anchors="kmeans").fit(X, y, sample_weight=weight)
@@ -587,7 +587,7 @@ def test_errors_within_epsilon_are_free(wave, bias):
 @EACH_REACH
 @pytest.mark.parametrize("refinement", [None, "kernels"])
 def test_the_number_of_threads_does_not_change_a_bit(per_feature, refinement, rng, monkeypatch):
-    monkeypatch.setattr(conformal_machine, "_GRAM_ROWS", 100)
+    monkeypatch.setattr(conformal, "_GRAM_ROWS", 100)
     for module in (conformal_bank, local_kernels):
         monkeypatch.setattr(module, "_TILE", 1 << 10)
     monkeypatch.setattr(conformal_linear, "_BLOCK_ROWS", 64)
@@ -603,7 +603,7 @@ def test_the_number_of_threads_does_not_change_a_bit(per_feature, refinement, rn
 def test_float32_rows_give_a_float32_model(rows):
     X, y = rows
     anchors = X[::10].astype(np.float32)  # a sample of rows depends on their bits
-    model = make(y, anchors=anchors).fit(X.astype(np.float32), y)
+    model = make(y, anchors=anchors, max_support=1000).fit(X.astype(np.float32), y)
     arrays = model.predictor_.to_arrays()
     for name in ("anchors", "gammas", "weights", "biases"):
         assert arrays[name].dtype == np.float32
@@ -651,11 +651,11 @@ def test_every_round_is_reported_if_asked(rows, capsys):
 def interrupt(monkeypatch, last_round):
     """Ctrl-C while the round after ``last_round`` is at work."""
 
-    def stop(progress):
-        if progress.step > last_round:
+    def stop(tell, step, figures):
+        if int(step.removeprefix("round ")) > last_round:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(conformal_machine, "teller", lambda *_: stop)
+    monkeypatch.setattr(conformal.Teller, "__call__", stop)
 
 
 @pytest.mark.parametrize("data", ["moons", "wave"])
@@ -664,7 +664,7 @@ def test_an_interrupted_fit_keeps_what_it_has(rows, max_kernels, monkeypatch):
     X, y = rows
     tight = make(y, tol=1e-4).fit(X, y)
     interrupt(monkeypatch, last_round=1)
-    model = make(y, tol=1e-4, max_insertions=2, max_kernels=max_kernels)
+    model = make(y, tol=1e-4, max_insertions=2, max_kernels=max_kernels, max_support=1000)
     with pytest.raises(KeyboardInterrupt, match="Interrupted: the last weights are kept"):
         model.fit(X, y)
     assert model.objective_ >= tight.objective_ * (1 - 1e-4)
@@ -673,6 +673,18 @@ def test_an_interrupted_fit_keeps_what_it_has(rows, max_kernels, monkeypatch):
     assert model.kernel_weights_.sum() == pytest.approx(1.0)
     monkeypatch.undo()
     assert np.isfinite(score(model.partial_fit(X, y).finish(), X)).all()  # and goes on
+
+
+def test_an_interrupted_refinement_keeps_the_chosen_kernels(moons, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conformal, "refine", stop)
+    model = classify(refinement="kernels")
+    with pytest.raises(KeyboardInterrupt, match="Interrupted: the last weights are kept"):
+        model.fit(*moons)
+    assert is_row(model.anchors_, moons[0]).all()
+    assert model.score(*moons) > 0.85
 
 
 def test_an_interruption_before_the_last_class_leaves_no_model(blobs, monkeypatch):
@@ -710,7 +722,7 @@ def test_too_little_memory_is_refused_before_anything_is_taken(rng):
 )
 def test_a_fit_takes_no_more_memory_than_it_says(n_rows, n_features, per_feature, rng, monkeypatch):
     sizes = []
-    monkeypatch.setattr(conformal_machine, "require_memory", lambda size, *_: sizes.append(size))
+    monkeypatch.setattr(conformal, "require_memory", lambda size, *_: sizes.append(size))
     X = rng.standard_normal((n_rows, n_features))
     y = (X[:, 0] ** 2 > 0.5).astype(int)
     tracemalloc.start()

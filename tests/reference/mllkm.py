@@ -34,7 +34,7 @@ def candidates(X, anchors, profile="gaussian", per_feature=False, power=0.5):
 
 def dual_scores(model, X):
     """Σ_i a_i Σ_m β_m k_m(x_i, x) + b of every machine, kernel by kernel."""
-    stream, found = model._stream, []
+    stream, found = model._state.stream, []
     for coef, machine in zip(stream.dual_coef.T, stream.machines, strict=True):
         bank = machine.bank
         gram = sum(

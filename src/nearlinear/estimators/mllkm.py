@@ -2,47 +2,174 @@
 
 from numbers import Real
 
-import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from ..solvers.machine.problem import DualProblem
-from ._base.conformal_doc import documents_conformal
-from ._base.conformal_machine import CONFORMAL_CONSTRAINTS, ConformalMachine
-from ._base.constraints import SHARED, at_least
-from ._base.labels import row_weights
-from ._base.old_model import LocalClassifier, LocalRegressor
-from ._base.rows import class_targets
-from ._base.whole_fit import whole_fit
+from ..kernels.conformal import PROFILES
+from ._base.checks import Interval, at_least, fit_context, one_of, shared
+from ._base.conformal_stream import finish, learn, learn_more
+from ._base.input import scored_rows, stream_rows
+from ._base.model import Model
+
+_CONSTRAINTS = {
+    **shared("C", "bias", "tol", "max_iter", "max_memory", "n_jobs", "random_state", "verbose"),
+    "profile": [one_of(*PROFILES)],
+    "per_feature": ["boolean"],
+    "length_exponent": [Interval(Real, 0, 1, closed="both")],
+    "bandwidths": ["array-like", None],
+    "anchors": [one_of("rows", "kmeans"), "array-like"],
+    "n_anchors": [at_least(1), None],
+    "selection_rows": [at_least(1), None],
+    "max_kernels": [at_least(1), None],
+    "refinement": [one_of("models", "kernels"), None],
+    "max_insertions": [at_least(1)],
+    "chunk_size": [at_least(1), None],
+    "max_support": [at_least(1), None],
+}
 
 
-@documents_conformal()
-class MLLKMClassifier(LocalClassifier, ConformalMachine):
-    r"""Multiple locally linear kernel machine: few linear models, each local.
+def support_score(self, X):
+    """How strongly the nearest kernel answers for each row: 0 where the model knows nothing.
+
+    The profiles "linear" and "square" are exactly zero far from all anchors. The others are all
+    but zero there.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        Numbers between 0 and 1.
+    """
+    X = scored_rows(self, X)  # first: says so if there is nothing fitted yet
+    return self.predictor_.support_score(X, n_jobs=self.n_jobs)
+
+
+ANCHORS = property(lambda self: self.predictor_.anchors, doc="Anchors of the kernels in use.")
+GAMMAS = property(lambda self: self.predictor_.gammas, doc="Bandwidths γ of the kernels in use.")
+
+
+class MLLKMClassifier(ClassifierMixin, Model):
+    r"""Multiple locally linear kernel machine: few linear models, each of them local.
 
     Minimizes, over kernel weights :math:`\beta` on the simplex and local models :math:`w_m`,
 
     .. math:: \frac12 \sum_m \|w_m\|^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_m \sqrt{\beta_m} \langle w_m, \phi_m(x) \rangle + b,
 
-    where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m`. Candidates are
-    all pairs of an anchor and a bandwidth; most get no weight. The rest collapses to one linear
-    model per kernel, so that prediction costs two products per kernel and needs no support rows.
+    where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m`. The candidates
+    are all pairs of an anchor and a bandwidth. Most of them get no weight. The others collapse to
+    one linear model for each kernel. So prediction costs two products for each kernel and needs no
+    support rows.
 
     Parameters
     ----------
-    %(parameters)s
+    profile : {"gaussian", "exponential", "linear", "square"}, default="gaussian"
+        How a kernel fades with the distance r from its anchor: exp(−γr²), exp(−γr), (1 − γr)₊ or
+        (1 − γr²)₊. The last two are exactly zero far away.
+    per_feature : bool, default=False
+        If True, a kernel fades in every feature on its own. The model is then a sum of functions
+        of single features.
+    C : float, default=10.0
+        Weight of the losses: a larger C fits the training rows more closely.
+    length_exponent : float between 0 and 1, default=0.5
+        Every kernel is divided by its mean squared length to this power. 0 keeps few and wide
+        kernels. 1 gives narrow kernels an equal chance and keeps more of them.
+    bandwidths : array or None, default=None
+        The γ of the candidates, in units of 1/s: a larger γ makes a narrower kernel. s is the
+        median squared distance between distinct rows; of more than 500 rows, about 500 stand for
+        all. With ``per_feature``, s is 0.91 times the mean variance of a feature: the median
+        squared difference of two values, if they are normal. "exponential" and "linear" take the
+        root of s. "linear" and "square" take half the γ, since they end where the others only
+        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+    anchors : {"rows", "kmeans"} or array, default="rows"
+        Where kernels may stand: on training rows, on the centers of k-means, or on these points.
+    n_anchors : int or None, default=2000
+        The most places where kernels may stand. Of more rows, a random sample is taken. None takes
+        all rows. More places give a better choice and take more time.
+    selection_rows : int or None, default=20_000
+        If there are more rows, so many of them choose the kernels. All rows then weigh the chosen
+        kernels and fit the models. The certificate holds for all rows. None lets all rows choose.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the model has a constant, and whether the penalty counts it as a weight.
+    max_kernels : int or None, default=None
+        The most kernels for each output. The most important ones are kept and weighed again.
+        None sets no limit.
+    refinement : {"models", "kernels"} or None, default=None
+        What happens after the choice of kernels. "models" fits the local models again, without the
+        pressure to be few. "kernels" improves models, anchors and bandwidths together by gradient;
+        anchors then leave the rows. A stream goes on from the kernels as they were chosen.
+    max_insertions : int, default=30
+        The most kernels that enter in one round. More of them make fewer and longer rounds.
+    chunk_size : int or None, default=None
+        Candidates arrive in chunks of this size. Those once refused are tried again after the last
+        chunk. None looks at all candidates in every round.
+    max_support : int or None, default=None
+        The most rows that a stream stores. From more rows it keeps a random sample, with some rows
+        of each class, however rare it is. The stored rows together weigh no more than so many rows
+        of the stream. So the model is about that of a fit to as many random rows, after any number
+        of passes. ``fit`` learns from all rows; with ``max_support`` it then stores a sample of
+        them, from which ``partial_fit`` can go on. None stores all rows of a stream, so that
+        ``finish`` gives what ``fit`` gives; ``fit`` itself then stores no rows.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all
+        candidates. Where a sample of the rows chooses, its search ends at 0.05.
+    max_iter : int, default=100
+        The most rounds in which kernels enter.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on the weight of each class. "balanced" gives all classes the same total weight.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of anchors, of k-means, of the rows that a stream stores within
+        ``max_support``, and of the order of its steps.
+    verbose : int, default=0
+        1 prints a line for every round.
 
     Attributes
     ----------
-    %(attributes)s
+    classes_ : array of shape (n_classes,)
+        The labels.
+    anchors_ : array of shape (n_kernels, n_features)
+        Anchors of the kernels in use.
+    gammas_ : array of shape (n_kernels,)
+        Bandwidths γ of the kernels in use.
+    n_kernels_ : int
+        Number of kernels in use.
+    kernel_weights_ : array of shape (n_kernels,) or (n_classes, n_kernels)
+        Weights of the kernels, before any refinement; one row for
+        each class if there are more than two.
+    objective_ : float
+        After ``fit`` or ``finish``: the value of the training objective, summed
+        over classes, before any
+        refinement, in double precision.
+    duality_gap_ : float
+        After ``fit`` or ``finish``: how far ``objective_`` is above its optimum over all
+        candidates, at most.
+    n_priced_ : int
+        After ``fit`` or ``finish``: number of candidates that ``duality_gap_`` covers.
+    n_iter_ : int
+        After ``fit`` or ``finish``: number of rounds of the slowest class.
+    n_support_ : int
+        Number of rows with a coefficient that is not zero. Prediction does not need these rows.
+    predictor_ : ConformalLinear
+        Anchors, bandwidths and local models: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
-    Follows [1]_. Differs in: a bias, which ``bias="none"`` takes away; kernels divided by a power
-    of their length, and all by the median squared distance of the rows, so that C does not depend
-    on their scale; bandwidths relative to the data; many kernels enter per round; Newton steps for
-    the weights; machines solved to a duality gap, without a Gram matrix beyond 500 rows; kernels
-    chosen on 20,000 rows at most; the certificate covers all candidates; optional refinement.
-    Several classes are solved one-vs-rest on shared candidates.
+    Follows [1]_. Differs in: there is a bias, unless ``bias="none"``. Kernels are divided by a
+    power of their length, and all of them by the median squared distance of the rows, so that C
+    does not depend on their scale. Bandwidths are relative to the data. Many kernels enter in one
+    round. Weights are found by Newton steps. Machines are solved to a duality gap, without a Gram
+    matrix beyond 500 rows. At most 20,000 rows choose the kernels. The certificate covers all
+    candidates. Models and kernels may be refined. Several classes are learned one against the
+    rest, on shared candidates.
 
     References
     ----------
@@ -57,7 +184,8 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
     True
     """
 
-    _parameter_constraints = {**CONFORMAL_CONSTRAINTS, "class_weight": SHARED["class_weight"]}
+    _takes_sparse = False
+    _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
 
     def __init__(
         self,
@@ -106,64 +234,162 @@ class MLLKMClassifier(LocalClassifier, ConformalMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _problems(self, rows):
-        C = self.C * rows.weight
-        return [DualProblem.of_signs(signs, C) for signs in rows.targets.T]
+    def _learn(self, rows):
+        return learn(self, rows)
 
-    @whole_fit
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None, sample_ids=None):
         """Learn from some rows of a stream; kernels around them may enter.
+
+        A stream begins with ``partial_fit``, or with a ``fit`` for which ``max_support`` is given.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Rows; those of the first call also set the scale of the kernels.
+            Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Labels.
         classes : array or None
-            All labels that will come; needed in the first call.
+            All labels that will come. The first call needs them.
         sample_weight : array of shape (n_samples,) or None
             Weights of the rows.
         sample_ids : array of whole numbers or None
-            Identities of the rows: one that is stored already is replaced, not stored twice. None
-            stands for rows never seen before; on a budget ``max_support`` the weight of a row
-            that equals a stored one is added to it.
+            Identities of the rows. A row whose identity is stored already replaces the stored row.
+            None stands for rows never seen before; with ``max_support``, the weight of a row that
+            equals a stored row is added to it.
 
         Returns
         -------
         self
         """
-        X, labels, weight = self._stream_rows(X, y, classes, sample_weight)
-        return self._take_in(X, labels, weight, sample_ids)
+        return self._go_on(stream_rows(self, X, y, sample_weight, classes), sample_ids)
 
-    def _targets(self, y):
-        return class_targets(y.astype(np.intp), len(self.classes_), np.float64)
+    def _learn_more(self, rows, sample_ids):
+        return learn_more(self, rows, sample_ids)
 
-    def _stored_targets(self, rows):
-        return rows.labels
+    finish, support_score = finish, support_score
+    anchors_, gammas_ = ANCHORS, GAMMAS
 
 
-@documents_conformal()
-class MLLKMRegressor(LocalRegressor, ConformalMachine):
-    r"""Multiple locally linear kernel machine for regression.
+class MLLKMRegressor(RegressorMixin, Model):
+    r"""Multiple locally linear kernel machine for regression: few linear models, each local.
 
-    Minimizes the objective of :class:`MLLKMClassifier` with the loss
-    :math:`\max(0,\, |y_i - f(x_i)| - \epsilon)`, the values in units of their spread.
+    Minimizes, over kernel weights :math:`\beta` on the simplex and local models :math:`w_m`,
+
+    .. math:: \frac12 \sum_m \|w_m\|^2 + C \sum_i \max(0,\, |y_i - f(x_i)| - \epsilon), \quad
+              f(x) = \sum_m \sqrt{\beta_m} \langle w_m, \phi_m(x) \rangle + b,
+
+    where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m` and :math:`y` is
+    in units of its spread.
 
     Parameters
     ----------
-    %(parameters)s
+    profile : {"gaussian", "exponential", "linear", "square"}, default="gaussian"
+        How a kernel fades with the distance r from its anchor: exp(−γr²), exp(−γr), (1 − γr)₊ or
+        (1 − γr²)₊. The last two are exactly zero far away.
+    per_feature : bool, default=False
+        If True, a kernel fades in every feature on its own. The model is then a sum of functions
+        of single features.
+    C : float, default=10.0
+        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
+        epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
+        y, divide both by np.std(y); dividing by ``target_spread_`` is exact.
+    length_exponent : float between 0 and 1, default=0.5
+        Every kernel is divided by its mean squared length to this power. 0 keeps few and wide
+        kernels. 1 gives narrow kernels an equal chance and keeps more of them.
+    bandwidths : array or None, default=None
+        The γ of the candidates, in units of 1/s: a larger γ makes a narrower kernel. s is the
+        median squared distance between distinct rows; of more than 500 rows, about 500 stand for
+        all. With ``per_feature``, s is 0.91 times the mean variance of a feature: the median
+        squared difference of two values, if they are normal. "exponential" and "linear" take the
+        root of s. "linear" and "square" take half the γ, since they end where the others only
+        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+    anchors : {"rows", "kmeans"} or array, default="rows"
+        Where kernels may stand: on training rows, on the centers of k-means, or on these points.
+    n_anchors : int or None, default=2000
+        The most places where kernels may stand. Of more rows, a random sample is taken. None takes
+        all rows. More places give a better choice and take more time.
+    selection_rows : int or None, default=20_000
+        If there are more rows, so many of them choose the kernels. All rows then weigh the chosen
+        kernels and fit the models. The certificate holds for all rows. None lets all rows choose.
+    bias : {"free", "penalized", "none"}, default="free"
+        Whether the model has a constant, and whether the penalty counts it as a weight. The
+        center of y is added in any case.
+    max_kernels : int or None, default=None
+        The most kernels. The most important ones are kept and weighed again.
+        None sets no limit.
+    refinement : {"models", "kernels"} or None, default=None
+        What happens after the choice of kernels. "models" fits the local models again, without the
+        pressure to be few. "kernels" improves models, anchors and bandwidths together by gradient;
+        anchors then leave the rows. A stream goes on from the kernels as they were chosen.
+    max_insertions : int, default=30
+        The most kernels that enter in one round. More of them make fewer and longer rounds.
+    chunk_size : int or None, default=None
+        Candidates arrive in chunks of this size. Those once refused are tried again after the last
+        chunk. None looks at all candidates in every round.
+    max_support : int or None, default=None
+        The most rows that a stream stores. From more rows it keeps a random sample. The stored
+        rows together weigh no more than so many rows of the stream. So the model is about that of
+        a fit to as many random rows, after any number of passes. ``fit`` learns from all rows; with
+        ``max_support`` it then stores a sample of them, from which ``partial_fit`` can go on. None
+        stores all rows of a stream, so that ``finish`` gives what ``fit`` gives; ``fit`` itself
+        then stores no rows.
+    tol : float, default=1e-2
+        Learning stops when the objective is within this fraction of its optimum over all
+        candidates. Where a sample of the rows chooses, its search ends at 0.05.
+    max_iter : int, default=100
+        The most rounds in which kernels enter.
+    max_memory : float or None, default=None
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+    n_jobs : int or None, default=None
+        Number of threads. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of anchors, of k-means, of the rows that a stream stores within
+        ``max_support``, and of the order of its steps.
+    verbose : int, default=0
+        1 prints a line for every round.
 
     Attributes
     ----------
-    %(attributes)s
+    target_spread_ : float
+        The spread of the training values: their standard deviation, after values that lie more
+        than three interquartile ranges beyond the quartiles have been moved to there.
+        ``objective_`` and ``duality_gap_`` are in units of its square. In a stream, the spread of
+        the values of the first call; after ``finish``, of all stored values.
+    anchors_ : array of shape (n_kernels, n_features)
+        Anchors of the kernels in use.
+    gammas_ : array of shape (n_kernels,)
+        Bandwidths γ of the kernels in use.
+    n_kernels_ : int
+        Number of kernels in use.
+    kernel_weights_ : array of shape (n_kernels,)
+        Weights of the kernels, before any refinement.
+    objective_ : float
+        After ``fit`` or ``finish``: the value of the training objective, before any
+        refinement, in double precision.
+    duality_gap_ : float
+        After ``fit`` or ``finish``: how far ``objective_`` is above its optimum over all
+        candidates, at most.
+    n_priced_ : int
+        After ``fit`` or ``finish``: number of candidates that ``duality_gap_`` covers.
+    n_iter_ : int
+        After ``fit`` or ``finish``: number of rounds.
+    n_support_ : int
+        Number of rows with a coefficient that is not zero. Prediction does not need these rows.
+    predictor_ : ConformalLinear
+        Anchors, bandwidths and local models: all that prediction needs.
+    cost_ : Cost
+        What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
 
     Notes
     -----
     See :class:`MLLKMClassifier`; the paper has no regression.
     """
 
-    _parameter_constraints = {**CONFORMAL_CONSTRAINTS, "epsilon": [at_least(0.0, Real)]}
+    _takes_sparse = False
+    _parameter_constraints = {**_CONSTRAINTS, **shared("epsilon")}
 
     def __init__(
         self,
@@ -212,37 +438,36 @@ class MLLKMRegressor(LocalRegressor, ConformalMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _problems(self, rows):
-        values = self._units.scaled(rows.targets[:, 0])
-        return [DualProblem.of_values(values, self.C * rows.weight, self.epsilon)]
+    def _learn(self, rows):
+        return learn(self, rows)
 
-    @whole_fit
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None, sample_ids=None):
         """Learn from some rows of a stream; kernels around them may enter.
+
+        A stream begins with ``partial_fit``, or with a ``fit`` for which ``max_support`` is given.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Rows; those of the first call also set the scale of the kernels.
+            Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
-            Values; those of the first call also set their scale.
+            Values. Those of the first call also set their unit.
         sample_weight : array of shape (n_samples,) or None
             Weights of the rows.
         sample_ids : array of whole numbers or None
-            Identities of the rows: one that is stored already is replaced, not stored twice. None
-            stands for rows never seen before; on a budget ``max_support`` the weight of a row
-            that equals a stored one is added to it.
+            Identities of the rows. A row whose identity is stored already replaces the stored row.
+            None stands for rows never seen before; with ``max_support``, the weight of a row that
+            equals a stored row is added to it.
 
         Returns
         -------
         self
         """
-        first = not hasattr(self, "predictor_")
-        X, y = self._check_training_rows(X, y, reset=first, y_numeric=True)
-        return self._take_in(X, y.astype(np.float64), row_weights(X, sample_weight), sample_ids)
+        return self._go_on(stream_rows(self, X, y, sample_weight), sample_ids)
 
-    def _targets(self, y):
-        return y[:, None]
+    def _learn_more(self, rows, sample_ids):
+        return learn_more(self, rows, sample_ids)
 
-    def _stored_targets(self, rows):
-        return rows.targets[:, 0].astype(np.float64)
+    finish, support_score = finish, support_score
+    anchors_, gammas_ = ANCHORS, GAMMAS

@@ -144,7 +144,6 @@ def _model_of(header, checked, arrays):
     n_rows = checked.record.get("training_rows")
     n_rows = n_rows if type(n_rows) is int else None
     estimator._training = Training(n_rows, is_from_file=True, preparation=checked.preparation)
-    estimator._is_loaded, estimator._preparation = True, checked.preparation
     if checked.feature_names is not None and not steps:
         estimator.feature_names_in_ = np.array(checked.feature_names, dtype=object)
     return _as_saved(steps, estimator, checked.record.get("steps"))

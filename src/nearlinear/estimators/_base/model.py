@@ -88,11 +88,11 @@ class Model(BaseEstimator):
             learned = self._learn(rows)
         return self._settle(learned, rows.X.shape[0], rows.attributes)
 
-    def _go_on(self, rows):
-        """Learn on from the rows of a stream; a method that can adds ``_learn_more(rows)``."""
+    def _go_on(self, rows, *more):
+        """Learn on from rows of a stream; a method that can adds ``_learn_more(rows, *more)``."""
         n_before = (self._training.n_rows or 0) if hasattr(self, "_training") else 0
         with one_blas_thread():
-            learned = self._learn_more(rows)
+            learned = self._learn_more(rows, *more)
         return self._settle(learned, n_before + rows.X.shape[0], rows.attributes)
 
     def _settle(self, learned, n_rows=None, of_rows=None):

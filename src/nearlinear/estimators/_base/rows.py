@@ -76,19 +76,6 @@ class TrainingRows:
         return replace(found, weight=total, n_distinct=int(np.count_nonzero(is_new_row)))
 
 
-def merge_rows(X, labels, weight, n_classes):
-    """Canonical training rows of classes, from validated arrays."""
-    targets = class_targets(labels, n_classes, X.dtype)
-    return TrainingRows(X, labels, targets, weight, X.shape[0]).merged()
-
-
-def merge_regression_rows(X, y, weight):
-    """Canonical training rows of a regression: one target column, all labels 0."""
-    labels, targets = np.zeros(len(y), dtype=np.intp), y[:, None].astype(X.dtype)
-    numbers = np.unique(y, return_inverse=True)[1]
-    return TrainingRows(X, labels, targets, weight, X.shape[0]).merged(numbers)
-
-
 def canonical_order(X, labels):
     """An order of rows that depends on their content alone, and a number for each distinct row.
 
@@ -114,13 +101,6 @@ def content_ids(X, y, salt):
     """Whole numbers, the same for rows of the same content and target; ``salt`` is a stream's."""
     seed = int(salt) % 2**32
     return _hash_rows(np.column_stack([X, y]).astype(np.float64), seed).view(np.int64)
-
-
-def class_targets(labels, n_classes, dtype):
-    """±1 targets: one column for two classes, else one column per class."""
-    if n_classes == 2:
-        return np.where(labels == 1, 1, -1).astype(dtype)[:, None]
-    return np.where(labels[:, None] == np.arange(n_classes), 1, -1).astype(dtype)
 
 
 def _hash_rows(X, seed):
