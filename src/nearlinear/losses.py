@@ -3,6 +3,10 @@
 Targets of classes are a matrix of −1 and +1 with one column per output. Binary problems have one
 column; several classes have one column each, of which exactly one entry per row is +1. Targets of
 a regression are one column of numbers.
+
+Some losses have more. ``dual_box(C)`` gives u and r of max Σα − ½‖Σ α_i y_i z_i‖² − ½ Σ r_i α_i²,
+0 ≤ α ≤ u, which is then the dual of a linear model. ``margin_slopes`` are p and q of the slope
+p + q ξ at slack ξ = max(0, 1 − y f).
 """
 
 from dataclasses import dataclass
@@ -14,22 +18,32 @@ import numpy as np
 class Hinge:
     """Σ_c max(0, 1 − y_c f_c)."""
 
+    margin_slopes = 1.0, 0.0
+
     def value(self, scores, targets):
         return np.maximum(0.0, 1.0 - targets * scores).sum(axis=1)
 
     def slope(self, scores, targets):
         return np.where(targets * scores < 1.0, -targets, 0.0).astype(scores.dtype, copy=False)
 
+    def dual_box(self, C):
+        return C, np.zeros_like(C)
+
 
 @dataclass(frozen=True)
 class SquaredHinge:
     """Σ_c max(0, 1 − y_c f_c)²."""
+
+    margin_slopes = 0.0, 2.0
 
     def value(self, scores, targets):
         return (np.maximum(0.0, 1.0 - targets * scores) ** 2).sum(axis=1)
 
     def slope(self, scores, targets):
         return -2.0 * targets * np.maximum(0.0, 1.0 - targets * scores)
+
+    def dual_box(self, C):
+        return np.full_like(C, np.inf), 0.5 / C
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from sklearn.utils import check_random_state
 
 from ..gates.anchors import SoftAssignment
 from ..gates.clustering import assign, fit_anchors, limit_to_distinct
+from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.anchors.fixed_gate import solve_local_models
@@ -117,7 +118,7 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         common = 1.0 / np.sqrt(self.alignment)
         codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (n_rows, 1))
         solution, certified = solve_local_models(
-            rows.X, indices, codes, rows.targets, loss=self.loss, C=self.C * rows.weight,
+            rows.X, indices, codes, rows.targets, loss=LOSSES[self.loss], C=self.C * rows.weight,
             n_components=wanted + 1, tol=self.tol, max_iter=self.max_iter, rng=rng,
             n_jobs=self.n_jobs,
         )  # fmt: skip

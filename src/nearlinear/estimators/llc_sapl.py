@@ -286,7 +286,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             patience=self.n_iter_no_change if self.early_stopping else np.inf,
         )
         objective = training_objective(
-            train.X, train.targets, train.weight, start, n_neighbors, setting.loss,
+            train.X, train.targets, train.weight, start, n_neighbors, LOSSES[setting.loss],
             self._weight_of_losses(train, setting),
         )  # fmt: skip
         watch(Progress(0, objective, state=start))
@@ -407,7 +407,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             indices = np.hstack([indices, np.full(shape, n_anchors, dtype=indices.dtype)])
             codes = np.hstack([codes, np.ones(shape, dtype=codes.dtype)])
         solution, _ = solve_local_models(
-            self._local_features(rows.X), indices, codes, rows.targets, loss=setting.loss,
+            self._local_features(rows.X), indices, codes, rows.targets, loss=LOSSES[setting.loss],
             C=C * rows.weight, n_components=n_anchors + setting.has_root, tol=tol,
             max_iter=max_iter, rng=rng, n_jobs=self.n_jobs,
         )  # fmt: skip
@@ -430,7 +430,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         if self._engine(rows) == "sgd":
             train_by_sgd(
                 rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
-                loss=setting.loss, C=C, n_epochs=n_epochs,
+                loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs,
                 anchor_rate=usual_anchor_rate(rows.X), rng=rng,
             )  # fmt: skip
             return

@@ -3,6 +3,7 @@
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.anchors.fixed_gate import solve_local_models
@@ -340,7 +341,7 @@ def _learn(model, rows, usual_coding, width):
     indices, codes = gate.codes(rows.X, model.n_jobs)
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
     solution, certified = solve_local_models(
-        rows.X if width else rows.X[:, :0], indices, codes, rows.targets, loss=model.loss,
+        rows.X if width else rows.X[:, :0], indices, codes, rows.targets, loss=LOSSES[model.loss],
         C=model.C * rows.weight, n_components=len(anchors), tol=model.tol,
         max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
     )  # fmt: skip

@@ -22,7 +22,7 @@ def problem(rng):
 def solve(problem, loss, *, C=1.0, tol=1e-6, seed=0, n_jobs=None, start=None, outputs=slice(None)):
     X, indices, codes, targets = problem
     return solve_local_models(
-        X, indices, codes, targets[:, outputs], loss=loss, C=np.full(50, C), n_components=4,
+        X, indices, codes, targets[:, outputs], loss=LOSSES[loss], C=np.full(50, C), n_components=4,
         tol=tol, max_iter=20_000, rng=np.random.RandomState(seed), n_jobs=n_jobs, start=start,
     )  # fmt: skip
 

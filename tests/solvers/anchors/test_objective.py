@@ -19,7 +19,7 @@ def test_objective_is_the_weighted_mean_loss_and_the_norm(rng, loss, width, as_r
     anchors = rng.standard_normal((5, 3))
     weights, biases = rng.standard_normal((5, width, 3)), rng.standard_normal((5, 3))
     model = LocalModels(anchors, 0.7, weights, biases)
-    found = training_objective(as_rows(X), targets, weight, model, 2, loss, 4.0)
+    found = training_objective(as_rows(X), targets, weight, model, 2, LOSSES[loss], 4.0)
     gamma = codes.soft(X, anchors, 2, 0.7)
     values = LOSSES[loss].value(kronecker.scores(X[:, :width], gamma, weights, biases), targets)
     norm = 0.5 * (np.sum(weights**2) + np.sum(biases**2))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from nearlinear import losses
 from nearlinear.gates.anchors import InverseDistance, SoftAssignment
 from nearlinear.solvers.anchors.sgd import RowTrainer
 from nearlinear.solvers.solution import LocalModels
@@ -49,7 +50,8 @@ def run(problem, *, loss="hinge", anchor_rate=0.5, ridge=0.05, as_rows=np.asarra
     X, targets, row_weight, model = problem
     trainer = RowTrainer.start_from(model, as_rows(X), 10.0, anchor_rate)
     trainer.train(
-        as_rows(X), targets, row_weight, gate or soft_gate(model), loss=loss, ridge=ridge,
+        as_rows(X), targets, row_weight, gate or soft_gate(model),
+        loss=losses.LOSSES[loss], ridge=ridge,
         rng=InOrder(),
     )  # fmt: skip
     return trainer

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.anchors import SoftAssignment
+from nearlinear.losses import LOSSES
 from nearlinear.solvers.anchors.sgd import RowTrainer, _as_csr, train_by_sgd
 from nearlinear.solvers.solution import LocalModels
 from nearlinear.solvers.watch import Watch
@@ -42,7 +43,7 @@ def soft_gate(model):
 
 def feed(trainer, X, targets, gate, portion, **settings):
     """Train on rows in their order, ``portion`` at a time."""
-    settings = {"loss": "hinge", "ridge": 0.01, **settings}
+    settings = {"loss": LOSSES["hinge"], "ridge": 0.01, **settings}
     for first in range(0, X.shape[0], portion):
         rows = slice(first, first + portion)
         weight = np.ones(X[rows].shape[0])
@@ -58,7 +59,7 @@ def test_the_size_of_the_portions_does_not_matter(start, problem, loss, portion,
     models = []
     for size in (portion, 200):
         trainer = RowTrainer.start_from(start, X, 10.0, anchor_rate)
-        models.append(feed(trainer, X, targets, soft_gate(start), size, loss=loss))
+        models.append(feed(trainer, X, targets, soft_gate(start), size, loss=LOSSES[loss]))
     for name in ("anchors", "weights", "biases"):
         np.testing.assert_allclose(*(getattr(m, name) for m in models), atol=1e-10)
 
@@ -111,7 +112,7 @@ def test_training_learns_what_no_line_can(start, problem, loss, as_rows):
     X, targets = problem
     watch = Watch()
     train_by_sgd(
-        as_rows(X), targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss=loss,
+        as_rows(X), targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss=LOSSES[loss],
         C=10.0, n_epochs=10, anchor_rate=0.1, rng=np.random.RandomState(0),
     )  # fmt: skip
     gamma = soft_gate(watch.best)(X)
@@ -124,7 +125,8 @@ def test_every_epoch_is_recorded_with_its_objective(start, problem):
     X, targets = problem
     watch = Watch()
     train_by_sgd(
-        X, targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss="hinge", C=10.0,
+        X, targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS,
+        loss=LOSSES["hinge"], C=10.0,
         n_epochs=5, anchor_rate=0.1, rng=np.random.RandomState(0),
     )  # fmt: skip
     objectives = [progress.objective for progress in watch.history]
@@ -135,7 +137,8 @@ def test_training_stops_when_the_watch_has_waited_long_enough(start, problem):
     X, targets = problem
     watch = Watch(None, lambda model: 0.0, patience=2)
     train_by_sgd(
-        X, targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS, loss="hinge", C=10.0,
+        X, targets, np.ones(200), start, watch, n_neighbors=N_NEIGHBORS,
+        loss=LOSSES["hinge"], C=10.0,
         n_epochs=50, anchor_rate=0.1, rng=np.random.RandomState(0),
     )  # fmt: skip
     assert watch.history[-1].step == 3  # the first is the best, two more are not better

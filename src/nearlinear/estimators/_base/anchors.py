@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_array
 
 from ...gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment, default_sharpness
 from ...gates.clustering import fit_anchors, fit_class_anchors, limit_to_distinct
+from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.sgd import RowTrainer
 from ...solvers.solution import LocalModels
@@ -94,7 +95,7 @@ def learn_more(model, rows, *, C, loss, coding, width, anchor_rate):
     weight_seen += rows.weight.sum()
     with keeping("what was learned from the rows so far is") as interruption:
         trainer.train(
-            rows.X, rows.targets.astype(np.float64), rows.weight, gate, loss=loss,
+            rows.X, rows.targets.astype(np.float64), rows.weight, gate, loss=LOSSES[loss],
             ridge=1.0 / (C * weight_seen), rng=rng,
         )  # fmt: skip
     found = trainer.model(before.dtype)

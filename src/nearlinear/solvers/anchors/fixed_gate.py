@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 
 from ..._compile import run_blocks
 from ...gates.blend import gated_gradient, gated_scores
-from ...losses import LOSSES
 from ..solution import GatedSolution
 from .dual import solve_gated_svm
 
@@ -63,18 +62,6 @@ def solve_gated_smooth(
     )
 
 
-def _hinge_box(C):
-    return C, np.zeros_like(C)
-
-
-def _squared_hinge_box(C):
-    return np.full_like(C, np.inf), 0.5 / C
-
-
-# Losses whose dual is a box: one coordinate-descent problem per output.
-_DUAL_BOXES = {"hinge": _hinge_box, "squared_hinge": _squared_hinge_box}
-
-
 def solve_local_models(
     X, indices, codes, targets, *, loss, C, n_components, tol, max_iter, rng, n_jobs, start=None
 ):
@@ -82,13 +69,13 @@ def solve_local_models(
 
     Returns the solution of all outputs and the list of solutions that carry the certificates.
     """
-    if loss not in _DUAL_BOXES:
+    if not hasattr(loss, "dual_box"):
         solution = solve_gated_smooth(
-            X, indices, codes, targets, loss=LOSSES[loss], C=C, n_components=n_components,
+            X, indices, codes, targets, loss=loss, C=C, n_components=n_components,
             tol=tol, max_iter=max_iter, start=start,
         )  # fmt: skip
         return solution, [solution]
-    upper, ridge = _DUAL_BOXES[loss](C)
+    upper, ridge = loss.dual_box(C)  # one problem of coordinate descent per output
     n_outputs = targets.shape[1]
     # one seed per output, drawn before any thread starts: the result does not depend on n_jobs
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_outputs)

@@ -62,9 +62,8 @@ class RowTrainer:
         the anchors as they are at each step.
         """
         order = rng.permutation(X.shape[0])
-        run = softmax_pass if loss == "log_loss" else margin_pass
-        # slope of the loss at slack ξ is p + q ξ: hinge (1, 0), squared hinge (0, 2)
-        straight, curved = {"hinge": (1.0, 0.0), "squared_hinge": (0.0, 2.0)}.get(loss, (0.0, 0.0))
+        run = margin_pass if hasattr(loss, "margin_slopes") else softmax_pass
+        straight, curved = getattr(loss, "margin_slopes", (0.0, 0.0))
         n_neighbors = gate.n_neighbors
         width = self.state.weights.shape[1]
         for start in range(0, len(order), _DENSE_ROWS):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._compile import compiled_fast_sums
 from ...gates.trees.balanced import answers_along_paths, hard_paths
-from ...losses import Hinge, LogLoss, SquaredError, SquaredHinge
+from ...losses import LogLoss, SquaredError
 from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
 from ..solution import GatedSolution
 from .soft import TreeGradients
@@ -84,12 +84,11 @@ def _sparse_sums(indptr, columns, data, paths, factors, out):
                     out[node, c, columns[t]] += factor * data[t]
 
 
-_NAMES = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
 _TOL, _MOST_EPOCHS = 1e-3, 200
 
 
 def can_polish(loss):
-    return isinstance(loss, Hinge | SquaredHinge | LogLoss | SquaredError)
+    return hasattr(loss, "dual_box") or isinstance(loss, LogLoss | SquaredError)
 
 
 def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=None):
@@ -100,9 +99,9 @@ def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=Non
     X = Z[:, :-1]
     X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
     common = dict(C=C * sample_weight, n_components=len(model.weights), tol=_TOL)
-    if type(loss) in _NAMES:
+    if hasattr(loss, "dual_box"):
         solution, _ = solve_local_models(
-            X, paths, codes, targets, loss=_NAMES[type(loss)], max_iter=_MOST_EPOCHS, rng=rng,
+            X, paths, codes, targets, loss=loss, max_iter=_MOST_EPOCHS, rng=rng,
             n_jobs=n_jobs, **common,
         )  # fmt: skip
     else:
