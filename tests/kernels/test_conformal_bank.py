@@ -172,14 +172,14 @@ def test_prices_are_the_quadratic_forms_of_the_kernels(
     bank = make(anchors, profile, per_feature)
     exact = [coef @ gram @ coef for gram in grams_of(bank, X, which)]
     np.testing.assert_allclose(
-        bank.prices(X, coef, which), exact, rtol=1e-4, atol=ulps(dtype, 500)
+        bank.quadratics(X, coef, which), exact, rtol=1e-4, atol=ulps(dtype, 500)
     )  # fmt: skip
 
 
 def test_prices_in_double_precision_are_exact(X, coef, anchors):
     bank = make(anchors)
     exact = [coef @ gram @ coef for gram in grams_of(bank, X)]
-    np.testing.assert_allclose(bank.prices(X, coef, np.arange(27)), exact, rtol=1e-11)
+    np.testing.assert_allclose(bank.quadratics(X, coef, np.arange(27)), exact, rtol=1e-11)
 
 
 @each_reach
@@ -203,7 +203,7 @@ def test_some_kernels_can_be_taken_as_a_bank(X, coef, anchors, per_feature):
     assert kernels_of(part) == kernels_of(bank, which)
     np.testing.assert_array_equal(part.divisors, bank.divisors[which])
     np.testing.assert_allclose(
-        part.prices(X, coef, np.arange(4)), bank.prices(X, coef, which), rtol=1e-12
+        part.quadratics(X, coef, np.arange(4)), bank.quadratics(X, coef, which), rtol=1e-12
     )
 
 
@@ -225,9 +225,12 @@ def test_two_banks_can_be_joined(X, coef, anchors, Z, per_feature):
     both = first.joined(second)
     assert kernels_of(both) == kernels_of(first) + kernels_of(second)
     np.testing.assert_array_equal(both.divisors, [*first.divisors, *second.divisors])
-    prices = [first.prices(X, coef, np.arange(27)), second.prices(X, coef, np.arange(2))]
+    quadratics = [
+        first.quadratics(X, coef, np.arange(27)),
+        second.quadratics(X, coef, np.arange(2)),
+    ]
     np.testing.assert_allclose(
-        both.prices(X, coef, np.arange(29)), np.concatenate(prices), rtol=1e-12
+        both.quadratics(X, coef, np.arange(29)), np.concatenate(quadratics), rtol=1e-12
     )
 
 
@@ -293,7 +296,7 @@ def test_kernels_that_hold_only_their_anchor_become_zero(X, coef, partly_empty, 
     bank.normalize(traces, exponent, 2.0)
     np.testing.assert_array_equal(np.isinf(bank.divisors), is_empty)
     everyone, images = np.arange(12), bank.collect(X, coef, np.arange(12))
-    np.testing.assert_array_equal(bank.prices(X, coef, everyone)[is_empty], np.zeros(4))
+    np.testing.assert_array_equal(bank.quadratics(X, coef, everyone)[is_empty], np.zeros(4))
     np.testing.assert_array_equal(bank.scores(X, images, everyone)[is_empty], np.zeros((4, 30)))
     empty = np.flatnonzero(is_empty)
     np.testing.assert_array_equal(bank.gram(X, empty, np.ones(4)), np.zeros((30, 30)))
@@ -304,7 +307,7 @@ def test_all_kernels_may_hold_nothing(X, coef):
     alone = np.repeat(X[3:4] + 100.0, 30, axis=0)
     bank.normalize(bank.traces(alone, np.ones(30)), 0.5, 1.0)
     assert np.isinf(bank.divisors).all()
-    np.testing.assert_array_equal(bank.prices(X, coef, np.arange(6)), np.zeros(6))
+    np.testing.assert_array_equal(bank.quadratics(X, coef, np.arange(6)), np.zeros(6))
 
 
 def test_all_kernels_around_equal_rows_hold_nothing(rng):
@@ -356,7 +359,7 @@ def check_everything(bank, X, n_jobs=None):
     scores = np.einsum("mid,md->mi", features, images) / divisors[:, None]
     np.testing.assert_allclose(bank.collect(X, coef, which, n_jobs), collected, atol=1e-10)
     np.testing.assert_allclose(
-        bank.prices(X, coef, which, n_jobs), (collected**2).sum(axis=1) / divisors, rtol=1e-9
+        bank.quadratics(X, coef, which, n_jobs), (collected**2).sum(axis=1) / divisors, rtol=1e-9
     )
     np.testing.assert_allclose(bank.scores(X, images, which), scores, atol=1e-10)
     np.testing.assert_allclose(
@@ -397,7 +400,7 @@ def test_the_number_of_threads_does_not_change_a_bit(
     images, factors = rng.standard_normal((27, 4)), rng.random(27)
     ways = (
         lambda n_jobs: bank.collect(X, coef, which, n_jobs),
-        lambda n_jobs: bank.prices(X, coef, which, n_jobs),
+        lambda n_jobs: bank.quadratics(X, coef, which, n_jobs),
         lambda n_jobs: bank.total_scores(X, images, which, factors, n_jobs),
     )
     for way in ways:
@@ -408,7 +411,7 @@ def test_the_number_of_threads_does_not_change_a_bit(
 def test_no_rows_are_answered_for_without_complaint(X, anchors):
     bank, none, which = make(anchors), X[:0], np.arange(27)
     np.testing.assert_array_equal(bank.collect(none, np.zeros(0), which), np.zeros((27, 4)))
-    np.testing.assert_array_equal(bank.prices(none, np.zeros(0), which), np.zeros(27))
+    np.testing.assert_array_equal(bank.quadratics(none, np.zeros(0), which), np.zeros(27))
     assert bank.scores(none, np.zeros((27, 4)), which).shape == (27, 0)
     assert bank.total_scores(none, np.zeros((27, 4)), which, np.ones(27)).shape == (0,)
 
@@ -417,7 +420,7 @@ def test_no_rows_are_answered_for_without_complaint(X, anchors):
 def test_no_kernels_answer_with_zero_and_without_complaint(X, coef, anchors, per_feature):
     bank, none, images = make(anchors, per_feature=per_feature), np.arange(0), np.zeros((0, 4))
     assert bank.collect(X, coef, none).shape == (0, 4)
-    assert bank.prices(X, coef, none).shape == (0,)
+    assert bank.quadratics(X, coef, none).shape == (0,)
     assert bank.scores(X, images, none).shape == (0, 30)
     total = bank.total_scores(X, images, none, np.zeros(0))
     np.testing.assert_array_equal(total, np.zeros(30))

@@ -137,9 +137,9 @@ def test_candidates_that_hold_only_their_anchor_become_zero(
     bank = make(X, profile, per_feature, 1.0, bandwidths=(0.1, bandwidth)).bank(X)
     narrow = np.arange(80) % 2 == 1
     np.testing.assert_array_equal(np.isinf(bank.divisors), narrow)
-    prices = bank.prices(X, np.ones(40), np.arange(80))
-    np.testing.assert_array_equal(prices[narrow], np.zeros(40))
-    assert prices[~narrow].min() > 0.0
+    quadratics = bank.quadratics(X, np.ones(40), np.arange(80))
+    np.testing.assert_array_equal(quadratics[narrow], np.zeros(40))
+    assert quadratics[~narrow].min() > 0.0
 
 
 @each_profile

@@ -33,12 +33,12 @@ class SoftAssignment:
 
     def encode(self, X):
         """Codes of a block of rows, and h: half squared distances up to a constant of the row."""
-        indices, halves = self.geometry.nearest(X, self.n_neighbors)
+        indices, half_distances = self.geometry.nearest(X, self.n_neighbors)
         # nearest first, so subtracting the first column keeps every exponent at most 0
-        values = halves - halves[:, :1]
-        values *= halves.dtype.type(-2.0 * self.sharpness)
+        values = half_distances - half_distances[:, :1]
+        values *= half_distances.dtype.type(-2.0 * self.sharpness)
         np.exp(values, out=values)
-        return indices, _normalized(values), halves
+        return indices, _normalized(values), half_distances
 
     def codes(self, X, n_jobs=None):
         return _encode_blocks(lambda rows: self.encode(rows)[:2], X, self.n_neighbors, n_jobs)
@@ -62,8 +62,8 @@ class InverseDistance:
         return _encode_blocks(self._encode, X, self.n_neighbors, n_jobs)
 
     def _encode(self, X):
-        indices, halves = self.geometry.nearest(X, self.n_neighbors)
-        squares = 2.0 * (halves + self.geometry.shift(X)[:, None])
+        indices, half_distances = self.geometry.nearest(X, self.n_neighbors)
+        squares = 2.0 * (half_distances + self.geometry.shift(X)[:, None])
         # A floor far below any real distance: a row that is an anchor gets the code (1, 0, ..., 0).
         floor = np.finfo(X.dtype).eps * max(1.0, float(np.abs(self.geometry.offsets).max()))
         values = 1.0 / np.sqrt(np.maximum(squares, floor))
@@ -94,11 +94,11 @@ class ReconstructionCodes:
         return _encode_blocks(self._encode, X, self.n_neighbors, n_jobs)
 
     def _encode(self, X):
-        indices, halves = self.geometry.nearest(X, self.n_neighbors)
+        indices, half_distances = self.geometry.nearest(X, self.n_neighbors)
         squares = np.diagonal(self._inner_products)[indices]
         half_norm = self.geometry.shift(X).astype(np.float64)[:, None]
         # with everything measured from the mean anchor: ⟨x, u_j⟩ = ½‖u_j‖² − h_j
-        cross = 0.5 * squares - halves
+        cross = 0.5 * squares - half_distances
         gram = self._inner_products[indices[:, :, None], indices[:, None, :]]
         gram = gram - cross[:, :, None] - cross[:, None, :] + 2.0 * half_norm[:, :, None]
         trace = np.trace(gram, axis1=1, axis2=2)
@@ -121,8 +121,8 @@ def default_sharpness(anchors, n_neighbors, X):
     spreads = np.empty(X.shape[0])
 
     def work(start, stop):
-        _, halves = geometry.nearest(X[start:stop], n_neighbors)
-        spreads[start:stop] = 2.0 * (halves.mean(axis=1) - halves[:, 0])
+        _, half_distances = geometry.nearest(X[start:stop], n_neighbors)
+        spreads[start:stop] = 2.0 * (half_distances.mean(axis=1) - half_distances[:, 0])
 
     run_blocks(work, X.shape[0], BLOCK)
     spread = float(spreads.mean())

@@ -80,9 +80,9 @@ def assign(X, anchors):
     distances = np.empty(X.shape[0])
 
     def work(start, stop):
-        halves = geometry.half_distances(X[start:stop])
-        labels[start:stop] = halves.argmin(axis=0)
-        distances[start:stop] = halves.min(axis=0) + geometry.shift(X[start:stop])
+        nearest = geometry.half_distances(X[start:stop])
+        labels[start:stop] = nearest.argmin(axis=0)
+        distances[start:stop] = nearest.min(axis=0) + geometry.shift(X[start:stop])
 
     run_blocks(work, X.shape[0], _BLOCK)
     return labels, distances

@@ -198,7 +198,7 @@ class ConformalBank:
     def traces(self, X, weight):
         """Weighted mean of ‖φ_m(x_i)‖² over rows, for all kernels."""
         weight = (weight / weight.sum()).astype(X.dtype)
-        found, everyone = np.zeros(len(self)), np.arange(len(self))
+        found, all_kernels = np.zeros(len(self)), np.arange(len(self))
 
         def add(places, left, right):
             rows, shares = X[left:right], weight[left:right]
@@ -212,7 +212,7 @@ class ConformalBank:
                     lengths = gates * Pairs(away, rows).squared_distances
                 found[places[members]] += lengths @ shares
 
-        self._each_tile(X, everyone, add)
+        self._each_tile(X, all_kernels, add)
         return found
 
     def _each_tile(self, X, which, add, n_jobs=None):
@@ -250,41 +250,41 @@ class ConformalBank:
             at = place[members]
             yield members, away[at], self.profile.values(squares[at], X.dtype.type(gamma))
 
-    def scores(self, X, images, which):
+    def scores(self, X, feature_sums, which):
         """⟨φ_m(x_i), images_m⟩ / divisor_m, shape (len(which), n_rows)."""
         found = np.empty((len(which), len(X)), dtype=X.dtype)
 
         def fill(start, stop, scores):
             found[:, start:stop] = scores.T
 
-        self._each_score(X, images, which, np.ones(len(which)), fill)
+        self._each_score(X, feature_sums, which, np.ones(len(which)), fill)
         return found
 
-    def total_scores(self, X, images, which, factors, n_jobs=None):
+    def total_scores(self, X, feature_sums, which, factors, n_jobs=None):
         """Σ_m factor_m ⟨φ_m(x_i), images_m⟩ / divisor_m of every row."""
         found = np.empty(len(X))
 
         def fill(start, stop, scores):
             scores.sum(axis=1, dtype=np.float64, out=found[start:stop])
 
-        self._each_score(X, images, which, factors, fill, n_jobs)
+        self._each_score(X, feature_sums, which, factors, fill, n_jobs)
         return found
 
-    def _each_score(self, X, images, which, factors, use, n_jobs=None):
+    def _each_score(self, X, feature_sums, which, factors, use, n_jobs=None):
         """Call ``use(start, stop, scores)`` with the scores of all kernels, block by block."""
         anchors = self.anchors_of(which).astype(X.dtype, copy=False)
-        images = (images * (factors / self.divisors[which])[:, None]).astype(X.dtype)
+        feature_sums = (feature_sums * (factors / self.divisors[which])[:, None]).astype(X.dtype)
         center = anchors.mean(axis=0) if len(which) else X.dtype.type(0)
-        offsets = np.einsum("md,md->m", anchors - center, images)
+        offsets = np.einsum("md,md->m", anchors - center, feature_sums)
 
         def work(start, stop):
             rows = X[start:stop]
             gates = self.gates(rows, which)
             if self.per_feature:
                 gates *= rows[:, None, :] - anchors
-                use(start, stop, np.einsum("imd,md->im", gates, images))
+                use(start, stop, np.einsum("imd,md->im", gates, feature_sums))
             else:
-                local = (rows - center) @ images.T
+                local = (rows - center) @ feature_sums.T
                 local -= offsets
                 local *= gates
                 use(start, stop, local)
@@ -292,10 +292,10 @@ class ConformalBank:
         with np.errstate(under="ignore"):
             run_blocks(work, len(X), max(1, _TILE // max(1, len(which) * self._depth)), n_jobs)
 
-    def prices(self, X, dual_coef, which, n_jobs=None):
+    def quadratics(self, X, dual_coef, which, n_jobs=None):
         """aᵀK_m a."""
-        images = self.collect(X, dual_coef, which, n_jobs)
-        return np.einsum("md,md->m", images, images) / self.divisors[which]
+        feature_sums = self.collect(X, dual_coef, which, n_jobs)
+        return np.einsum("md,md->m", feature_sums, feature_sums) / self.divisors[which]
 
     def normalize(self, traces, exponent, typical):
         """Divide kernels by trace^exponent · typical^(1 − exponent); empty ones become zero."""

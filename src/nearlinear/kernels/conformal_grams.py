@@ -44,7 +44,7 @@ class ConformalGrams(SumRows):
     def quadratics(self, dual_coef, which):
         """aᵀK_m a for the kernels ``which``."""
         used = np.flatnonzero(dual_coef)
-        return self.bank.prices(self.X[used], dual_coef[used], which, self.n_jobs)
+        return self.bank.quadratics(self.X[used], dual_coef[used], which, self.n_jobs)
 
     def rows_on_demand(self, weights, which, max_bytes):
         return FeatureRows(self.bank, self.X, weights, which, self.n_jobs)
@@ -53,8 +53,8 @@ class ConformalGrams(SumRows):
         """(K_m a) at ``rows`` for the kernels ``which``; None stands for the rows of a ≠ 0."""
         used = np.flatnonzero(dual_coef)
         rows = used if rows is None else rows
-        images = self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
-        return self.bank.scores(self.X[rows], images, which).astype(np.float64)
+        feature_sums = self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
+        return self.bank.scores(self.X[rows], feature_sums, which).astype(np.float64)
 
 
 class FeatureRows:
@@ -92,5 +92,5 @@ class FeatureRows:
             slack[others] -= self._scores(rows, change, self.X[others])
 
     def _scores(self, rows, change, X):
-        images = self.bank.collect(self.X[rows], change, self.which, self.n_jobs)
-        return self.bank.total_scores(X, images, self.which, self.weights, self.n_jobs)
+        feature_sums = self.bank.collect(self.X[rows], change, self.which, self.n_jobs)
+        return self.bank.total_scores(X, feature_sums, self.which, self.weights, self.n_jobs)

@@ -13,19 +13,19 @@ from .rows import SumRows
 class GatedGrams(SumRows):
     """What ``Grams`` is for kernels, for components that are a kernel and a gate each.
 
-    ``owners`` has the number of every component's kernel in ``grams``, and ``gates`` its gate's
+    ``kernel_of`` has the number of every component's kernel in ``grams``, and ``gates`` its gate's
     values at the rows, shape (n_rows, n_components). Matrices that ``grams`` keeps serve whatever
     the gates are, so that new gates cost a few products.
     """
 
-    def __init__(self, grams, owners, gates):
-        self.grams, self.owners, self.gates = grams, np.asarray(owners), gates
-        self.n_kernels, self.n_rows = len(self.owners), grams.n_rows
+    def __init__(self, grams, kernel_of, gates):
+        self.grams, self.kernel_of, self.gates = grams, np.asarray(kernel_of), gates
+        self.n_kernels, self.n_rows = len(self.kernel_of), grams.n_rows
         self.dtype, self.n_jobs = grams.dtype, grams.n_jobs
 
     def keep(self, which):
         self.forget_sum()
-        self.grams.keep(np.unique(self.owners[which]).tolist())
+        self.grams.keep(np.unique(self.kernel_of[which]).tolist())
 
     def weighted(self, weights, out=None):
         """Σ_q weights_q (γ_q γ_qᵀ) ∘ K_q as one matrix."""
@@ -35,7 +35,7 @@ class GatedGrams(SumRows):
 
     def mixture(self, weights, which):
         """The same sum as a kernel of ``X``, rows with their gates' values."""
-        parts = tuple((int(self.owners[q]), int(q)) for q in which)
+        parts = tuple((int(self.kernel_of[q]), int(q)) for q in which)
         return GatedRowsSum(
             tuple(self.grams.kernels), self.grams.X.shape[1], parts, tuple(map(float, weights))
         )
@@ -43,7 +43,7 @@ class GatedGrams(SumRows):
     def in_double(self):
         """The same matrices in double precision; the gates' values are what they are."""
         exact = self.grams.in_double()
-        return self if exact is self.grams else GatedGrams(exact, self.owners, self.gates)
+        return self if exact is self.grams else GatedGrams(exact, self.kernel_of, self.gates)
 
     @cached_property
     def X(self):
@@ -70,10 +70,12 @@ class GatedGrams(SumRows):
         """Columns of all matrices, shape (n_components, n_rows, len(rows))."""
         kernels = self.grams.columns(rows)
         gates = self.gates.T
-        return kernels[self.owners] * (gates[:, :, None] * gates[:, None, rows]).astype(self.dtype)
+        return kernels[self.kernel_of] * (gates[:, :, None] * gates[:, None, rows]).astype(
+            self.dtype
+        )
 
     def diagonals(self):
-        return self.grams.diagonals()[self.owners] * self.gates.T**2
+        return self.grams.diagonals()[self.kernel_of] * self.gates.T**2
 
     @property
     def _all(self):
@@ -81,12 +83,12 @@ class GatedGrams(SumRows):
 
     def _by_kernel(self, weights):
         used = np.flatnonzero(weights)
-        return [(m, used[self.owners[used] == m]) for m in np.unique(self.owners[used])]
+        return [(m, used[self.kernel_of[used] == m]) for m in np.unique(self.kernel_of[used])]
 
     def _products(self, dual_coef, which, rows):
         which = np.asarray(which)
         found = np.empty((len(which), len(rows)))
-        kernels, place = np.unique(self.owners[which], return_inverse=True)
+        kernels, place = np.unique(self.kernel_of[which], return_inverse=True)
         coefs = [dual_coef[:, None] * self.gates[:, which[place == p]] for p in range(len(kernels))]
         products = self.grams.products_of_many(coefs, kernels, rows)
         for p, product in enumerate(products):
@@ -130,10 +132,10 @@ class GatedRowsSum:
 
     def _by_kernel(self):
         weights = np.array(self.weights)
-        owners = np.array([m for m, _ in self.parts])
+        kernel_of = np.array([m for m, _ in self.parts])
         gates = np.array([q for _, q in self.parts])
-        for m in np.unique(owners):
-            yield m, gates[owners == m], weights[owners == m]
+        for m in np.unique(kernel_of):
+            yield m, gates[kernel_of == m], weights[kernel_of == m]
 
 
 def with_gates(X, gates):

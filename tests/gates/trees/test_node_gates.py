@@ -42,9 +42,9 @@ def test_values_follow_their_formula(kind, directions):
 
 @each_kind
 def test_slopes_are_the_derivatives_of_the_values(kind, directions, rng):
-    scores, pull = project(directions), rng.standard_normal((N_NODES, N_ROWS))
+    scores, slope_c = project(directions), rng.standard_normal((N_NODES, N_ROWS))
     found = np.zeros((N_NODES, N_ROWS)), np.zeros((N_NODES, N_ROWS))
-    make(kind).pull_back(values(kind, *scores), pull.copy(), scores[0], *found)
+    make(kind).backward(values(kind, *scores), slope_c.copy(), scores[0], *found)
     step = 1e-6
     for which in (0, 1):
         for node in range(N_NODES):
@@ -52,7 +52,7 @@ def test_slopes_are_the_derivatives_of_the_values(kind, directions, rng):
             for sign in (1, -1):
                 moved = [array.copy() for array in scores]
                 moved[which][node] += sign * step
-                ends.append((pull * values(kind, *moved)).sum(axis=0))
+                ends.append((slope_c * values(kind, *moved)).sum(axis=0))
             # a central difference with step 1e-6 is good to about 1e-9
             np.testing.assert_allclose(
                 found[which][node], (ends[0] - ends[1]) / (2 * step), atol=1e-8

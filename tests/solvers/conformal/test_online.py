@@ -62,8 +62,8 @@ class Stored:
     def check(self):
         """All that must hold whatever has happened."""
         machine, coef = self.machine, self.coef
-        images = np.einsum("i,mid->md", coef, bank_features(machine.bank, self.X))
-        np.testing.assert_allclose(machine.images, images, atol=1e-9)
+        feature_sums = np.einsum("i,mid->md", coef, bank_features(machine.bank, self.X))
+        np.testing.assert_allclose(machine.feature_sums, feature_sums, atol=1e-9)
         assert machine.total == pytest.approx(coef.sum(), abs=1e-9)
         assert np.all(coef >= self.problem.lower)
         assert np.all(coef <= self.problem.upper)
@@ -98,7 +98,7 @@ def test_at_first_there_are_no_kernels(X, problem):
     scales = ConformalScales.of_rows(X, np.ones(N_ROWS), PROFILES["linear"], False, (1.0,), 0.5)
     machine = OnlineMachine(scales.bank(X), FreeBias())
     assert len(machine.bank) == 0
-    assert machine.images.shape == (0, 2)
+    assert machine.feature_sums.shape == (0, 2)
     assert machine.bias == machine.total == 0.0
     np.testing.assert_array_equal(machine.scores(X), np.zeros(N_ROWS))
 
@@ -172,7 +172,7 @@ def test_no_more_kernels_begin_than_allowed(X, problem, steps, max_kernels):
 def test_coefficients_of_any_sum_are_balanced_for_a_free_bias(X, problem, rng, task, steps):
     stored = Stored(X, problem(task), steps)
     change = np.where(rng.random(N_ROWS) < 0.3, -stored.coef, 0.0)  # some rows are gone
-    stored.machine.tell(X, change)
+    stored.machine.add_change(X, change)
     stored.coef = stored.coef + change
     assert abs(stored.coef.sum()) > 1e-3
     before = stored.coef.copy()
@@ -203,24 +203,24 @@ def test_a_bias_that_is_not_free_stays_what_it_is(X, problem, steps):
 def test_coefficients_that_change_are_told(X, problem, rng, steps):
     stored = Stored(X, problem(), steps)
     bias, change = stored.machine.bias, rng.standard_normal(N_ROWS) * (rng.random(N_ROWS) < 0.3)
-    stored.machine.tell(X, change)
+    stored.machine.add_change(X, change)
     coef = stored.coef + change
-    images = np.einsum("i,mid->md", coef, bank_features(stored.machine.bank, X))
-    np.testing.assert_allclose(stored.machine.images, images, atol=1e-9)
+    feature_sums = np.einsum("i,mid->md", coef, bank_features(stored.machine.bank, X))
+    np.testing.assert_allclose(stored.machine.feature_sums, feature_sums, atol=1e-9)
     assert stored.machine.total == pytest.approx(coef.sum())
     if not steps.is_free:
         assert stored.machine.bias == pytest.approx(steps.shift * coef.sum())
-    stored.machine.tell(X, -change)
+    stored.machine.add_change(X, -change)
     assert stored.machine.bias == pytest.approx(bias)
     stored.check()
 
 
 def test_no_change_changes_nothing(X, problem):
     stored = Stored(X, problem(), FixedBias(1.0))
-    images = stored.machine.images.copy()
-    stored.machine.tell(X[:0], np.zeros(0))
-    stored.machine.tell(X, np.zeros(N_ROWS))
-    np.testing.assert_array_equal(stored.machine.images, images)
+    feature_sums = stored.machine.feature_sums.copy()
+    stored.machine.add_change(X[:0], np.zeros(0))
+    stored.machine.add_change(X, np.zeros(N_ROWS))
+    np.testing.assert_array_equal(stored.machine.feature_sums, feature_sums)
 
 
 @EACH_TASK
@@ -267,8 +267,8 @@ def test_only_candidates_above_the_mixture_are_let_in(X, problem, monkeypatch, i
     stored = Stored(X, problem(), FixedBias(1.0))
     stored.ascend(np.arange(N_ROWS))
     machine, candidates = stored.machine, stored.candidates(slice(1, None, 4))
-    prices = (machine.images**2).sum(axis=1) / machine.bank.divisors
-    theirs = candidates.prices(X, stored.coef, np.arange(len(candidates)))
+    prices = (machine.feature_sums**2).sum(axis=1) / machine.bank.divisors
+    theirs = candidates.quadratics(X, stored.coef, np.arange(len(candidates)))
     above = theirs > 1.02 * (machine.weights @ prices)
     assert 0 < above.sum() < len(above)
     n_entering = min(10, above.sum()) if is_above else 0

@@ -91,8 +91,8 @@ def check(stream, steps, rows):
         for name in ("targets", "lower", "upper"):
             np.testing.assert_allclose(getattr(problem, name), getattr(expected[o], name))
         coef = stream.dual_coef[:, o]
-        images = np.einsum("i,mid->md", coef, bank_features(machine.bank, stream.X))
-        np.testing.assert_allclose(machine.images, images, atol=1e-9)
+        feature_sums = np.einsum("i,mid->md", coef, bank_features(machine.bank, stream.X))
+        np.testing.assert_allclose(machine.feature_sums, feature_sums, atol=1e-9)
         assert machine.total == pytest.approx(coef.sum(), abs=1e-9)
         assert stream.sample is None or n_stored <= stream.sample.size
         assert np.all(coef >= problem.lower)

@@ -267,5 +267,5 @@ def _collapse(bank, X, evaluation):
     """Explicit local models, which need no support rows."""
     dual_coef = evaluation.machine.dual_coef
     used = np.flatnonzero(dual_coef)
-    images = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))
-    return LocalKernels.collapse(bank, evaluation.weights, images, evaluation.machine.bias)
+    feature_sums = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))
+    return LocalKernels.collapse(bank, evaluation.weights, feature_sums, evaluation.machine.bias)

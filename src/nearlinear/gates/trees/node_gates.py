@@ -28,9 +28,9 @@ class TanhNode:
         np.multiply(slope_scores, out.dtype.type(self.sigma), out=out)
         return np.tanh(out, out=out)
 
-    def pull_back(self, features, pull, split_scores, split_slopes, slope_slopes):
-        """Slopes of the loss in the slopes' projections; ``pull`` is ∂loss/∂c."""
-        _tanh_pull(features, pull, features.dtype.type(self.sigma), slope_slopes)
+    def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
+        """Slopes of the loss in the slopes' projections; ``slope_c`` is ∂loss/∂c."""
+        _tanh_backward(features, slope_c, features.dtype.type(self.sigma), slope_slopes)
 
     def along_path(self, slope_scores):
         """Features of the nodes on a path from their projections, one level per row."""
@@ -55,8 +55,8 @@ class CompositionalNode:
             np.tanh(out[node], out=out[node])
         return out
 
-    def pull_back(self, features, pull, split_scores, split_slopes, slope_slopes):
-        _compositional_pull(features, pull, split_scores, split_slopes)
+    def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
+        _compositional_backward(features, slope_c, split_scores, split_slopes)
 
     def along_path(self, split_scores):
         features = np.tanh(split_scores)
@@ -78,7 +78,7 @@ class IndicatorNode:
         out[...] = 1.0
         return out
 
-    def pull_back(self, features, pull, split_scores, split_slopes, slope_slopes):
+    def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
         """A constant has no slope."""
 
 
@@ -86,26 +86,26 @@ NODE_GATES = {gate.name: gate for gate in (TanhNode, CompositionalNode, Indicato
 
 
 @compiled
-def _tanh_pull(features, pull, sigma, slopes):
+def _tanh_backward(features, slope_c, sigma, slopes):
     one = features.dtype.type(1.0)
     for k in range(len(features)):
-        c, p, s = features[k], pull[k], slopes[k]
+        c, p, s = features[k], slope_c[k], slopes[k]
         for i in range(len(c)):
             s[i] = sigma * (one - c[i] * c[i]) * p[i]
 
 
 @compiled
-def _compositional_pull(features, pull, split_scores, slopes):
+def _compositional_backward(features, slope_c, split_scores, slopes):
     """Leaves first: what reaches c_k goes to ⟨θ_k, z⟩ and on to the parent's c."""
     one = features.dtype.type(1.0)
     for k in range(len(features) - 1, 0, -1):
         parent = (k - 1) // 2
-        c, p, above, u = features[k], pull[k], features[parent], split_scores[k]
-        s, higher = slopes[k], pull[parent]
+        c, p, above, u = features[k], slope_c[k], features[parent], split_scores[k]
+        s, higher = slopes[k], slope_c[parent]
         for i in range(len(c)):
             inner = (one - c[i] * c[i]) * p[i]
             s[i] += inner * above[i]
             higher[i] += inner * u[i]
-    c, p, s = features[0], pull[0], slopes[0]
+    c, p, s = features[0], slope_c[0], slopes[0]
     for i in range(len(c)):
         s[i] += (one - c[i] * c[i]) * p[i]

@@ -36,7 +36,7 @@ def batch_gradients(X, targets, row_weight, model, n_neighbors, loss):
 
     The pull on an anchor is one more output column of the same grouped product.
     """
-    indices, codes, halves = model.gate(n_neighbors).encode(X)
+    indices, codes, half_distances = model.gate(n_neighbors).encode(X)
     features = model.local_features(X)
     local = local_scores(features, indices, model.weights, model.biases)
     scores = np.einsum("ik,ikc->ic", codes, local)
@@ -62,7 +62,7 @@ def batch_gradients(X, targets, row_weight, model, n_neighbors, loss):
         anchors *= model.metric
         metric *= model.metric
     # Σ_j γ_j (s_j − f) = 0, so h stands for half the squared distance
-    log_sharpness = -2.0 * model.sharpness * float(np.sum(pull * halves))
+    log_sharpness = -2.0 * model.sharpness * float(np.sum(pull * half_distances))
     value = float(row_weight @ loss.value(scores, targets))
     weights = products[:, : features.shape[1], :n_outputs] if features is X else model.weights
     return value, Gradients(anchors, log_sharpness, weights, sums[:, :n_outputs], metric)

@@ -31,8 +31,8 @@ def solve_gated_smooth(
         scores = gated_scores(X, indices, codes, weights, np.ascontiguousarray(model[:, -1]))
         slopes = (C[:, None] * loss.slope(scores, targets)).astype(codes.dtype, copy=False)
         pair_slopes = codes[:, :, None] * slopes[:, None, :]
-        everyone = np.ones(len(scores), dtype=np.bool_)
-        products, sums = gated_gradient(X, indices, pair_slopes, everyone, n_components)
+        all_rows = np.ones(len(scores), dtype=np.bool_)
+        products, sums = gated_gradient(X, indices, pair_slopes, all_rows, n_components)
         gradient = flat.reshape(shape).copy()
         gradient[:, :-1] += products
         gradient[:, -1] += sums

@@ -24,12 +24,12 @@ class LocalKernels:
     bias: float
 
     @classmethod
-    def collapse(cls, bank, weights, images, bias):
-        """Models w_m = β_m Σ_i a_i φ_m(x_i) of a machine, of which ``images`` are the sums."""
-        everyone = np.arange(len(bank))
+    def collapse(cls, bank, weights, feature_sums, bias):
+        """Models w_m = β_m Σ_i a_i φ_m(x_i) of a machine, given these sums."""
+        all_kernels = np.arange(len(bank))
         return cls(
-            bank.profile, bank.per_feature, bank.anchors_of(everyone).astype(np.float64),
-            bank.gammas, (weights / bank.divisors)[:, None] * images, float(bias),
+            bank.profile, bank.per_feature, bank.anchors_of(all_kernels).astype(np.float64),
+            bank.gammas, (weights / bank.divisors)[:, None] * feature_sums, float(bias),
         )  # fmt: skip
 
     def shifted(self, origin):

@@ -18,25 +18,25 @@ _NEWTON_STEPS = 3
 
 
 class OnlineMachine:
-    """Kernels in use with their weights, and ``images`` Σ_i a_i φ_m(x_i) of the stored rows.
+    """Kernels in use with their weights, and ``feature_sums`` Σ_i a_i φ_m(x_i) of the stored rows.
 
-    Images do not depend on the weights, so these may change without another pass over rows. The
+    Sums do not depend on the weights, so these may change without another pass over rows. The
     coefficients a belong to the caller.
     """
 
     def __init__(self, bank, bias_steps):
         self.bank, self.bias_steps = bank.take(np.arange(0)), bias_steps
         self.weights = np.zeros(0)
-        self.images = np.zeros((0, bank.anchors.shape[1]))
+        self.feature_sums = np.zeros((0, bank.anchors.shape[1]))
         self.total = self.bias = 0.0
 
     @property
-    def everyone(self):
+    def all_kernels(self):
         return np.arange(len(self.bank))
 
     def scores(self, X):
         """f without the bias."""
-        return self.bank.total_scores(X, self.images, self.everyone, self.weights)
+        return self.bank.total_scores(X, self.feature_sums, self.all_kernels, self.weights)
 
     def slack(self, X, problem):
         """y − f, as far as the machine's steps count the bias in."""
@@ -53,15 +53,15 @@ class OnlineMachine:
     def ascend(self, X, problem, dual_coef):
         """Steps on the coefficients of some rows, all others fixed; returns the new ones."""
         new = dual_coef.copy()
-        gram = self.bank.gram(X, self.everyone, self.weights)
+        gram = self.bank.gram(X, self.all_kernels, self.weights)
         self.bias_steps.solve(gram, problem, new, self.slack(X, problem), _STEP_TOL)
-        self.tell(X, new - dual_coef)
+        self.add_change(X, new - dual_coef)
         return new
 
     def balance(self, X, problem, dual_coef):
         """Coefficients of all stored rows that a free bias allows: Σa = 0."""
         balanced = feasible(dual_coef, problem, self.bias_steps)
-        self.tell(X, balanced - dual_coef)
+        self.add_change(X, balanced - dual_coef)
         return balanced
 
     def set_bias(self, X, problem, dual_coef):
@@ -69,11 +69,11 @@ class OnlineMachine:
         if self.bias_steps.is_free:
             self.bias = self.bias_steps.value(problem, dual_coef, self.slack(X, problem))
 
-    def tell(self, X, change):
+    def add_change(self, X, change):
         """The coefficients of these rows have changed."""
         moved = np.flatnonzero(change)
         if len(moved):
-            self.images += self.bank.collect(X[moved], change[moved], self.everyone)
+            self.feature_sums += self.bank.collect(X[moved], change[moved], self.all_kernels)
             self.total += float(change.sum())
             if self.bias_steps.shift:
                 self.bias = self.bias_steps.shift * self.total
@@ -85,11 +85,11 @@ class OnlineMachine:
         """
         used = np.flatnonzero(dual_coef)
         every = np.arange(len(candidates))
-        prices = candidates.prices(X[used], dual_coef[used], every)
-        own = np.einsum("md,md->m", self.images, self.images) / self.bank.divisors
+        quadratics = candidates.quadratics(X[used], dual_coef[used], every)
+        own = np.einsum("md,md->m", self.feature_sums, self.feature_sums) / self.bank.divisors
         is_new = ~self.bank.holds(candidates)
-        entering = every[is_new & (prices > (1.0 + _WEIGHT_TOL) * (self.weights @ own))]
-        entering = entering[np.argsort(-prices[entering], kind="stable")][:_MOST_ENTERING]
+        entering = every[is_new & (quadratics > (1.0 + _WEIGHT_TOL) * (self.weights @ own))]
+        entering = entering[np.argsort(-quadratics[entering], kind="stable")][:_MOST_ENTERING]
         bank, weights = self.bank.joined(candidates.take(entering)), self.weights
         if len(entering):
             shared = np.full(len(entering), _ENTRY_SHARE / len(entering))
@@ -109,9 +109,9 @@ class OnlineMachine:
         self.bank = bank
         self.weights = evaluation.weights / evaluation.weights.sum()
         used = np.flatnonzero(dual_coef)
-        self.images = bank.collect(X[used], dual_coef[used], self.everyone)
+        self.feature_sums = bank.collect(X[used], dual_coef[used], self.all_kernels)
         self.total, self.bias = float(dual_coef.sum()), evaluation.machine.bias
 
     def local_kernels(self):
         """Explicit local models w_m = β_m Σ_i a_i φ_m(x_i)."""
-        return LocalKernels.collapse(self.bank, self.weights, self.images, self.bias)
+        return LocalKernels.collapse(self.bank, self.weights, self.feature_sums, self.bias)

@@ -193,8 +193,8 @@ class ConformalStream:
         if len(places) == 0:
             return
         for o, (machine, problem) in enumerate(zip(self.machines, problems, strict=True)):
-            machine.tell(self.X[places], -self.dual_coef[places, o])
-            machine.tell(X, self.dual_coef[places, o])
+            machine.add_change(self.X[places], -self.dual_coef[places, o])
+            machine.add_change(X, self.dual_coef[places, o])
             self._sent_problems[o] = self._sent_problems[o].replaced(places, problem)
         self.X[places], self.y[places], self.sent[places] = X, y, weight
 
@@ -209,7 +209,7 @@ class ConformalStream:
         before = self.dual_coef.copy()
         for o, (machine, problem) in enumerate(zip(self.machines, self.problems, strict=True)):
             self.dual_coef[:, o] = np.clip(before[:, o], problem.lower, problem.upper)
-            machine.tell(self.X, self.dual_coef[:, o] - before[:, o])
+            machine.add_change(self.X, self.dual_coef[:, o] - before[:, o])
         return bool(np.any(self.dual_coef != before))
 
     def _begin(self):
@@ -239,15 +239,15 @@ class ConformalStream:
 
     def _keep_to_budget(self):
         """Drop rows that the sample has no room for; returns which of them stay."""
-        everyone = np.arange(len(self.X))
+        all_rows = np.arange(len(self.X))
         if self.sample is None:
-            return everyone
+            return all_rows
         kept = self.sample.choose(self.ids, _sides(self._sent_problems))
-        if len(kept) == len(everyone):
+        if len(kept) == len(all_rows):
             return kept
-        dropped = np.setdiff1d(everyone, kept)
+        dropped = np.setdiff1d(all_rows, kept)
         for o, machine in enumerate(self.machines):
-            machine.tell(self.X[dropped], -self.dual_coef[dropped, o])
+            machine.add_change(self.X[dropped], -self.dual_coef[dropped, o])
         self.X, self.y, self.sent = self.X[kept], self.y[kept], self.sent[kept]
         self.ids, self.has_id = self.ids[kept], self.has_id[kept]
         self.dual_coef = self.dual_coef[kept]

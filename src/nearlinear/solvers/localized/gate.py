@@ -177,9 +177,10 @@ def learn_gated_models(
             active = np.flatnonzero(slopes[:, 0])
             loss_sum += float(share @ loss.value(scores, wanted)) * len(share)
             rows, gates, local, slopes = rows[active], gates[active], local[active], slopes[active]
-            pull = gates * slopes
+            weighted = gates * slopes
             gradients = (
-                scales * np.asarray(rows.T @ pull), constants * pull.sum(axis=0), slopes.sum(axis=0)
+                scales * np.asarray(rows.T @ weighted), constants * weighted.sum(axis=0),
+                slopes.sum(axis=0),
             )  # fmt: skip
             for part, gradient, ridge in zip(model, gradients, ridges, strict=True):
                 part.step(gradient, size, ridge, count)

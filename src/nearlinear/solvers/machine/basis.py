@@ -142,19 +142,19 @@ class _Path:
 def basis_slopes(rows, basis, gamma, coef, biases):
     """∂F/∂Z and ∂F/∂log gamma with the coefficients held fixed."""
     forces = coef @ coef.T * gaussian(basis, basis, gamma)
-    slopes, width_slope = _pull(basis, forces, basis)
+    slopes, width_slope = _moment_slopes(basis, forces, basis)
     width_slope *= 0.5  # each pair of basis vectors was met twice; either may move
     for X, targets, C in rows.blocks():
         forces = gaussian(X, basis, gamma)
         slack = np.maximum(0.0, 1.0 - targets * (forces @ coef + biases))
         forces *= (-2.0 * C * targets * slack) @ coef.T
-        block_slopes, block_width_slope = _pull(X, forces, basis)
+        block_slopes, block_width_slope = _moment_slopes(X, forces, basis)
         slopes += block_slopes
         width_slope += block_width_slope
     return 2.0 * gamma * slopes, float(gamma * width_slope)
 
 
-def _pull(points, forces, basis):
+def _moment_slopes(points, forces, basis):
     """Σ_i a_ib (x_i − z_b) for each z_b, and −Σ_ib a_ib ‖x_i − z_b‖²."""
     sums, masses = (points.T @ forces).T, forces.sum(axis=0)
     squares = row_norms(points, squared=True) @ forces.sum(axis=1)

@@ -223,11 +223,11 @@ def soft_gradients(soft, model, rows, seen, targets, share, sharpness, loss, n_j
     """Loss and gradients of a batch, that of the projection included."""
     if model.projection is None:
         return soft.gradients(model, seen, targets, share, sharpness, loss, n_jobs)
-    pull = np.empty_like(seen)
+    row_slopes = np.empty_like(seen)
     value, gradients = soft.gradients(
-        model, seen, targets, share, sharpness, loss, n_jobs, row_slopes=pull
+        model, seen, targets, share, sharpness, loss, n_jobs, row_slopes=row_slopes
     )
-    projection = np.ascontiguousarray((rows[:, :-1].T @ pull[:, :-1]).T)
+    projection = np.ascontiguousarray((rows[:, :-1].T @ row_slopes[:, :-1]).T)
     return value, gradients._replace(projection=projection)
 
 

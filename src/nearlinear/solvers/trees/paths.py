@@ -42,11 +42,11 @@ def path_gradients(model, Z, paths, targets, row_weight, loss):
     )
     _add_rows(Z, paths, features[:, :, None] * slopes[:, None, :], sums.weights)
     if len(model.slopes):
-        pull = (
+        slope_c = (
             model.node_gate.sigma * (1.0 - features**2) * np.einsum("ic,ikc->ik", slopes, answers)
         )
-        pull = pull[:, :, None].astype(scores.dtype, copy=False)
-        _add_rows(Z, paths, pull, sums.slopes[:, None])
+        slope_c = slope_c[:, :, None].astype(scores.dtype, copy=False)
+        _add_rows(Z, paths, slope_c, sums.slopes[:, None])
     return float(row_weight @ loss.value(scores, targets)), sums
 
 

@@ -59,7 +59,7 @@ class SoftPass:
             values[number] = row_weight[rows] @ loss.value(scores, targets[rows])
             room.backward(model, Z[rows], slopes, sharpness)
             if row_slopes is not None:
-                room.pull_rows(model, row_slopes[rows])
+                room.slopes_of_rows(model, row_slopes[rows])
 
         run_blocks(work, Z.shape[0], self.chunk, n_jobs)
         used = self._room[: -(-Z.shape[0] // self.chunk)]
@@ -101,7 +101,7 @@ class _Chunk:
             "split_slopes": make(len(model.splits)),
             "shares": make(n_nodes),
             "features": make(n_nodes),
-            "pull": make(n_nodes),
+            "slope_c": make(n_nodes),
         }
         self.sums = TreeGradients(
             np.zeros_like(model.splits), np.zeros_like(model.slopes), np.zeros_like(model.weights)
@@ -133,22 +133,24 @@ class _Chunk:
 
     def backward(self, model, Z, slopes, sharpness):
         n_rows = Z.shape[0]
-        features, pull = self._of("features", n_rows), self._of("pull", n_rows)
+        features, slope_c = self._of("features", n_rows), self._of("slope_c", n_rows)
         answers, shares = self._of("answers", n_rows), self._of("shares", n_rows)
         split_slopes = self._of("split_slopes", n_rows)
         slopes = np.ascontiguousarray(slopes.T, dtype=answers.dtype)
-        _pull_answers(slopes, shares, features, answers, pull)
+        _answer_slopes(slopes, shares, features, answers, slope_c)
         split_slopes[...] = 0.0
-        _pull_turns(self._of("turns", n_rows), shares, answers.dtype.type(sharpness), split_slopes)
+        _split_slopes(
+            self._of("turns", n_rows), shares, answers.dtype.type(sharpness), split_slopes
+        )
         slope_slopes = self._of("slope_scores", n_rows)
-        model.node_gate.pull_back(
-            features, pull, self._of("split_scores", n_rows), split_slopes, slope_slopes
+        model.node_gate.backward(
+            features, slope_c, self._of("split_scores", n_rows), split_slopes, slope_slopes
         )
         _collect(split_slopes, Z, self.sums.splits)
         _collect(slope_slopes, Z, self.sums.slopes)
         _collect(answers, Z, self.sums.weights.reshape(model.weight_rows.shape))
 
-    def pull_rows(self, model, out):
+    def slopes_of_rows(self, model, out):
         """Slopes of the loss in the rows themselves, after ``backward``."""
         n_rows = len(out)
         np.matmul(self._of("split_slopes", n_rows).T, model.splits, out=out)
@@ -185,11 +187,11 @@ def _add_answers(shares, features, answers, scores):
 
 
 @compiled
-def _pull_answers(slopes, shares, features, answers, pull):
-    """∂loss/∂c into ``pull``, ∂loss/∂(W_k z) over ``answers``, I_k c_k g_k over ``shares``."""
+def _answer_slopes(slopes, shares, features, answers, slope_c):
+    """∂loss/∂c into ``slope_c``, ∂loss/∂(W_k z) over ``answers``, I_k c_k g_k over ``shares``."""
     n_outputs, n_rows = slopes.shape
     for k in range(len(shares)):
-        share, feature, force = shares[k], features[k], pull[k]
+        share, feature, force = shares[k], features[k], slope_c[k]
         force[:] = 0.0
         for c in range(n_outputs):
             answer, slope = answers[k * n_outputs + c], slopes[c]
@@ -202,7 +204,7 @@ def _pull_answers(slopes, shares, features, answers, pull):
 
 
 @compiled
-def _pull_turns(turns, subtree, sharpness, slopes):
+def _split_slopes(turns, subtree, sharpness, slopes):
     """Sums over subtrees from the leaves up, in place, and the slopes in the splits' scores."""
     one = turns.dtype.type(1.0)
     for k in range(len(turns) - 1, -1, -1):
