@@ -134,8 +134,9 @@ def test_a_fit_that_ends_leaves_another_its_one_thread(moons, monkeypatch):
         if threading.current_thread() is slow:
             has_begun.set()
             assert may_end.wait(60)
-        learn(self, rows)
+        learned = learn(self, rows)
         seen.append(blas_threads())
+        return learned
 
     monkeypatch.setattr(nearlinear.LLSVMClassifier, "_learn", watched)
     model = make("inverse distances")
@@ -166,12 +167,11 @@ def test_a_fit_that_begins_last_keeps_its_one_thread(moons, monkeypatch):
         if threading.current_thread() is first:
             first_begun.set()
             assert second_begun.wait(60)
-            learn(self, rows)
         else:
             second_begun.set()
             assert first_ended.wait(60)
             seen.append(blas_threads())
-            learn(self, rows)
+        return learn(self, rows)
 
     def fit_first():
         make("inverse distances").fit(X, y)

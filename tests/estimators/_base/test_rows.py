@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.estimators._base import rows
+from nearlinear.estimators._base.task import Classification
 from reference.training_rows import merge_regression_rows, merge_rows
 
 

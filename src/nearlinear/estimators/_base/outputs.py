@@ -3,8 +3,6 @@
 MLLKMClassifier: class 2 of 3, round 4, 1.2 s, objective 31.0862, gap 0.042, kernels 17
 """
 
-from contextlib import contextmanager
-from dataclasses import dataclass
 from time import perf_counter
 
 from ..._warn import warn_user
@@ -74,18 +72,21 @@ def each_output(problems, solve, tell, rescue=None):
     return found, False
 
 
-@dataclass
-class Interruption:
-    """What Ctrl-C left, or None where there was none."""
+class keeping:
+    """Ctrl-C ends the work inside, and what was found until then is kept; ``what`` names it.
 
-    kept: str | None = None
+    ``kept`` is that name afterwards, or None where nobody pressed Ctrl-C. A class, since Ctrl-C in
+    the first line of a generator would be another error.
+    """
 
+    def __init__(self, what):
+        self.what, self.kept = what, None
 
-@contextmanager
-def keeping(what):
-    """Ctrl-C ends the work inside, and what was found until then is kept; ``what`` names it."""
-    interruption = Interruption()
-    try:
-        yield interruption
-    except KeyboardInterrupt:
-        interruption.kept = what
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.kept = self.what
+            return True
+        return False
