@@ -564,7 +564,7 @@ def test_ten_thousand_classes_are_a_clear_word(small, name, rng):
 
 
 def test_many_classes_that_will_take_long_are_announced(moons, monkeypatch):
-    monkeypatch.setattr("nearlinear.estimators._base.progress._KNOWN_AFTER", 0.0)
-    monkeypatch.setattr("nearlinear.estimators._base.progress._LONG", 0.0)
+    monkeypatch.setattr("nearlinear.estimators._base.outputs._KNOWN_AFTER", 0.0)
+    monkeypatch.setattr("nearlinear.estimators._base.outputs._LONG", 0.0)
     with pytest.warns(UserWarning, match=r"a machine for each of 20 classes: about .* minutes"):
         nearlinear.UniformMKLClassifier().fit(moons[0], np.arange(200) % 20)
