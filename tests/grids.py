@@ -1,8 +1,8 @@
 """Which cases of a test run.
 
 Stacked ``parametrize`` marks make a product of lists. ``make test`` runs a part of each product:
-with three lists or more, every pair of values that two lists can form; with two lists, every value.
-Four cases or fewer all run. ``pytest --all`` runs the whole product. So does a test with the mark
+every pair of values that two lists can form, where six cases hold all pairs, else every value.
+Products of four cases or fewer run whole. ``pytest --all`` runs all. So does a test with the mark
 ``every_case``, and a case with it runs always: ``pytest.param(..., marks=pytest.mark.every_case)``.
 """
 
@@ -11,7 +11,7 @@ from functools import wraps
 from inspect import signature
 from itertools import combinations
 
-FEW = 4
+FEW, MANY = 4, 6
 
 
 def in_one_test(names, cases):
@@ -56,7 +56,9 @@ def _left_out(product):
         for case, item in zip(cases, product, strict=True)
         if item.get_closest_marker("every_case")
     ]
-    kept = covering(cases, 1 if len(lists) == 2 else 2, always)
+    kept = covering(cases, 2, always)
+    if len(kept) > max(MANY, len(always)):
+        kept = covering(cases, 1, always)
     return [item for case, item in zip(cases, product, strict=True) if case not in kept]
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from sklearn.model_selection import cross_val_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -313,7 +314,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(kind, error, moons, blobs, 
         np.testing.assert_array_equal(model.decision_function(X), scores)
 
 
-@pytest.mark.parametrize("kind", ["tree", "local kernels", "soft anchors", "row by row"])
+@in_one_test("kind", ["tree", "local kernels", "soft anchors", "row by row"])
 def test_a_refit_on_one_class_is_refused_and_changes_nothing(kind, moons, rng):
     X, y = moons
     model = make(kind).fit(X, y)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.calibration
+from grids import in_one_test
 from numpy.testing import assert_allclose
 
 import nearlinear
@@ -52,7 +53,7 @@ def test_a_loaded_model_scores_as_it_did(name):
     )
 
 
-@pytest.mark.parametrize("name", SCORES)
+@in_one_test("name", SCORES)
 def test_the_runtime_scores_as_it_did(name):
     model = nearlinear.runtime.load(FOLDER / f"{name}.nlm")
     check_answers(name, "runtime", lambda method: getattr(model, method)(rows_of(name)))

@@ -21,6 +21,7 @@ from cli.fruit import (
     settings,
     table,
 )
+from grids import in_one_test
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -191,7 +192,7 @@ def test_a_method_has_short_names_in_any_case(tmp_path, fit, name):
     assert type(model[-1]).__name__ == wanted
 
 
-@pytest.mark.parametrize("method", ["load", "kernels", "__version__"])
+@in_one_test("method", ["load", "kernels", "__version__"])
 def test_a_public_name_that_is_no_estimator_is_no_method(tmp_path, refused_fit, method):
     assert "--method" in refused_fit(table(tmp_path), "--target", "kind", "--method", method)
 
@@ -202,21 +203,19 @@ def test_an_unknown_parameter_is_refused_with_those_there_are(tmp_path, refused_
     assert "n_anchors" in line
 
 
-@pytest.mark.parametrize("words", ["C", "=3", ""])
+@in_one_test("words", ["C", "=3", ""])
 def test_a_setting_without_a_value_is_refused(tmp_path, refused_fit, words):
     assert "NAME=VALUE" in refused_fit(table(tmp_path), "--target", "kind", "--set", words)
 
 
-@pytest.mark.parametrize(
-    "value", ["-1", "abc", "[1, 2]", "{[]: 1}", "1e999", "nan", "None", "(" * 400, ""]
-)
+@in_one_test("value", ["-1", "abc", "[1, 2]", "{[]: 1}", "1e999", "nan", "None", "(" * 400, ""])
 def test_a_wrong_value_of_a_parameter_is_refused_before_the_table_is_read(
     tmp_path, refused_fit, value
 ):
     assert "'C'" in refused_fit(tmp_path / "missing.csv", "--target", "kind", "--set", f"C={value}")
 
 
-@pytest.mark.parametrize("share", ["-0.1", "1", "2", "nan"])
+@in_one_test("share", ["-0.1", "1", "2", "nan"])
 def test_a_share_that_is_none_is_refused(tmp_path, refused_fit, share):
     assert "--hold-out" in refused_fit(table(tmp_path), "--target", "kind", "--hold-out", share)
 

@@ -18,6 +18,7 @@ from cli.fruit import (
     settings,
     table,
 )
+from grids import in_one_test
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -37,7 +38,7 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize("case", TARGETS)
+@in_one_test("case", TARGETS)
 def test_classes_and_values_are_told_apart(case):
     y, is_regression = TARGETS[case]
     if case == "many of which some are rare":
@@ -83,7 +84,7 @@ BAD_TABLES = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_TABLES)
+@in_one_test("case", BAD_TABLES)
 def test_a_bad_table_is_one_line_that_says_where(tmp_path, refused_fit, case):
     text, sentence = BAD_TABLES[case]
     data = tmp_path / "bad.csv"
@@ -142,7 +143,7 @@ def test_csv_files_of_all_kinds_give_the_same_model(tmp_path, fit, case):
     np.testing.assert_array_equal(scores, expected_model().decision_function(X))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("words", "sentence"),
     [
         (["--delimiter", "ab"], "--delimiter ab"),

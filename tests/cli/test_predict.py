@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
@@ -294,7 +295,7 @@ def test_what_is_no_table_is_refused(models, tmp_path, refused, name):
     assert name in refused(models()[1], tmp_path / name)
 
 
-@pytest.mark.parametrize("place", [3, 30, 200, -3])
+@in_one_test("place", [3, 30, 200, -3])
 def test_a_damaged_model_is_refused(models, tmp_path, refused, place):
     with open(models()[1], "rb") as file:
         data = bytearray(file.read())
@@ -358,7 +359,7 @@ def test_a_disk_that_is_full_is_told(models, tmp_path, refused, monkeypatch):
     assert "cannot be written (No space left on device)" in line
 
 
-@pytest.mark.parametrize("n_rows", ["0", "-3", "99999999999999999999"])
+@in_one_test("n_rows", ["0", "-3", "99999999999999999999"])
 def test_a_number_of_rows_that_no_piece_has_is_refused(models, tmp_path, refused, n_rows):
     assert f"--rows {n_rows}" in refused(models()[1], table(tmp_path), "--rows", n_rows)
 

@@ -4,6 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.spatial.distance import pdist
 
 from nearlinear import MLLKMClassifier
@@ -205,13 +206,13 @@ def test_rows_of_another_number_of_features_are_an_error(blobs):
         ConformalMapsDisplay.from_data(*blobs)
 
 
-@pytest.mark.parametrize("bandwidth", [0.0, -1.0, np.inf, np.nan])
+@in_one_test("bandwidth", [0.0, -1.0, np.inf, np.nan])
 def test_a_bandwidth_that_is_none_is_an_error(moons, bandwidth):
     with pytest.raises(ValueError, match=rf"bandwidth={bandwidth} must be a number above 0\."):
         ConformalMapsDisplay.from_data(moons[0], bandwidth=bandwidth)
 
 
-@pytest.mark.parametrize("anchor", [(1.0, 2.0, 3.0), 1.0, (np.nan, 0.0), [[0.0, 1.0]]])
+@in_one_test("anchor", [(1.0, 2.0, 3.0), 1.0, (np.nan, 0.0), [[0.0, 1.0]]])
 def test_an_anchor_that_is_no_point_of_the_plane_is_an_error(moons, anchor):
     with pytest.raises(ValueError, match="anchor must be a point of 2 numbers, not"):
         ConformalMapsDisplay.from_data(moons[0], anchor=anchor)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -395,13 +396,13 @@ def test_another_number_of_axes_is_an_error(model, rows):
         draw(model, *rows, n_panels=2)
 
 
-@pytest.mark.parametrize("components", [[3], [-1], [0, 7]])
+@in_one_test("components", [[3], [-1], [0, 7]])
 def test_a_component_that_is_not_there_is_an_error(model, rows, components):
     with pytest.raises(ValueError, match=r"must hold numbers of components from 0 to 2\."):
         draw(model, *rows, components)
 
 
-@pytest.mark.parametrize("components", [[], 1, [0.5], ["0"], [[0, 1]]])
+@in_one_test("components", [[], 1, [0.5], ["0"], [[0, 1]]])
 def test_what_is_no_list_of_components_is_an_error(model, rows, components):
     with pytest.raises(ValueError, match="must be a list of numbers of components"):
         draw(model, *rows, components)

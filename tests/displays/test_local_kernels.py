@@ -4,6 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -305,7 +306,7 @@ def test_a_grid_of_one_point_is_an_error(model, moons):
         draw(model, *moons, resolution=1)
 
 
-@pytest.mark.parametrize("threshold", [0.0, -0.1, 1.5, np.nan])
+@in_one_test("threshold", [0.0, -0.1, 1.5, np.nan])
 def test_a_threshold_that_no_support_score_can_have_is_an_error(model, moons, threshold):
     with pytest.raises(ValueError, match=f"abstain_below={threshold} must be above 0 and at most"):
         draw(model, *moons, abstain_below=threshold)

@@ -226,7 +226,7 @@ def test_weights_of_another_length_are_refused(small, any_name, moons):
     assert "(7,)" in message(caught)
 
 
-@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+@in_one_test("value", [-1.0, np.nan, np.inf])
 def test_weights_that_are_not_weights_are_refused(small, any_name, moons, value):
     X, y = moons
     weight = np.ones(len(y))
@@ -274,7 +274,7 @@ def test_a_class_weight_for_an_unknown_class_is_refused(small, name, moons):
         small(name, class_weight={"maybe": 2.0}).fit(*moons)
 
 
-@pytest.mark.parametrize("value", [-2.0, np.nan, "heavy"])
+@in_one_test("value", [-2.0, np.nan, "heavy"])
 def test_a_class_weight_that_is_no_weight_is_refused(small, name, moons, value):
     with pytest.raises(ValueError, match="class_weight"):
         small(name, class_weight={1: value}).fit(*moons)
@@ -465,7 +465,7 @@ WRONG_HERE = {
 ESTIMATORS = [name for name in nearlinear.__all__ if name.endswith(("Classifier", "Regressor"))]
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@in_one_test("estimator", ESTIMATORS)
 def test_a_wrong_setting_is_named_with_its_value(small, moons, estimator):
     for parameter in small(estimator).get_params():
         # a parameter without a wrong value must be given one
@@ -564,7 +564,7 @@ def test_ten_thousand_classes_are_a_clear_word(small, name, rng):
 
 
 def test_many_classes_that_will_take_long_are_announced(moons, monkeypatch):
-    monkeypatch.setattr("nearlinear.estimators._base.progress._KNOWN_AFTER", 0.0)
-    monkeypatch.setattr("nearlinear.estimators._base.progress._LONG", 0.0)
+    monkeypatch.setattr("nearlinear.estimators._base.outputs._KNOWN_AFTER", 0.0)
+    monkeypatch.setattr("nearlinear.estimators._base.outputs._LONG", 0.0)
     with pytest.warns(UserWarning, match=r"a machine for each of 20 classes: about .* minutes"):
         nearlinear.UniformMKLClassifier().fit(moons[0], np.arange(200) % 20)

@@ -6,6 +6,7 @@ from itertools import cycle, product
 import numpy as np
 import pandas as pd
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_circles
@@ -757,10 +758,9 @@ def test_bandwidths_that_are_none_are_refused(moons, bandwidths, method):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "anchors",
     [np.ones((4, 3)), np.full((4, 2), np.nan), np.empty((0, 2)), [0.5, 1.0], [["a", "b"]]],
-    ids=["wide", "nan", "empty", "vector", "text"],
 )
 def test_anchors_that_are_none_are_refused(moons, anchors):
     with pytest.raises(ValueError, match="anchors") as caught:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix, random_array
 from sklearn.decomposition import PCA
@@ -183,7 +184,7 @@ def test_parts_add_up_to_the_scores(make):
     assert_adds_up(explain(predictor, X, n_support=20), predictor(X), 1e-14)
 
 
-@each_kind
+@in_one_test("make", [*LINEAR.values(), *KERNELS.values()])
 def test_float32_is_told_in_float64_and_adds_up_to_its_rounding(make):
     X, predictor = rows(dtype=np.float32), make(dtype=np.float32)
     found = explain(predictor, X, n_support=20)
@@ -445,7 +446,7 @@ def test_precomputed_kernels_are_told_apart():
 # --- rows and blocks ----------------------------------------------------------------------------
 
 
-@each_kind
+@in_one_test("make", [*LINEAR.values(), *KERNELS.values()])
 def test_blocks_and_threads_change_nothing(make, monkeypatch):
     X, predictor = rows(300), make()
     whole = explain(predictor, X)
@@ -543,7 +544,7 @@ def test_units_need_the_scaler_that_made_the_rows():
         found.in_original_units(StandardScaler().fit(rows(n_features=3)))
 
 
-@pytest.mark.parametrize("n_support", [-1, 2.0, True, None])
+@in_one_test("n_support", [-1, 2.0, True, None])
 def test_a_strange_number_of_support_rows_is_refused(n_support):
     with pytest.raises(ValueError, match=r"n_support=.* whole number"):
         explain(make_expansion(), rows(), n_support)

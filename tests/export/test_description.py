@@ -279,9 +279,7 @@ def test_sparse_rows_that_point_nowhere_are_refused(shape, data, indices, indptr
 CSR = ("data", "indices", "indptr")
 
 
-@pytest.mark.parametrize(
-    "wrap", [lambda v: [v], items, lambda v: part("Scaled", kernel=v, factor=1.0)]
-)
+@in_one_test("wrap", [lambda v: [v], items, lambda v: part("Scaled", kernel=v, factor=1.0)])
 def test_deep_nesting_is_refused_and_not_followed(wrap):
     value = 1
     for _ in range(400):

@@ -291,7 +291,7 @@ def test_a_model_that_is_saved_twice_or_fitted_anew_gives_the_same_bytes(name, r
 STREAMS = [name for name in NAMES if hasattr(getattr(nearlinear, name), "partial_fit")]
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@in_one_test("name", STREAMS)
 def test_a_loaded_model_does_not_go_on_with_a_stream(name, rows, path):
     X, _ = rows
     save(fitted(small(name), X, targets(name, X)), path)
@@ -342,7 +342,7 @@ MANY_TYPES = {
 }
 
 
-@pytest.mark.parametrize("settings", MANY_TYPES.values(), ids=MANY_TYPES)
+@in_one_test("settings", MANY_TYPES.values())
 def test_parameters_of_many_types_are_no_hindrance(settings, rows, path):
     X, new = rows
     model = fitted(small("LLSVMClassifier", **settings), X, targets("", X))
@@ -529,7 +529,7 @@ def test_precomputed_kernels_cannot_be_saved(rows, path):
     assert not path.exists()
 
 
-@pytest.mark.parametrize("model", [None, 3, "model", nearlinear.LLSVMClassifier, {}])
+@in_one_test("model", [None, 3, "model", nearlinear.LLSVMClassifier, {}])
 def test_what_is_no_model_is_refused(model, path):
     with pytest.raises(ModelFileError, match="is no model of nearlinear"):
         save(model, path)
@@ -570,7 +570,7 @@ def test_a_save_that_fails_leaves_the_older_file(name, error, model, rows, path,
     assert [entry.name for entry in path.parent.iterdir()] == ["model.nlm"]
 
 
-@pytest.mark.parametrize("where", ["none/model.nlm", ".", "model.nlm/inside"])
+@in_one_test("where", ["none/model.nlm", ".", "model.nlm/inside"])
 def test_impossible_places_are_refused_in_one_sentence(where, model, path):
     path.write_bytes(b"what was there")
     with pytest.raises(ModelFileError, match="cannot be written") as found:

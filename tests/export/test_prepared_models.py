@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from export.c.test_c_source import compiled, needs_gcc, runs, scores_in_c
+from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
 from runtime import plain_reader
@@ -51,7 +52,7 @@ def test_a_pipeline_comes_back_to_the_bit(name, path):
     assert from_bytes(path.read_bytes())[0]["preparation"] == first
 
 
-@pytest.mark.parametrize("name", ALL_STEPS)
+@in_one_test("name", ALL_STEPS)
 def test_numpy_alone_scores_the_rows_of_a_pipeline(name, path):
     model, rows = fitted(name)
     save(model, path)
@@ -141,7 +142,7 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("name", LIES)
+@in_one_test("name", LIES)
 def test_a_preparation_that_lies_is_refused(name, path):
     save(fitted("columns")[0], path)
     path.write_bytes(damaged(path, LIES[name]))
@@ -149,7 +150,7 @@ def test_a_preparation_that_lies_is_refused(name, path):
         load(path)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "change",
     [
         {"_n_features_outs": [1]},

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from runtime import crafted, plain_reader
 from sklearn import calibration as theirs
@@ -147,7 +148,7 @@ def test_a_wrapped_model_comes_back_to_the_bit(name, models, new, tmp_path):
     assert repr(clone(found)).split("(")[0] == repr(clone(model)).split("(")[0]
 
 
-@EACH_CASE
+@in_one_test("name", CASES)
 def test_numpy_alone_gives_the_same_answers(name, models, new, tmp_path):
     model, path = models[name], tmp_path / "model.nlm"
     save(model, path)
@@ -205,7 +206,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("reason", OTHERS)
+@in_one_test("reason", OTHERS)
 def test_what_has_no_file_is_told(reason, rows, tmp_path):
     model = OTHERS[reason]().fit(rows[0], rows[1] % 2)
     with pytest.raises(ModelFileError, match=reason):
@@ -259,7 +260,7 @@ def test_wrappers_from_a_file_are_checked(models, tmp_path):
 # --- single rows --------------------------------------------------------------------------------
 
 
-@EACH_CASE
+@in_one_test("name", CASES)
 def test_single_rows_have_the_same_answers(name, models, new):
     model, few = models[name], new[:40]
     scorer = row_scorer(model)

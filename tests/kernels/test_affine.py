@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 
 from nearlinear.kernels import Gaussian, Linear, OnColumns, Polynomial, Scaled, UnitDiagonal
 from nearlinear.kernels.affine import AffineMap, affine_map
@@ -44,7 +45,7 @@ def test_the_gram_matrix_is_that_of_scales_and_constant(X, Z, kernel):
     assert found.scales.shape == (4,)
 
 
-@pytest.mark.parametrize("kernel", OTHERS.values(), ids=OTHERS)
+@in_one_test("kernel", OTHERS.values())
 def test_other_kernels_have_no_map(kernel):
     assert affine_map(kernel, 4) is None
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 from nearlinear.kernels import (
@@ -163,7 +164,7 @@ def test_a_sum_needs_one_weight_for_each_kernel(X):
         WeightedSum((Linear(), Gaussian(0.5)), (1.0,))(X)
 
 
-@pytest.mark.parametrize("factor", [-1.0, np.nan, np.inf])
+@in_one_test("factor", [-1.0, np.nan, np.inf])
 def test_a_kernel_is_not_scaled_below_zero(factor):
     with pytest.raises(ValueError, match="Scaled needs a factor of 0 or more"):
         Scaled(Linear(), factor)

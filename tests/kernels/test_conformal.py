@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 from nearlinear.kernels import Conformal, WeightedSum
@@ -175,19 +176,19 @@ def test_a_kernel_survives_storage(X):
     assert pickle.loads(pickle.dumps(kernel)) == kernel
 
 
-@pytest.mark.parametrize("gamma", [-1.0, -1e-30, np.nan, np.inf])
+@in_one_test("gamma", [-1.0, -1e-30, np.nan, np.inf])
 def test_a_gamma_that_is_not_finite_or_below_zero_is_refused(gamma):
     with pytest.raises(ValueError, match=f"Conformal needs gamma of 0 or more, not {gamma!r}"):
         Conformal(ANCHOR, gamma)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@in_one_test("value", [np.nan, np.inf, -np.inf])
 def test_an_anchor_that_is_not_finite_is_refused(value):
     with pytest.raises(ValueError, match="Conformal needs"):
         Conformal((0.0, value), 1.0)
 
 
-@pytest.mark.parametrize("profile", ["round", "Gaussian", "", None])
+@in_one_test("profile", ["round", "Gaussian", "", None])
 def test_an_unknown_profile_is_refused_with_those_known(profile):
     names = "'exponential', 'gaussian', 'linear', 'square'"
     with pytest.raises(ValueError, match=rf"one of the profiles \[{names}\], not {profile!r}"):
@@ -195,7 +196,7 @@ def test_an_unknown_profile_is_refused_with_those_known(profile):
 
 
 @each_form
-@pytest.mark.parametrize("anchor", [(0.0,), (0.0,) * 3, (0.0,) * 5])
+@in_one_test("anchor", [(0.0,), (0.0,) * 3, (0.0,) * 5])
 def test_an_anchor_of_another_space_is_refused(X, as_rows, anchor):
     kernel, rows = make(anchor=anchor), as_rows(X)
     sentence = f"The anchor has {len(anchor)} features and X has 4"

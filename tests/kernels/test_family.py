@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist
 
@@ -41,7 +42,7 @@ def test_a_family_lives_on_all_columns_first_and_then_on_each():
     assert Family(pair, "both").members(3) == [*pair, *each]
 
 
-@pytest.mark.parametrize("columns", ["every", None, 3])
+@in_one_test("columns", ["every", None, 3])
 def test_a_family_on_other_columns_is_refused(columns):
     with pytest.raises(ValueError, match=f"'all', 'each' or 'both' columns, not {columns!r}"):
         Family((Linear(),), columns)
@@ -111,7 +112,7 @@ def test_kernels_may_be_written_in_all_ways_at_once():
     assert found == [Gaussian(), Polynomial(3), *each, Custom(function), composite]
 
 
-@pytest.mark.parametrize("kernels", [Linear(), [Linear()], (Linear(),), iter([Linear()])])
+@in_one_test("kernels", [Linear(), [Linear()], (Linear(),), iter([Linear()])])
 def test_one_kernel_needs_no_list(kernels):
     assert parse_kernels(kernels, 2) == [Linear()]
 
@@ -127,7 +128,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(kernels):
         parse_kernels(kernels, 2)
 
 
-@pytest.mark.parametrize("kernels", [[], (), ["linear", []]], ids=str)
+@in_one_test("kernels", [[], (), ["linear", []]])
 def test_an_empty_list_of_kernels_is_refused(kernels):
     with pytest.raises(ValueError, match="kernels is empty; give at least one kernel"):
         parse_kernels(kernels, 2)
@@ -138,7 +139,7 @@ def test_an_empty_family_is_refused():
         parse_kernels(bank(widths=0, degrees=()), 2)
 
 
-@pytest.mark.parametrize("kernels", [None, 3, ["linear", 0.5]], ids=str)
+@in_one_test("kernels", [None, 3, ["linear", 0.5]])
 def test_what_is_no_kernel_is_refused_by_its_value(kernels):
     wrong = kernels[-1] if isinstance(kernels, list) else kernels
     with pytest.raises(ValueError, match=f"kernels holds {wrong!r}, which is no kernel"):
@@ -232,13 +233,13 @@ def test_kernels_that_vanish_are_left_out_with_a_warning(X, as_rows, normalizati
     assert seen == [[0], [2]]
 
 
-@pytest.mark.parametrize("normalization", ["variance", "trace", "diagonal", None])
+@in_one_test("normalization", ["variance", "trace", "diagonal", None])
 def test_kernels_that_all_vanish_are_refused(normalization):
     with pytest.raises(ValueError, match="Every kernel is zero on the training rows"):
         fix_kernels([Linear(), OnColumns(Linear(), (0,))], np.zeros((9, 2)), normalization)
 
 
-@pytest.mark.parametrize("normalization", ["variance", "trace", "diagonal"])
+@in_one_test("normalization", ["variance", "trace", "diagonal"])
 def test_a_column_in_small_units_is_not_taken_for_zero(rng, normalization):
     X = rng.standard_normal((30, 2)) * [1.0, 5e-7]  # the second in meters, of the size of light
     given = [OnColumns(Linear(), (0,)), OnColumns(Linear(), (1,))]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
@@ -155,7 +156,7 @@ def test_the_diagonal_of_a_polynomial_needs_a_scale_too(X):
         Polynomial().diagonal(X)
 
 
-@pytest.mark.parametrize("degree", [0, -1, 1.5, "2"])
+@in_one_test("degree", [0, -1, 1.5, "2"])
 def test_a_degree_that_is_not_a_whole_number_above_zero_is_refused(degree):
     with pytest.raises(ValueError, match=f"whole degree of at least 1, not {degree!r}"):
         Polynomial(degree)
@@ -165,7 +166,7 @@ def test_a_whole_degree_may_be_written_as_a_float(X):
     np.testing.assert_array_equal(Polynomial(3.0, 0.5)(X), Polynomial(3, 0.5)(X))
 
 
-@pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan])
+@in_one_test("gamma", [0.0, -1.0, np.nan])
 def test_a_gamma_that_is_not_above_zero_is_refused(gamma):
     with pytest.raises(ValueError, match="Polynomial needs gamma above 0"):
         Polynomial(2, gamma)
@@ -173,7 +174,7 @@ def test_a_gamma_that_is_not_above_zero_is_refused(gamma):
         Gaussian(gamma)
 
 
-@pytest.mark.parametrize("width", [0.0, -1.0, np.nan])
+@in_one_test("width", [0.0, -1.0, np.nan])
 def test_a_width_that_is_not_above_zero_is_refused(width):
     with pytest.raises(ValueError, match=f"Gaussian needs .* and width={width!r}"):
         Gaussian(width=width)
@@ -184,7 +185,7 @@ def test_a_negative_constant_is_refused():
         Polynomial(2, 0.5, -1.0)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "make",
     [
         lambda: Polynomial(2, 0.5, np.nan),
@@ -193,7 +194,6 @@ def test_a_negative_constant_is_refused():
         lambda: Gaussian(np.inf),
         lambda: Gaussian(width=np.inf),
     ],
-    ids=["coef0 NaN", "coef0 infinite", "gamma infinite", "Gaussian gamma infinite", "width"],
 )
 def test_parameters_that_are_not_finite_are_refused(make):
     with pytest.raises(ValueError, match="needs"):
@@ -302,7 +302,7 @@ def test_a_function_that_mixes_up_its_sides_is_refused(X, Z):
         Custom(lambda X, Z: Z @ X.T)(X, Z)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@in_one_test("value", [np.nan, np.inf, -np.inf])
 def test_a_function_that_returns_no_finite_numbers_is_refused(X, Z, value):
     def broken(X, Z):
         block = X @ Z.T

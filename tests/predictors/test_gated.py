@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.learned import Columns, Rounded, Softmax, Viewing
@@ -245,10 +246,9 @@ def test_cost_of_local_linear_models_grows_with_the_features():
     assert wide.multiply_adds - narrow.multiply_adds == 2 * 4 * N_COMPONENTS
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "wrap",
     [Rounded, UnitLength, lambda gate: Repeated(gate, 1), lambda gate: Rounded(UnitLength(gate))],
-    ids=["rounded", "unit length", "repeated", "twice"],
 )
 def test_what_is_done_to_a_gates_values_does_not_hide_its_parameters(wrap):
     gate = make_gate()

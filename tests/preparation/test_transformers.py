@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose
 from preparation.pipelines import ALL_STEPS, STEPS, table
 from sklearn.base import clone
@@ -19,7 +20,7 @@ def dense(rows):
     return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
 
 
-@pytest.mark.parametrize("name", ALL_STEPS)
+@in_one_test("name", ALL_STEPS)
 def test_the_table_prepares_rows_as_the_steps_do(name):
     columns, steps = ALL_STEPS[name]
     X, other = (table(seed=seed)[0][columns] for seed in (0, 1))
@@ -29,7 +30,7 @@ def test_the_table_prepares_rows_as_the_steps_do(name):
     assert_allclose(prepare(other), dense(steps.transform(other)), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", STEPS)
+@in_one_test("name", STEPS)
 def test_single_precision_stays(name):
     columns, steps = STEPS[name]
     X = table()[0][columns].astype(np.float32).to_numpy()
@@ -86,7 +87,7 @@ NOT_TABLES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NOT_TABLES)
+@in_one_test("name", NOT_TABLES)
 def test_what_no_table_holds_is_refused_in_a_sentence(name):
     steps, message = NOT_TABLES[name]
     steps = clone(steps).fit(np.array([[3.0], [7.0], [7.0], [9.0]]))

@@ -3,6 +3,7 @@
 from math import nan
 
 import pytest
+from grids import in_one_test
 
 from reproduce import report
 from reproduce.protocol import RowStore
@@ -62,7 +63,7 @@ def test_methods_that_draw_are_paired_by_seed(study, cells):
     assert report.paired_test(study, cells, "digits", "kernel", "other") is None
 
 
-@pytest.mark.parametrize(("time", "word"), [(8.9, "beaten"), (9.1, "met"), (11.1, "missed")])
+@in_one_test(("time", "word"), [(8.9, "beaten"), (9.1, "met"), (11.1, "missed")])
 def test_a_tenth_of_a_printed_time_is_no_difference(time, word):
     assert report.time_verdict(time, 10.0) == word
 

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime import crafted, fuzz
 from runtime.child import limit_memory, run_child
 from runtime.crafted import file_of, make
@@ -23,7 +24,7 @@ def saved():
     return list(fuzz.fitted())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@in_one_test("seed", range(4))
 def test_files_with_changed_bytes_are_refused(seed, saved, tmp_path):
     rng, path = np.random.default_rng(seed), tmp_path / "model.nlm"
     originals = [*map(file_of, NAMES), *saved]

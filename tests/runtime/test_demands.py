@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from runtime import crafted
 from runtime.child import limit_memory, run_child
 from runtime.crafted import at, edited, make, put, put_array, put_top, table
@@ -236,7 +237,7 @@ STRANGE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name, edit", STRANGE.values(), ids=STRANGE)
+@in_one_test("name, edit", STRANGE.values())
 def test_what_no_fit_leaves_is_refused_when_it_is_loaded(name, edit, tmp_path):
     path = tmp_path / "model.nlm"
     path.write_bytes(crafted.file_of(name, edit))

@@ -154,12 +154,12 @@ def test_scores_have_the_precision_of_the_model(rows):
     assert model_of(header, arrays).decision_function(rows).dtype == np.float32
 
 
-@pytest.mark.parametrize("name", [TWO, THREE, "forest", "stacked", "gated rows"])
+@in_one_test("name", [TWO, THREE, "forest", "stacked", "gated rows"])
 def test_no_rows_are_no_error(name):
     assert len(model(name).predict(np.zeros((0, 3)))) == 0
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "X", [[1.0, 2.0, 3.0], [[1.0, 2.0]], [[1.0, 2.0, 3.0, 4.0]], [[[1.0, 2.0, 3.0]]], 1.0, []]
 )
 def test_rows_of_another_length_are_refused(X):
@@ -167,7 +167,7 @@ def test_rows_of_another_length_are_refused(X):
         model(TWO).predict(X)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@in_one_test("value", [np.nan, np.inf, -np.inf])
 def test_rows_that_are_not_finite_are_refused(value):
     with pytest.raises(ValueError, match="X holds NaN or infinity"):
         model(TWO).predict([[0.0, value, 1.0]])

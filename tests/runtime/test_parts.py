@@ -102,10 +102,9 @@ def test_arrays_that_the_file_does_not_have_are_refused(number):
         parse({"$": "array", "number": number}, ARRAYS)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "wrap",
     [lambda v: [v], lambda v: items(v), lambda v: table(a=v), lambda v: part("Scaled", kernel=v)],
-    ids=["list", "tuple", "dict", "object"],
 )
 def test_deep_nesting_is_refused_and_not_followed(wrap):
     value = 1

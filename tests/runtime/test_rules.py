@@ -51,14 +51,12 @@ def test_a_predictor_is_one_of_the_known_kinds():
             "predictor of the unknown kind 'Gaussian'")  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "value", [None, 1, "GatedLinear", [], items(), {"$": "array", "number": 0}]
-)
+@in_one_test("value", [None, 1, "GatedLinear", [], items(), {"$": "array", "number": 0}])
 def test_a_predictor_is_no_plain_value(value):
     refused("gated linear", lambda header, arrays: header.update(predictor=value), "unknown kind")
 
 
-@pytest.mark.parametrize("kind", ["ComponentScores", "Softmax", "SoftAssignment", "TanhNode"])
+@in_one_test("kind", ["ComponentScores", "Softmax", "SoftAssignment", "TanhNode"])
 def test_parts_of_a_predictor_are_no_predictors(kind):
     refused("gated linear", lambda header, arrays: header["predictor"].update(kind=kind), kind)
 

@@ -26,7 +26,7 @@ def by_row(header, arrays, X):
     return np.array([plain_reader.scores(model, row) for row in X.tolist()])
 
 
-@pytest.mark.parametrize("name", crafted.MODELS)
+@in_one_test("name", crafted.MODELS)
 def test_scores_are_those_of_the_formula(name, rows):
     header, arrays = make(name)
     expected = by_row(header, arrays, rows)

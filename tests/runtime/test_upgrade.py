@@ -6,6 +6,7 @@ import struct
 import zlib
 
 import pytest
+from grids import in_one_test
 from runtime import crafted
 
 from nearlinear.runtime.container import MAGIC, from_bytes, to_bytes
@@ -72,17 +73,13 @@ def parameters(*items):
     return {"$": "dict", "items": [list(item) for item in items]}
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+@in_one_test("header", [
         {}, {"members": 1}, {"members": [1, None]}, {"method": [], "parameters": parameters()},
         {"method": "X", "parameters": 3}, {"method": "X", "parameters": {"items": 3}},
         {"method": "X", "parameters": {"items": [3, [], ["a"], [[], 1], ["bias", ["penalised"]]]}},
         {"predictor": {"$": "object"}}, {"predictor": {"$": "object", "kind": [], "fields": {}}},
         {"predictor": {"$": "object", "kind": "TreePath", "fields": 5}}, {"$": []},
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_is_described_wrongly_is_left_to_the_rules(header):
     before = copy.deepcopy(header)
     upgrade(header)

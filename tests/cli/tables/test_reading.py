@@ -186,7 +186,7 @@ def test_a_gap_among_truth_values_is_the_bad_cell(tmp_path):
     assert refusal(path).startswith(f"{path}, row 2, column 'a': the value is missing")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("column", "row"),
     [
         (pandas.to_datetime(["2020-01-01"] * 3), 1),
@@ -196,7 +196,6 @@ def test_a_gap_among_truth_values_is_the_bad_cell(tmp_path):
         ([[1.0], [2.0], [3.0]], 1),
         ([b"1", b"x", b"3"], 2),
     ],
-    ids=["dates", "durations", "categories", "gap", "lists", "bytes"],
 )
 def test_a_bad_parquet_column_is_named(tmp_path, column, row):
     path = tmp_path / "table.parquet"
@@ -257,14 +256,14 @@ def test_a_first_row_that_is_longer_than_the_header_is_refused(tmp_path, first):
     assert "3 names" in text
 
 
-@pytest.mark.parametrize("n_rows", [None, 1, 2])
+@in_one_test("n_rows", [None, 1, 2])
 def test_a_later_row_that_is_longer_than_the_header_is_refused(tmp_path, n_rows):
     path = tmp_path / "table.csv"
     path.write_text("a,b,c\n1,2,3\n1,2,3\n1,2,3,4\n")
     assert "row 3: it has 4 values, the header 3 names" in refusal(path, n_rows=n_rows)
 
 
-@pytest.mark.parametrize("head", ["1,2,3", "1.5,1.5,-2e3", "0,0,0"])
+@in_one_test("head", ["1,2,3", "1.5,1.5,-2e3", "0,0,0"])
 def test_numbers_where_the_names_belong_are_refused(tmp_path, head):
     """Or the first row would be lost."""
     path = tmp_path / "table.csv"
@@ -272,7 +271,7 @@ def test_numbers_where_the_names_belong_are_refused(tmp_path, head):
     assert "names" in refusal(path)
 
 
-@pytest.mark.parametrize("n_rows", [None, 2, 100])
+@in_one_test("n_rows", [None, 2, 100])
 def test_an_empty_line_is_a_missing_value_and_not_skipped(tmp_path, n_rows):
     """Or later answers would belong to other rows."""
     path = tmp_path / "table.csv"
@@ -286,7 +285,7 @@ def test_a_last_row_without_values_is_not_forgotten(tmp_path):
     assert refusal(path).startswith(f"{path}, row 2, column 'a': ")
 
 
-@pytest.mark.parametrize("n_rows", [None, 1, 2, 3, 100])
+@in_one_test("n_rows", [None, 1, 2, 3, 100])
 def test_an_empty_line_at_the_end_is_no_row(tmp_path, n_rows):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n3,4\n\n")
@@ -294,7 +293,7 @@ def test_an_empty_line_at_the_end_is_no_row(tmp_path, n_rows):
     np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0]])
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("ending", "content"),
     [
         (".csv", b""),
@@ -414,7 +413,7 @@ def test_a_file_that_must_not_be_read_is_refused(tmp_path, monkeypatch):
     assert "permission" in refusal(path)
 
 
-@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.parquet.gz"])
+@in_one_test("name", ["table.xlsx", "table", "table.parquet.gz"])
 def test_an_ending_that_no_table_has_is_refused_with_those_there_are(name):
     assert all(ending in refusal(name) for ending in (*NAMED, *UNNAMED))
 

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
@@ -182,10 +183,8 @@ def test_the_largest_number_leaves_room_for_new_rows(moons):
     assert len(model._state.stream.X) == 100
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [np.arange(49), np.arange(51), np.arange(50) + 0.5, np.full(50, "a"), [None] * 50, 7],
-    ids=["short", "long", "fractions", "text", "nothing", "number"],
+@in_one_test(
+    "ids", [np.arange(49), np.arange(51), np.arange(50) + 0.5, np.full(50, "a"), [None] * 50, 7]
 )
 def test_numbers_of_rows_that_are_none_are_refused(moons, ids):
     X, y = moons

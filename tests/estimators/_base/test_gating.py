@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from grids import in_one_test
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR
@@ -346,7 +347,7 @@ def test_a_model_without_a_second_matrix_refuses_one(data, method):
         getattr(model, method)(X, gating=G)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@in_one_test("method", METHODS)
 def test_a_second_matrix_with_other_columns_is_refused(data, method):
     X, G, y = data
     model = make().fit(X, y["Classifier"], gating=G)
@@ -354,7 +355,7 @@ def test_a_second_matrix_with_other_columns_is_refused(data, method):
         getattr(model, method)(X, gating=X)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@in_one_test("method", METHODS)
 def test_other_rows_than_the_fitted_ones_are_refused_with_a_second_matrix(data, method):
     X, G, y = data
     model = make().fit(X, y["Classifier"], gating=G)
@@ -386,7 +387,7 @@ def test_a_second_matrix_of_a_wrong_shape_is_refused(data, case, when):
             model.predict(X, gating=change(G))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("columns", "sentence"),
     [
         ([], r"gating_features=\[\] must be a list of columns or a function"),
@@ -421,14 +422,14 @@ WRONG_FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG_FUNCTIONS)
+@in_one_test("case", WRONG_FUNCTIONS)
 def test_a_function_that_returns_no_rows_of_its_own_is_refused(data, case):
     X, _, y = data
     with pytest.raises(ValueError, match="gating_features"):
         make(gating_features=WRONG_FUNCTIONS[case]).fit(X, y["Classifier"])
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("gate", "sentence"),
     [
         ("hard", "There is no gate named 'hard'; there are 'softmax', 'sigmoid', 'gaussian'"),
@@ -438,7 +439,6 @@ def test_a_function_that_returns_no_rows_of_its_own_is_refused(data, case):
         (Columns((0,)), "is no gate"),
         (Softmax, "is no gate"),
     ],
-    ids=["name", "number", "none", "function", "view", "class"],
 )
 @EACH_TASK
 def test_what_is_no_gate_is_refused(data, task, gate, sentence):

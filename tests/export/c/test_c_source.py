@@ -332,7 +332,7 @@ def test_every_kind_of_model_scores_as_in_python(number, kind, all_kinds):
 
 
 @needs_gcc
-@pytest.mark.parametrize("number, kind", enumerate(KINDS))
+@in_one_test("number, kind", enumerate(KINDS))
 def test_eight_bit_sources_compute_with_the_rounded_tables(number, kind, all_kinds):
     predictor, scaling = absorbed(KINDS[kind], Scaling(None, None), True)
     wanted = quantized(predictor)(scaling(SAMPLE.astype(np.float32).astype(np.float64)))
@@ -678,7 +678,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("match", REFUSED)
+@in_one_test("match", REFUSED)
 def test_models_without_c_are_refused_in_a_sentence(match, tmp_path):
     model = holding(KINDS["linear"], D)
     model.predictor_ = REFUSED[match]
