@@ -810,6 +810,17 @@ def test_an_interruption_ends_all_starts(data, impatient):
     assert len(calls) == 5
 
 
+def test_an_interrupted_second_start_keeps_the_first(data, impatient):
+    X, y = data[0], data[1]["Classifier"]
+    calls = impatient(np.inf)
+    first = make().fit(X, y)
+    impatient(len(calls))
+    model = make(n_init=2)
+    with pytest.raises(KeyboardInterrupt, match="the best gate so far is kept"):
+        model.fit(X, y)
+    np.testing.assert_array_equal(score(model, X), score(first, X))
+
+
 def test_an_interruption_before_anything_is_found_is_passed_on(data, impatient):
     impatient(0)
     with pytest.raises(KeyboardInterrupt):

@@ -1,5 +1,7 @@
 """LD-MKL: every kernel votes where it expects to be right."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
@@ -8,7 +10,7 @@ from ..gates.learned import softmax
 from ..gates.scores import SoftmaxOf
 from ..kernels.grams import Grams
 from ..predictors.gated import GatedVote
-from ..solvers.localized.success import side_by_side
+from ..solvers.localized.success import side_by_side, solve_where
 from ._base import localized
 from ._base.checks import one_of, positive, shared
 from ._base.localized import (
@@ -20,8 +22,6 @@ from ._base.localized import (
 )
 from ._base.model import Model
 
-# Fewer rows than this share, or one class alone, do not make a machine of their own.
-_SMALLEST_SHARE = 0.1
 # Gates this close to each other, relative to their size, are equal up to what solvers leave.
 _TIE = 1e-3
 
@@ -193,12 +193,10 @@ def _machines(model, setup, problem, rng, tell):
     # two regressions of one value differ by up to two free errors: solvers decide by how much
     alike = np.exp(-2.0 * model.success_epsilon / model.temperature)
     least = (1.0 - _TIE) * alike / n_kernels
-
-    def retrain(m):
-        mine = np.flatnonzero(gates[:, m] >= least)
-        return _retrained(singles[m], found[m].machine, mine, problem)
-
-    machines = side_by_side(retrain, n_kernels, model.n_jobs)
+    rows_of = [np.flatnonzero(mine) for mine in (gates >= least).T]
+    firsts = [success.machine for success in found]
+    kernels = list(zip(singles, firsts, rows_of, strict=True))
+    machines = side_by_side(partial(solve_where, problem=problem), kernels, model.n_jobs)
     coefs, biases = np.zeros((n_kernels, len(problem))), np.zeros(n_kernels)
     for m, (rows, machine) in enumerate(machines):
         coefs[m, rows] = machine.dual_coef
@@ -220,14 +218,3 @@ def _machines(model, setup, problem, rng, tell):
         max(machine.n_iter for _, machine in machines),
         {"gate_": gate, "success_": success},
     )  # fmt: skip
-
-
-def _retrained(single, machine, rows, problem):
-    """A kernel's machine on the rows that it answers for; on all of them if these are too few."""
-    signs = problem.targets[rows]
-    enough = max(2, _SMALLEST_SHARE * len(problem))
-    if len(rows) == len(problem) or len(rows) < enough or abs(signs.sum()) == len(signs):
-        rows = np.arange(len(problem))
-    else:
-        machine = single.solve(problem.take(rows), rows)
-    return rows, single.certified(machine, problem.take(rows), rows)

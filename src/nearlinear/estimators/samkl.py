@@ -192,9 +192,7 @@ def _plan(model, setup, problem, tell):
     if model.n_selected is not None:
         return partial(switched, n_selected=model.n_selected)
 
-    def equal(descent, watch=None):
-        return solve_equal(descent, tol=model.tol)
-
+    equal = partial(solve_equal, tol=model.tol)
     if n_kernels == 1:
         return equal
     sizes = n_kernels, n_kernels - 1

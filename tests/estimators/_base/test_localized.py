@@ -9,10 +9,9 @@ from sklearn.svm import SVC, SVR
 
 from nearlinear import LDMKLClassifier, SwMKLClassifier
 from nearlinear.estimators._base.rows import canonical_order
-from nearlinear.estimators.ldmkl import _retrained
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
-from nearlinear.solvers.localized.success import SingleKernel, stratified_folds
+from nearlinear.solvers.localized.success import SingleKernel, solve_where, stratified_folds
 from nearlinear.solvers.machine.bias import FreeBias
 from nearlinear.solvers.machine.problem import DualProblem
 from nearlinear.solvers.machine.working_sets import WorkingSets
@@ -324,7 +323,7 @@ def test_a_kernel_that_answers_for_few_rows_keeps_its_first_machine(rows, is_sol
     problem = DualProblem.of_signs(signs, np.full(60, C))
     single = SingleKernel(Linear(), X, WorkingSets(), FreeBias(), tol=1e-6, max_bytes=1e9)
     first = single.solve(problem)
-    solved_on, found = _retrained(single, first, rows, problem)
+    solved_on, found = solve_where((single, first, rows), problem)
     assert (found is not first) == is_solved_anew
     np.testing.assert_array_equal(solved_on, rows if is_solved_anew else np.arange(60))
 

@@ -1,6 +1,7 @@
 """Machines on gated kernels: one for each output, and what they report."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -88,14 +89,11 @@ def kernel_success(model, setup, problem, rng, tell):
     folds = ()
     if model.success == "out_of_fold":
         folds = stratified_folds(problem.targets, model.n_folds, rng)
-
-    def learn(m):
-        return learn_success(
-            singles[m], problem, setup.rows.weight, C=model.success_C,
-            epsilon=model.success_epsilon, folds=folds,
-        )  # fmt: skip
-
-    found = side_by_side(learn, len(singles), model.n_jobs)
+    learn = partial(
+        learn_success, problem=problem, weight=setup.rows.weight, C=model.success_C,
+        epsilon=model.success_epsilon, folds=folds,
+    )  # fmt: skip
+    found = side_by_side(learn, singles, model.n_jobs)
     for m, success in enumerate(found):
         tell(f"kernel {m}", {"held-out accuracy": float(success.share)})
     coefficients = np.array([success.regression.dual_coef for success in found])

@@ -18,6 +18,8 @@ from ..mixture.objective import KernelObjective
 _FRUGAL, _FRUGAL_PER_ROW = 1 << 24, 400
 # Machines that are solved at once, at most; each has its part of the memory.
 _MOST_MACHINES = 4
+# Fewer rows than this fraction, or one class alone, do not make a machine of their own.
+_SMALLEST_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,15 @@ def single_kernels(kernels, X, machine, *, tol, max_bytes):
     ]
 
 
-def side_by_side(work, count, n_jobs):
-    """[work(0), work(1), ...] on as many threads as memory was set apart for."""
-    found = [None] * count
+def side_by_side(work, kernels, n_jobs):
+    """[work(kernel), ...] on as many threads as memory was set apart for."""
+    found = [None] * len(kernels)
 
     def fill(start, stop):
         for m in range(start, stop):
-            found[m] = work(m)
+            found[m] = work(kernels[m])
 
-    run_blocks(fill, count, 1, min(count_threads(n_jobs), _MOST_MACHINES))
+    run_blocks(fill, len(kernels), 1, min(count_threads(n_jobs), _MOST_MACHINES))
     return found
 
 
@@ -107,6 +109,21 @@ def learn_success(single, problem, weight, *, C, epsilon, folds=()):
     regression = single.regress(values)
     expected = right - regression.slack + regression.bias
     return KernelSuccess(machine, regression, expected, float(np.average(right, weights=weight)))
+
+
+def solve_where(kernel, problem):
+    """Rows and machine of a kernel where it answers; all rows, if these are too few.
+
+    ``kernel`` is a SingleKernel, its machine of all rows, and the rows that it answers for.
+    """
+    single, machine, rows = kernel
+    signs = problem.targets[rows]
+    enough = max(2, _SMALLEST_PART * len(problem))
+    if len(rows) == len(problem) or len(rows) < enough or abs(signs.sum()) == len(signs):
+        rows = np.arange(len(problem))
+    else:
+        machine = single.solve(problem.take(rows), rows)
+    return rows, single.certified(machine, problem.take(rows), rows)
 
 
 def stratified_folds(signs, n_folds, rng):

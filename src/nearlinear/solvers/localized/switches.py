@@ -31,8 +31,8 @@ class SwitchedKernels:
     path: tuple = ()
 
 
-def solve_equal(descent, *, tol):
-    """All kernels on for every row, and equal weights: the start of the turns."""
+def solve_equal(descent, *, tol, watch=None):
+    """All kernels on for every row, and equal weights: the start of the turns, and no step."""
     n_kernels, n_rows = descent.objective.grams.n_kernels, descent.objective.grams.n_rows
     found = descent.objective.certified(descent.at(start_weights(n_kernels), tol), tol)
     machine = found.machine
