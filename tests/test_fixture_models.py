@@ -41,7 +41,7 @@ def test_every_file_has_scores():
     assert sorted(SCORES) == sorted(path.stem for path in FOLDER.glob("*.nlm"))
 
 
-@pytest.mark.parametrize("name", SCORES)
+@in_one_test("name", SCORES)
 def test_a_loaded_model_scores_as_it_did(name):
     if name == "calibrated_temperature" and not HAS_TEMPERATURES:
         pytest.skip("this scikit-learn has no temperatures")

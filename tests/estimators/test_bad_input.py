@@ -242,7 +242,6 @@ def test_weights_that_are_all_zero_are_refused(small, any_name, moons):
         small(any_name).fit(X, y, sample_weight=np.zeros(len(y)))
 
 
-@pytest.mark.every_estimator
 def test_weights_beyond_arithmetic_are_refused(small, any_name, moons):
     X, y = moons
     with pytest.raises(ValueError, match=r"weights of the rows add up to inf.*divide them"):

@@ -340,7 +340,7 @@ def test_without_classes_the_prediction_is_the_value(X, kind):
     assert {type(value) for value in values} == {float}
 
 
-@each_kind
+@each_way
 @each_size
 def test_a_copy_gives_the_same_bits(X, kind, n_outputs):
     _, scorer = make(kind, n_outputs=n_outputs, preparation=HALVES)

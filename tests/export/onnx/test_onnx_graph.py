@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 import numpy as np
 import pytest
 from estimators.conftest import by_roads
+from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -433,7 +434,7 @@ def model_of(predictor, dtype="float64"):
 
 
 @EACH_DTYPE
-@pytest.mark.parametrize("name", PREDICTORS)
+@in_one_test("name", PREDICTORS)
 def test_models_of_random_numbers_agree(name, dtype):
     model = model_of(PREDICTORS[name], dtype)
     session = session_of(model)
