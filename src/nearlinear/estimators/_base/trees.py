@@ -50,8 +50,9 @@ def learn_trees(model, rows):
     chooses = model.early_stopping or model.polish or model.n_init > 1
     if chooses or is_checked:
         train, held_out = rows.split(model.validation_fraction, rng)
+    judges = held_out if chooses else None
     coordinates, starts = _starts(model, train, plan, setting)
-    judges, watches = held_out if chooses else None, []
+    watches = []
     with keeping("the best model so far is") as interruption:
         for start in starts:
             watches.append([])
@@ -60,8 +61,8 @@ def learn_trees(model, rows):
                 watch, compare = _watch(model, train, judges, coordinates, tell)
                 watches[-1].append(watch)
                 _run(model, train, coordinates, setting, generator, watch, start, compare)
+    watches = [[watch for watch in attempts if watch.history] for attempts in watches]
     best = [max(attempts, key=_quality) for attempts in watches if attempts]
-    best = [watch for watch in best if watch.best is not None]
     if not best:
         raise KeyboardInterrupt  # before the first epoch has ended
     if is_checked and held_out is not None:
@@ -89,8 +90,9 @@ def _choose_setting(model, rows, plan, rng, tell):
     """The linear model, and then the trees on top of it, judged on held-out rows."""
     if not plan.is_searched:
         return plan.usual, []
-    if model.warm_start and hasattr(model, "setting_"):
-        return replace(model.setting_, **given(model, "C", "jitter")), model.settings_tried_
+    previous = getattr(model, "setting_", None) if model.warm_start else None
+    if previous is not None and previous.depth in (None, "auto"):
+        return replace(previous, **given(model, "C", "jitter")), model.settings_tried_
     if are_many(rows):
         is_wide = plan.n_components is not None
         one = plan.defaults.for_wide_rows if is_wide else plan.defaults.for_many_rows
@@ -129,17 +131,15 @@ def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_o
 
 def _starts(model, rows, plan, setting):
     """Coordinates and trees of the previous fit, or new ones where they do not fit any more."""
-    n_trees = plan.count(setting)
+    n_trees, sizes = plan.count(setting), (rows.X.shape[1], rows.targets.shape[1])
     if model.warm_start and model._state is not None:
         previous, coordinates = model.predictor_, model._state.coordinates
         trees = previous.trees if isinstance(previous, TreeForest) else (previous,)
         first = trees[0]
         rank = None if first.projection is None else len(first.projection)
-        shape = (first.depth, rank, first.n_features, first.weights.shape[1])
-        wanted = (
-            plan.depth(setting), plan.n_components, rows.X.shape[1], rows.targets.shape[1]
-        )  # fmt: skip
-        if (shape, first.node_gate, len(trees)) == (wanted, plan.node_gate, n_trees):
+        found = (first.n_features, first.weights.shape[1]), first.depth, rank, first.node_gate
+        wanted = sizes, plan.depth(setting), plan.n_components, plan.node_gate
+        if (found, len(trees)) == (wanted, n_trees):
             return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
     return TreeCoordinates.of(model, rows), [None] * n_trees
 
@@ -298,8 +298,6 @@ def _path_scores(tree, Z):
 
 def _quality(watch):
     """Restarts are compared by held-out score, or without one by the objective reached."""
-    if watch.best is None:
-        return -np.inf
     return watch.best_score if watch.score is not None else -watch.history[-1].objective
 
 
