@@ -5,14 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...gates.trees.balanced import hard_paths
 from ...predictors.tree_forest import TreeForest
 from ...solvers.anchors.linear_root import solve_linear
 from ...solvers.trees.adam import TreeStream, train_tree
 from ...solvers.trees.model import project_rows, with_linear_root
 from ...solvers.trees.original import start_original, train_original
-from ...solvers.trees.paths import can_polish, path_scores, polish_weights
-from ...solvers.trees.soft import SoftPass
+from ...solvers.trees.paths import (
+    COMPARED_ROWS,
+    JudgingRows,
+    can_polish,
+    hard_scores,
+    polish_weights,
+)
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
 from .capacity import are_many, choose_setting, given, judge, tell_verdicts
@@ -22,7 +26,6 @@ from .task import Regression
 from .tree_coordinates import TreeCoordinates
 from .tree_plan import TreeSetting, check_size, tree_plan, tree_settings
 
-_SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
 _ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
@@ -105,7 +108,7 @@ def _choose_setting(model, rows, plan, rng, tell):
         n_trees, scores = tree_plan(model, train).count(setting), 0.0
         for _ in range(n_trees):
             tree = _run(model, train, coordinates, setting, generator, Watch()).best
-            scores = scores + _path_scores(tree, Z) / n_trees
+            scores = scores + hard_scores(tree, Z) / n_trees
         return plan.loss.value(scores, coordinates.targets(held_out))
 
     linear = [TreeSetting(None, C, 0.0, C) for C in _ROOT_C]
@@ -123,7 +126,7 @@ def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_o
     line = _run(model, train, coordinates, linear, _generator(rng), Watch()).best
 
     def losses(trees):
-        scores = sum(_path_scores(tree, Z) for tree in trees) / len(trees)
+        scores = sum(hard_scores(tree, Z) for tree in trees) / len(trees)
         return plan.loss.value(scores, targets)
 
     return judge([(linear, losses([line])), (setting, losses(trees))], held_out.weight)
@@ -149,27 +152,19 @@ def _watch(model, train, held_out, coordinates, tell):
 
     Without held-out rows, soft and hard splits are compared on training rows.
     """
-    seen_by, few = held_out, slice(0, _SOFT_SCORE_ROWS)
+    task, rows = train.task, held_out
     if held_out is None:
-        seen_by = train.take(np.arange(min(_SOFT_SCORE_ROWS, train.X.shape[0])))
-    task, weight = train.task, seen_by.weight
-    Z, targets = coordinates.rows(seen_by.X), coordinates.targets(seen_by)
-
-    def score(tree):
-        return task.score(_path_scores(tree, Z), targets, weight)
-
-    def compare(tree, sharpness):
-        scores = SoftPass(tree, 256).scores(tree, tree.rows(Z[few]), sharpness)
-        soft = task.score(scores, targets[few], weight[few])
-        return {"soft splits": soft, "hard splits": score(tree)}
-
+        rows = train.take(np.arange(min(COMPARED_ROWS, train.X.shape[0])))
+    judging = JudgingRows(
+        coordinates.rows(rows.X), coordinates.targets(rows), rows.weight, task.score
+    )  # fmt: skip
     watch = Watch(
         tell.steps("epoch", f"held-out {task.score_name}"),
-        None if held_out is None else score,
+        None if held_out is None else judging,
         model.n_iter_no_change if model.early_stopping else np.inf,
         keeps_last=not model.early_stopping,
     )
-    return watch, compare
+    return watch, judging.compare
 
 
 def _run(model, train, coordinates, setting, rng, watch, start=None, compare=None):
@@ -184,7 +179,7 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
     if setting.depth is None:
-        losses = loss.value(_path_scores(start, Z), targets)
+        losses = loss.value(hard_scores(start, Z), targets)
         watch(Progress(1, float(np.average(losses, weights=train.weight)), state=start))
         return watch
     common = dict(
@@ -288,12 +283,6 @@ def _begin_stream(model, rows, plan, state, rng):
 
 def _generator(rng):
     return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-
-
-def _path_scores(tree, Z):
-    """Scores of scaled rows along their hard paths."""
-    seen = tree.rows(Z)
-    return path_scores(tree, seen, hard_paths(seen, tree.splits, tree.depth))
 
 
 def _quality(watch):
