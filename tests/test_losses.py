@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 from scipy.special import expit, log_softmax
+from sklearn.metrics import r2_score
 
-from nearlinear.losses import LOSSES, EpsilonInsensitive, SquaredError
+from nearlinear.losses import (
+    LOSSES,
+    EpsilonInsensitive,
+    SquaredError,
+    accuracy,
+    explained_variance,
+)
 
 SHAPES = pytest.mark.parametrize("n_outputs", [1, 4])
 EACH = pytest.mark.parametrize("name", LOSSES)
@@ -159,3 +166,33 @@ def test_huge_scores_do_not_overflow(name, size, n_outputs):
         value, slope = LOSSES[name].value(scores, targets), LOSSES[name].slope(scores, targets)
     assert np.all(np.isfinite(value))
     assert np.all(np.isfinite(slope))
+
+
+# --- how good scores are ------------------------------------------------------------------------
+
+
+def test_one_score_is_right_if_it_has_the_sign_of_its_target():
+    scores, targets = np.array([[2.0], [-1.0], [0.0], [3.0]]), np.array([[1], [-1], [-1], [-1]])
+    assert accuracy(scores, targets, np.ones(4)) == 0.75
+    assert accuracy(scores, targets, np.array([1.0, 1.0, 1.0, 5.0])) == pytest.approx(3 / 8)
+
+
+def test_several_scores_are_right_if_that_of_the_class_is_the_highest():
+    scores = np.array([[0.1, 0.3, 0.2], [-1.0, -2.0, -3.0]])
+    targets = np.array([[-1, 1, -1], [-1, -1, 1]])
+    assert accuracy(scores, targets, np.array([3.0, 1.0])) == 0.75
+
+
+def test_what_is_explained_is_the_coefficient_of_determination(rng):
+    values, weight = rng.standard_normal((20, 1)), rng.uniform(1, 3, 20)
+    guesses = values + 0.3 * rng.standard_normal((20, 1))
+    assert explained_variance(guesses, values, weight) == pytest.approx(
+        r2_score(values, guesses, sample_weight=weight)
+    )
+
+
+def test_guesses_of_a_constant_are_compared_by_their_error():
+    values = np.ones((5, 1))
+    assert explained_variance(values, values, np.ones(5)) == 0.0
+    near, far = (explained_variance(values + off, values, np.ones(5)) for off in (0.1, 1.0))
+    assert near > far

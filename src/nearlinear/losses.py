@@ -1,4 +1,4 @@
-"""Losses of a score matrix: value and slope.
+"""Losses of a score matrix: value and slope; and how good scores are on held-out rows.
 
 Targets of classes are a matrix of −1 and +1 with one column per output. Binary problems have one
 column; several classes have one column each, of which exactly one entry per row is +1. Targets of
@@ -118,6 +118,22 @@ class EpsilonInsensitive:
 def _softmax(scores):
     shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
     return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def accuracy(scores, targets, weight):
+    """Weighted fraction of rows whose highest score is that of their class."""
+    if scores.shape[1] == 1:
+        right = (scores > 0) == (targets > 0)
+        return float(np.average(right[:, 0], weights=weight))
+    return float(np.average(scores.argmax(axis=1) == targets.argmax(axis=1), weights=weight))
+
+
+def explained_variance(scores, targets, weight):
+    """R²: one less the fraction of the variance that is left."""
+    left = np.average((scores - targets)[:, 0] ** 2, weights=weight)
+    mean = np.average(targets[:, 0], weights=weight)
+    spread = np.average((targets[:, 0] - mean) ** 2, weights=weight)
+    return float(1.0 - left / spread) if spread > 0 else float(-left)
 
 
 # Losses of classes, by name.

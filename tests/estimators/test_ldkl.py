@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import nearlinear.estimators._base.trees as trees
-from nearlinear import LDKLClassifier, LDKLRegressor
+from nearlinear import LDKLClassifier, LDKLRegressor, load, save
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.trees.soft import SoftPass
 from reference.training_rows import merge_rows
@@ -420,6 +420,18 @@ def test_a_warm_start_of_another_shape_starts_anew(moons, change):
     warm = LDKLClassifier(warm_start=True, **QUICK).fit(X, y).set_params(**change).fit(X, y)
     cold = LDKLClassifier(**QUICK).set_params(**change).fit(X, y)
     np.testing.assert_array_equal(warm.decision_function(X), cold.decision_function(X))
+
+
+def test_a_warm_start_from_a_given_depth_finds_its_own(moons):
+    model = LDKLClassifier(warm_start=True, **QUICK).fit(*moons)
+    assert model.set_params(depth="auto").fit(*moons).settings_tried_
+
+
+def test_a_warm_start_from_a_file_starts_anew(moons, tmp_path):
+    X, y = moons
+    save(LDKLClassifier(warm_start=True, **QUICK).fit(X, y), tmp_path / "model.nlm")
+    again, cold = load(tmp_path / "model.nlm").fit(X, y), LDKLClassifier(**QUICK).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), cold.decision_function(X))
 
 
 def test_a_warm_start_takes_other_features_and_other_classes(moons, blobs):

@@ -131,7 +131,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         Class labels.
     history_ : list of Progress
         Step, objective and held-out accuracy of each epoch of the first tree. While splits are
-        soft, ``figures`` has the accuracy with soft and with hard splits.
+        soft, ``figures`` has the accuracy with "soft splits" and with "hard splits".
     hardening_gap_ : float or None
         What hard splits cost in accuracy at the end of the soft epochs, before the weights adapt to
         them. It is measured on held-out rows, or on training rows where none are held out.
@@ -377,7 +377,7 @@ class LDKLRegressor(RegressorMixin, Model):
         Splits, slopes, weights and intercept; all that prediction needs.
     history_ : list of Progress
         Step, objective and held-out R² of each epoch of the first tree. While splits are
-        soft, ``figures`` has the R² with soft and with hard splits.
+        soft, ``figures`` has the R² with "soft splits" and with "hard splits".
     hardening_gap_ : float or None
         What hard splits cost in R² at the end of the soft epochs, before the weights adapt to
         them. It is measured on held-out rows, or on training rows where none are held out.

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..._warn import warn_user
+from ...losses import accuracy, explained_variance
 from ...solvers.machine.problem import DualProblem
 from .checks import MOST_WEIGHT, check_sample_weight
 from .target_units import TargetUnits
@@ -19,7 +20,8 @@ class Classification:
     """Labels; scores are margins, one column for two classes and else one per class."""
 
     classes: np.ndarray
-    units, unit_attributes, score_name = TargetUnits(), {}, "accuracy"
+    units, unit_attributes = TargetUnits(), {}
+    score, score_name = staticmethod(accuracy), "accuracy"
 
     @property
     def attributes(self):
@@ -39,20 +41,14 @@ class Classification:
         """One dual problem for each output."""
         return [DualProblem.of_signs(signs, C * rows.weight) for signs in rows.targets.T]
 
-    def score(self, scores, targets, weight):
-        """Weighted fraction of rows whose highest score is that of their class."""
-        if scores.shape[1] == 1:
-            right = (scores > 0) == (targets > 0)
-            return float(np.average(right[:, 0], weights=weight))
-        return float(np.average(scores.argmax(axis=1) == targets.argmax(axis=1), weights=weight))
-
 
 @dataclass(frozen=True)
 class Regression:
     """Values, and the unit in which machines learn them."""
 
     units: TargetUnits
-    score_name, attributes, n_outputs = "R²", {}, 1
+    attributes, n_outputs = {}, 1
+    score, score_name = staticmethod(explained_variance), "R²"
 
     @property
     def unit_attributes(self):
@@ -62,13 +58,6 @@ class Regression:
         """The one dual problem, of values in their unit."""
         values = self.units.scaled(rows.targets[:, 0])
         return [DualProblem.of_values(values, C * rows.weight, epsilon)]
-
-    def score(self, scores, targets, weight):
-        """R²: one less the fraction of the variance that is left."""
-        left = np.average((scores - targets)[:, 0] ** 2, weights=weight)
-        mean = np.average(targets[:, 0], weights=weight)
-        spread = np.average((targets[:, 0] - mean) ** 2, weights=weight)
-        return float(1.0 - left / spread) if spread > 0 else float(-left)
 
 
 def answers(classes, scores):

@@ -5,14 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...gates.trees.balanced import hard_paths
 from ...predictors.tree_forest import TreeForest
 from ...solvers.anchors.linear_root import solve_linear
 from ...solvers.trees.adam import TreeStream, train_tree
 from ...solvers.trees.model import project_rows, with_linear_root
 from ...solvers.trees.original import start_original, train_original
-from ...solvers.trees.paths import can_polish, path_scores, polish_weights
-from ...solvers.trees.soft import SoftPass
+from ...solvers.trees.paths import (
+    COMPARED_ROWS,
+    JudgingRows,
+    can_polish,
+    hard_scores,
+    polish_weights,
+)
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
 from .capacity import are_many, choose_setting, given, judge, tell_verdicts
@@ -22,7 +26,6 @@ from .task import Regression
 from .tree_coordinates import TreeCoordinates
 from .tree_plan import TreeSetting, check_size, tree_plan, tree_settings
 
-_SOFT_SCORE_ROWS = 500  # enough to see the gap between soft and hard splits
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
 _ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
@@ -50,8 +53,9 @@ def learn_trees(model, rows):
     chooses = model.early_stopping or model.polish or model.n_init > 1
     if chooses or is_checked:
         train, held_out = rows.split(model.validation_fraction, rng)
+    judges = held_out if chooses else None
     coordinates, starts = _starts(model, train, plan, setting)
-    judges, watches = held_out if chooses else None, []
+    watches = []
     with keeping("the best model so far is") as interruption:
         for start in starts:
             watches.append([])
@@ -60,8 +64,8 @@ def learn_trees(model, rows):
                 watch, compare = _watch(model, train, judges, coordinates, tell)
                 watches[-1].append(watch)
                 _run(model, train, coordinates, setting, generator, watch, start, compare)
+    watches = [[watch for watch in attempts if watch.history] for attempts in watches]
     best = [max(attempts, key=_quality) for attempts in watches if attempts]
-    best = [watch for watch in best if watch.best is not None]
     if not best:
         raise KeyboardInterrupt  # before the first epoch has ended
     if is_checked and held_out is not None:
@@ -89,8 +93,9 @@ def _choose_setting(model, rows, plan, rng, tell):
     """The linear model, and then the trees on top of it, judged on held-out rows."""
     if not plan.is_searched:
         return plan.usual, []
-    if model.warm_start and hasattr(model, "setting_"):
-        return replace(model.setting_, **given(model, "C", "jitter")), model.settings_tried_
+    previous = getattr(model, "setting_", None) if model.warm_start else None
+    if previous is not None and previous.depth in (None, "auto"):
+        return replace(previous, **given(model, "C", "jitter")), model.settings_tried_
     if are_many(rows):
         is_wide = plan.n_components is not None
         one = plan.defaults.for_wide_rows if is_wide else plan.defaults.for_many_rows
@@ -103,7 +108,7 @@ def _choose_setting(model, rows, plan, rng, tell):
         n_trees, scores = tree_plan(model, train).count(setting), 0.0
         for _ in range(n_trees):
             tree = _run(model, train, coordinates, setting, generator, Watch()).best
-            scores = scores + _path_scores(tree, Z) / n_trees
+            scores = scores + hard_scores(tree, Z) / n_trees
         return plan.loss.value(scores, coordinates.targets(held_out))
 
     linear = [TreeSetting(None, C, 0.0, C) for C in _ROOT_C]
@@ -121,7 +126,7 @@ def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_o
     line = _run(model, train, coordinates, linear, _generator(rng), Watch()).best
 
     def losses(trees):
-        scores = sum(_path_scores(tree, Z) for tree in trees) / len(trees)
+        scores = sum(hard_scores(tree, Z) for tree in trees) / len(trees)
         return plan.loss.value(scores, targets)
 
     return judge([(linear, losses([line])), (setting, losses(trees))], held_out.weight)
@@ -129,17 +134,15 @@ def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_o
 
 def _starts(model, rows, plan, setting):
     """Coordinates and trees of the previous fit, or new ones where they do not fit any more."""
-    n_trees = plan.count(setting)
+    n_trees, sizes = plan.count(setting), (rows.X.shape[1], rows.targets.shape[1])
     if model.warm_start and model._state is not None:
         previous, coordinates = model.predictor_, model._state.coordinates
         trees = previous.trees if isinstance(previous, TreeForest) else (previous,)
         first = trees[0]
         rank = None if first.projection is None else len(first.projection)
-        shape = (first.depth, rank, first.n_features, first.weights.shape[1])
-        wanted = (
-            plan.depth(setting), plan.n_components, rows.X.shape[1], rows.targets.shape[1]
-        )  # fmt: skip
-        if (shape, first.node_gate, len(trees)) == (wanted, plan.node_gate, n_trees):
+        found = (first.n_features, first.weights.shape[1]), first.depth, rank, first.node_gate
+        wanted = sizes, plan.depth(setting), plan.n_components, plan.node_gate
+        if (found, len(trees)) == (wanted, n_trees):
             return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
     return TreeCoordinates.of(model, rows), [None] * n_trees
 
@@ -149,27 +152,19 @@ def _watch(model, train, held_out, coordinates, tell):
 
     Without held-out rows, soft and hard splits are compared on training rows.
     """
-    seen_by, few = held_out, slice(0, _SOFT_SCORE_ROWS)
+    task, rows = train.task, held_out
     if held_out is None:
-        seen_by = train.take(np.arange(min(_SOFT_SCORE_ROWS, train.X.shape[0])))
-    task, weight = train.task, seen_by.weight
-    Z, targets = coordinates.rows(seen_by.X), coordinates.targets(seen_by)
-
-    def score(tree):
-        return task.score(_path_scores(tree, Z), targets, weight)
-
-    def compare(tree, sharpness):
-        scores = SoftPass(tree, 256).scores(tree, tree.rows(Z[few]), sharpness)
-        soft = task.score(scores, targets[few], weight[few])
-        return {"soft splits": soft, "hard splits": score(tree)}
-
+        rows = train.take(np.arange(min(COMPARED_ROWS, train.X.shape[0])))
+    judging = JudgingRows(
+        coordinates.rows(rows.X), coordinates.targets(rows), rows.weight, task.score
+    )  # fmt: skip
     watch = Watch(
         tell.steps("epoch", f"held-out {task.score_name}"),
-        None if held_out is None else score,
+        None if held_out is None else judging,
         model.n_iter_no_change if model.early_stopping else np.inf,
         keeps_last=not model.early_stopping,
     )
-    return watch, compare
+    return watch, judging.compare
 
 
 def _run(model, train, coordinates, setting, rng, watch, start=None, compare=None):
@@ -184,7 +179,7 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
     if setting.depth is None:
-        losses = loss.value(_path_scores(start, Z), targets)
+        losses = loss.value(hard_scores(start, Z), targets)
         watch(Progress(1, float(np.average(losses, weights=train.weight)), state=start))
         return watch
     common = dict(
@@ -290,16 +285,8 @@ def _generator(rng):
     return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
 
 
-def _path_scores(tree, Z):
-    """Scores of scaled rows along their hard paths."""
-    seen = tree.rows(Z)
-    return path_scores(tree, seen, hard_paths(seen, tree.splits, tree.depth))
-
-
 def _quality(watch):
     """Restarts are compared by held-out score, or without one by the objective reached."""
-    if watch.best is None:
-        return -np.inf
     return watch.best_score if watch.score is not None else -watch.history[-1].objective
 
 

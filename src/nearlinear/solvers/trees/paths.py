@@ -4,7 +4,7 @@ There f is linear in W with features c_k(z) ⊗ z on the nodes of the path: a li
 logistic or ridge regression) on sparse gated features solves the weights exactly.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from ...gates.trees.balanced import answers_along_paths, hard_paths
 from ...losses import LogLoss, SquaredError
 from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
 from ..solution import GatedSolution
-from .soft import TreeGradients
+from .soft import SoftPass, TreeGradients
+
+COMPARED_ROWS = 500  # enough to see the gap between soft and hard splits
 
 
 def path_features(model, Z, paths):
@@ -29,6 +31,33 @@ def path_scores(model, Z, paths):
     """Scores f(z), shape (n_rows, n_outputs)."""
     answers = answers_along_paths(model.weights, Z, paths)
     return np.einsum("ik,ikc->ic", path_features(model, Z, paths), answers)
+
+
+def hard_scores(model, Z):
+    """Scores of scaled rows along their hard paths."""
+    seen = model.rows(Z)
+    return path_scores(model, seen, hard_paths(seen, model.splits, model.depth))
+
+
+@dataclass(frozen=True)
+class JudgingRows:
+    """How good a tree is on some rows, by ``measure(scores, targets, weight)``; best if highest."""
+
+    Z: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray
+    measure: object
+
+    def __call__(self, model):
+        """Along hard paths, as in prediction."""
+        return self.measure(hard_scores(model, self.Z), self.targets, self.weight)
+
+    def compare(self, model, sharpness):
+        """What a record says of splits that are still soft; a few rows show the gap."""
+        some = slice(0, COMPARED_ROWS)
+        scores = SoftPass(model, 256).scores(model, model.rows(self.Z[some]), sharpness)
+        soft = self.measure(scores, self.targets[some], self.weight[some])
+        return {"soft splits": soft, "hard splits": self(model)}
 
 
 def path_gradients(model, Z, paths, targets, row_weight, loss):
