@@ -6,6 +6,7 @@ All on one estimator for each road through the code, on the others those that le
 
 import pytest
 from estimators.conftest import ROADS
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import nearlinear
@@ -59,7 +60,11 @@ def quick(name):
 def checks(name):
     """The name, the estimator and the check, for each check of an estimator."""
     for estimator, check in estimator_checks_generator(quick(name)):
-        yield getattr(check, "func", check).__name__, estimator, check
+        word = getattr(check, "func", check).__name__
+        if word == "check_fit_score_takes_y" and "max_support" in estimator.get_params():
+            # it calls partial_fit after fit, and MLLKM opens a stream there only when asked
+            estimator = clone(estimator).set_params(max_support=100)
+        yield word, estimator, check
 
 
 def pytest_generate_tests(metafunc):

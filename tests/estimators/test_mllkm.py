@@ -652,11 +652,11 @@ def test_every_round_is_reported_if_asked(rows, capsys):
 def interrupt(monkeypatch, last_round):
     """Ctrl-C while the round after ``last_round`` is at work."""
 
-    def stop(tell, step, figures):
-        if int(step.removeprefix("round ")) > last_round:
+    def stop(progress):
+        if progress.step > last_round:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(conformal.Teller, "__call__", stop)
+    monkeypatch.setattr(conformal.Teller, "steps", lambda *_: stop)
 
 
 @pytest.mark.parametrize("data", ["moons", "wave"])

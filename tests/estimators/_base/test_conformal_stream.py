@@ -363,7 +363,7 @@ def test_a_plain_fit_keeps_no_rows_and_says_so(rows):
     assert model._training.state is None
     before = dict(vars(model))
     for learn_on in (lambda: model.partial_fit(X, y), model.finish):
-        with pytest.raises(ValueError, match="give max_support= to fit, or begin with partial_fit"):
+        with pytest.raises(ValueError, match=r"give max_support= .*begin with partial_fit"):
             learn_on()
     assert vars(model) == before
 

@@ -99,8 +99,8 @@ def _state(model):
     if model._state is None:
         raise ValueError(
             f"This {type(model).__name__} has no rows of a stream to go on from, since fit stores "
-            "none without max_support and a file has none: give max_support= to fit, or begin with "
-            "partial_fit."
+            "none without max_support and a file has none: give max_support= before fit, or begin "
+            "with partial_fit."
         )
     return model._state
 
