@@ -110,17 +110,19 @@ def learn_mixture(model, rows, weigh, bias="free"):
     ``weigh(model, descent)`` gives the ``Weighed`` of one output.
     """
     setup, tell = kernel_setup(model, rows), Teller(model)
-    grams, descents = setup.grams(), []
+    grams, descent = setup.grams(), None
 
     def solve(problem):
+        nonlocal descent
+        descent = None
         objective = setup.objective(grams, problem, bias_named(bias))
-        descents.append(Descent(objective, watch=Watch(tell.steps("step"))))
-        return weigh(model, descents[-1])
+        descent = Descent(objective, watch=Watch(tell.steps("step")))
+        return weigh(model, descent)
 
     def last_weights(problem):
-        descent, objective = descents[-1], descents[-1].objective
-        if descent.watch.last is None:
+        if descent is None or descent.watch.last is None:
             return None
+        objective = descent.objective
         last = objective.certified(objective.of_all(*descent.watch.last), tol=np.inf)
         return Weighed(last.weights, last.machine, last.objective, last.gap, descent.n_machines)
 
