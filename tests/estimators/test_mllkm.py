@@ -696,6 +696,22 @@ def test_an_interruption_before_the_last_class_leaves_no_model(blobs, monkeypatc
     assert not hasattr(model, "predictor_")
 
 
+def test_an_interruption_at_the_start_of_the_last_class_leaves_no_model(blobs, monkeypatch):
+    begin, begun = conformal._objective, []
+
+    def stop(*args):
+        begun.append(args)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return begin(*args)
+
+    monkeypatch.setattr(conformal, "_objective", stop)
+    model = classify()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*blobs)
+    assert not hasattr(model, "predictor_")
+
+
 # --- memory ------------------------------------------------------------------------------------
 
 

@@ -52,22 +52,23 @@ class Chosen:
 
 def learn_kernels(model, rows, scales, problems):
     """What a fit has learned, and the ``Chosen`` of every output, from which a stream goes on."""
-    rng, tell, descents = check_random_state(model.random_state), Teller(model), []
+    rng, tell, descent = check_random_state(model.random_state), Teller(model), None
     bank = scales.bank(_place_anchors(model.anchors, model.n_anchors, rows, rng))
     grams = ConformalGrams(bank, rows.X, model.n_jobs)
 
     def solve(problem):
-        watch = Watch(tell.steps("round"))
-        descents.append(Descent(_objective(model, grams, problem), watch=watch))
-        found = _choose(model, bank, descents[-1], rows)
-        chosen = _collapsed(model, bank, descents[-1].objective, found, rows.X)
+        nonlocal descent
+        descent = None
+        objective = _objective(model, grams, problem)
+        descent = Descent(objective, watch=Watch(tell.steps("round")))
+        found = _choose(model, bank, descent, rows)
+        chosen = _collapsed(model, bank, objective, found, rows.X)
         return chosen if model.refinement is None else _refined(model, chosen, grams, problem)
 
     def last_weights(problem):
-        descent, objective = descents[-1], descents[-1].objective
-        if descent.watch.last is None:
+        if descent is None or descent.watch.last is None:
             return None
-        last, which = descent.watch.last
+        objective, (last, which) = descent.objective, descent.watch.last
         if len(last.machine.dual_coef) < len(rows.X):  # a sample's: it must hold for all rows
             last = descent.at(last.weights, _LOOSE, which)
         last = objective.certified(objective.of_all(last, which), tol=np.inf)
