@@ -17,7 +17,6 @@ from nearlinear.displays import KernelWeightsDisplay, kernel_weights
 from nearlinear.kernels import (
     Custom,
     Family,
-    GatedSum,
     Gaussian,
     Linear,
     OnColumns,
@@ -151,7 +150,6 @@ def test_one_kind_needs_no_legend():
         (Scaled(Linear(), 2.0), "Linear, × 2, all features"),
         (UnitDiagonal(Polynomial(2)), "Polynomial 2, unit diagonal, all features"),
         (WeightedSum((Linear(), Gaussian()), (1.0, 1.0)), "Sum of 2 kernels, all features"),
-        (GatedSum((Linear(), Gaussian()), abs), "Gated sum of 2 kernels, all features"),
         (Custom(np.dot), "dot, all features"),
     ],
 )

@@ -556,7 +556,7 @@ def test_what_has_no_parts_is_refused():
     neighbors = NeighborhoodSVM(X, labels, ones, 0 * ones, 2, 5, 0.0, 1e-3)
     with pytest.raises(TypeError, match="SVM-KNN trains a new machine around every row"):
         explain(neighbors, X)
-    with pytest.raises(TypeError, match="no explanation of a function"):
+    with pytest.raises(TypeError, match="holds a function"):
         explain(rows, X)
 
 

@@ -164,7 +164,7 @@ def test_a_forest_is_of_trees_in_one_precision():
 
 def test_a_forest_holds_trees_only():
     other = make("gated linear")[0]["predictor"]
-    refused("forest", put("trees", 0, other), "tree of the unknown kind 'GatedLinear'")
+    refused("forest", put("trees", 0, other), "predictor of the unknown kind 'GatedLinear'")
 
 
 def test_components_are_no_expansion_and_an_expansion_no_components():

@@ -2,18 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ..kernels import (
-    Custom,
-    GatedSum,
-    Gaussian,
-    Linear,
-    OnColumns,
-    Polynomial,
-    Scaled,
-    UnitDiagonal,
-    WeightedSum,
-)
-from ..kernels.standard import Precomputed
+from ..kinds import kind_of, known
 
 _NAME_LENGTH = 24
 
@@ -38,36 +27,49 @@ class Description:
 
 def describe(kernel):
     """The kind of a kernel, its name, settings and columns."""
-    match kernel:
-        case Linear():
-            return Description("Linear", "Linear")
-        case Polynomial():
-            settings = () if kernel.gamma is None else (f"gamma {kernel.gamma:.3g}",)
-            settings += () if kernel.coef0 == 1.0 else (f"coef0 {kernel.coef0:.3g}",)
-            return Description("Polynomial", f"Polynomial {kernel.degree}", settings)
-        case Gaussian(gamma=None):
-            return Description("Gaussian", "Gaussian", (f"width {kernel.width:.3g}",))
-        case Gaussian():
-            return Description("Gaussian", "Gaussian", (f"gamma {kernel.gamma:.3g}",))
-        case OnColumns():
-            inner, columns = describe(kernel.kernel), kernel.columns
-            if inner.columns is not None:
-                columns = tuple(columns[d] for d in inner.columns)
-            return replace(inner, columns=tuple(columns))
-        case Scaled():
-            return _with_setting(kernel.kernel, f"× {kernel.factor:.3g}")
-        case UnitDiagonal():
-            return _with_setting(kernel.kernel, "unit diagonal")
-        case WeightedSum():
-            return Description("Sum", f"Sum of {len(kernel.kernels)} kernels")
-        case GatedSum():
-            return Description("Gated sum", f"Gated sum of {len(kernel.kernels)} kernels")
-        case Custom():
-            name = getattr(kernel.function, "__name__", type(kernel.function).__name__)
-            return Description("Custom", shortened(name))
-        case Precomputed():
-            return Description("Precomputed", f"Precomputed kernel {kernel.layer}", columns=())
-    return Description("Custom", shortened(type(kernel).__name__))
+    kind = kind_of(kernel)
+    found = None if kind is None else known("label", kind)
+    if found is None:
+        return Description("Custom", shortened(type(kernel).__name__))
+    return found(kernel)
+
+
+def _polynomial(kernel):
+    settings = () if kernel.gamma is None else (f"gamma {kernel.gamma:.3g}",)
+    settings += () if kernel.coef0 == 1.0 else (f"coef0 {kernel.coef0:.3g}",)
+    return Description("Polynomial", f"Polynomial {kernel.degree}", settings)
+
+
+def _gaussian(kernel):
+    setting = f"width {kernel.width:.3g}" if kernel.gamma is None else f"gamma {kernel.gamma:.3g}"
+    return Description("Gaussian", "Gaussian", (setting,))
+
+
+def _on_columns(kernel):
+    inner, columns = describe(kernel.kernel), kernel.columns
+    if inner.columns is not None:
+        columns = tuple(columns[d] for d in inner.columns)
+    return replace(inner, columns=tuple(columns))
+
+
+def _custom(kernel):
+    name = getattr(kernel.function, "__name__", type(kernel.function).__name__)
+    return Description("Custom", shortened(name))
+
+
+RULES = {
+    "Linear": lambda kernel: Description("Linear", "Linear"),
+    "Polynomial": _polynomial,
+    "Gaussian": _gaussian,
+    "OnColumns": _on_columns,
+    "Scaled": lambda kernel: _with_setting(kernel.kernel, f"× {kernel.factor:.3g}"),
+    "UnitDiagonal": lambda kernel: _with_setting(kernel.kernel, "unit diagonal"),
+    "WeightedSum": lambda kernel: Description("Sum", f"Sum of {len(kernel.kernels)} kernels"),
+    "Custom": _custom,
+    "Precomputed": lambda kernel: Description(
+        "Precomputed", f"Precomputed kernel {kernel.layer}", columns=()
+    ),
+}
 
 
 def _with_setting(kernel, setting):

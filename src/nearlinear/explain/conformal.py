@@ -17,7 +17,7 @@ _LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42feep-1"), 1.9082149292705877e-10
 _FARTHEST = 708.0
 
 
-def explain_conformal(predictor, X, n_jobs):
+def explain_conformal(predictor, X, n_support, n_jobs):
     n_kernels, n_outputs = len(predictor.anchors), len(predictor.biases)
     found = LinearParts(X, n_outputs, n_kernels)
     found.active[...] = np.arange(n_kernels)

@@ -5,42 +5,12 @@ from numbers import Integral
 
 import numpy as np
 
-from ..predictors.component_scores import ComponentScores
-from ..predictors.conformal_linear import ConformalLinear
-from ..predictors.gated import (
-    ExpansionOfGatedRows,
-    GatedExpansion,
-    GatedLinear,
-    GatedVote,
-    SelectedSum,
-    Stacked,
-)
-from ..predictors.kernel_expansion import KernelExpansion
-from ..predictors.locally_linear import LocallyLinear
-from ..predictors.neighborhood_svm import NeighborhoodSVM
-from ..predictors.tree_forest import TreeForest
-from ..predictors.tree_path import TreePath
+from ..kinds import rule_for
 from .conformal import explain_conformal
 from .kernels import explain_blend, explain_components, explain_expansion, explain_gated_rows
 from .linear import explain_gated_linear, explain_locally_linear
 from .record import Explanation, InfluentialRows
 from .trees import explain_forest, explain_tree
-
-_LINEAR = {
-    LocallyLinear: explain_locally_linear,
-    TreePath: explain_tree,
-    TreeForest: explain_forest,
-    ConformalLinear: explain_conformal,
-    GatedLinear: explain_gated_linear,
-}
-_KERNELS = {
-    KernelExpansion: explain_expansion,
-    ComponentScores: explain_components,
-    ExpansionOfGatedRows: explain_gated_rows,
-    GatedExpansion: explain_blend,
-    GatedVote: explain_blend,
-    SelectedSum: explain_blend,
-}
 
 
 def explain(predictor, X, n_support=5, n_jobs=None):
@@ -62,19 +32,11 @@ def explain(predictor, X, n_support=5, n_jobs=None):
     """
     if not isinstance(n_support, Integral) or isinstance(n_support, bool) or n_support < 0:
         raise ValueError(f"n_support={n_support!r} must be a whole number of 0 or more.")
-    kind = type(predictor)
-    if kind is Stacked:
-        return _side_by_side([explain(one, X, n_support, n_jobs) for one in predictor.outputs])
-    if kind in _LINEAR:
-        return _LINEAR[kind](predictor, X, n_jobs)
-    if kind in _KERNELS:
-        return _KERNELS[kind](predictor, X, n_support, n_jobs)
-    if kind is NeighborhoodSVM:
-        raise TypeError(
-            "SVM-KNN trains a new machine around every row, so there is no model to take apart; "
-            "fit a model that is trained once, such as LLSVMClassifier, to get explanations."
-        )
-    raise TypeError(f"There is no explanation of a {kind.__name__}.")
+    return rule_for("explain", predictor, TypeError)(predictor, X, n_support, n_jobs)
+
+
+def _stacked(predictor, X, n_support, n_jobs):
+    return _side_by_side([explain(one, X, n_support, n_jobs) for one in predictor.outputs])
 
 
 def _side_by_side(outputs):
@@ -103,4 +65,18 @@ def _side_by_side(outputs):
     )
 
 
+RULES = {
+    "LocallyLinear": explain_locally_linear,
+    "TreePath": explain_tree,
+    "TreeForest": explain_forest,
+    "ConformalLinear": explain_conformal,
+    "GatedLinear": explain_gated_linear,
+    "KernelExpansion": explain_expansion,
+    "ComponentScores": explain_components,
+    "ExpansionOfGatedRows": explain_gated_rows,
+    "GatedExpansion": explain_blend,
+    "GatedVote": explain_blend,
+    "SelectedSum": explain_blend,
+    "Stacked": _stacked,
+}
 __all__ = ["Explanation", "explain"]

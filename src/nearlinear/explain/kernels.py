@@ -7,10 +7,9 @@ import numpy as np
 
 from .._compile import run_blocks
 from ..gates.scores import top_and_bottom
-from ..kernels.composite import PairwiseNormalizedSum
 from ..kernels.gated_grams import gates_of, with_gates
 from ..kernels.pairs import Pairs
-from ..predictors.gated import GatedVote, SelectedSum
+from ..kinds import kind_of
 from ..predictors.kernel_expansion import STRIP, KernelExpansion
 from .record import Explanation, InfluentialRows
 
@@ -64,7 +63,7 @@ def explain_blend(predictor, X, n_support, n_jobs):
     groups = [np.flatnonzero(owners == m) for m in range(n_kernels)]
     evaluations = [kernel.from_pairs for kernel in components.kernels]
     found = _KernelParts(X.shape[0], 1, n_components, n_support)
-    if isinstance(predictor, SelectedSum):
+    if kind_of(predictor) == "SelectedSum":
         gates = np.empty((X.shape[0], n_components))
     else:
         gates = np.asarray(predictor.gate(X), dtype=np.float64)
@@ -74,10 +73,10 @@ def explain_blend(predictor, X, n_support, n_jobs):
         scores = np.tile(components.biases.astype(np.float64), (stop - start, 1))
         for gram, mine in zip(grams, groups):
             scores[:, mine] += gram @ coefficients[mine].T
-        if isinstance(predictor, SelectedSum):
+        if kind_of(predictor) == "SelectedSum":
             gates[start:stop] = top_and_bottom(scores, predictor.n_selected)
         factors = gates[start:stop]
-        if isinstance(predictor, GatedVote):
+        if kind_of(predictor) == "GatedVote":
             factors = factors * _tanh_over(scores)
         found.shares[start:stop, 0] = factors * scores
         parts = np.zeros((stop - start, n_held))
@@ -145,7 +144,7 @@ def _grams(evaluations, X, support):
 
 def _parts(kernel):
     """A kernel's parts, which add up to it: functions of pairs of rows."""
-    if isinstance(kernel, PairwiseNormalizedSum):
+    if kind_of(kernel) == "PairwiseNormalizedSum":
         return [partial(_pairwise_part, kernel, m) for m in range(len(kernel.kernels))]
     return [kernel.from_pairs]
 

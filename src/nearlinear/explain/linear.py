@@ -12,7 +12,7 @@ _MOST_NUMBERS = 10**8
 _BLOCK = 2048  # of GatedLinear, so that gates are computed as in prediction
 
 
-def explain_locally_linear(predictor, X, n_jobs):
+def explain_locally_linear(predictor, X, n_support, n_jobs):
     width, n_outputs = predictor.weights.shape[1:]
     found = LinearParts(X, n_outputs, predictor.gate.n_neighbors)
     models = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
@@ -30,7 +30,7 @@ def explain_locally_linear(predictor, X, n_jobs):
     return found.explanation("anchor")
 
 
-def explain_gated_linear(predictor, X, n_jobs):
+def explain_gated_linear(predictor, X, n_support, n_jobs):
     n_components = len(predictor.biases)
     found = LinearParts(X, 1, n_components)
     weights = np.ascontiguousarray(predictor.weights.T, dtype=np.float64)

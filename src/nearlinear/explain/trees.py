@@ -12,13 +12,13 @@ from ..predictors.tree_path import with_constant
 from .linear import LinearParts, blend_models
 
 
-def explain_tree(predictor, X, n_jobs):
+def explain_tree(predictor, X, n_support, n_jobs):
     found = LinearParts(X, predictor.weights.shape[1], predictor.depth + 1)
     _fill(predictor, X, n_jobs, _NodeModels(predictor, found, found.active, found.gates))
     return found.explanation("node")
 
 
-def explain_forest(predictor, X, n_jobs):
+def explain_forest(predictor, X, n_support, n_jobs):
     """The mean over the trees; ``active`` and ``gates`` have shape (n_rows, n_trees, length)."""
     first, count = predictor.trees[0], len(predictor.trees)
     found = LinearParts(X, first.weights.shape[1], count, first.depth + 1)

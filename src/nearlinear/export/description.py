@@ -21,7 +21,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from ..kinds import KINDS, class_of
+from ..kinds import NOT_IN, STAYS, class_of, family_of, kind_of, stranger
 from ..runtime.container import ModelFileError
 from ..runtime.parts import KEPT_AS, as_kept, check_csr, check_strings
 from .stored_steps import (
@@ -64,21 +64,23 @@ def describe(value, arrays):
     if isinstance(value, dict):
         items = [[describe(key, arrays), describe(item, arrays)] for key, item in value.items()]
         return {"$": "dict", "items": items}
-    kind = type(value).__name__
-    if is_dataclass(value) and kind in KINDS and class_of(kind) is type(value):
+    kind = kind_of(value)
+    if kind in STAYS:
+        raise NotData(NOT_IN["check"][kind].rstrip("."))
+    if kind is not None and is_dataclass(value):
         parts = {
             field.name: describe(getattr(value, field.name), arrays) for field in fields(value)
         }
         return {"$": "object", "kind": kind, "fields": parts}
     if is_transformer(value):
         state = {key: describe(item, arrays) for key, item in transformer_state(value).items()}
-        return {"$": "transformer", "kind": kind, "state": state}
+        return {"$": "transformer", "kind": type(value).__name__, "state": state}
     if isinstance(value, slice):
         ends = (value.start, value.stop, value.step)
         return {"$": "slice", "items": [describe(end, arrays) for end in ends]}
     if (found := dtype_text(value)) is not None:
         return found
-    named = getattr(value, "__name__", None) or f"an object of {kind}"
+    named = getattr(value, "__name__", None) or f"an object of {type(value).__name__}"
     raise NotData(f"{named} is no data that a model file can hold")
 
 
@@ -158,8 +160,8 @@ def _index(number, count):
 
 
 def _restored_object(kind, parts, inner):
-    if kind not in KINDS:
-        raise ModelFileError(f"The model has a part of the unknown kind {repr(kind)[:40]}.")
+    if not isinstance(kind, str) or family_of(kind) is None or kind in STAYS:
+        raise ModelFileError(f"The model has a part of {stranger(kind)}.")
     cls = class_of(kind)
     if set(parts) != {field.name for field in fields(cls)}:
         raise ModelFileError(f"The model's {kind} does not have the fields of one.")

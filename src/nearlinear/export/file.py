@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+from sklearn.base import RegressorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,6 +11,7 @@ import nearlinear
 
 from .._version import __version__
 from ..estimators._base.model import Training
+from ..kinds import kind_of, registered_method, stranger
 from ..runtime.container import ModelFileError, read, write
 from ..runtime.model import model_of
 from .description import NotData, describe, restore
@@ -82,10 +84,10 @@ def _header_of(model, arrays):
     try:
         predictor = describe(estimator.predictor_, arrays)
     except NotData as error:
-        raise ModelFileError(_why_not(estimator, error)) from error
+        raise ModelFileError(f"{type(estimator).__name__} cannot be saved: {error}.") from error
     first = steps[0] if steps else estimator
     return {
-        "method": type(estimator).__name__,
+        "method": kind_of(estimator) or type(estimator).__name__,
         "parameters": describe(_parameters(estimator), arrays),
         "predictor": predictor,
         "classes": describe(getattr(estimator, "classes_", None), arrays),
@@ -181,16 +183,6 @@ def _check_labels(estimator):
         )
 
 
-def _why_not(estimator, error):
-    name = type(estimator).__name__
-    if name == "SVMKNNClassifier":
-        return (
-            "SVMKNNClassifier solves a new problem around every query: it is its training rows, "
-            "and there is nothing smaller to save."
-        )
-    return f"{name} cannot be saved: {error}."
-
-
 def _parameters(estimator):
     """Constructor parameters; for what is no data, such as a generator, the default stands in."""
     found = {}
@@ -248,15 +240,17 @@ def _step_names(model):
 
 def _estimator_of(checked, parameters):
     method = checked.method
-    if method not in PREDICTORS or method not in nearlinear.__all__:
-        raise ModelFileError(f"The model file names the unknown method {repr(method)[:40]}.")
-    if checked.predictor.kind not in PREDICTORS[method]:
-        raise ModelFileError(f"The model file has a {checked.predictor.kind} for a {method}.")
-    if (checked.classes is None) != method.endswith("Regressor"):
+    cls = registered_method(method)
+    if cls is None:
+        if method not in PREDICTORS or method not in nearlinear.__all__:
+            raise ModelFileError(f"The model file has a method of {stranger(method)}.")
+        if checked.predictor.kind not in PREDICTORS[method]:
+            raise ModelFileError(f"The model file has a {checked.predictor.kind} for a {method}.")
+        cls = getattr(nearlinear, method)
+    if (checked.classes is None) != issubclass(cls, RegressorMixin):
         raise ModelFileError(f"The model file of a {method} has the wrong classes.")
-    if checked.n_gating_features and not method.startswith("LMKL"):
+    if checked.n_gating_features and "gating_features" not in cls._get_param_names():
         raise ModelFileError(f"The model file has gating features, which {method} does not take.")
-    cls = getattr(nearlinear, method)
     if not set(parameters) <= set(cls._get_param_names()):
         raise ModelFileError(f"The model file has parameters that {method} does not have.")
     if type(parameters.get("n_jobs")) is int:  # of another machine, perhaps, or of no good will

@@ -5,6 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import nearlinear
 
+from ..kinds import kind_of
 from ..preparation.transformers import NoPreparation, preparation_of_numbers
 from ..runtime.container import ModelFileError
 
@@ -64,8 +65,9 @@ def best_of(model):
 
 def _ours(model):
     name = type(model).__name__
-    if getattr(nearlinear, name, None) is not type(model):
+    if getattr(nearlinear, name, None) is not type(model) and kind_of(model) is None:
         raise ModelFileError(
-            f"{name} is no model of nearlinear: save one, or a pipeline that ends in one."
+            f"{name} is no model of nearlinear: save one, or a pipeline that ends in one, or "
+            f"register({name}) by nearlinear.kinds."
         )
     return model

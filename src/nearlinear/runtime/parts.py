@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ..kinds import rule
 from .container import ModelFileError
 
 _DEEPEST = 50
@@ -18,6 +19,11 @@ _NUMBERS, _WHOLE = (np.float32, np.float64, np.int32, np.int64, np.bool_), (np.i
 
 class Part(SimpleNamespace):
     """A kind and its fields."""
+
+
+def values_of(part, rows):
+    """What a checked part makes of rows; of a kernel, of pairs of rows."""
+    return rule("score", part.kind, ModelFileError)(part, rows)
 
 
 def as_kept(array, kind):

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
-from .parts import Part
+from .gate_scores import GATES, SPARSE_GATES
+from .kernel_scores import KERNELS, Pairs
+from .parts import Part, values_of
 
 _MOST_ROWS, _MOST_NUMBERS = 1024, 1 << 21  # at once
 
@@ -12,11 +14,8 @@ _MOST_ROWS, _MOST_NUMBERS = 1024, 1 << 21  # at once
 def score(predictor, X):
     """Scores of dense rows, shape (n_rows, n_outputs)."""
     step = max(1, min(_MOST_ROWS, _MOST_NUMBERS // max(X.shape[1], _numbers(predictor))))
-    parts = [
-        _PREDICTORS[predictor.kind](predictor, X[start : start + step])
-        for start in range(0, len(X), step)
-    ]
-    return np.concatenate(parts) if parts else _PREDICTORS[predictor.kind](predictor, X)
+    parts = [values_of(predictor, X[start : start + step]) for start in range(0, len(X), step)]
+    return np.concatenate(parts) if parts else values_of(predictor, X)
 
 
 def _numbers(value):
@@ -48,7 +47,7 @@ def finite_scores(scores):
 
 
 def _locally_linear(part, X):
-    indices, codes = _CODES[part.gate.kind](part.gate, X)
+    indices, codes = values_of(part.gate, X)
     width = part.weights.shape[1]
     scores = np.zeros((len(X), part.biases.shape[1]), dtype=part.biases.dtype)
     for place in range(indices.shape[1]):
@@ -57,55 +56,6 @@ def _locally_linear(part, X):
         scores += codes[:, place, None] * local
     return scores
 
-
-def _nearest(gate, X):
-    """Numbers of the nearest anchors and their squared distances, nearest first."""
-    squares = _squared_distances(X, gate.anchors, getattr(gate, "metric", None))
-    order = np.argsort(squares, axis=1, kind="stable")[:, : gate.n_neighbors]
-    return order, np.take_along_axis(squares, order, axis=1)
-
-
-def _squared_distances(X, anchors, metric=None):
-    center = anchors.mean(axis=0) if len(anchors) else 0.0
-    X, anchors = X - center, anchors - center
-    if metric is not None:
-        X, anchors = X * np.sqrt(metric), anchors * np.sqrt(metric)
-    squares = (X**2).sum(axis=1)[:, None] - 2.0 * (X @ anchors.T) + (anchors**2).sum(axis=1)
-    return np.maximum(squares, 0.0)
-
-
-def _soft_assignment(gate, X):
-    order, squares = _nearest(gate, X)
-    values = np.exp(-gate.sharpness * (squares - squares[:, :1]))
-    return order, values / values.sum(axis=1, keepdims=True)
-
-
-def _inverse_distance(gate, X):
-    order, squares = _nearest(gate, X)
-    mean = gate.anchors.mean(axis=0)
-    away = gate.anchors - mean
-    offsets = 0.5 * (away**2).sum(axis=1) + away @ mean
-    floor = np.finfo(X.dtype).eps * max(1.0, float(np.abs(offsets).max()))
-    values = 1.0 / np.sqrt(np.maximum(squares, floor))
-    return order, values / values.sum(axis=1, keepdims=True)
-
-
-def _reconstruction(gate, X):
-    order, _ = _nearest(gate, X)
-    away = gate.anchors[order].astype(np.float64) - X[:, None]
-    gram = away @ away.transpose(0, 2, 1)
-    trace = np.trace(gram, axis1=1, axis2=2)
-    ridge = np.maximum(gate.ridge * trace, np.finfo(np.float64).tiny * 1e10)
-    gram += ridge[:, None, None] * np.eye(gate.n_neighbors)
-    values = np.linalg.solve(gram, np.ones((len(X), gate.n_neighbors, 1)))[:, :, 0]
-    return order, values / values.sum(axis=1, keepdims=True)
-
-
-_CODES = {
-    "SoftAssignment": _soft_assignment,
-    "InverseDistance": _inverse_distance,
-    "ReconstructionCodes": _reconstruction,
-}
 
 # --- trees --------------------------------------------------------------------------------------
 
@@ -158,7 +108,7 @@ def _conformal(part, X):
     return scores
 
 
-# --- kernels ------------------------------------------------------------------------------------
+# --- kernel machines ---------------------------------------------------------------------------
 
 
 def _dense(support):
@@ -177,66 +127,11 @@ def _dense(support):
         yield slice(start, start + step), rows
 
 
-def _kernel(part, X, Z):
-    kind = part.kind
-    if kind == "Linear":
-        return X @ Z.T
-    if kind == "Polynomial":
-        return (part.gamma * (X @ Z.T) + part.coef0) ** int(part.degree)
-    if kind == "Gaussian":
-        return np.exp(-part.gamma * _squared_distances(X, Z))
-    if kind == "OnColumns":
-        columns = list(part.columns)
-        return _kernel(part.kernel, X[:, columns], Z[:, columns])
-    if kind == "Scaled":
-        return part.factor * _kernel(part.kernel, X, Z)
-    if kind == "UnitDiagonal":
-        roots = [_inverse_root(_diagonal(part.kernel, rows)) for rows in (X, Z)]
-        return roots[0][:, None] * _kernel(part.kernel, X, Z) * roots[1]
-    if kind == "WeightedSum":
-        pairs = zip(part.kernels, part.weights)
-        return sum(weight * _kernel(kernel, X, Z) for kernel, weight in pairs)
-    d = part.n_features  # a pairwise sum
-    left, right = X[:, d:], Z[:, d:]
-    total = sum(
-        left[:, m, None] * _kernel(kernel, X[:, :d], Z[:, :d]) * right[:, m]
-        for m, kernel in enumerate(part.kernels)
-    )
-    return total / (left @ right.T)
-
-
-def _diagonal(part, X):
-    kind = part.kind
-    if kind == "Linear":
-        return (X**2).sum(axis=1)
-    if kind == "Polynomial":
-        return (part.gamma * (X**2).sum(axis=1) + part.coef0) ** int(part.degree)
-    if kind == "Gaussian":
-        return np.ones(len(X))
-    if kind == "OnColumns":
-        return _diagonal(part.kernel, X[:, list(part.columns)])
-    if kind == "Scaled":
-        return part.factor * _diagonal(part.kernel, X)
-    if kind == "UnitDiagonal":
-        return (_diagonal(part.kernel, X) > 0).astype(X.dtype)
-    if kind == "WeightedSum":
-        return sum(w * _diagonal(kernel, X) for kernel, w in zip(part.kernels, part.weights))
-    d = part.n_features
-    gates = X[:, d:] ** 2
-    own = np.array([_diagonal(kernel, X[:, :d]) for kernel in part.kernels]).T
-    return (gates * own).sum(axis=1) / gates.sum(axis=1)
-
-
-def _inverse_root(diagonal):
-    positive = diagonal > 0
-    return np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)
-
-
 def _expansion(part, X):
     scores = np.tile(part.biases, (len(X), 1))
     for some, support in _dense(part.support):
         for kernel, coefficients in zip(part.kernels, part.coefficients):
-            scores = scores + _kernel(kernel, X, support) @ coefficients[some]
+            scores = scores + values_of(kernel, Pairs(X, support)) @ coefficients[some]
     return scores
 
 
@@ -246,40 +141,13 @@ def _components(part, X):
     for some, support in _dense(part.support):
         for m, kernel in enumerate(part.kernels):
             mine = np.flatnonzero(owners == m)
-            scores[:, mine] += _kernel(kernel, X, support) @ part.coefficients[mine, some].T
+            scores[:, mine] += (
+                values_of(kernel, Pairs(X, support)) @ part.coefficients[mine, some].T
+            )
     return scores
 
 
-# --- gates of components ------------------------------------------------------------------------
-
-
-def _gate(part, X):
-    return _GATES[part.kind](part, X)
-
-
-def _softmax(scores):
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return scores / scores.sum(axis=1, keepdims=True)
-
-
-def _linear_scores(part, X):
-    return X @ part.directions.T + part.offsets
-
-
-def _gaussian_gate(part, X):
-    narrow = np.exp(-2.0 * np.clip(part.log_widths, -20.0, 20.0)) / part.scale
-    return _softmax(-_squared_distances(X, part.centers) * narrow)
-
-
-def _rounded(part, X):
-    values = _gate(part.gate, X)
-    values = np.where(values < part.margin, 0.0, values)
-    return np.where(values > 1.0 - part.margin, 1.0, values)
-
-
-def _unit_length(part, X):
-    values = _gate(part.gate, X)
-    return values / np.linalg.norm(values, axis=1, keepdims=True)
+# --- blends -------------------------------------------------------------------------------------
 
 
 def _top_and_bottom(scores, count):
@@ -292,63 +160,49 @@ def _top_and_bottom(scores, count):
     return values
 
 
-_SCORERS = {"KernelExpansion": _expansion, "ComponentScores": _components}
-_GATES = {
-    "Softmax": lambda part, X: _softmax(_linear_scores(part, X)),
-    "Sigmoid": lambda part, X: 0.5 + 0.5 * np.tanh(0.5 * _linear_scores(part, X)),
-    "GaussianGate": _gaussian_gate,
-    "Viewing": lambda part, X: _gate(part.gate, X[:, list(part.view.columns)]),
-    "Rounded": _rounded,
-    "SoftmaxOf": lambda part, X: _softmax(
-        part.sharpness * _SCORERS[part.scores.kind](part.scores, X)
-    ),
-    "Clipped": lambda part, X: np.clip(
-        _SCORERS[part.scores.kind](part.scores, X), part.floor, 1.0
-    ),
-    "UnitLength": _unit_length,
-    "Repeated": lambda part, X: np.repeat(_gate(part.gate, X), part.count, axis=1),
-}  # fmt: skip
-
-
 def _gated_expansion(part, X):
-    blend = _gate(part.gate, X) * _SCORERS[part.components.kind](part.components, X)
+    blend = values_of(part.gate, X) * values_of(part.components, X)
     return blend.sum(axis=1, keepdims=True) + part.bias
 
 
 def _gated_vote(part, X):
-    votes = np.tanh(_SCORERS[part.components.kind](part.components, X))
-    return (_gate(part.gate, X) * votes).sum(axis=1, keepdims=True)
+    votes = np.tanh(values_of(part.components, X))
+    return (values_of(part.gate, X) * votes).sum(axis=1, keepdims=True)
 
 
 def _selected(part, X):
-    scores = _SCORERS[part.components.kind](part.components, X)
+    scores = values_of(part.components, X)
     chosen = _top_and_bottom(scores, part.n_selected)
     return (chosen * scores).sum(axis=1, keepdims=True) + part.bias
 
 
 def _gated_rows(part, X):
-    return _expansion(part.expansion, np.hstack([X, _gate(part.gate, X).astype(X.dtype)]))
+    return _expansion(part.expansion, np.hstack([X, values_of(part.gate, X).astype(X.dtype)]))
 
 
 def _gated_linear(part, X):
     local = X @ part.weights + part.biases
-    return (_gate(part.gate, X) * local).sum(axis=1, keepdims=True) + part.bias
+    return (values_of(part.gate, X) * local).sum(axis=1, keepdims=True) + part.bias
 
 
 def _stacked(part, X):
-    return np.hstack([_PREDICTORS[output.kind](output, X) for output in part.outputs])
+    return np.hstack([values_of(output, X) for output in part.outputs])
 
 
-_PREDICTORS = {
+RULES = {
     "LocallyLinear": _locally_linear,
     "TreePath": _tree_path,
     "TreeForest": _forest,
     "ConformalLinear": _conformal,
     "KernelExpansion": _expansion,
+    "ComponentScores": _components,
     "GatedExpansion": _gated_expansion,
     "GatedVote": _gated_vote,
     "SelectedSum": _selected,
     "ExpansionOfGatedRows": _gated_rows,
     "GatedLinear": _gated_linear,
     "Stacked": _stacked,
+    **SPARSE_GATES,
+    **GATES,
+    **KERNELS,
 }

@@ -31,7 +31,7 @@ def row_place(outcome, scores):
 
 def _probabilities(outcome, scores):
     found = [
-        _RULES[type(part).__name__](part, one)
+        CALIBRATIONS[type(part).__name__](part, one)
         for part, one in zip(outcome.calibration, scores, strict=True)
     ]
     if len(found) == 1:
@@ -90,7 +90,7 @@ def _shared(values):
     return [value / total for value in values] if total else [1.0 / len(values)] * len(values)
 
 
-_RULES = {
+CALIBRATIONS = {
     "LogLoss": _log_loss,
     "Sigmoids": _sigmoids,
     "Temperature": _temperature,

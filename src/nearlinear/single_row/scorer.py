@@ -8,13 +8,9 @@ import threading
 
 import numpy as np
 
-from ..predictors.conformal_linear import ConformalLinear
-from ..predictors.gated import GatedLinear, Stacked
-from ..predictors.locally_linear import LocallyLinear
-from ..predictors.tree_forest import TreeForest
-from ..predictors.tree_path import TreePath
+from ..kinds import kind_of, known
 from . import passes as row_passes
-from .outcome import row_place, row_probabilities
+from .outcome import CALIBRATIONS, row_place, row_probabilities
 from .preparation import preparing
 
 
@@ -38,7 +34,7 @@ class RowScorer:
         self.classes, self.preparation, self.names = classes, preparation, names
         self.outcome = outcome
         self._width = n_features if preparation is None else preparation.width
-        self._row = _pass_for(predictor, self._width)
+        self._row = pass_for(predictor, self._width)
         self._scratch = threading.local()
         self._prepare = None if preparation is None else preparing(preparation, self.dtype)
         self.n_outputs = self._row(np.zeros(self._width, dtype=self.dtype), _Scratch()).size
@@ -176,14 +172,12 @@ class _Scratch:
         return found
 
 
-def _pass_for(predictor, n_features):
+def pass_for(predictor, n_features):
     """A function (row, scratch) → scores in the scratch's memory."""
-    if isinstance(predictor, Stacked):
-        return _stacked(predictor, n_features)
-    maker = _MAKERS.get(type(predictor))
-    if maker is None or not _is_compiled(predictor):
-        return _by_block(predictor, n_features)
-    return maker(predictor)
+    kind = kind_of(predictor)
+    make = None if kind is None else known("row", kind)
+    found = None if make is None else make(predictor, n_features)
+    return _by_block(predictor, n_features) if found is None else found
 
 
 def _by_block(predictor, n_features):
@@ -196,14 +190,10 @@ def _by_block(predictor, n_features):
     return score
 
 
-def _is_compiled(predictor):
-    if isinstance(predictor, GatedLinear):
-        gate = getattr(predictor.gate, "gate", None)
-        return type(predictor.gate).__name__ == "Rounded" and type(gate).__name__ == "Softmax"
-    return True
-
-
-def _anchors(predictor):
+def _anchors(predictor, n_features):
+    """None where the gate has no compiled pass."""
+    if kind_of(predictor.gate) not in _CODES:
+        return None
     gate, dtype = predictor.gate, predictor.weights.dtype
     geometry = gate.geometry
     places = (
@@ -215,7 +205,7 @@ def _anchors(predictor):
     # outputs before features, so that every product runs along memory
     weights = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
     biases = np.ascontiguousarray(predictor.biases)
-    code, number = _CODES[type(gate).__name__]
+    code, number = _CODES[kind_of(gate)]
     code, number = code.dispatcher(), dtype.type(number(gate))
     k, n_outputs = gate.n_neighbors, biases.shape[1]
 
@@ -241,7 +231,7 @@ _CODES = {
 }
 
 
-def _tree(predictor):
+def _tree(predictor, n_features):
     n_outputs, dtype = predictor.weights.shape[1], predictor.weights.dtype
     node_gate = predictor.node_gate.name
     projection = predictor.projection
@@ -267,8 +257,8 @@ def _tree(predictor):
     return score
 
 
-def _forest(predictor):
-    trees = [_tree(tree) for tree in predictor.trees]
+def _forest(predictor, n_features):
+    trees = [_tree(tree, n_features) for tree in predictor.trees]
     share = predictor.weights.dtype.type(len(trees))
 
     def score(x, scratch):
@@ -285,7 +275,7 @@ def _forest(predictor):
     return score
 
 
-def _conformal(predictor):
+def _conformal(predictor, n_features):
     dtype = predictor.weights.dtype
     tables = (
         np.ascontiguousarray(predictor.anchors, dtype=dtype),
@@ -307,7 +297,10 @@ def _conformal(predictor):
     return score
 
 
-def _gated_linear(predictor):
+def _gated_linear(predictor, n_features):
+    kinds = kind_of(predictor.gate), kind_of(getattr(predictor.gate, "gate", None))
+    if kinds != ("Rounded", "Softmax"):
+        return None
     dtype = predictor.weights.dtype
     softmax, margin = predictor.gate.gate, dtype.type(predictor.gate.margin)
     tables = (
@@ -329,7 +322,7 @@ def _gated_linear(predictor):
 
 
 def _stacked(predictor, n_features):
-    outputs = [_pass_for(output, n_features) for output in predictor.outputs]
+    outputs = [pass_for(output, n_features) for output in predictor.outputs]
 
     def score(x, scratch):
         scores = scratch.get("stack", len(outputs), predictor.dtype)
@@ -343,10 +336,12 @@ def _stacked(predictor, n_features):
     return score
 
 
-_MAKERS = {
-    LocallyLinear: _anchors,
-    TreePath: _tree,
-    TreeForest: _forest,
-    ConformalLinear: _conformal,
-    GatedLinear: _gated_linear,
+RULES = {
+    "LocallyLinear": _anchors,
+    "TreePath": _tree,
+    "TreeForest": _forest,
+    "ConformalLinear": _conformal,
+    "GatedLinear": _gated_linear,
+    "Stacked": _stacked,
+    **CALIBRATIONS,
 }

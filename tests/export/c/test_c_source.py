@@ -662,7 +662,7 @@ REFUSED = {
     "sees rows through a function": GatedLinear(
         Viewing(Softmax(DIRECTIONS, OFFSETS), np.tanh), numbers()((D, 4)), numbers()(4), 0.0
     ),
-    "SoftmaxOf gate": GatedExpansion(SoftmaxOf(lambda X: X[:, :4]), components(), 0.0),
+    "holds a function": GatedExpansion(SoftmaxOf(lambda X: X[:, :4]), components(), 0.0),
     "too large for float32": expansion(Scaled(Linear(), 1e300)),
     "sums with unit diagonals": ExpansionOfGatedRows(
         SOFT,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...predictors.kernel_expansion import KernelExpansion
+from ...kinds import kind_of
 from .kernels import lower_kernels
 from .literals import CSourceError
 from .program import Part
@@ -130,7 +130,7 @@ def _per_group(predictor, found):
     """For each group the outputs that it serves and their coefficients, (n_support, n_served)."""
     pairs = []
     for kernel, row_factors in zip(found.owners, found.row_factors):
-        if isinstance(predictor, KernelExpansion):
+        if kind_of(predictor) == "KernelExpansion":
             served, coefficients = np.arange(len(predictor.biases)), predictor.coefficients[kernel]
         else:
             served = np.flatnonzero(np.array(predictor.owners) == kernel)

@@ -2,12 +2,11 @@
 
 from itertools import groupby
 
-from ...kernels.composite import PairwiseNormalizedSum
+from ...kinds import kind_of
 from . import rows as c_rows
-from .expansions import lower_expansion, lower_pairwise
-from .gates import lower_gate
+from .expansions import lower_pairwise
 from .literals import CSourceError
-from .program import Part
+from .program import Part, lower
 
 _BLEND = """
 typedef struct {
@@ -103,8 +102,8 @@ def lower_gated_vote(predictor, program):
 
 
 def _lower_blend(predictor, value, bias, program):
-    components = lower_expansion(predictor.components, program)
-    gate = lower_gate(predictor.gate, program)
+    components = lower(predictor.components, program)
+    gate = lower(predictor.gate, program)
     n = components.n_outputs
     program.at_least("COMPONENTS", n)
     function = program.define("blend", _named(_BLEND, gate, components).replace("<VALUE>", value))
@@ -113,7 +112,7 @@ def _lower_blend(predictor, value, bias, program):
 
 
 def lower_selected(predictor, program):
-    components = lower_expansion(predictor.components, program)
+    components = lower(predictor.components, program)
     n = components.n_outputs
     program.at_least("COMPONENTS", n)
     function = program.define("selected", _named(_SELECTED, components, components))
@@ -128,7 +127,7 @@ def lower_selected(predictor, program):
 
 def lower_gated_linear(predictor, program):
     c_rows.dot(program)
-    gate = lower_gate(predictor.gate, program)
+    gate = lower(predictor.gate, program)
     n_features, n = predictor.weights.shape
     program.at_least("COMPONENTS", n)
     function = program.define("gated_linear", _named(_LINEAR, gate, gate))
@@ -144,13 +143,13 @@ def lower_gated_linear(predictor, program):
 
 def lower_gated_rows(predictor, program):
     kernels = predictor.expansion.kernels
-    if len(kernels) != 1 or not isinstance(kernels[0], PairwiseNormalizedSum):
+    if len(kernels) != 1 or kind_of(kernels[0]) != "PairwiseNormalizedSum":
         raise CSourceError(
             "An expansion of gated rows has a C source only with a pairwise normalized sum of "
             "kernels: fit another method."
         )
     expansion = lower_pairwise(predictor.expansion, program)
-    gate = lower_gate(predictor.gate, program)
+    gate = lower(predictor.gate, program)
     program.at_least("COMPONENTS", gate.n_outputs)
     function = program.define("gated_rows", _named(_ROWS, gate, expansion))
     tables = {"gate": gate.tables, "expansion": expansion.tables}
@@ -162,8 +161,9 @@ def _named(text, gate, components):
     return text.replace("<GATE>", gate.function).replace("<COMPONENTS>", components.function)
 
 
-def stack(parts, program):
+def lower_stacked(predictor, program):
     """Parts that write their scores one after the other; those built alike share a loop."""
+    parts = [lower(output, program) for output in predictor.outputs]
     fields, lines, tables, first = [], [], {}, 0
     for number, (function, run) in enumerate(groupby(parts, key=lambda part: part.function)):
         run = list(run)

@@ -2,14 +2,10 @@
 
 import numpy as np
 
-from ...gates.learned import Columns, GaussianGate, Rounded, Sigmoid, Softmax, Viewing
-from ...gates.scores import Clipped, Repeated, SoftmaxOf, UnitLength
-from ...predictors.component_scores import ComponentScores
-from ...predictors.kernel_expansion import KernelExpansion
+from ...kinds import kind_of
 from . import rows as c_rows
-from .expansions import lower_expansion
 from .literals import CSourceError
-from .program import Part
+from .program import Part, lower
 
 _SOFTMAX = """
 static void $(float *values, size_t n)
@@ -37,8 +33,10 @@ static void $(const $_tables *m, const float *x, float *gates)
 }
 """
 _SCORE = "m->offsets[q] + @_dot(&m->directions, q, x)"
-_FINISH_SOFTMAX = """
+SOFTMAX = """
     @_softmax(gates, m->n);"""
+SHARE = """
+    @_share(gates, m->n);"""
 _SIGMOID = f"0.5f + 0.5f * tanhf(0.5f * ({_SCORE}))"
 _DISTANCE = "-m->offsets[q] * @_square(&m->directions, q, x)"
 
@@ -94,74 +92,50 @@ static void $(const $_tables *m, const float *x, float *gates)
 """
 
 
-def lower_gate(gate, program):
-    """The C of a gate; its function writes as many values as ``n_outputs`` says."""
-    if isinstance(gate, Softmax | Sigmoid):
-        return _lower_linear(gate, program)
-    if isinstance(gate, GaussianGate):
-        return _lower_gaussian(gate, program)
-    if isinstance(gate, Viewing) and isinstance(gate.view, Columns):
-        return _lower_view(gate, program)
-    if isinstance(gate, SoftmaxOf) and _has_scores(gate):
-        _softmax(program)
-        inner = lower_expansion(gate.scores, program)
-        return _wrap("softmax_of", inner, program, _SCORES, number=gate.sharpness)
-    if isinstance(gate, Clipped) and _has_scores(gate):
-        inner = lower_expansion(gate.scores, program)
-        return _wrap("clipped", inner, program, _CLIP, number=gate.floor)
-    if isinstance(gate, Rounded):
-        inner = lower_gate(gate.gate, program)
-        return _wrap("rounded", inner, program, _ROUND, number=gate.margin)
-    if isinstance(gate, UnitLength):
-        return _wrap("unit_length", lower_gate(gate.gate, program), program, _LENGTH)
-    if isinstance(gate, Repeated):
-        return _wrap("repeated", lower_gate(gate.gate, program), program, _REPEAT, gate.count)
-    seen = "that sees rows through a function " if isinstance(gate, Viewing) else ""
-    raise CSourceError(
-        f"A {type(gate).__name__} gate {seen}has no C source: fit with gate='softmax', 'sigmoid' "
-        "or 'gaussian', on all features or on a list of them."
-    )
-
-
-def _has_scores(gate):
-    return isinstance(gate.scores, KernelExpansion | ComponentScores)
-
-
 def _softmax(program):
     c_rows.share(program)
     return program.define("softmax", _SOFTMAX)
 
 
-def _lower_linear(gate, program):
-    c_rows.dot(program)
-    if isinstance(gate, Softmax):
-        _softmax(program)
-        value, finish = _SCORE, _FINISH_SOFTMAX
-    else:
-        value, finish = _SIGMOID, ""
+def gate_part(program, value, finish, directions, offsets=None):
+    """A gate of as many components as there are rows of ``directions``.
+
+    ``value`` is what component q makes of x, and ``finish`` lines that go on with ``gates``. Both
+    may call @_dot and @_square of &m->directions, @_softmax and @_share.
+    """
     text = _LINEAR.replace("<VALUE>", value).replace("<FINISH>", finish)
-    return _base_part(program.define("gate", text), gate.directions, gate.offsets, program)
-
-
-def _lower_gaussian(gate, program):
-    c_rows.square(program)
-    _softmax(program)
-    text = _LINEAR.replace("<VALUE>", _DISTANCE).replace("<FINISH>", _FINISH_SOFTMAX)
-    narrow = np.exp(-2.0 * np.clip(gate.log_widths, -20.0, 20.0)) / gate.scale
-    return _base_part(program.define("gate", text), gate.centers, narrow, program)
-
-
-def _base_part(function, directions, offsets, program):
+    for call in (c_rows.dot, c_rows.square, c_rows.share, _softmax):
+        if f"@_{call.__name__.strip('_')}(" in text:
+            call(program)
+    offsets = np.zeros(len(directions)) if offsets is None else offsets
     tables = {
         "directions": program.matrix("directions", directions),
         "offsets": program.vector("gate_offsets", offsets),
-        "n": len(offsets),
+        "n": len(directions),
     }
-    return Part(function, tables, len(offsets), int(np.size(directions)))
+    return Part(program.define("gate", text), tables, len(directions), int(np.size(directions)))
+
+
+def _lower_softmax(gate, program):
+    return gate_part(program, _SCORE, SOFTMAX, gate.directions, gate.offsets)
+
+
+def _lower_sigmoid(gate, program):
+    return gate_part(program, _SIGMOID, "", gate.directions, gate.offsets)
+
+
+def _lower_gaussian(gate, program):
+    narrow = np.exp(-2.0 * np.clip(gate.log_widths, -20.0, 20.0)) / gate.scale
+    return gate_part(program, _DISTANCE, SOFTMAX, gate.centers, narrow)
 
 
 def _lower_view(gate, program):
-    inner = lower_gate(gate.gate, program)
+    if kind_of(gate.view) != "Columns":
+        raise CSourceError(
+            "A gate that sees rows through a function has no C source: fit with gating_features "
+            "as a list of columns."
+        )
+    inner = lower(gate.gate, program)
     columns = gate.view.columns
     program.at_least("SEEN", len(columns))
     function = program.define("view", _VIEW.replace("<INNER>", inner.function))
@@ -184,3 +158,38 @@ def _wrap(name, inner, program, lines, count=None, number=None):
     text = _WRAPPED.replace("<INNER>", inner.function).replace("<FIELD>", field)
     function = program.define(name, text.replace("<LINES>", lines))
     return Part(function, tables, n, inner.multiply_adds + n)
+
+
+def _lower_softmax_of(gate, program):
+    _softmax(program)
+    inner = lower(gate.scores, program)
+    return _wrap("softmax_of", inner, program, _SCORES, number=gate.sharpness)
+
+
+def _lower_clipped(gate, program):
+    return _wrap("clipped", lower(gate.scores, program), program, _CLIP, number=gate.floor)
+
+
+def _lower_rounded(gate, program):
+    return _wrap("rounded", lower(gate.gate, program), program, _ROUND, number=gate.margin)
+
+
+def _lower_unit_length(gate, program):
+    return _wrap("unit_length", lower(gate.gate, program), program, _LENGTH)
+
+
+def _lower_repeated(gate, program):
+    return _wrap("repeated", lower(gate.gate, program), program, _REPEAT, gate.count)
+
+
+GATES = {
+    "Softmax": _lower_softmax,
+    "Sigmoid": _lower_sigmoid,
+    "GaussianGate": _lower_gaussian,
+    "Viewing": _lower_view,
+    "Rounded": _lower_rounded,
+    "SoftmaxOf": _lower_softmax_of,
+    "Clipped": _lower_clipped,
+    "UnitLength": _lower_unit_length,
+    "Repeated": _lower_repeated,
+}

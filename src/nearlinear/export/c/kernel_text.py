@@ -1,6 +1,8 @@
 """C text that evaluates kernels at a row and a support row, with no more than the kernels need."""
 
+import re
 from dataclasses import dataclass
+from itertools import count
 
 from . import rows as c_rows
 
@@ -119,6 +121,15 @@ _POWER = """
             sum += value;"""
 
 
+# Formulas have the numbers from here on, in place of a degree.
+FORMULA = 60_000
+_FORMULA = """
+            if (m->degrees[t] == <NUMBER>) {
+                sum += m->factors[t] * (<TEXT>);
+                continue;
+            }"""
+
+
 @dataclass(frozen=True)
 class Needs:
     """What the kernels of an expansion need."""
@@ -129,6 +140,19 @@ class Needs:
     roots: bool  # unit diagonals
     picked: bool  # rows hold more columns than are read
     sets: bool  # kernels read different columns
+    texts: tuple = ()  # formulas of registered kernels
+
+    @property
+    def squares(self):
+        return self.gaussians or any("square" in text for text in self.texts)
+
+    @property
+    def products(self):
+        return self.powers or any("product" in text for text in self.texts)
+
+    @property
+    def degrees(self):
+        return self.powers or bool(self.texts)
 
     @property
     def begins(self):
@@ -139,7 +163,7 @@ class Needs:
 def kernel_text(needs, program):
     """The text; ``program`` gets the functions that it calls."""
     fields = (_PICK_FIELDS if needs.picked else "") + (_SET_FIELDS if needs.sets else "")
-    fields += (_POWER_FIELDS if needs.powers else "") + (_ROOT_FIELDS if needs.roots else "")
+    fields += (_POWER_FIELDS if needs.degrees else "") + (_ROOT_FIELDS if needs.roots else "")
     rows = (_PICK_ROW if needs.picked else "") + (_ROOT_ROW if needs.roots else "")
     roots = _ROOTS.replace("<OWN>", _OWN_SETS if needs.sets else _OWN_WHOLE)
     begin = (_PICK if needs.picked else "") + (roots if needs.roots else "")
@@ -160,7 +184,7 @@ def kernel_text(needs, program):
 
 def _meet(needs, program):
     """Products and squared distances, whichever the terms need."""
-    names = ["product"] * needs.powers + ["square"] * needs.gaussians
+    names = ["product"] * needs.products + ["square"] * needs.squares
     if not needs.sets:
         ways = {"product": c_rows.dot, "square": c_rows.square}
         calls = [(name, ways[name](program)) for name in names]
@@ -173,12 +197,22 @@ def _meet(needs, program):
     return text.replace("<SUMS>", "".join(_SUMS[name] for name in names))
 
 
+def _formula(text, number):
+    for word, meaning in _WORDS.items():
+        text = re.sub(rf"\b{word}\b", meaning, text)
+    return _FORMULA.replace("<NUMBER>", str(number)).replace("<TEXT>", text)
+
+
+_WORDS = {"square": "<SQUARE>", "product": "<PRODUCT>", "number": "m->gammas[t]"}
+
+
 def _evaluate(needs, program):
     if needs.wide:
         program.define("less_one", _LESS_ONE)
-    text = _ADD if needs.gaussians else _POWER
-    if needs.gaussians and needs.powers:
-        text = _ADD_OR + _POWER
+    text = _POWER if needs.powers else ""
+    if needs.gaussians:
+        text = _ADD_OR + text if needs.degrees else _ADD
+    text = "".join(map(_formula, needs.texts, count(FORMULA))) + text
     text = text.replace("<VALUE>", _WIDE if needs.wide else _GAUSSIAN)
     if not needs.sets:
         return text.replace("<PRODUCT>", "product").replace("<SQUARE>", "square")

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...kernels.composite import Scaled, UnitDiagonal, WeightedSum
-from ...kernels.standard import Gaussian, Linear, OnColumns, Polynomial
-from .kernel_text import Needs, kernel_text
+from ...kinds import rule_for
+from .kernel_text import FORMULA, Needs, kernel_text
 from .literals import CSourceError
 
 _SAMPLE = 200
@@ -50,13 +49,15 @@ def lower_kernels(kernels, support, program, takes_constants):
     constants = [0.0] * len(groups)
     if takes_constants:
         groups, constants = _less_one(groups, support)
+    groups, texts = _numbered(groups)
     terms = [term for group in groups for term in group.terms]
     sets = sorted({term.columns for term in terms})
     picked = columns_read(kernels, n_columns)
     needs = Needs(
         gaussians=any(term.degree == GAUSSIAN for term in terms),
         wide=any(term.gamma < 0.0 for term in terms),
-        powers=any(term.degree != GAUSSIAN for term in terms),
+        powers=any(0 < term.degree < FORMULA for term in terms),
+        texts=texts,
         roots=any(group.is_unit for group in groups),
         picked=len(picked) < n_columns,
         sets=sets != [tuple(picked)],
@@ -90,7 +91,7 @@ def _optional_tables(needs, groups, terms, sets, picked, program):
             "term_sets": program.indices("term_sets", [number[term.columns] for term in terms]),
             "n_sets": len(sets),
         }
-    if needs.powers:
+    if needs.degrees:
         tables["degrees"] = program.indices("degrees", [term.degree for term in terms])
         tables["constants"] = program.vector("constants", [term.coef0 for term in terms])
     if needs.roots:
@@ -130,18 +131,42 @@ def _is_wide(term, sample):
     return bool(np.exp(-term.gamma * spread) > _WIDE)
 
 
+def _numbered(groups):
+    """Groups whose formulas have numbers, and the texts of these in order."""
+    texts = sorted({term.text for group in groups for term in group.terms if term.text})
+    if not texts:
+        return groups, ()
+    if any(group.is_unit for group in groups):
+        raise CSourceError(
+            "A registered kernel beside kernels of unit diagonal has no C source: fit with "
+            "normalization='variance'."
+        )
+    numbered = [
+        replace(group, terms=tuple(
+            replace(term, degree=FORMULA + texts.index(term.text)) if term.text else term
+            for term in group.terms
+        ))
+        for group in groups
+    ]  # fmt: skip
+    return numbered, tuple(texts)
+
+
 GAUSSIAN = 0  # in place of a degree
 
 
 @dataclass(frozen=True)
 class Term:
-    """factor × exp(−gamma d²), or factor × (gamma ⟨x, z⟩ + coef0) ** degree, on ``columns``."""
+    """factor × exp(−gamma d²), or factor × (gamma ⟨x, z⟩ + coef0) ** degree, on ``columns``.
+
+    With a ``text`` it is factor × that expression in C.
+    """
 
     columns: tuple[int, ...]
     degree: int
     gamma: float
     coef0: float
     factor: float = 1.0
+    text: str = ""
 
     def diagonal(self, Z):
         """The term's own value at pairs of equal rows."""
@@ -176,25 +201,33 @@ class Group:
 
 def flatten(kernel, columns):
     """A kernel on rows that consist of these columns, as groups."""
-    if isinstance(kernel, Linear):
-        return [Group((Term(columns, 1, 1.0, 0.0),))]
-    if isinstance(kernel, Polynomial):
-        term = Term(columns, int(kernel.degree), float(kernel.gamma), float(kernel.coef0))
-        return [Group((term,))]
-    if isinstance(kernel, Gaussian):
-        return [Group((Term(columns, GAUSSIAN, float(kernel.gamma), 0.0),))]
-    if isinstance(kernel, OnColumns):
-        return flatten(kernel.kernel, tuple(columns[d] for d in kernel.columns))
-    if isinstance(kernel, Scaled):
-        return [group.times(float(kernel.factor)) for group in flatten(kernel.kernel, columns)]
-    if isinstance(kernel, WeightedSum):
-        return _sum(kernel, columns)
-    if isinstance(kernel, UnitDiagonal):
-        return [_unit_diagonal(flatten(kernel.kernel, columns))]
-    raise CSourceError(
-        f"A {type(kernel).__name__} kernel has no C source: fit with linear, polynomial or "
-        "Gaussian kernels, on all columns or on some, or sums of them."
-    )
+    return rule_for("c", kernel, CSourceError)(kernel, columns)
+
+
+def formula(columns, text, number=0.0):
+    """A kernel of ``square`` ‖x − z‖², ``product`` ⟨x, z⟩ and a ``number``: an expression in C."""
+    return [Group((Term(columns, FORMULA, float(number), 0.0, text=text),))]
+
+
+def _linear(kernel, columns):
+    return [Group((Term(columns, 1, 1.0, 0.0),))]
+
+
+def _polynomial(kernel, columns):
+    term = Term(columns, int(kernel.degree), float(kernel.gamma), float(kernel.coef0))
+    return [Group((term,))]
+
+
+def _gaussian(kernel, columns):
+    return [Group((Term(columns, GAUSSIAN, float(kernel.gamma), 0.0),))]
+
+
+def _on_columns(kernel, columns):
+    return flatten(kernel.kernel, tuple(columns[d] for d in kernel.columns))
+
+
+def _scaled(kernel, columns):
+    return [group.times(float(kernel.factor)) for group in flatten(kernel.kernel, columns)]
 
 
 def columns_read(kernels, n_features):
@@ -217,15 +250,40 @@ def _sum(kernel, columns):
     return joined + [group for group in groups if group.is_unit]
 
 
-def _unit_diagonal(groups):
+def _unit_diagonal(kernel, columns):
+    groups = flatten(kernel.kernel, columns)
     if len(groups) == 1 and groups[0].is_unit:
-        return replace(groups[0], factor=1.0)
+        return [replace(groups[0], factor=1.0)]
     if len(groups) != 1:
         raise CSourceError(
             "A UnitDiagonal of a sum that holds another UnitDiagonal has no C source: fit with "
             "normalization='variance'."
         )
     terms = groups[0].terms
+    if any(term.text for term in terms):
+        raise CSourceError(
+            "A registered kernel of unit diagonal has no C source: fit with "
+            "normalization='variance'."
+        )
     if len(terms) == 1 and terms[0].degree == GAUSSIAN:
-        return Group((replace(terms[0], factor=1.0),))
-    return Group(terms, is_unit=True)
+        return [Group((replace(terms[0], factor=1.0),))]
+    return [Group(terms, is_unit=True)]
+
+
+def _pairwise(kernel, columns):
+    raise CSourceError(
+        "A PairwiseNormalizedSum has a C source only where rows carry their gates' values: fit "
+        "another method."
+    )
+
+
+KERNELS = {
+    "Linear": _linear,
+    "Polynomial": _polynomial,
+    "Gaussian": _gaussian,
+    "OnColumns": _on_columns,
+    "Scaled": _scaled,
+    "UnitDiagonal": _unit_diagonal,
+    "WeightedSum": _sum,
+    "PairwiseNormalizedSum": _pairwise,
+}

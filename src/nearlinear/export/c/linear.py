@@ -1,9 +1,12 @@
 """Local linear models around anchors: the nearest anchors, their codes, the blend."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...gates.anchors import InverseDistance, SoftAssignment
+from ...kinds import rule_for
 from . import rows as c_rows
+from .literals import CSourceError
 from .program import Part
 
 _TABLES = """
@@ -116,51 +119,128 @@ static void $(const $_tables *m, const float *x, float *scores)
 }
 """
 
+_DENSE = """
+typedef struct {
+    <GATE>_tables gate;
+    @_matrix weights;
+    const float *biases;
+    size_t n;
+    size_t n_outputs;
+} $_tables;
+
+static void $(const $_tables *m, const float *x, float *scores)
+{
+    float gates[@@_MAX_COMPONENTS];
+    <GATE>(&m->gate, x, gates);
+    for (size_t o = 0; o < m->n_outputs; o++)
+        scores[o] = 0.0f;
+    for (size_t q = 0; q < m->n; q++) {
+        if (!(gates[q] > 0.0f))
+            continue;
+        for (size_t o = 0; o < m->n_outputs; o++) {
+            const size_t row = q * m->n_outputs + o;
+            scores[o] += gates[q] * (m->biases[row] + @_dot(&m->weights, row, x));
+        }
+    }
+}
+"""
+
 
 def lower_locally_linear(predictor, program):
     """The C of a ``LocallyLinear``."""
-    gate = predictor.gate
-    n_anchors, n_features = gate.anchors.shape
+    gate = rule_for("c", predictor.gate, CSourceError)(predictor.gate, program)
+    if isinstance(gate, Part):
+        return _lower_dense(predictor, gate, program)
+    n_neighbors = predictor.gate.n_neighbors
     width, n_outputs = predictor.weights.shape[1:]
-    program.at_least("NEIGHBORS", gate.n_neighbors)
-    metric = getattr(gate, "metric", None)
-    directions = gate.anchors if metric is None else gate.anchors * metric
+    program.at_least("NEIGHBORS", n_neighbors)
+    c_rows.share(program)
     tables = {
-        "anchors": program.matrix("anchors", directions),
+        **gate.tables,
         "biases": program.vector("biases", predictor.biases),
-        "n_anchors": n_anchors,
-        "n_neighbors": gate.n_neighbors,
+        "n_neighbors": n_neighbors,
         "n_outputs": n_outputs,
     }
-    work = n_anchors * n_features + gate.n_neighbors * (width + 1) * n_outputs
-    c_rows.share(program)
-    if isinstance(gate, SoftAssignment):
-        c_rows.dot(program)
-        parts = (_OFFSETS, _HALF, "", _SOFT)
-        offsets = 0.5 * np.einsum("md,md->m", gate.anchors, directions)
-        tables["offsets"] = program.vector("offsets", offsets)
-        tables["number"] = 2.0 * float(gate.sharpness)
-    elif isinstance(gate, InverseDistance):
-        c_rows.square(program)
-        parts = ("", _WHOLE, "", _INVERSE)
-        # so small that a row that is an anchor gets the code (1, 0, ..., 0)
-        tables["number"] = 1e-14 * max(1.0, float((gate.anchors**2).sum(axis=1).max()))
-    else:
-        c_rows.square(program)
-        parts = ("", _WHOLE, _REBUILD, "\n    $_rebuild(m, x, nearest, codes);\n")
-        tables["number"] = float(gate.ridge)
-        work += gate.n_neighbors * (gate.n_neighbors + 1) // 2 * n_features
-        work += gate.n_neighbors**3 // 3
     if width:
         c_rows.dot(program)
         rows = predictor.weights.transpose(0, 2, 1)
         tables["weights"] = program.matrix("weights", rows)
-    return Part(program.define("local", _text(*parts, width > 0)), tables, n_outputs, work)
+    work = gate.multiply_adds + n_neighbors * (width + 1) * n_outputs
+    return Part(program.define("local", _text(gate, width > 0)), tables, n_outputs, work)
 
 
-def _text(offsets, distance, rebuild, codes, has_weights):
+def _lower_dense(predictor, gate, program):
+    """Every component answers, unless its gate is shut."""
+    c_rows.dot(program)
+    n, width, n_outputs = predictor.weights.shape
+    program.at_least("COMPONENTS", n)
+    text = _DENSE.replace("<GATE>", gate.function)
+    tables = {
+        "gate": gate.tables,
+        "weights": program.matrix("weights", predictor.weights.transpose(0, 2, 1)),
+        "biases": program.vector("biases", predictor.biases),
+        "n": n,
+        "n_outputs": n_outputs,
+    }
+    work = gate.multiply_adds + n * (width + 2) * n_outputs
+    return Part(program.define("gated_linear", text), tables, n_outputs, work)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What a gate of the nearest anchors brings to a blend: tables, and pieces of text."""
+
+    tables: dict
+    multiply_adds: int
+    distance: str
+    codes: str
+    fields: str = ""
+    functions: str = ""
+
+
+def _anchors(program, anchors, number):
+    return {
+        "anchors": program.matrix("anchors", anchors),
+        "n_anchors": len(anchors),
+        "number": float(number),
+    }
+
+
+def _soft_assignment(gate, program):
+    c_rows.dot(program)
+    directions = gate.anchors if gate.metric is None else gate.anchors * gate.metric
+    offsets = 0.5 * np.einsum("md,md->m", gate.anchors, directions)
+    tables = _anchors(program, directions, 2.0 * gate.sharpness)
+    tables["offsets"] = program.vector("offsets", offsets)
+    return Nearest(tables, gate.anchors.size, _HALF, _SOFT, fields=_OFFSETS)
+
+
+def _inverse_distance(gate, program):
+    c_rows.square(program)
+    # so small that a row that is an anchor gets the code (1, 0, ..., 0)
+    floor = 1e-14 * max(1.0, float((gate.anchors**2).sum(axis=1).max()))
+    return Nearest(_anchors(program, gate.anchors, floor), gate.anchors.size, _WHOLE, _INVERSE)
+
+
+def _reconstruction(gate, program):
+    c_rows.square(program)
+    k, n_features = gate.n_neighbors, gate.anchors.shape[1]
+    work = gate.anchors.size + k * (k + 1) // 2 * n_features + k**3 // 3
+    codes = "\n    $_rebuild(m, x, nearest, codes);\n"
+    tables = _anchors(program, gate.anchors, gate.ridge)
+    return Nearest(tables, work, _WHOLE, codes, functions=_REBUILD)
+
+
+SPARSE_GATES = {
+    "SoftAssignment": _soft_assignment,
+    "InverseDistance": _inverse_distance,
+    "ReconstructionCodes": _reconstruction,
+}
+
+
+def _text(gate, has_weights):
     weights = "\n    @_matrix weights;" if has_weights else ""
     local = "(m->biases[row] + @_dot(&m->weights, row, x))" if has_weights else "m->biases[row]"
-    text = _TABLES.replace("<FIELDS>", offsets + weights)
-    text += _NEAREST.replace("<DISTANCE>", distance) + rebuild
-    return text + _BLEND.replace("<CODES>", codes).replace("<LOCAL>", local)
+    text = _TABLES.replace("<FIELDS>", gate.fields + weights)
+    text += _NEAREST.replace("<DISTANCE>", gate.distance) + gate.functions
+    return text + _BLEND.replace("<CODES>", gate.codes).replace("<LOCAL>", local)

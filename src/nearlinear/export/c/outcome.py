@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ...runtime.outcome import LogLoss, Sigmoids, Temperature, ramps
-from .literals import float_literal
+from ...kinds import rule_for
+from ...runtime.outcome import ramps
+from .literals import CSourceError, float_literal
 
 _PROBABILITIES = """
 void @_probabilities(const float *x, float *probabilities)
@@ -138,28 +139,45 @@ def _predict(outcome, n_scores, n_classes):
 
 def _calibrated(program, calibration, n_outputs, n_classes):
     """The function for all models; they are calibrated in one way."""
-    is_two = n_classes == 2
-    first, tables = calibration[0], {}
-    finish = _REST if is_two else _SHARES
-    if isinstance(first, LogLoss):
-        values, finish = _ODDS_OF_TWO if is_two else _ODDS, _SOFTMAX
-    elif isinstance(first, Temperature):
-        values, finish = _HEATED_TWO if is_two else _HEATED, _SOFTMAX
-        tables = {"factors": np.concatenate([one.factor for one in calibration])}
-    elif isinstance(first, Sigmoids):
-        values = _SIGMOIDS
-        for name in ("slopes", "offsets"):
-            tables[name] = np.concatenate([getattr(one, name) for one in calibration])
-    else:
-        values = _RAMPS
-        lines = [ramps(*t) for one in calibration for t in zip(one.scores, one.probabilities)]
-        tables = {"first": [line[0] for line in lines]}
-        for place, name in enumerate(("starts", "steepness", "rises"), start=1):
-            tables[name] = np.concatenate([line[place] for line in lines])
-        bounds = np.cumsum([0, *(len(line[1]) for line in lines)])
-        values = values.replace("<BOUNDS>", program.indices("ramp_bounds", bounds))
+    lowered = rule_for("c", calibration[0], CSourceError)
+    values, finish, tables = lowered(calibration, program, n_classes == 2)
     for name, numbers in tables.items():
         values = values.replace(f"<{name.upper()}>", program.vector(f"outcome_{name}", numbers))
     text = _CALIBRATED.replace("<VALUES>", values).replace("<FINISH>", finish)
     text = text.replace("<N_OUTPUTS>", str(n_outputs)).replace("<N_CLASSES>", str(n_classes))
     return program.define("calibrated", text)
+
+
+def _log_loss(calibration, program, is_two):
+    return _ODDS_OF_TWO if is_two else _ODDS, _SOFTMAX, {}
+
+
+def _temperature(calibration, program, is_two):
+    factors = np.concatenate([one.factor for one in calibration])
+    return _HEATED_TWO if is_two else _HEATED, _SOFTMAX, {"factors": factors}
+
+
+def _sigmoids(calibration, program, is_two):
+    tables = {
+        name: np.concatenate([getattr(one, name) for one in calibration])
+        for name in ("slopes", "offsets")
+    }
+    return _SIGMOIDS, _REST if is_two else _SHARES, tables
+
+
+def _tables(calibration, program, is_two):
+    lines = [ramps(*t) for one in calibration for t in zip(one.scores, one.probabilities)]
+    tables = {"first": [line[0] for line in lines]}
+    for place, name in enumerate(("starts", "steepness", "rises"), start=1):
+        tables[name] = np.concatenate([line[place] for line in lines])
+    bounds = np.cumsum([0, *(len(line[1]) for line in lines)])
+    values = _RAMPS.replace("<BOUNDS>", program.indices("ramp_bounds", bounds))
+    return values, _REST if is_two else _SHARES, tables
+
+
+CALIBRATIONS = {
+    "LogLoss": _log_loss,
+    "Temperature": _temperature,
+    "Sigmoids": _sigmoids,
+    "Tables": _tables,
+}

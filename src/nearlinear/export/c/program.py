@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...kinds import rule_for
 from .literals import CSourceError, float_literal, float_literals, too_large, wrapped
 from .quantized import quantize
 
@@ -52,6 +53,11 @@ class Table:
         pieces = (write(flat[i : i + _CHUNK]) for i in range(0, len(flat), _CHUNK))
         body = ",\n".join(wrapped(piece) for piece in pieces)
         return f"static const {self.ctype} {self.symbol}[{len(flat)}] = {{\n{body}\n}};\n"
+
+
+def lower(part, program):
+    """A predictor or gate as a part of the program."""
+    return rule_for("c", part, CSourceError)(part, program)
 
 
 class Program:

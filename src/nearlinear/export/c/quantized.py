@@ -10,16 +10,9 @@ from dataclasses import fields, is_dataclass, replace
 import numpy as np
 from scipy.sparse import issparse
 
-from ...gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
-from ...gates.learned import GaussianGate, Sigmoid, Softmax
-from ...kernels.composite import PairwiseNormalizedSum
-from ...predictors.component_scores import ComponentScores
-from ...predictors.conformal_linear import ConformalLinear
-from ...predictors.gated import GatedLinear
-from ...predictors.kernel_expansion import KernelExpansion
-from ...predictors.locally_linear import LocallyLinear
-from ...predictors.tree_path import TreePath
+from ...kinds import NOT_IN, kind_of, known, rule
 from .kernels import columns_read
+from .literals import CSourceError
 
 _LARGEST = 127
 
@@ -57,10 +50,16 @@ def quantized(model):
     if isinstance(model, tuple):
         return tuple(quantized(part) for part in model)
     model = _changed(model, quantized)
-    for kinds, rule in _RULES.items():
-        if isinstance(model, kinds):
-            return rule(model)
-    return model
+    kind = kind_of(model)
+    if kind is None or not (has_tables(model) or known("int8", kind)):
+        return model
+    if kind in NOT_IN["int8"]:
+        return model
+    return rule("int8", kind, CSourceError)(model)
+
+
+def has_tables(model):
+    return any(isinstance(getattr(model, field.name), np.ndarray) for field in fields(model))
 
 
 def _changed(value, change):
@@ -109,7 +108,7 @@ def _round_support(model):
     """Columns that no kernel reads do not count, and gates that rows carry are left as they are."""
     support = np.array(model.support, dtype=np.float64)
     kernels, width = model.kernels, support.shape[1]
-    if len(kernels) == 1 and isinstance(kernels[0], PairwiseNormalizedSum):
+    if len(kernels) == 1 and kind_of(kernels[0]) == "PairwiseNormalizedSum":
         kernels, width = kernels[0].kernels, kernels[0].n_features
     picked = columns_read(kernels, width)
     support[:, picked] = rounded_rows(support[:, picked])
@@ -124,13 +123,13 @@ def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
 
-_RULES = {
-    LocallyLinear: _round_local,
-    (SoftAssignment, InverseDistance, ReconstructionCodes): _round_anchors,
-    TreePath: _round_tree,
-    ConformalLinear: _round_conformal,
-    (KernelExpansion, ComponentScores): _round_support,
-    GatedLinear: _round_gated_linear,
-    (Softmax, Sigmoid): _round_directions,
-    GaussianGate: lambda gate: replace(gate, centers=rounded_rows(gate.centers)),
+RULES = {
+    "LocallyLinear": _round_local,
+    **dict.fromkeys(("SoftAssignment", "InverseDistance", "ReconstructionCodes"), _round_anchors),
+    "TreePath": _round_tree,
+    "ConformalLinear": _round_conformal,
+    **dict.fromkeys(("KernelExpansion", "ComponentScores"), _round_support),
+    "GatedLinear": _round_gated_linear,
+    **dict.fromkeys(("Softmax", "Sigmoid"), _round_directions),
+    "GaussianGate": lambda gate: replace(gate, centers=rounded_rows(gate.centers)),
 }

@@ -8,16 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...gates.learned import Columns, Rounded, Sigmoid, Softmax, Viewing
-from ...gates.scores import Repeated, UnitLength
-from ...predictors.conformal_linear import ConformalLinear
-from ...predictors.gated import GatedLinear, Stacked
-from ...predictors.kernel_expansion import KernelExpansion
-from ...predictors.locally_linear import LocallyLinear
-from ...predictors.tree_forest import TreeForest
-from ...predictors.tree_path import TreePath
+from ...kinds import kind_of
 from ...runtime.preparation import Preparation
 from .kernels import GAUSSIAN, flatten
+from .linear import SPARSE_GATES
 
 # Folding is exact but for rounding: with larger shifts float32 would lose more than four bits.
 _LARGEST_SHIFT = 16.0
@@ -63,7 +57,7 @@ def absorbed(predictor, scaling, is_int8):
     """A model and scaling equal to those given, with less left to do to rows."""
     center = _center(predictor, scaling, is_int8)
     if center is not None:
-        return _moved(predictor, center), scaling.then_minus(center)
+        return _MOVED[kind_of(predictor)](predictor, center), scaling.then_minus(center)
     # eight bits need rows of like columns: there the scaler stays in front
     if scaling.is_none or is_int8:
         return predictor, scaling
@@ -79,20 +73,21 @@ def absorbed(predictor, scaling, is_int8):
     return folded, replace(scaling, shift=None, factor=None)
 
 
-# --- centering ---------------------------------------------------------------------------------
+# --- centering --------------------------------------------------------------------------------
 
 
 def _center(predictor, scaling, is_int8):
     """What to subtract from rows so that tables hold small numbers, or None."""
-    if isinstance(predictor, LocallyLinear):
+    kind = kind_of(predictor)
+    if kind == "LocallyLinear" and kind_of(predictor.gate) in SPARSE_GATES:
         anchors = predictor.gate.anchors
         center = anchors.mean(axis=0)
         # one subtraction more costs nothing where rows are scaled anyway
         is_near = np.abs(center).max() <= np.sqrt(np.mean((anchors - center) ** 2))
         return None if is_near and scaling.is_none and not is_int8 else center
-    if is_int8 and isinstance(predictor, ConformalLinear):
+    if is_int8 and kind == "ConformalLinear":
         return predictor.anchors.mean(axis=0)
-    if is_int8 and isinstance(predictor, KernelExpansion) and _is_gaussian(predictor):
+    if is_int8 and kind == "KernelExpansion" and _is_gaussian(predictor):
         return predictor.support.mean(axis=0) if len(predictor.support) else None
     return None
 
@@ -103,12 +98,7 @@ def _is_gaussian(expansion):
     return all(term.degree == GAUSSIAN for group in groups for term in group.terms)
 
 
-def _moved(predictor, center):
-    """The model that sees rows less ``center``."""
-    if isinstance(predictor, KernelExpansion):
-        return replace(predictor, support=predictor.support - center)
-    if isinstance(predictor, ConformalLinear):
-        return replace(predictor, anchors=predictor.anchors - center)
+def _moved_local(predictor, center):
     gate = replace(predictor.gate, anchors=predictor.gate.anchors - center)
     biases = predictor.biases
     if predictor.weights.shape[1]:
@@ -116,36 +106,77 @@ def _moved(predictor, center):
     return replace(predictor, gate=gate, biases=biases)
 
 
+# The model that sees rows less the center.
+_MOVED = {
+    "LocallyLinear": _moved_local,
+    "ConformalLinear": lambda part, center: replace(part, anchors=part.anchors - center),
+    "KernelExpansion": lambda part, center: replace(part, support=part.support - center),
+}
+
 # --- folding ----------------------------------------------------------------------------------
 
 
 def _folded(part, shift, factor):
     """The part that sees rows before the scaler; None where it is not linear in them."""
-    if isinstance(part, TreeForest | Stacked):
-        name = "trees" if isinstance(part, TreeForest) else "outputs"
+    fold = _FOLDED.get(kind_of(part))
+    return None if fold is None else fold(part, shift, factor)
+
+
+def _fold_all(name):
+    """Parts of a predictor that see the same rows as it."""
+
+    def fold(part, shift, factor):
         found = tuple(_folded(inner, shift, factor) for inner in getattr(part, name))
         return None if any(inner is None for inner in found) else replace(part, **{name: found})
-    if isinstance(part, TreePath):
-        names = ("splits", "slopes", "weights") if part.projection is None else ("projection",)
-        rows = {name: getattr(part, name) for name in names}
-        return replace(part, **{name: _affine(rows[name], shift, factor) for name in names})
-    if isinstance(part, Softmax | Sigmoid):
-        directions = part.directions * factor
-        return replace(part, directions=directions, offsets=part.offsets - directions @ shift)
-    if isinstance(part, Viewing) and isinstance(part.view, Columns):
-        seen = list(part.view.columns)
-        gate = _folded(part.gate, shift[seen], factor[seen])
-        return None if gate is None else replace(part, gate=gate)
-    if isinstance(part, Rounded | UnitLength | Repeated | GatedLinear):
-        gate = _folded(part.gate, shift, factor)
-        if gate is None or not isinstance(part, GatedLinear):
-            return None if gate is None else replace(part, gate=gate)
-        weights = part.weights * factor[:, None]
-        return replace(part, gate=gate, weights=weights, biases=part.biases - shift @ weights)
-    return None
+
+    return fold
+
+
+def _fold_tree(part, shift, factor):
+    names = ("splits", "slopes", "weights") if part.projection is None else ("projection",)
+    return replace(part, **{name: _affine(getattr(part, name), shift, factor) for name in names})
+
+
+def _fold_directions(part, shift, factor):
+    directions = part.directions * factor
+    return replace(part, directions=directions, offsets=part.offsets - directions @ shift)
+
+
+def _fold_view(part, shift, factor):
+    if kind_of(part.view) != "Columns":
+        return None
+    seen = list(part.view.columns)
+    return _fold_gate(part, shift[seen], factor[seen])
+
+
+def _fold_gate(part, shift, factor):
+    gate = _folded(part.gate, shift, factor)
+    return None if gate is None else replace(part, gate=gate)
+
+
+def _fold_gated(part, shift, factor):
+    part = _fold_gate(part, shift, factor)
+    if part is None:
+        return None
+    weights = part.weights * factor[:, None]
+    return replace(part, weights=weights, biases=part.biases - shift @ weights)
 
 
 def _affine(rows, shift, factor):
     """Rows whose last number belongs to a constant feature."""
     scaled = rows[..., :-1] * factor
     return np.concatenate([scaled, rows[..., -1:] - (scaled @ shift)[..., None]], axis=-1)
+
+
+_FOLDED = {
+    "TreePath": _fold_tree,
+    "TreeForest": _fold_all("trees"),
+    "Stacked": _fold_all("outputs"),
+    "GatedLinear": _fold_gated,
+    "Softmax": _fold_directions,
+    "Sigmoid": _fold_directions,
+    "Viewing": _fold_view,
+    "Rounded": _fold_gate,
+    "UnitLength": _fold_gate,
+    "Repeated": _fold_gate,
+}

@@ -6,20 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from ..._version import __version__
-from ...predictors.component_scores import ComponentScores
-from ...predictors.conformal_linear import ConformalLinear
-from ...predictors.gated import (
-    ExpansionOfGatedRows,
-    GatedExpansion,
-    GatedLinear,
-    GatedVote,
-    SelectedSum,
-    Stacked,
-)
-from ...predictors.kernel_expansion import KernelExpansion
-from ...predictors.locally_linear import LocallyLinear
-from ...predictors.tree_forest import TreeForest
-from ...predictors.tree_path import TreePath
 from ..model import count_columns
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare
@@ -41,12 +27,15 @@ from .gated import (
     lower_gated_rows,
     lower_gated_vote,
     lower_selected,
-    stack,
+    lower_stacked,
 )
-from .linear import lower_locally_linear
+from .gates import GATES
+from .kernels import KERNELS
+from .linear import SPARSE_GATES, lower_locally_linear
 from .literals import CSourceError
+from .outcome import CALIBRATIONS
 from .preparation import in_single
-from .program import Program
+from .program import Program, lower
 from .quantized import quantized, with_arrays
 from .scaling import absorbed, scaling_of
 from .trees import lower_forest, lower_tree
@@ -84,31 +73,24 @@ def cost_text(title, record, program, scored):
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-_KINDS = {
-    LocallyLinear: lower_locally_linear,
-    TreePath: lower_tree,
-    TreeForest: lower_forest,
-    ConformalLinear: lower_conformal,
-    KernelExpansion: lower_expansion,
-    ComponentScores: lower_expansion,
-    GatedExpansion: lower_gated_expansion,
-    GatedVote: lower_gated_vote,
-    SelectedSum: lower_selected,
-    ExpansionOfGatedRows: lower_gated_rows,
-    GatedLinear: lower_gated_linear,
+RULES = {
+    "LocallyLinear": lower_locally_linear,
+    "TreePath": lower_tree,
+    "TreeForest": lower_forest,
+    "ConformalLinear": lower_conformal,
+    "KernelExpansion": lower_expansion,
+    "ComponentScores": lower_expansion,
+    "GatedExpansion": lower_gated_expansion,
+    "GatedVote": lower_gated_vote,
+    "SelectedSum": lower_selected,
+    "ExpansionOfGatedRows": lower_gated_rows,
+    "GatedLinear": lower_gated_linear,
+    "Stacked": lower_stacked,
+    **SPARSE_GATES,
+    **GATES,
+    **KERNELS,
+    **CALIBRATIONS,
 }
-
-
-def lower(predictor, program):
-    """The part that scores rows as the predictor does."""
-    if isinstance(predictor, Stacked):
-        return stack([lower(output, program) for output in predictor.outputs], program)
-    if type(predictor) not in _KINDS:
-        kind = type(predictor).__name__
-        if kind == "NeighborhoodSVM":
-            kind = "model that solves a new problem around every query"
-        raise CSourceError(f"A {kind} has no C source: fit another method.")
-    return _KINDS[type(predictor)](predictor, program)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ...kinds import KINDS, class_of
+from ...kinds import rule_for
 
 OPSET = 17
 # the numbers of onnx.TensorProto, so that nothing here needs onnx
@@ -125,11 +125,6 @@ def require_room(n_bytes):
         )
 
 
-def chosen(rules, part, what):
-    """The rule for a part of a model, by the name of its class."""
-    kind = type(part).__name__
-    if kind not in rules or kind not in KINDS or class_of(kind) is not type(part):
-        raise OnnxExportError(
-            f"The {what} {kind} has no ONNX graph: fit with one of {', '.join(rules)}."
-        )
-    return rules[kind]
+def values_of(graph, part, rows):
+    """Name of what a part makes of rows; of a kernel, of pairs of rows."""
+    return rule_for("onnx", part, OnnxExportError)(graph, part, rows)

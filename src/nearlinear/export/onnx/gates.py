@@ -2,18 +2,9 @@
 
 import numpy as np
 
-from ...kinds import class_of
-from .builder import OnnxExportError, chosen
-from .kernels import SCORERS, expansion, squared_distances
-
-
-def gate_values(graph, gate, X):
-    """γ(x), shape (n_rows, n_components)."""
-    return chosen(_GATES, gate, "gate")(graph, gate, X)
-
-
-def _components(graph, part, X):
-    return chosen(SCORERS, part, "component")(graph, part, X)
+from ...kinds import kind_of
+from .builder import OnnxExportError, values_of
+from .kernels import expansion, squared_distances
 
 
 def _linear_scores(graph, gate, X):
@@ -28,42 +19,42 @@ def _gaussian(graph, gate, X):
 
 
 def _viewing(graph, gate, X):
-    if type(gate.view) is not class_of("Columns"):
+    if kind_of(gate.view) != "Columns":
         raise OnnxExportError(
             "The gate sees rows through a function of yours, which has no ONNX graph: fit with "
             "gating_features as a list of columns, or compute them before."
         )
-    return gate_values(graph, gate.gate, graph.columns(X, gate.view.columns))
+    return values_of(graph, gate.gate, graph.columns(X, gate.view.columns))
 
 
 def _rounded(graph, gate, X):
-    values = gate_values(graph, gate.gate, X)
+    values = values_of(graph, gate.gate, X)
     values = graph.op("Where", graph.op("Less", values, gate.margin), 0.0, values)
     return graph.op("Where", graph.op("Greater", values, 1.0 - gate.margin), 1.0, values)
 
 
 def _softmax_of(graph, gate, X):
-    scores = _components(graph, gate.scores, X)
+    scores = values_of(graph, gate.scores, X)
     return graph.op("Softmax", graph.op("Mul", scores, float(gate.sharpness)), axis=1)
 
 
 def _clipped(graph, gate, X):
-    return graph.op("Clip", _components(graph, gate.scores, X), float(gate.floor), 1.0)
+    return graph.op("Clip", values_of(graph, gate.scores, X), float(gate.floor), 1.0)
 
 
 def _unit_length(graph, gate, X):
-    values = gate_values(graph, gate.gate, X)
+    values = values_of(graph, gate.gate, X)
     squares = graph.sum_over(graph.op("Mul", values, values), 1)
     return graph.op("Div", values, graph.op("Sqrt", squares))
 
 
 def _repeated(graph, gate, X):
-    values = graph.op("Unsqueeze", gate_values(graph, gate.gate, X), np.array([2]))
+    values = graph.op("Unsqueeze", values_of(graph, gate.gate, X), np.array([2]))
     copies = graph.op("Tile", values, np.array([1, 1, gate.count]))
     return graph.op("Flatten", copies, axis=1)
 
 
-_GATES = {
+GATES = {
     "Softmax": lambda graph, gate, X: graph.op("Softmax", _linear_scores(graph, gate, X), axis=1),
     "Sigmoid": lambda graph, gate, X: graph.op("Sigmoid", _linear_scores(graph, gate, X)),
     "GaussianGate": _gaussian,
@@ -80,12 +71,12 @@ _GATES = {
 
 def gated_expansion(graph, part, X):
     """Σ_q γ_q(x) f_q(x) + bias."""
-    return _blend(graph, part, X, _components(graph, part.components, X), part.bias)
+    return _blend(graph, part, X, values_of(graph, part.components, X), part.bias)
 
 
 def gated_vote(graph, part, X):
     """Σ_q γ_q(x) tanh f_q(x)."""
-    votes = graph.op("Tanh", _components(graph, part.components, X))
+    votes = graph.op("Tanh", values_of(graph, part.components, X))
     return _blend(graph, part, X, votes, 0.0)
 
 
@@ -96,13 +87,13 @@ def gated_linear(graph, part, X):
 
 
 def _blend(graph, part, X, answers, bias):
-    blend = graph.op("Mul", gate_values(graph, part.gate, X), answers)
+    blend = graph.op("Mul", values_of(graph, part.gate, X), answers)
     return graph.op("Add", graph.sum_over(blend, 1), float(bias))
 
 
 def selected_sum(graph, part, X):
     """Half the sum of the largest and of the smallest f_q(x), plus bias."""
-    scores = _components(graph, part.components, X)
+    scores = values_of(graph, part.components, X)
     count = np.array([part.n_selected])
     ends = [
         graph.sum_over(graph.op("TopK", scores, count, n_outputs=2, axis=1, largest=largest)[0], 1)
@@ -113,5 +104,5 @@ def selected_sum(graph, part, X):
 
 def expansion_of_gated_rows(graph, part, X):
     """A kernel expansion on rows that carry their gates' values as last columns."""
-    rows = graph.op("Concat", X, gate_values(graph, part.gate, X), axis=1)
+    rows = graph.op("Concat", X, values_of(graph, part.gate, X), axis=1)
     return expansion(graph, part.expansion, rows)

@@ -7,42 +7,50 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
+from ...kinds import rule_for
 from ..c.quantized import with_arrays
 from ..model import count_columns
 from ..wrappers import Unwrapped, prepared_models
-from .builder import Graph, OnnxExportError, chosen
+from .builder import Graph, OnnxExportError, values_of
 from .conformal import conformal_linear
-from .gates import expansion_of_gated_rows, gated_expansion, gated_linear, gated_vote, selected_sum
-from .kernels import expansion
-from .linear import locally_linear
-from .outcome import places, probabilities
+from .gates import (
+    GATES,
+    expansion_of_gated_rows,
+    gated_expansion,
+    gated_linear,
+    gated_vote,
+    selected_sum,
+)
+from .kernels import KERNELS, component_scores, expansion
+from .linear import SPARSE_GATES, locally_linear
+from .outcome import CALIBRATIONS, places, probabilities
 from .preparation import prepared
 from .proto import model_proto, require_onnx, write
 from .trees import forest, tree_path
 
 
-def predictor_scores(graph, predictor, X):
-    """Name of the scores of ``X``, shape (n_rows, n_outputs)."""
-    return chosen(_PREDICTORS, predictor, "predictor")(graph, predictor, X)
-
-
 def _stacked(graph, part, X):
-    found = [predictor_scores(graph, output, X) for output in part.outputs]
+    found = [values_of(graph, output, X) for output in part.outputs]
     return graph.op("Concat", *found, axis=1)
 
 
-_PREDICTORS = {
+RULES = {
     "LocallyLinear": locally_linear,
     "TreePath": tree_path,
     "TreeForest": forest,
     "ConformalLinear": conformal_linear,
     "KernelExpansion": expansion,
+    "ComponentScores": component_scores,
     "GatedExpansion": gated_expansion,
     "GatedVote": gated_vote,
     "SelectedSum": selected_sum,
     "ExpansionOfGatedRows": expansion_of_gated_rows,
     "GatedLinear": gated_linear,
     "Stacked": _stacked,
+    **SPARSE_GATES,
+    **GATES,
+    **KERNELS,
+    **CALIBRATIONS,
 }
 
 
@@ -177,7 +185,7 @@ def _scores(graph, estimator, rows):
     predictor = estimator.predictor_
     if graph.dtype != estimator.predictor_.dtype:
         predictor = with_arrays(predictor, graph.dtype)
-    return predictor_scores(graph, predictor, rows)
+    return values_of(graph, predictor, rows)
 
 
 def _class_labels(classes):
@@ -213,8 +221,4 @@ def exportable(model):
 
 def check_exportable(estimator):
     check_is_fitted(estimator, "predictor_")
-    if type(estimator).__name__ == "SVMKNNClassifier":
-        raise OnnxExportError(
-            "SVMKNNClassifier solves a new problem around every query, for which ONNX has no "
-            "operators: export another model."
-        )
+    rule_for("onnx", estimator.predictor_, OnnxExportError)

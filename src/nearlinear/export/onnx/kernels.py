@@ -3,10 +3,13 @@
 ``X`` is the name of a value, ``Z`` an array of support rows in float64.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import issparse
 
-from .builder import chosen, require_room
+from ...kinds import kind_of
+from .builder import Graph, require_room, values_of
 
 
 def squared_distances(graph, X, Z):
@@ -26,40 +29,71 @@ def squared_norms(graph, X):
     return graph.sum_over(graph.op("Mul", X, X), 1)
 
 
-def kernel_block(graph, kernel, X, Z):
-    """k(x, z), shape (n_rows, len(Z))."""
-    return chosen(_BLOCKS, kernel, "kernel")(graph, kernel, X, Z)
+@dataclass(frozen=True)
+class Pairs:
+    """Every row of X, a value of the graph, with every row of the array Z, in float64."""
+
+    graph: Graph
+    X: str
+    Z: np.ndarray
+
+    @property
+    def products(self):
+        return self.scaled_products(1.0)
+
+    def scaled_products(self, factor):
+        return self.graph.op("MatMul", self.X, factor * self.Z.T)
+
+    @property
+    def squared_distances(self):
+        return squared_distances(self.graph, self.X, self.Z)
+
+    def on(self, columns):
+        """The same pairs, of which only these columns are seen."""
+        columns = list(columns)
+        return Pairs(self.graph, self.graph.columns(self.X, columns), self.Z[:, columns])
+
+    @property
+    def width(self):
+        return len(self.Z)
 
 
-def _diagonal(graph, kernel, X):
-    """k(x, x), shape (n_rows, 1)."""
-    return chosen(_DIAGONALS, kernel, "kernel")(graph, kernel, X)
+@dataclass(frozen=True)
+class EqualPairs:
+    """Every row of X with itself: one column."""
+
+    graph: Graph
+    X: str
+    width = 1
+
+    @property
+    def products(self):
+        return squared_norms(self.graph, self.X)
+
+    def scaled_products(self, factor):
+        return self.graph.times(self.products, factor)
+
+    @property
+    def squared_distances(self):
+        return self.graph.at_every_row(self.X, np.zeros(1))
+
+    def on(self, columns):
+        return EqualPairs(self.graph, self.graph.columns(self.X, columns))
 
 
-def _polynomial(graph, kernel, X, Z):
-    products = graph.op("MatMul", X, kernel.gamma * Z.T)
-    return _power(graph, kernel, products)
+def _polynomial(graph, kernel, pairs):
+    sums = graph.op("Add", pairs.scaled_products(kernel.gamma), kernel.coef0)
+    return graph.op("Pow", sums, float(kernel.degree))
 
 
-def _power(graph, kernel, products):
-    return graph.op("Pow", graph.op("Add", products, kernel.coef0), float(kernel.degree))
-
-
-def _gaussian(graph, kernel, X, Z):
-    return graph.op("Exp", graph.op("Mul", squared_distances(graph, X, Z), -kernel.gamma))
-
-
-def _on_columns(graph, kernel, X, Z):
-    columns = list(kernel.columns)
-    return kernel_block(graph, kernel.kernel, graph.columns(X, columns), Z[:, columns])
-
-
-def _unit_diagonal(graph, kernel, X, Z):
-    roots = _inverse_roots(graph, _diagonal(graph, kernel.kernel, X))
-    diagonal = kernel.kernel.diagonal(Z)
+def _unit_diagonal(graph, kernel, pairs):
+    own = values_of(graph, kernel.kernel, EqualPairs(graph, pairs.X))
+    if isinstance(pairs, EqualPairs):
+        return graph.op("Where", graph.op("Greater", own, 0.0), 1.0, 0.0)
+    diagonal = kernel.kernel.diagonal(pairs.Z)
     positive = diagonal > 0
     other = np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)
-    block = graph.op("Mul", kernel_block(graph, kernel.kernel, X, Z), roots)
+    block = graph.op("Mul", values_of(graph, kernel.kernel, pairs), _inverse_roots(graph, own))
     return graph.times(block, other)
 
 
@@ -70,61 +104,44 @@ def _inverse_roots(graph, diagonal):
     return graph.op("Where", positive, graph.op("Reciprocal", graph.op("Sqrt", safe)), 0.0)
 
 
-def _weighted(graph, kernel, X, width, values):
-    """Σ_m weights_m values_m of ``width`` columns; kernels of weight zero are not evaluated."""
-    pairs = zip(kernel.kernels, kernel.weights, strict=True)
-    terms = [graph.times(values(part), weight) for part, weight in pairs if weight != 0.0]
-    return graph.total(*terms) if terms else graph.at_every_row(X, np.zeros(width))
+def _weighted_sum(graph, kernel, pairs):
+    """Kernels of weight zero are not evaluated."""
+    weighted = zip(kernel.kernels, kernel.weights, strict=True)
+    terms = [
+        graph.times(values_of(graph, part, pairs), weight)
+        for part, weight in weighted
+        if weight != 0.0
+    ]
+    return graph.total(*terms) if terms else graph.at_every_row(pairs.X, np.zeros(pairs.width))
 
 
-def _pairwise(graph, kernel, X, Z):
+def _pairwise(graph, kernel, pairs):
     """Σ_m γ_m(x) γ_m(z) k_m(x, z) / Σ_m γ_m(x) γ_m(z): the last columns are gates."""
     d, n_kernels = kernel.n_features, len(kernel.kernels)
-    rows = graph.columns(X, range(d))
+    rows, gates = pairs.on(range(d)), pairs.on(range(d, d + n_kernels))
     terms = []
     for m, part in enumerate(kernel.kernels):
-        left = graph.columns(X, [d + m])
-        block = graph.op("Mul", kernel_block(graph, part, rows, Z[:, :d]), left)
-        terms.append(graph.op("Mul", block, Z[:, d + m]))
-    gates = graph.columns(X, range(d, d + n_kernels))
-    return graph.op("Div", graph.total(*terms), graph.op("MatMul", gates, Z[:, d:].T))
+        left = graph.columns(pairs.X, [d + m])
+        block = graph.op("Mul", values_of(graph, part, rows), left)
+        terms.append(graph.op("Mul", block, gates.Z[:, m]))
+    return graph.op("Div", graph.total(*terms), gates.products)
 
 
-def _unit_diagonal_squares(graph, kernel, X):
-    positive = graph.op("Greater", _diagonal(graph, kernel.kernel, X), 0.0)
-    return graph.op("Where", positive, 1.0, 0.0)
-
-
-_BLOCKS = {
-    "Linear": lambda graph, kernel, X, Z: graph.op("MatMul", X, Z.T),
+KERNELS = {
+    "Linear": lambda graph, kernel, pairs: pairs.products,
     "Polynomial": _polynomial,
-    "Gaussian": _gaussian,
-    "OnColumns": _on_columns,
-    "Scaled": lambda graph, kernel, X, Z: graph.times(
-        kernel_block(graph, kernel.kernel, X, Z), kernel.factor
+    "Gaussian": lambda graph, kernel, pairs: graph.op(
+        "Exp", graph.op("Mul", pairs.squared_distances, -kernel.gamma)
+    ),
+    "OnColumns": lambda graph, kernel, pairs: values_of(
+        graph, kernel.kernel, pairs.on(kernel.columns)
+    ),
+    "Scaled": lambda graph, kernel, pairs: graph.times(
+        values_of(graph, kernel.kernel, pairs), kernel.factor
     ),
     "UnitDiagonal": _unit_diagonal,
-    "WeightedSum": lambda graph, kernel, X, Z: _weighted(
-        graph, kernel, X, len(Z), lambda part: kernel_block(graph, part, X, Z)
-    ),
+    "WeightedSum": _weighted_sum,
     "PairwiseNormalizedSum": _pairwise,
-}
-_DIAGONALS = {
-    "Linear": lambda graph, kernel, X: squared_norms(graph, X),
-    "Polynomial": lambda graph, kernel, X: _power(
-        graph, kernel, graph.times(squared_norms(graph, X), kernel.gamma)
-    ),
-    "Gaussian": lambda graph, kernel, X: graph.at_every_row(X, np.ones(1)),
-    "OnColumns": lambda graph, kernel, X: _diagonal(
-        graph, kernel.kernel, graph.columns(X, kernel.columns)
-    ),
-    "Scaled": lambda graph, kernel, X: graph.times(
-        _diagonal(graph, kernel.kernel, X), kernel.factor
-    ),
-    "UnitDiagonal": _unit_diagonal_squares,
-    "WeightedSum": lambda graph, kernel, X: _weighted(
-        graph, kernel, X, 1, lambda part: _diagonal(graph, part, X)
-    ),
 }
 
 
@@ -163,9 +180,9 @@ def component_scores(graph, part, X):
 def _product(graph, kernel, X, Z, coefficients):
     """k(X, Z) @ coefficients, which take the kernel's factor."""
     coefficients = coefficients.astype(np.float64)
-    while type(kernel).__name__ == "Scaled":
+    while kind_of(kernel) == "Scaled":
         kernel, coefficients = kernel.kernel, kernel.factor * coefficients
-    return graph.op("MatMul", kernel_block(graph, kernel, X, Z), coefficients)
+    return graph.op("MatMul", values_of(graph, kernel, Pairs(graph, X, Z)), coefficients)
 
 
 def _dense(support):
@@ -173,6 +190,3 @@ def _dense(support):
         require_room(support.shape[0] * support.shape[1] * support.dtype.itemsize)
         support = support.toarray()
     return np.asarray(support, dtype=np.float64)
-
-
-SCORERS = {"KernelExpansion": expansion, "ComponentScores": component_scores}

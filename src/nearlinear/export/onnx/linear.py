@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .builder import chosen
+from .builder import values_of
 from .kernels import squared_distances
 
 # Up to this many anchors a neighbor, one product with all local models beats fetching a few.
@@ -11,7 +11,7 @@ _DENSE_RATIO = 16
 
 def locally_linear(graph, part, X):
     """Σ_j γ_j(x) (W_jᵀ x + b_j)."""
-    indices, codes = chosen(_CODES, part.gate, "gate")(graph, part.gate, X)
+    indices, codes = values_of(graph, part.gate, X)
     n_anchors, width, _ = part.weights.shape
     zeros = graph.at_every_row(X, np.zeros(n_anchors))
     shares = graph.op("ScatterElements", zeros, indices, codes, axis=1)
@@ -43,7 +43,7 @@ def _fetched_models(graph, weights, X, indices, codes):
 # --- codes: numbers of the nearest anchors and their shares, each (n_rows, n_neighbors) ---------
 
 
-def _nearest(graph, gate, values):
+def nearest(graph, gate, values):
     """The smallest of every row's values, nearest first, and their places."""
     return graph.op("TopK", values, np.array([gate.n_neighbors]), n_outputs=2, axis=1, largest=0)
 
@@ -56,7 +56,7 @@ def _soft_assignment(graph, gate, X):
     directions = anchors if gate.metric is None else anchors * gate.metric
     products = graph.op("MatMul", moved, -2.0 * directions.T)
     squares = graph.op("Add", products, (anchors * directions).sum(axis=1))
-    squares, indices = _nearest(graph, gate, squares)
+    squares, indices = nearest(graph, gate, squares)
     beyond = graph.op("Sub", squares, graph.columns(squares, [0]))
     exponents = graph.op("Mul", beyond, -float(gate.sharpness))
     return indices, graph.op("Softmax", exponents, axis=1)
@@ -64,17 +64,17 @@ def _soft_assignment(graph, gate, X):
 
 def _inverse_distance(graph, gate, X):
     squares = squared_distances(graph, X, gate.anchors.astype(np.float64))
-    squares, indices = _nearest(graph, gate, squares)
+    squares, indices = nearest(graph, gate, squares)
     # a row that is an anchor gets all of its share, and no division by zero
     floor = np.finfo(graph.dtype).eps * max(1.0, float(np.abs(gate.geometry.offsets).max()))
     values = graph.op("Reciprocal", graph.op("Sqrt", graph.op("Max", squares, floor)))
-    return indices, _shares(graph, values)
+    return indices, shares(graph, values)
 
 
 def _reconstruction(graph, gate, X):
     """(G + ridge I) γ ∝ 1 with G the Gram matrix of v_j − x over the nearest anchors."""
     anchors, k = gate.anchors.astype(np.float64), gate.n_neighbors
-    _, indices = _nearest(graph, gate, squared_distances(graph, X, anchors))
+    _, indices = nearest(graph, gate, squared_distances(graph, X, anchors))
     double = graph.of(np.float64)  # the system is ill-conditioned: float32 has too few digits
     rows = graph.op("Unsqueeze", graph.cast(X, np.float64), np.array([1]))
     away = double.op("Sub", double.op("Gather", anchors, indices, axis=0), rows)
@@ -86,7 +86,7 @@ def _reconstruction(graph, gate, X):
     # of size one, so that no pivot is above one; the codes' own scale does not matter
     gram = graph.op("Div", gram, graph.op("Add", trace, ridge))
     values = graph.op("Squeeze", _solved_for_ones(double, gram, k), np.array([2]))
-    return indices, graph.cast(_shares(graph, values), graph.dtype)
+    return indices, graph.cast(shares(graph, values), graph.dtype)
 
 
 def _solved_for_ones(graph, matrix, k):
@@ -105,11 +105,12 @@ def _solved_for_ones(graph, matrix, k):
     return graph.op("Gather", system, np.array([k]), axis=2)
 
 
-def _shares(graph, values):
+def shares(graph, values):
+    """Rows divided by their sums."""
     return graph.op("Div", values, graph.sum_over(values, 1))
 
 
-_CODES = {
+SPARSE_GATES = {
     "SoftAssignment": _soft_assignment,
     "InverseDistance": _inverse_distance,
     "ReconstructionCodes": _reconstruction,

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from ...kinds import rule_for
 from ...runtime.outcome import ramps
+from .builder import OnnxExportError
 
 
 def probabilities(graph, outcome, scores, n_classes):
@@ -10,7 +12,9 @@ def probabilities(graph, outcome, scores, n_classes):
     if not outcome.gives_probabilities:
         return None
     parts = zip(outcome.calibration, scores, strict=True)
-    found = [_RULES[type(part).__name__](graph, part, one, n_classes) for part, one in parts]
+    found = [
+        rule_for("onnx", part, OnnxExportError)(graph, part, one, n_classes) for part, one in parts
+    ]
     total = graph.total(*found)
     return total if len(found) == 1 else graph.times(total, 1.0 / len(found))
 
@@ -76,7 +80,7 @@ def _shared(graph, values, n_classes):
     return graph.op("Where", is_none, 1.0 / n_classes, graph.op("Div", values, total))
 
 
-_RULES = {
+CALIBRATIONS = {
     "LogLoss": _log_loss,
     "Sigmoids": _sigmoids,
     "Temperature": _temperature,

@@ -1,0 +1,42 @@
+"""A fitted classifier of two classes taken everywhere that a model can go."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from onnxruntime import InferenceSession
+
+import nearlinear
+import nearlinear.runtime
+from nearlinear.export.c.source import to_c
+from nearlinear.export.onnx.graph import to_onnx
+
+WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"]
+
+
+def assert_ships(model, X, folder="."):
+    """Files, the runtime, ONNX, C, single rows and explanations give the model's own scores."""
+    folder, scores = Path(folder), model.decision_function(X)
+    near = {"rtol": 1e-6, "atol": 1e-6 * np.abs(scores).max()}
+
+    nearlinear.save(model, folder / "model.nlm")
+    assert np.array_equal(nearlinear.load(folder / "model.nlm").decision_function(X), scores)
+    read = nearlinear.runtime.load(folder / "model.nlm")
+    np.testing.assert_allclose(read.decision_function(X), scores, **near)
+
+    session = InferenceSession(to_onnx(model).SerializeToString())
+    (found,) = session.run(["scores"], {"X": X})
+    np.testing.assert_allclose(found[:, 0], scores, **near)
+
+    scorer = model.compile()
+    np.testing.assert_allclose([scorer(x) for x in X[:10]], scores[:10], **near)
+    np.testing.assert_allclose(model.explain(X).scores[:, 0], scores, **near)
+
+    for dtype in ("float32", "int8"):
+        written = to_c(model, folder / dtype, dtype, sample=X)
+        if shutil.which("gcc") is not None:
+            program = folder / dtype / "test"
+            sources = [str(written.source), str(written.test)]
+            subprocess.run(["gcc", *WARNINGS, "-o", str(program), *sources, "-lm"], check=True)
+            subprocess.run([str(program)], check=True, stdout=subprocess.DEVNULL)
