@@ -17,10 +17,9 @@ from nearlinear.explain.explain import explain
 from nearlinear.gates.anchors import SoftAssignment
 from nearlinear.gates.learned import Rounded, Softmax
 from nearlinear.gates.trees.node_gates import CompositionalNode, IndicatorNode, TanhNode
+from nearlinear.predictors.combined import Mean, Stacked
 from nearlinear.predictors.conformal_linear import ConformalLinear
-from nearlinear.predictors.gated import GatedLinear, Stacked
 from nearlinear.predictors.locally_linear import LocallyLinear
-from nearlinear.predictors.tree_forest import TreeForest
 from reproduce.protocol import one_thread
 
 MOST_TIMES_PREDICTION = 10
@@ -52,7 +51,7 @@ def random_models(rows, X, rng):
     anchors = X[rng.choice(len(X), 100, replace=False)]
     shape = TreeShape(d, rows.depth, rows.n_rows, n_outputs)
     trees = {kind.name: random_tree(shape, kind(), rng) for kind in _FEATURES}
-    forest = TreeForest(tuple(random_tree(shape, TanhNode(), rng) for _ in range(3)))
+    forest = Mean(tuple(random_tree(shape, TanhNode(), rng) for _ in range(3)))
     models = {
         "100 anchors, 8 nearest": LocallyLinear(
             SoftAssignment(anchors, 8, 0.1), draw(100, d, n_outputs), draw(100, n_outputs)
@@ -64,7 +63,7 @@ def random_models(rows, X, rng):
         name = "25 conformal kernels" + (", per feature" if per_feature else "")
         models[name] = _conformal(anchors[:25], n_outputs, per_feature, draw)
     gated = [
-        GatedLinear(Rounded(Softmax(draw(5, d), draw(5))), draw(d, 5), draw(5), 0.0)
+        LocallyLinear(Rounded(Softmax(draw(5, d), draw(5))), draw(5, d, 1), draw(5, 1))
         for _ in range(n_outputs)
     ]
     models["5 gated models"] = gated[0] if n_outputs == 1 else Stacked(tuple(gated))

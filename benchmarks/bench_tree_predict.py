@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear.gates.trees.balanced import count_nodes
 from nearlinear.gates.trees.node_gates import NODE_GATES
-from nearlinear.predictors.tree_path import TreePath
+from nearlinear.predictors.combined import tree_predictor
 from reproduce.protocol import best_seconds, one_thread
 
 
@@ -61,7 +61,7 @@ def random_tree(shape, feature, rng):
     splits[:, -1] = 0.0
     weights = draw(n_nodes, shape.n_outputs, inner + 1)
     intercept = np.zeros(shape.n_outputs, dtype=np.float32)
-    return TreePath.of(splits, slopes, weights, intercept, feature, projection)
+    return tree_predictor(splits, slopes, weights, intercept, feature, projection)
 
 
 def results_for(shape, rng, budget):

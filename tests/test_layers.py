@@ -11,7 +11,7 @@ import nearlinear
 ROOT = Path(nearlinear.__file__).parent
 FOUNDATION = {"_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "kinds"}
 MATHEMATICS = {"kernels", "gates", "losses"}
-MODELS = MATHEMATICS | {"solvers", "predictors", "explain", "single_row", "estimators"}
+MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}
 SOLVERS = MATHEMATICS | {"solvers"}  # the files of the folder itself, not those of its folders
 
 # What each part may import beside itself and the foundation; the longest name that fits counts.
@@ -24,7 +24,8 @@ ALLOWED = {
     "solvers.conformal": SOLVERS | {"solvers.machine", "solvers.mixture"},
     "solvers.anchors": SOLVERS,
     "solvers.trees": SOLVERS | {"solvers.anchors"},
-    "predictors": {"kernels", "gates"},
+    "maps": {"kernels"},
+    "predictors": {"kernels", "gates", "maps"},
     "explain": {"kernels", "gates", "predictors", "preparation"},
     "single_row": {"gates", "predictors", "preparation"},
     # what scores mean (runtime/outcome.py) is one formula for models and for files

@@ -40,7 +40,7 @@ def figure1(folder, scatter, n_kernels=3):
     for axis, method in zip(axes, LOCAL):
         model = motorcycle.fitted(method, n_kernels, split, seed=0)
         show_rows(axis, scatter, TITLES[method])
-        local = model.predictor_.local(split.X_test) + model.predictor_.bias
+        local = model.predictor_.local(split.X_test) + model.predictor_.intercept[0]
         gates = model.gate_values(split.X_test)
         for m in range(n_kernels):
             axis.plot(grid, local[:, m], color=f"C{m}", lw=1, label=f"kernel {m + 1}")

@@ -14,16 +14,13 @@ FAMILIES = {
     "predictor": {
         "LocallyLinear": "predictors.locally_linear",
         "TreePath": "predictors.tree_path",
-        "TreeForest": "predictors.tree_forest",
+        "TreeLeaves": "predictors.tree_leaves",
         "ConformalLinear": "predictors.conformal_linear",
         "KernelExpansion": "predictors.kernel_expansion",
-        "ComponentScores": "predictors.component_scores",
-        "GatedExpansion": "predictors.gated",
-        "GatedVote": "predictors.gated",
-        "SelectedSum": "predictors.gated",
-        "ExpansionOfGatedRows": "predictors.gated",
-        "GatedLinear": "predictors.gated",
-        "Stacked": "predictors.gated",
+        "GatedExpansion": "predictors.gated_expansion",
+        "Mapped": "predictors.combined",
+        "Mean": "predictors.combined",
+        "Stacked": "predictors.combined",
         "NeighborhoodSVM": "predictors.neighborhood_svm",
     },
     "sparse gate": {
@@ -43,6 +40,8 @@ FAMILIES = {
         "Repeated": "gates.scores",
         "Switches": "gates.scores",
     },
+    "score gate": {"TopAndBottom": "gates.scores"},  # of the components' scores, not of rows
+    "map": {"Affine": "maps", "WithGates": "maps"},
     "kernel": {
         "Linear": "kernels.standard",
         "Polynomial": "kernels.standard",
@@ -77,7 +76,7 @@ KINDS = {kind: module for family in FAMILIES.values() for kind, module in family
 STAYS = {"NeighborhoodSVM", "Custom"}  # training rows, and code: no file holds these
 _FAMILY_OF = {kind: family for family, kinds in FAMILIES.items() for kind in kinds}
 
-_ALL = ("predictor", "sparse gate", "gate", "kernel")
+_ALL = ("predictor", "sparse gate", "gate", "score gate", "map", "kernel")
 # What is done with a model: the module that has the table RULES, and the families in it.
 TARGETS = {
     "check": ("runtime.rules", (*_ALL, "calibration", "threshold", "outcome")),
@@ -93,8 +92,7 @@ _QUERIES = (
     "SVMKNNClassifier solves a new problem around every query: it is its training rows, and there "
     "is nothing smaller to write; fit another method."
 )
-_PARTS = {"ComponentScores": "only gates and blends hold one"}
-_SWITCHES = {"Switches": "a SelectedSum does it"}
+_SWITCHES = {"Switches": "TopAndBottom does it in a predictor"}
 _TRAINING = {
     "Precomputed": "A Precomputed kernel belongs to the training rows: fit with a kernel of rows.",
     "Custom": "A Custom kernel is a function: write a class in its place, and register that.",
@@ -115,15 +113,13 @@ NOT_IN = {
     },
     "int8": {
         "NeighborhoodSVM": _QUERIES,
-        **dict.fromkeys(("TreeForest", "GatedExpansion", "GatedVote", "SelectedSum"), _NO_TABLES),
-        **dict.fromkeys(("ExpansionOfGatedRows", "Stacked"), _NO_TABLES),
+        **dict.fromkeys(("GatedExpansion", "Mapped", "Mean", "Stacked", "WithGates"), _NO_TABLES),
         **dict.fromkeys(("Viewing", "Rounded", "SoftmaxOf", "Clipped"), _NO_TABLES),
-        **dict.fromkeys(("UnitLength", "Repeated", "Switches"), _NO_TABLES),
+        **dict.fromkeys(("UnitLength", "Repeated", "Switches", "TopAndBottom"), _NO_TABLES),
         **dict.fromkeys(FAMILIES["kernel"], _NO_TABLES),
     },
     "row": {
-        **dict.fromkeys(("KernelExpansion", "ComponentScores", "GatedExpansion"), _BLOCK),
-        **dict.fromkeys(("GatedVote", "SelectedSum", "ExpansionOfGatedRows"), _BLOCK),
+        **dict.fromkeys(("KernelExpansion", "GatedExpansion"), _BLOCK),
         "NeighborhoodSVM": "around every row it trains a machine, which takes longer than a block",
     },
     "label": {
@@ -217,6 +213,8 @@ def _family(cls):
         return "kernel"
     if hasattr(cls, "codes"):
         return "sparse gate"
+    if hasattr(cls, "reads_scores"):
+        return "score gate"
     return "predictor" if hasattr(cls, "n_outputs") else "gate"
 
 
@@ -243,6 +241,8 @@ def registered_method(name):
 
 def family_of(kind):
     """The name of a kind's family; None of an unknown kind."""
+    if not isinstance(kind, str):
+        return None
     return _REGISTERED[kind].family if kind in _REGISTERED else _FAMILY_OF.get(kind)
 
 

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..gates.scores import Repeated
 from ..kernels.composite import Scaled
-from ..predictors.gated import ExpansionOfGatedRows, Stacked
+from ..predictors.combined import Mapped, Stacked
 from .kernel_labels import describe, shortened
 from .palette import CLASSES, INK, PALE, QUIET, dress
 
@@ -336,10 +336,10 @@ def _shares_of(predictor, shares, output, names):
 
 def _kernel_labels(predictor, names):
     """What to call the parts of ``kernel_shares``."""
-    if isinstance(predictor, ExpansionOfGatedRows):
+    if isinstance(predictor, Mapped):
         return [
             _kernel_label(part, names)
-            for kernel in predictor.expansion.kernels
+            for kernel in predictor.predictor.kernels
             for part in kernel.kernels
         ]
     if not hasattr(predictor, "components"):

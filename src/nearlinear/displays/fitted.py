@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..gates.scores import Repeated
 from ..kernels.composite import Scaled
 from ..kernels.gated_grams import with_gates
+from ..predictors.combined import Mapped, Mean, Stacked, tree_and_projection
 from ..predictors.conformal_linear import ConformalLinear
-from ..predictors.gated import ExpansionOfGatedRows, GatedExpansion, GatedLinear, GatedVote, Stacked
-from ..predictors.tree_forest import TreeForest
+from ..predictors.gated_expansion import GatedExpansion
+from ..predictors.locally_linear import LocallyLinear
+from ..predictors.tree_leaves import TreeLeaves
 from ..predictors.tree_path import TreePath
 from .kernel_labels import describe
 
@@ -42,7 +44,7 @@ def checked_line(points, name):
     return points
 
 
-_GATED = (GatedLinear, GatedExpansion, GatedVote, ExpansionOfGatedRows, Stacked)
+_GATED = (LocallyLinear, GatedExpansion, Mapped, Stacked)
 # Rows this little off the margin or inside the tube count as on it: machines are solved to a gap.
 _TOLERANCE = 1e-3
 
@@ -105,9 +107,9 @@ class FittedGates:
         """What chosen components would answer with their gate at one and all others at zero."""
         rows, predictor = self._rows(X), self.machine.predictor_
         match predictor:
-            case GatedLinear():
-                return predictor.local(rows)[:, components] + predictor.bias
-            case GatedVote():  # the votes are tanh of these
+            case LocallyLinear():
+                return predictor.local(rows)[:, components] + predictor.intercept[0]
+            case GatedExpansion(activation="tanh"):  # the votes are tanh of these
                 return predictor.components(rows)[:, components]
             case GatedExpansion():
                 n_components = self.machine.gate_(rows[:1]).shape[1]
@@ -116,14 +118,14 @@ class FittedGates:
                 return parts.sum(axis=2)[:, components] + predictor.bias
         marks = np.eye(len(self.machine.kernels_))[components]
         return np.hstack([
-            predictor.expansion(with_gates(rows, np.tile(mark, (rows.shape[0], 1))))
+            predictor.predictor(with_gates(rows, np.tile(mark, (rows.shape[0], 1))))
             for mark in marks
         ])  # fmt: skip
 
     def holds_boundary(self, X, signs, scores, components):
         """Which rows hold which of these components, shape (n_rows, n_components)."""
         gates = self.gates(X)
-        if isinstance(self.machine.predictor_, GatedVote):
+        if getattr(self.machine.predictor_, "activation", None) == "tanh":
             # machines of their own, each on rows that it answers for
             margins = signs[:, None] * self.alone(X, components)
             is_open = gates[:, components] >= (1.0 - 1e-9) / gates.shape[1]
@@ -144,7 +146,7 @@ class FittedGates:
     def label(self, component):
         """What to call a component; with its kernel where there are several."""
         kernels = self.machine.kernels_
-        if isinstance(self.machine.predictor_.gate, Repeated):
+        if isinstance(getattr(self.machine.predictor_, "gate", None), Repeated):
             return f"cluster {component}"
         if len(kernels) == 1:
             return f"component {component}"
@@ -226,7 +228,7 @@ class FittedTree:
     """A fitted model whose last word is a tree of paths."""
 
     model: object
-    predictor: TreePath
+    predictor: object
 
     @classmethod
     def of(cls, model, display):
@@ -234,13 +236,25 @@ class FittedTree:
         check_is_fitted(model)
         last = model[-1] if isinstance(model, Pipeline) else model
         predictor = getattr(last, "predictor_", None)
-        if isinstance(predictor, TreeForest):
+        if isinstance(predictor, Mean):
             raise ValueError(
-                f"{display} draws one tree; this model averages {len(predictor.trees)} (n_trees)."
+                f"{display} draws one tree; this model averages {len(predictor.predictors)} "
+                "(n_trees)."
             )
-        if not isinstance(predictor, TreePath):
+        if not isinstance(tree_and_projection(predictor)[0], TreePath | TreeLeaves):
             raise TypeError(f"{display} draws the trees of LDKL models, not {type(last).__name__}.")
         return cls(model, predictor)
+
+    @property
+    def tree(self):
+        return tree_and_projection(self.predictor)[0]
+
+    def seen(self, rows):
+        """Rows as the tree sees them."""
+        return self.predictor.map(rows) if isinstance(self.predictor, Mapped) else rows
+
+    def paths(self, rows):
+        return self.tree.paths(self.seen(rows))
 
     @property
     def is_classifier(self):
@@ -254,7 +268,7 @@ class FittedTree:
         """Rows that reach the predictor: through the steps before it, in its own precision."""
         if self._has_steps_before:
             X = self.model[:-1].transform(X)
-        return check_array(X, accept_sparse="csr", dtype=self.predictor.weights.dtype)
+        return check_array(X, accept_sparse="csr", dtype=self.predictor.dtype)
 
     def feature_names(self, given=None):
         """One name for each feature of ``rows``: as given, as learned, or x0, x1, ..."""

@@ -128,12 +128,12 @@ class TreeCellsDisplay:
         on_grid = like(X, rows)
         response = estimator.predict(on_grid)
         scores = estimator.decision_function(on_grid) if tree.is_classifier else response
-        cells = tree.predictor.paths(tree.rows(on_grid))[:, -1]
+        cells = tree.paths(tree.rows(on_grid))[:, -1]
 
         def see(points):
-            return tree.predictor.seen(tree.rows(like(X, points)))
+            return tree.seen(tree.rows(like(X, points)))
 
-        borders, border_nodes = cell_borders(tree.predictor, rows[0], rows[-1], see)
+        borders, border_nodes = cell_borders(tree.tree, rows[0], rows[-1], see)
         shape = grid[0].shape
         display = cls(
             xx0=grid[0],

@@ -6,6 +6,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from ..gates.trees.balanced import count_nodes, count_splits, depth_of
+from ..predictors.combined import tree_and_projection
 from .fitted import FittedTree
 from .tree_layout import label_rooms, level_of, place_nodes
 
@@ -106,7 +107,7 @@ class TreeDiagramDisplay:
         else:
             goodness = (predicted - y) ** 2 / (np.var(y) or 1.0)
         rows = tree.rows(X)
-        traffic, quality = _node_means(tree.predictor.paths(rows), goodness)
+        traffic, quality = _node_means(tree.paths(rows), goodness)
         display = cls(
             traffic=traffic,
             quality=quality,
@@ -292,9 +293,10 @@ def _split_strengths(predictor, rows):
         spread = np.sqrt(mean_variance_axis(rows, axis=0)[1])
     else:
         spread = rows.std(axis=0, dtype=np.float64)
-    coefficients = predictor.splits[: count_splits(predictor.depth), :-1]
-    if predictor.projection is not None:
-        coefficients = coefficients @ predictor.projection[:, :-1]
+    tree, projection = tree_and_projection(predictor)
+    coefficients = tree.splits[: count_splits(tree.depth), :-1]
+    if projection is not None:
+        coefficients = coefficients @ projection[:, :-1]
     strengths = coefficients * spread
     lengths = np.linalg.norm(strengths, axis=1, keepdims=True)
     return strengths / np.where(lengths > 0, lengths, 1.0)

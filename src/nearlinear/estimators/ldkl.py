@@ -125,7 +125,7 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     Attributes
     ----------
-    predictor_ : TreePath or TreeForest
+    predictor_ : TreePath, TreeLeaves, Mapped or Mean
         Splits, slopes and weights; all that prediction needs.
     classes_ : array of shape (n_classes,)
         Class labels.
@@ -373,7 +373,7 @@ class LDKLRegressor(RegressorMixin, Model):
 
     Attributes
     ----------
-    predictor_ : TreePath or TreeForest
+    predictor_ : TreePath, TreeLeaves, Mapped or Mean
         Splits, slopes, weights and intercept; all that prediction needs.
     history_ : list of Progress
         Step, objective and held-out R² of each epoch of the first tree. While splits are

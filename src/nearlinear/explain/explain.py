@@ -5,12 +5,12 @@ from numbers import Integral
 
 import numpy as np
 
-from ..kinds import rule_for
+from ..kinds import kind_of, rule_for
 from .conformal import explain_conformal
-from .kernels import explain_blend, explain_components, explain_expansion, explain_gated_rows
-from .linear import explain_gated_linear, explain_locally_linear
+from .kernels import explain_blend, explain_expansion, explain_gated_rows
+from .linear import LinearParts, explain_locally_linear
 from .record import Explanation, InfluentialRows
-from .trees import explain_forest, explain_tree
+from .trees import explain_tree
 
 
 def explain(predictor, X, n_support=5, n_jobs=None):
@@ -37,6 +37,30 @@ def explain(predictor, X, n_support=5, n_jobs=None):
 
 def _stacked(predictor, X, n_support, n_jobs):
     return _side_by_side([explain(one, X, n_support, n_jobs) for one in predictor.outputs])
+
+
+def _mean(predictor, X, n_support, n_jobs):
+    """The mean of linear parts; ``active`` and ``gates`` get an axis of predictors."""
+    found = [explain(one, X, n_support, n_jobs) for one in predictor.predictors]
+    return replace(
+        found[0],
+        intercepts=np.mean([one.intercepts for one in found], axis=0),
+        coefficients=np.mean([one.coefficients for one in found], axis=0),
+        active=np.stack([one.active for one in found], axis=1),
+        gates=np.stack([one.gates for one in found], axis=1),
+    )
+
+
+def _mapped(predictor, X, n_support, n_jobs):
+    """A linear model of A x + a is one of x."""
+    if kind_of(predictor.map) != "Affine":
+        return explain_gated_rows(predictor, X, n_support, n_jobs)
+    parts = LinearParts(X, predictor.n_outputs, 0)
+    found = explain(predictor.predictor, predictor.map(X), n_support, n_jobs)
+    matrix = predictor.map.matrix.astype(np.float64)
+    np.matmul(found.coefficients, matrix[:, :-1], out=parts.coefficients)
+    intercepts = found.intercepts + found.coefficients @ matrix[:, -1]
+    return replace(found, intercepts=intercepts, coefficients=parts.coefficients, rows=parts.rows)
 
 
 def _side_by_side(outputs):
@@ -68,15 +92,12 @@ def _side_by_side(outputs):
 RULES = {
     "LocallyLinear": explain_locally_linear,
     "TreePath": explain_tree,
-    "TreeForest": explain_forest,
+    "TreeLeaves": explain_tree,
     "ConformalLinear": explain_conformal,
-    "GatedLinear": explain_gated_linear,
     "KernelExpansion": explain_expansion,
-    "ComponentScores": explain_components,
-    "ExpansionOfGatedRows": explain_gated_rows,
     "GatedExpansion": explain_blend,
-    "GatedVote": explain_blend,
-    "SelectedSum": explain_blend,
+    "Mapped": _mapped,
+    "Mean": _mean,
     "Stacked": _stacked,
 }
 __all__ = ["Explanation", "explain"]

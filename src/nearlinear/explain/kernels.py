@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 
 from .._compile import run_blocks
-from ..gates.scores import top_and_bottom
-from ..kernels.gated_grams import gates_of, with_gates
+from ..kernels.gated_grams import gates_of
 from ..kernels.pairs import Pairs
 from ..kinds import kind_of
-from ..predictors.kernel_expansion import STRIP, KernelExpansion
+from ..predictors.gated_expansion import reads_scores
+from ..predictors.kernel_expansion import STRIP
 from .record import Explanation, InfluentialRows
 
 _BLOCK_NUMBERS = 1 << 22  # kernel values at once
@@ -20,7 +20,7 @@ def explain_expansion(predictor, X, n_support, n_jobs):
     """Shares of the kernels in Σ_m Σ_j c_mj k_m(x_j, x) + b."""
     parted = [_parts(kernel) for kernel in predictor.kernels]
     counts = [len(parts) for parts in parted]  # the parts of a kernel have its coefficients
-    coefficients = np.repeat(predictor.coefficients.astype(np.float64), counts, axis=0)
+    coefficients = np.repeat(_dense_coefficients(predictor), counts, axis=0)
     evaluations = [part for parts in parted for part in parts]
     n_kernels, n_held, n_outputs = coefficients.shape
     found = _KernelParts(X.shape[0], n_outputs, n_kernels, n_support)
@@ -37,55 +37,50 @@ def explain_expansion(predictor, X, n_support, n_jobs):
     return found.explanation(biases)
 
 
-def explain_components(predictor, X, n_support, n_jobs):
-    """Every component is an output, and all of its score comes from its own kernel."""
-    is_mine = np.arange(len(predictor.kernels))[:, None] == np.array(predictor.owners)
-    coefficients = is_mine[:, None, :] * predictor.coefficients.T
-    twin = KernelExpansion(
-        predictor.kernels, predictor.support, coefficients, predictor.biases, predictor.n_features
-    )
-    return explain_expansion(twin, X, n_support, n_jobs)
+def _dense_coefficients(predictor):
+    """Shape (n_kernels, n_support, n_outputs), with zeros where a kernel does not count."""
+    dense = np.zeros((len(predictor.kernels), predictor.n_support, predictor.n_outputs))
+    for m, (_, outputs, coefficients) in enumerate(predictor.terms):
+        dense[m][:, outputs] = coefficients
+    return dense
 
 
 def explain_gated_rows(predictor, X, n_support, n_jobs):
     """Rows that carry their gates' values: the kernel's parts are gated kernels."""
-    gates = predictor.gate(X)
-    found = explain_expansion(predictor.expansion, with_gates(X, gates), n_support, n_jobs)
-    return _with_gates_told(found, gates)
+    rows = predictor.map(X)
+    found = explain_expansion(predictor.predictor, rows, n_support, n_jobs)
+    return _with_gates_told(found, gates_of(rows, X.shape[1]))
 
 
 def explain_blend(predictor, X, n_support, n_jobs):
-    """Components f_q(x) under a gate: sums γ_q f_q, votes γ_q tanh f_q, or those selected."""
+    """Components f_q(x) under a gate: Σ γ_q s(f_q), with s the identity or tanh."""
     components = predictor.components
-    coefficients = components.coefficients.astype(np.float64)
-    n_components, n_held = coefficients.shape
-    owners, n_kernels = np.array(components.owners), len(components.kernels)
-    groups = [np.flatnonzero(owners == m) for m in range(n_kernels)]
+    n_components, n_held = components.n_outputs, components.n_support
+    terms = [(served, c.astype(np.float64)) for _, served, c in components.terms]
     evaluations = [kernel.from_pairs for kernel in components.kernels]
     found = _KernelParts(X.shape[0], 1, n_components, n_support)
-    if kind_of(predictor) == "SelectedSum":
-        gates = np.empty((X.shape[0], n_components))
-    else:
-        gates = np.asarray(predictor.gate(X), dtype=np.float64)
+    gates = np.empty((X.shape[0], n_components))
+    if not reads_scores(predictor.gate):
+        gates[...] = predictor.gate(X)
 
     def work(start, stop):
         grams = _grams(evaluations, X[start:stop], components.support)
         scores = np.tile(components.biases.astype(np.float64), (stop - start, 1))
-        for gram, mine in zip(grams, groups):
-            scores[:, mine] += gram @ coefficients[mine].T
-        if kind_of(predictor) == "SelectedSum":
-            gates[start:stop] = top_and_bottom(scores, predictor.n_selected)
+        for gram, (served, coefficients) in zip(grams, terms):
+            scores[:, served] += gram @ coefficients
+        if reads_scores(predictor.gate):
+            gates[start:stop] = predictor.gate(scores)
         factors = gates[start:stop]
-        if kind_of(predictor) == "GatedVote":
+        if predictor.activation == "tanh":
             factors = factors * _tanh_over(scores)
         found.shares[start:stop, 0] = factors * scores
         parts = np.zeros((stop - start, n_held))
-        for gram, mine in zip(grams, groups):
-            parts += gram * (factors[:, mine] @ coefficients[mine])
+        for gram, (served, coefficients) in zip(grams, terms):
+            parts += gram * (factors[:, served] @ coefficients.T)
         found.keep_largest(start, 0, parts)
 
-    run_blocks(work, X.shape[0], _rows_at_once(n_kernels, n_held), n_jobs)
-    biases = np.full((X.shape[0], 1), float(getattr(predictor, "bias", 0.0)))
+    run_blocks(work, X.shape[0], _rows_at_once(len(evaluations), n_held), n_jobs)
+    biases = np.full((X.shape[0], 1), float(predictor.bias))
     return _with_gates_told(found.explanation(biases), gates)
 
 

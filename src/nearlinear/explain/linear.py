@@ -5,14 +5,16 @@ from scipy.sparse import issparse
 
 from .._compile import compiled_fast_sums, run_blocks
 from ..gates.blend import rows_per_block
+from ..predictors.locally_linear import DENSE_BLOCK
 from .record import Explanation
 
 # Sparse rows are told in dense numbers, up to so many.
 _MOST_NUMBERS = 10**8
-_BLOCK = 2048  # of GatedLinear, so that gates are computed as in prediction
 
 
 def explain_locally_linear(predictor, X, n_support, n_jobs):
+    if not predictor.is_sparse:
+        return _explain_dense(predictor, X, n_jobs)
     width, n_outputs = predictor.weights.shape[1:]
     found = LinearParts(X, n_outputs, predictor.gate.n_neighbors)
     models = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
@@ -27,23 +29,27 @@ def explain_locally_linear(predictor, X, n_support, n_jobs):
         blend_models(indices, codes, predictor.biases[:, None], found.intercepts[start:stop, None])
 
     run_blocks(work, X.shape[0], rows_per_block(X.shape[1]), n_jobs)
+    if predictor.intercept is not None:
+        found.intercepts += predictor.intercept
     return found.explanation("anchor")
 
 
-def explain_gated_linear(predictor, X, n_support, n_jobs):
-    n_components = len(predictor.biases)
-    found = LinearParts(X, 1, n_components)
-    weights = np.ascontiguousarray(predictor.weights.T, dtype=np.float64)
+def _explain_dense(predictor, X, n_jobs):
+    n_models, _, n_outputs = predictor.weights.shape
+    found = LinearParts(X, n_outputs, n_models)
+    weights = np.ascontiguousarray(predictor.weights.transpose(2, 0, 1), dtype=np.float64)
     biases = predictor.biases.astype(np.float64)
-    found.active[...] = np.arange(n_components)
+    intercept = 0.0 if predictor.intercept is None else predictor.intercept
+    found.active[...] = np.arange(n_models)
 
     def work(start, stop):
         gates = np.asarray(predictor.gate(X[start:stop]), dtype=np.float64)
         found.gates[start:stop] = gates
-        np.matmul(gates, weights, out=found.coefficients[start:stop, 0])
-        found.intercepts[start:stop, 0] = gates @ biases + predictor.bias
+        for output in range(n_outputs):
+            np.matmul(gates, weights[output], out=found.coefficients[start:stop, output])
+        found.intercepts[start:stop] = gates @ biases + intercept
 
-    run_blocks(work, X.shape[0], _BLOCK, n_jobs)
+    run_blocks(work, X.shape[0], DENSE_BLOCK, n_jobs)
     return found.explanation("component")
 
 

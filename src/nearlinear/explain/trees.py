@@ -1,7 +1,5 @@
 """w(x) and b(x) of trees: the models along the path of a row, each times its gate c(x)."""
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.sparse import issparse
 
@@ -13,81 +11,37 @@ from .linear import LinearParts, blend_models
 
 
 def explain_tree(predictor, X, n_support, n_jobs):
-    found = LinearParts(X, predictor.weights.shape[1], predictor.depth + 1)
-    _fill(predictor, X, n_jobs, _NodeModels(predictor, found, found.active, found.gates))
-    return found.explanation("node")
+    found = LinearParts(X, predictor.n_outputs, predictor.depth + 1)
+    weights = np.ascontiguousarray(predictor.weights[:, :, :-1])
+    biases = np.ascontiguousarray(predictor.weights[:, :, -1:])
+    is_leafy = predictor.node_gate.name == "indicator"
 
+    def blend(paths, gates, rows):
+        found.active[rows], found.gates[rows] = paths, gates
+        if is_leafy:
+            paths, gates = paths[:, -1:] - (len(weights) - 1), gates[:, -1:]
+        gates = gates.astype(np.float64)
+        found.intercepts[rows] = predictor.intercept
+        blend_models(paths, gates, biases, found.intercepts[rows, :, None], is_first=False)
+        blend_models(paths, gates, weights, found.coefficients[rows])
 
-def explain_forest(predictor, X, n_support, n_jobs):
-    """The mean over the trees; ``active`` and ``gates`` have shape (n_rows, n_trees, length)."""
-    first, count = predictor.trees[0], len(predictor.trees)
-    found = LinearParts(X, first.weights.shape[1], count, first.depth + 1)
-    for t, tree in enumerate(predictor.trees):
-        active, gates = found.active[:, t], found.gates[:, t]
-        models = _NodeModels(tree, found, active, gates, share=1.0 / count, is_first=t == 0)
-        _fill(tree, X, n_jobs, models)
-    return found.explanation("node")
-
-
-def _fill(predictor, X, n_jobs, models):
-    """Lead the rows down the tree and blend what they meet."""
-    if issparse(X) and predictor.projection is not None:
-        X, predictor = predictor.seen(X), replace(predictor, projection=None)
     if issparse(X):
-        models.blend(*_sparse_walk(predictor, X), slice(None))
-        return
+        blend(*_sparse_walk(predictor, X), slice(None))
+        return found.explanation("node")
     idle = []  # memory of finished blocks, for the next one of any thread
-    (inner, leaves), n_rows = predictor._packed, min(predictor._block_rows, len(X))
+    (inner, leaves), n_rows = predictor.packed, min(predictor.block_rows, len(X))
 
     def work(start, stop):
         # the very passes of prediction: rounded otherwise, a row near a border might cross it
-        block = idle.pop() if idle else predictor._block_kind(inner, leaves, n_rows)
-        seen = predictor.seen(X[start:stop])
+        block = idle.pop() if idle else predictor.block_kind(inner, leaves, n_rows)
+        seen = X[start:stop]
         block.walk(seen)
-        features = _features(predictor, block.found, stop - start)
-        models.blend(_paths(predictor, block, seen), features, slice(start, stop))
+        gates = _features(predictor, block.found, stop - start)
+        blend(_paths(predictor, block, seen), gates, slice(start, stop))
         idle.append(block)
 
-    run_blocks(work, len(X), predictor._block_rows, n_jobs)
-
-
-class _NodeModels:
-    """The linear models of all nodes (of the leaves, where those of a path are summed).
-
-    They count with ``share`` and are put into ``found``, or added to what the ones before left.
-    """
-
-    def __init__(self, predictor, found, active, gates, share=1.0, is_first=True):
-        self._weights = np.ascontiguousarray(predictor.weights[:, :, :-1])
-        self._biases = np.ascontiguousarray(predictor.weights[:, :, -1:])
-        self._intercept = share * predictor.intercept.astype(np.float64)
-        self._is_leafy = predictor.node_gate.name == "indicator"
-        self._projection = predictor.projection
-        self._found, self._active, self._gates = found, active, gates
-        self._share, self._is_first = share, is_first
-
-    def blend(self, paths, features, rows):
-        self._active[rows], self._gates[rows] = paths, features
-        if self._is_leafy:
-            paths, features = paths[:, -1:] - (len(self._weights) - 1), features[:, -1:]
-        found, features = self._found, self._share * features.astype(np.float64)
-        if self._is_first:
-            found.intercepts[rows] = 0.0
-        found.intercepts[rows] += self._intercept
-        blend_models(paths, features, self._biases, found.intercepts[rows, :, None], is_first=False)
-        if self._projection is None:
-            blend_models(
-                paths, features, self._weights, found.coefficients[rows], is_first=self._is_first
-            )
-            return
-        weights = np.empty((len(paths), *self._weights.shape[1:]))
-        blend_models(paths, features, self._weights, weights)
-        projection = self._projection.astype(np.float64)
-        found.intercepts[rows] += weights @ projection[:, -1]
-        if self._is_first:
-            np.matmul(weights, projection[:, :-1], out=found.coefficients[rows])
-        else:
-            found.coefficients[rows] += weights @ projection[:, :-1]
+    run_blocks(work, len(X), predictor.block_rows, n_jobs)
+    return found.explanation("node")
 
 
 def _features(predictor, found, n_rows):
@@ -122,8 +76,7 @@ def _sparse_walk(predictor, X):
     paths = hard_paths(Z, predictor.splits, predictor.depth)
     if predictor.node_gate.name == "indicator":
         return paths, np.ones(paths.shape)
-    own = predictor.splits if predictor.node_gate.name == "compositional" else predictor.slopes
-    products = answers_along_paths(own[:, None], Z, paths)[:, :, 0]
+    products = answers_along_paths(predictor.directions[:, None], Z, paths)[:, :, 0]
     return paths, predictor.node_gate.along_path(np.ascontiguousarray(products.T)).T
 
 

@@ -21,21 +21,22 @@ from .rewrapping import rewrapped, wrapper_data
 from .wrappers import unwrapped
 
 # What each method leaves after training.
+_TREES = ("TreePath", "TreeLeaves", "Mapped", "Mean")
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
 PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LLCSAPLClassifier", "ClusteredSVMClassifier"), ("LocallyLinear",)),
-    **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), ("TreePath", "TreeForest")),
+    **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), _TREES),
     **dict.fromkeys(("MLLKMClassifier", "MLLKMRegressor"), ("ConformalLinear",)),
     **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
-    "LMKLClassifier": ("GatedLinear", "GatedExpansion", "Stacked"),
-    "LMKLRegressor": ("GatedLinear", "GatedExpansion"),
+    "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
+    "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),
-    "SwMKLClassifier": ("GatedExpansion", "ExpansionOfGatedRows", "Stacked"),
-    "LDMKLClassifier": ("GatedVote", "Stacked"),
-    "SAMKLClassifier": ("SelectedSum", "Stacked"),
+    "SwMKLClassifier": ("GatedExpansion", "Mapped", "Stacked"),
+    "LDMKLClassifier": ("GatedExpansion", "Stacked"),
+    "SAMKLClassifier": ("GatedExpansion", "Stacked"),
 }
 # Attributes that have a place of their own in the header.
 _OWN_PLACE = {

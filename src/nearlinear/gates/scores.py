@@ -52,6 +52,18 @@ class Switches:
         return top_and_bottom(self.scores(X), self.count)
 
 
+@dataclass(frozen=True)
+class TopAndBottom:
+    """The same for a gate that is given the scores in place of rows."""
+
+    count: int
+
+    reads_scores = True
+
+    def __call__(self, scores):
+        return top_and_bottom(scores, self.count)
+
+
 def top_and_bottom(scores, count):
     """(top + bottom) / 2 of every row: 0/1 marks of its ``count`` largest and smallest scores.
 

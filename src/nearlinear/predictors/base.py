@@ -28,19 +28,15 @@ class Cost:
 class Predictor(Protocol):
     """Scores of rows, from plain arrays."""
 
-    def __call__(self, X: np.ndarray) -> np.ndarray: ...
+    n_features: int
+    n_outputs: int
+    dtype: np.dtype
+    cost: Cost
 
-    def to_arrays(self) -> dict[str, np.ndarray]: ...
-
-    @property
-    def cost(self) -> Cost: ...
+    def __call__(self, X: np.ndarray, n_jobs=None) -> np.ndarray: ...
 
 
 def check_width(X, n_features):
     """Compiled passes trust the number of columns, so it is checked wherever rows come in."""
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, but the model has {n_features} features.")
-
-
-def count_bytes(arrays):
-    return int(sum(array.nbytes for array in arrays.values()))

@@ -7,7 +7,7 @@ import numpy as np
 from .._cached import cached_property
 from .._compile import run_blocks
 from ..kernels.conformal import PROFILES
-from .base import Cost, check_width, count_bytes
+from .base import Cost, check_width
 from .conformal_lanes import LaneBlock, pack
 
 _BLOCK_ROWS = 4096
@@ -31,6 +31,18 @@ class ConformalLinear:
     biases: np.ndarray
     profile: str
     per_feature: bool
+
+    @property
+    def n_features(self):
+        return self.anchors.shape[1]
+
+    @property
+    def n_outputs(self):
+        return len(self.biases)
+
+    @property
+    def dtype(self):
+        return self.weights.dtype
 
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); dense rows."""
@@ -106,24 +118,12 @@ class ConformalLinear:
         return scores
 
     @property
-    def dtype(self):
-        return self.weights.dtype
-
-    @property
     def cost(self):
         """Distances and profiles of all kernels, then the terms."""
         n_kernels, n_features = self.anchors.shape
         n_shares = n_features if self.per_feature else 1
         work = (n_kernels + len(self.weights)) * n_features + n_kernels * n_shares
         linear = n_features * len(self.biases)
-        return Cost(int(work), work / linear, count_bytes(self.to_arrays()))
-
-    def to_arrays(self):
-        """Plain arrays from which ``from_arrays`` rebuilds the predictor."""
-        return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays):
-        values = {field.name: arrays[field.name] for field in fields(cls)}
-        profile, per_feature = str(values["profile"]), bool(values["per_feature"])
-        return cls(**{**values, "profile": profile, "per_feature": per_feature})
+        arrays = (getattr(self, field.name) for field in fields(self))
+        n_bytes = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+        return Cost(int(work), work / linear, int(n_bytes))

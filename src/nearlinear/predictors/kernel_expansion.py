@@ -1,4 +1,4 @@
-"""A machine that keeps its support rows: Σ_m Σ_j c_mj k_m(x_j, x) + b."""
+"""Machines that keep their support rows: f_o(x) = Σ_m Σ_j c_mjo k_m(x_j, x) + b_o."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 
 from .._compile import run_blocks
 from ..kernels.pairs import Pairs
-from .base import Cost, count_bytes
+from .base import Cost
 
 # Support rows that are compared at once, and entries of a tile: it stays in a core's cache.
 STRIP = 512
@@ -16,10 +16,12 @@ TILE = 1 << 17
 
 @dataclass(frozen=True)
 class KernelExpansion:
-    """Support rows and their coefficients under each kernel.
+    """Support rows and their coefficients; a kernel that several outputs share is evaluated once.
 
-    ``support`` holds rows as the kernels see them on their second argument; ``coefficients`` has
-    shape (n_kernels, n_support, n_outputs) and ``biases`` (n_outputs,).
+    ``support`` holds rows as the kernels see them on their second argument, ``biases`` has shape
+    (n_outputs,). Every kernel counts in every output, with ``coefficients`` (n_kernels, n_support,
+    n_outputs). Or output o has one kernel, ``owners[o]``, and ``coefficients`` are (n_outputs,
+    n_support).
     """
 
     kernels: tuple
@@ -27,32 +29,65 @@ class KernelExpansion:
     coefficients: np.ndarray
     biases: np.ndarray
     n_features: int
+    owners: tuple[int, ...] | None = None
+
+    @classmethod
+    def of_machines(cls, kernels, owners, X, coefficients, biases, n_features):
+        """Machines of one kernel each; only support rows and kernels that some use are kept."""
+        used = np.flatnonzero(np.any(coefficients != 0.0, axis=0))
+        needed, owners = np.unique(owners, return_inverse=True)
+        return cls(
+            tuple(kernels[m] for m in needed),
+            X[used],
+            np.ascontiguousarray(coefficients[:, used], dtype=X.dtype),
+            np.asarray(biases, dtype=X.dtype),
+            n_features,
+            tuple(owners.tolist()),
+        )
+
+    @property
+    def terms(self):
+        """Every kernel with the outputs in which it counts, and its coefficients there.
+
+        These have shape (n_support, number of such outputs).
+        """
+        if self.owners is None:
+            every = np.arange(self.n_outputs)
+            return [(k, every, c) for k, c in zip(self.kernels, self.coefficients, strict=True)]
+        owners = np.array(self.owners)
+        served = [np.flatnonzero(owners == m) for m in range(len(self.kernels))]
+        return [(k, o, self.coefficients[o].T) for k, o in zip(self.kernels, served, strict=True)]
 
     def __call__(self, X, n_jobs=None):
-        scores = np.empty((X.shape[0], len(self.biases)), dtype=self.coefficients.dtype)
+        scores = np.empty((X.shape[0], self.n_outputs), dtype=self.dtype)
+        terms = self.terms
 
         def work(start, stop):
-            scores[start:stop] = self._score(X[start:stop])
+            scores[start:stop] = self._score(X[start:stop], terms)
 
-        width = min(STRIP, max(1, self.support.shape[0]))
+        width = min(STRIP, max(1, self.n_support))
         run_blocks(work, X.shape[0], max(1, TILE // width), n_jobs)
         return scores
 
-    def _score(self, X):
+    def _score(self, X, terms):
         scores = np.tile(self.biases, (X.shape[0], 1))
-        for start in range(0, self.support.shape[0], STRIP):
+        for start in range(0, self.n_support, STRIP):
             pairs = Pairs(X, self.support[start : start + STRIP])
-            for kernel, coefficients in zip(self.kernels, self.coefficients, strict=True):
-                scores += kernel.from_pairs(pairs) @ coefficients[start : start + STRIP]
+            for kernel, outputs, coefficients in terms:
+                values = kernel.from_pairs(pairs) @ coefficients[start : start + STRIP]
+                if len(outputs) == self.n_outputs:
+                    scores += values
+                else:
+                    scores[:, outputs] += values
         return scores
 
-    def to_arrays(self):
-        support = self.support.toarray() if issparse(self.support) else self.support
-        return {
-            "support": support,
-            "coefficients": self.coefficients,
-            "biases": self.biases,
-        }
+    @property
+    def n_support(self):
+        return self.support.shape[0]
+
+    @property
+    def n_outputs(self):
+        return len(self.biases)
 
     @property
     def dtype(self):
@@ -61,21 +96,23 @@ class KernelExpansion:
     @property
     def cost(self):
         """Products with every support row on the columns that are read, then every kernel."""
-        n_support, n_outputs = self.coefficients.shape[1:]
-        width = read_width(self.kernels, self.n_features)
-        work = n_support * (width + len(self.kernels) * (1 + n_outputs))
-        n_bytes = count_bytes({"c": self.coefficients, "b": self.biases})
-        n_bytes += support_bytes(self.support)
-        return Cost(int(work), work / (self.n_features * n_outputs), int(n_bytes))
+        width = _read_width(self.kernels, self.n_features)
+        n_kernels, n_outputs = len(self.kernels), self.n_outputs
+        n_sums = n_outputs if self.owners is not None else n_kernels * n_outputs
+        work = self.n_support * (width + n_kernels + n_sums)
+        # those with a kernel each are the components of one output
+        linear = self.n_features * (n_outputs if self.owners is None else 1)
+        n_bytes = self.coefficients.nbytes + self.biases.nbytes + _bytes_of(self.support)
+        return Cost(int(work), work / linear, int(n_bytes))
 
 
-def read_width(kernels, n_features):
+def _read_width(kernels, n_features):
     """Columns that are read of a row, each set of columns once."""
     read = {_columns(kernel) for kernel in kernels}
     return sum(n_features if columns is None else len(columns) for columns in read)
 
 
-def support_bytes(support):
+def _bytes_of(support):
     parts = [support]
     if issparse(support):
         parts = [support.data, support.indices, support.indptr]

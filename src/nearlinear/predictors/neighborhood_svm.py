@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from .._cached import cached_property
 from .._compile import compiled, run_blocks
 from .._warn import warn_user
-from .base import Cost, count_bytes
+from .base import Cost
 
 # Beyond this many features a k-d tree visits nearly every leaf and a matrix product is faster.
 _TREE_FEATURES = 15
@@ -42,8 +42,7 @@ class NeighborhoodSVM:
 
         A class that no neighbor has scores −1, or less where another class scores no more.
         """
-        n_outputs = 1 if self.n_classes == 2 else self.n_classes
-        scores, unsolved = np.empty((len(X), n_outputs), dtype=self.rows.dtype), []
+        scores, unsolved = np.empty((len(X), self.n_outputs), dtype=self.rows.dtype), []
 
         def work(start, stop):
             neighbors = self.nearest(X[start:stop])
@@ -87,23 +86,13 @@ class NeighborhoodSVM:
         nearest = np.argpartition(halves, self.n_neighbors - 1, axis=1)[:, : self.n_neighbors]
         return np.ascontiguousarray(nearest)
 
-    def to_arrays(self):
-        numbers = [self.n_classes, self.n_neighbors, self.gamma, self.tol]
-        return {
-            "rows": self.rows,
-            "labels": self.labels,
-            "upper": self.upper,
-            "ridge": self.ridge,
-            "numbers": np.array(numbers, dtype=np.float64),
-        }
+    @property
+    def n_features(self):
+        return self.rows.shape[1]
 
-    @classmethod
-    def from_arrays(cls, arrays):
-        n_classes, n_neighbors, gamma, tol = arrays["numbers"].tolist()
-        return cls(
-            arrays["rows"], arrays["labels"], arrays["upper"], arrays["ridge"],
-            int(n_classes), int(n_neighbors), gamma, tol,
-        )  # fmt: skip
+    @property
+    def n_outputs(self):
+        return 1 if self.n_classes == 2 else self.n_classes
 
     @property
     def dtype(self):
@@ -114,8 +103,9 @@ class NeighborhoodSVM:
         """Search by brute force and one Gram matrix; the local solver's steps come on top."""
         n_rows, n_features = self.rows.shape
         work = n_features * (n_rows + self.n_neighbors**2)
-        linear = n_features * (1 if self.n_classes == 2 else self.n_classes)
-        return Cost(int(work), work / linear, count_bytes(self.to_arrays()))
+        linear = n_features * self.n_outputs
+        arrays = (self.rows, self.labels, self.upper, self.ridge)
+        return Cost(int(work), work / linear, sum(array.nbytes for array in arrays))
 
 
 @compiled

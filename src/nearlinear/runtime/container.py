@@ -97,7 +97,7 @@ def from_bytes(data, name="the model"):
     arrays = _arrays(data, _FIXED + length, header.pop("arrays"), name)
     _check_demand(content_bytes(header, arrays), len(data), name)
     if version < VERSION:
-        upgrade(header)
+        upgrade(header, arrays)
     return header, arrays
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .fields import checked, columns, count, floats, number, require
 
-EXPANSIONS = ("KernelExpansion", "ComponentScores")
+EXPANSIONS = ("KernelExpansion",)
 
 # --- gates on anchors ---------------------------------------------------------------------------
 
@@ -81,6 +81,12 @@ def _repeated(part, n_features):
     return part.count * checked(part.gate, "gate", n_features)
 
 
+def _top_and_bottom(part, n_components):
+    """Of the components' scores, in place of rows."""
+    count(part.count, "count", 1, n_components)
+    return n_components
+
+
 GATES = {
     "Softmax": (("directions", "offsets"), _linear_gate),
     "Sigmoid": (("directions", "offsets"), _linear_gate),
@@ -91,4 +97,5 @@ GATES = {
     "Clipped": (("scores", "floor"), _of_scores("floor")),
     "UnitLength": (("gate",), _unit_length),
     "Repeated": (("gate", "count"), _repeated),
+    "TopAndBottom": (("count",), _top_and_bottom),
 }

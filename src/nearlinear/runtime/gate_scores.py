@@ -74,6 +74,16 @@ def _unit_length(part, X):
     return values / np.linalg.norm(values, axis=1, keepdims=True)
 
 
+def _top_and_bottom(part, scores):
+    order = np.argsort(scores, axis=1, kind="stable")
+    values = np.zeros(scores.shape)
+    for chosen in (order[:, : part.count], order[:, scores.shape[1] - part.count :]):
+        marks = np.zeros(scores.shape)
+        np.put_along_axis(marks, chosen, 0.5, axis=1)
+        values += marks
+    return values
+
+
 SPARSE_GATES = {
     "SoftAssignment": _soft_assignment,
     "InverseDistance": _inverse_distance,
@@ -89,4 +99,5 @@ GATES = {
     "Clipped": lambda part, X: np.clip(values_of(part.scores, X), part.floor, 1.0),
     "UnitLength": _unit_length,
     "Repeated": lambda part, X: np.repeat(values_of(part.gate, X), part.count, axis=1),
+    "TopAndBottom": _top_and_bottom,
 }

@@ -244,7 +244,8 @@ def _dtype(part):
         array = getattr(part, name, None)
         if isinstance(array, np.ndarray):
             return array.dtype
-    for name in ("components", "expansion"):
+    for name in ("components", "predictor"):
         if hasattr(part, name):
             return _dtype(getattr(part, name))
-    return _dtype(next(iter(getattr(part, "trees", None) or part.outputs)))
+    parts = getattr(part, "predictors", None) or getattr(part, "outputs", None)
+    return np.dtype(np.float64) if parts is None else _dtype(parts[0])

@@ -9,6 +9,7 @@ takes it, but for a gate's values, of which each has its own number in the file.
 
 import numpy as np
 
+from ..kinds import family_of
 from .fields import WHOLE, checked, count, floats, number, one_type, require
 from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
@@ -16,63 +17,96 @@ from .outcome_rules import OUTCOMES
 from .parts import Part
 
 _LARGEST_DEPTH = 30
+_OUTPUTS = ("LocallyLinear", "GatedExpansion", "Mapped")  # what may stand side by side
 PROFILES = ("exponential", "gaussian", "linear", "square")
 
 
 def check_predictor(part, n_features):
     """Hold a predictor against the rules; returns its number of outputs."""
-    n_outputs = checked(part, "predictor", n_features, only=_MODELS)
+    n_outputs = checked(part, "predictor", n_features)
     require(n_outputs >= 1, part.kind, "it has no outputs")
     return n_outputs
 
 
 def _locally_linear(part, n_features):
-    n_anchors = checked(part.gate, "sparse gate", n_features)
-    _, width, n_outputs = floats(part.weights, n_anchors, None, None, name="weights")
-    require(width in (0, n_features), "LocallyLinear", "its models are of other rows")
-    floats(part.biases, n_anchors, n_outputs, name="biases")
-    gate = part.gate
-    metric = getattr(gate, "metric", None)
-    one_type(
-        part.weights, part.biases, getattr(gate, "anchors", None), metric, name="LocallyLinear"
-    )
+    is_sparse = family_of(getattr(part.gate, "kind", None)) == "sparse gate"
+    n_models = checked(part.gate, "sparse gate" if is_sparse else "gate", n_features)
+    _, width, n_outputs = floats(part.weights, n_models, None, None, name="weights")
+    good = width == n_features or (width == 0 and is_sparse)
+    require(good, "LocallyLinear", "its models are of other rows")
+    floats(part.biases, n_models, n_outputs, name="biases")
+    if part.intercept is not None:
+        floats(part.intercept, n_outputs, name="intercept")
+    own = (getattr(part.gate, name, None) for name in ("anchors", "metric") if is_sparse)
+    one_type(part.weights, part.biases, *own, name="LocallyLinear")
     return n_outputs
 
 
 def _tree_path(part, n_features):
-    names = {"TanhNode": ("sigma",), "CompositionalNode": (), "IndicatorNode": ()}
+    names = {"TanhNode": ("sigma",), "CompositionalNode": ()}
     kind = getattr(part.node_gate, "kind", None)
     require(kind in names, "TreePath", "its node gate is unknown")
     fields = set(vars(part.node_gate))
     require(fields == {"kind", *names[kind]}, "TreePath", "its node gate is odd")
     if kind == "TanhNode":
         number(part.node_gate.sigma, "sigma")
-    if part.projection is not None:
-        n_components, _ = floats(part.projection, None, n_features + 1, name="projection")
-        n_features = n_components
     n_nodes, n_outputs, _ = floats(part.weights, None, None, n_features + 1, name="weights")
-    require(n_nodes >= 1, "TreePath", "it has no nodes")
-    n_leaves = n_nodes if kind == "IndicatorNode" else (n_nodes + 1) // 2
-    depth = n_leaves.bit_length() - 1
-    complete = 2**depth if kind == "IndicatorNode" else 2 ** (depth + 1) - 1
-    require(n_nodes == complete and depth <= _LARGEST_DEPTH, "TreePath", "it is not complete")
-    n_splits, _ = floats(part.splits, None, n_features + 1, name="splits")
-    wanted = n_nodes if kind == "CompositionalNode" else 2**depth - 1
-    require(n_splits == wanted, "TreePath", "splits are missing, or too many")
-    n_slopes, _ = floats(part.slopes, None, n_features + 1, name="slopes")
-    wanted = n_nodes if kind == "TanhNode" else 0
-    require(n_slopes == wanted, "TreePath", "slopes are missing, or too many")
+    depth = (n_nodes + 1).bit_length() - 2
+    complete = n_nodes >= 1 and n_nodes == 2 ** (depth + 1) - 1
+    require(complete and depth <= _LARGEST_DEPTH, "TreePath", "it is not complete")
+    for name, wanted in (
+        ("splits", n_nodes if kind == "CompositionalNode" else 2**depth - 1),
+        ("slopes", n_nodes if kind == "TanhNode" else 0),
+    ):
+        n_found, _ = floats(getattr(part, name), None, n_features + 1, name=name)
+        require(n_found == wanted, "TreePath", f"{name} are missing, or too many")
     floats(part.intercept, n_outputs, name="intercept")
-    own = (part.splits, part.weights, part.intercept, part.projection)
-    one_type(*own, part.slopes if n_slopes else None, name="TreePath")
+    slopes = part.slopes if kind == "TanhNode" else None
+    one_type(part.splits, slopes, part.weights, part.intercept, name="TreePath")
     return n_outputs
 
 
-def _forest(part, n_features):
-    require(isinstance(part.trees, tuple) and part.trees, "TreeForest", "it has no trees")
-    found = {checked(tree, "predictor", n_features, only=("TreePath",)) for tree in part.trees}
-    require(len(found) == 1, "TreeForest", "its trees differ")
-    one_type(*(tree.weights for tree in part.trees), name="TreeForest")
+def _tree_leaves(part, n_features):
+    n_leaves, n_outputs, _ = floats(part.weights, None, None, n_features + 1, name="weights")
+    depth = n_leaves.bit_length() - 1
+    complete = n_leaves >= 1 and n_leaves == 2**depth and depth <= _LARGEST_DEPTH
+    require(complete, "TreeLeaves", "it is not complete")
+    n_splits, _ = floats(part.splits, None, n_features + 1, name="splits")
+    require(n_splits == n_leaves - 1, "TreeLeaves", "splits are missing, or too many")
+    floats(part.intercept, n_outputs, name="intercept")
+    one_type(part.splits, part.weights, part.intercept, name="TreeLeaves")
+    return n_outputs
+
+
+def _mapped(part, n_features):
+    width = checked(part.map, "map", n_features)
+    only = ("KernelExpansion",) if part.map.kind == "WithGates" else ("TreePath", "TreeLeaves")
+    n_outputs = checked(part.predictor, "predictor", width, only=only)
+    if part.map.kind == "WithGates":
+        # these have one kernel for each gate
+        kinds = {kernel.kind for kernel in part.predictor.kernels}
+        require(kinds == {"PairwiseNormalizedSum"}, "Mapped", "its kernels do not read gates")
+    elif part.map.kind == "Affine":
+        one_type(part.map.matrix, part.predictor.weights, name="Mapped")
+    return n_outputs
+
+
+def _affine(part, n_features):
+    return floats(part.matrix, None, n_features + 1, name="matrix")[0]
+
+
+def _with_gates(part, n_features):
+    count(part.n_features, "n_features", 1, n_features)
+    return n_features + checked(part.gate, "gate", n_features)
+
+
+def _mean(part, n_features):
+    require(isinstance(part.predictors, tuple) and part.predictors, "Mean", "it is of nothing")
+    only = ("TreePath", "TreeLeaves", "Mapped")
+    found = {checked(one, "predictor", n_features, only=only) for one in part.predictors}
+    require(len(found) == 1, "Mean", "its parts differ")
+    trees = [getattr(one, "predictor", one) for one in part.predictors]
+    one_type(*(getattr(tree, "weights", None) for tree in trees), name="Mean")
     return found.pop()
 
 
@@ -111,59 +145,29 @@ def _expansion(part, n_features):
     n_support = _support(part.support, n_features, "KernelExpansion")
     (n_outputs,) = floats(part.biases, None, name="biases")
     require(n_outputs >= 1, "KernelExpansion", "it has no outputs")
-    floats(part.coefficients, len(part.kernels), n_support, n_outputs, name="coefficients")
+    if part.owners is None:
+        shape = (len(part.kernels), n_support, n_outputs)
+    else:
+        good = isinstance(part.owners, tuple) and len(part.owners) == n_outputs
+        require(good, "KernelExpansion", "some outputs have no kernel")
+        for owner in part.owners:
+            count(owner, "owner", 0, len(part.kernels) - 1)
+        shape = (n_outputs, n_support)
+    floats(part.coefficients, *shape, name="coefficients")
     return n_outputs
-
-
-def _component_scores(part, n_features):
-    count(part.n_features, "n_features", 1, n_features)
-    check_kernels(part.kernels, n_features)
-    good = isinstance(part.owners, tuple) and part.owners
-    require(good, "ComponentScores", "it has no components")
-    for owner in part.owners:
-        count(owner, "owner", 0, len(part.kernels) - 1)
-    n_support = _support(part.support, n_features, "ComponentScores")
-    floats(part.coefficients, len(part.owners), n_support, name="coefficients")
-    floats(part.biases, len(part.owners), name="biases")
-    return len(part.owners)
 
 
 def _gated_expansion(part, n_features):
     number(part.bias, "bias")
-    return _blend(part, n_features)
-
-
-def _blend(part, n_features):
-    n_components = checked(part.components, "predictor", n_features, only=("ComponentScores",))
-    n_gates = checked(part.gate, "gate", n_features)
-    require(n_gates == n_components, part.kind, "gate and components differ in number")
-    return 1
-
-
-def _selected(part, n_features):
-    n_components = checked(part.components, "predictor", n_features, only=("ComponentScores",))
-    count(part.n_selected, "n_selected", 1, n_components)
-    number(part.bias, "bias")
-    return 1
-
-
-def _gated_rows(part, n_features):
-    n_gates = checked(part.gate, "gate", n_features)
-    n_outputs = checked(
-        part.expansion, "predictor", n_features + n_gates, only=("KernelExpansion",)
-    )
-    # these have one kernel for each gate
-    kinds = {kernel.kind for kernel in part.expansion.kernels}
-    require(kinds == {"PairwiseNormalizedSum"}, part.kind, "its kernels do not read gates")
-    return n_outputs
-
-
-def _gated_linear(part, n_features):
-    _, n_components = floats(part.weights, n_features, None, name="weights")
-    floats(part.biases, n_components, name="biases")
-    number(part.bias, "bias")
-    n_gates = checked(part.gate, "gate", n_features)
-    require(n_gates == n_components, "GatedLinear", "gate and models differ in number")
+    known = part.activation in ("identity", "tanh")
+    require(known, "GatedExpansion", "its activation is unknown")
+    n_components = checked(
+        part.components, "predictor", n_features, only=("KernelExpansion",)
+    )  # fmt: skip
+    reads_scores = family_of(getattr(part.gate, "kind", None)) == "score gate"
+    family, width = ("score gate", n_components) if reads_scores else ("gate", n_features)
+    n_gates = checked(part.gate, family, width)
+    require(n_gates == n_components, "GatedExpansion", "gate and components differ in number")
     return 1
 
 
@@ -176,31 +180,24 @@ def _stacked(part, n_features):
 
 # Fields and rule of every kind.
 RULES = {
-    "LocallyLinear": (("gate", "weights", "biases"), _locally_linear),
-    "TreePath": (
-        ("splits", "slopes", "weights", "intercept", "node_gate", "projection"), _tree_path
-    ),
-    "TreeForest": (("trees",), _forest),
+    "LocallyLinear": (("gate", "weights", "biases", "intercept"), _locally_linear),
+    "TreePath": (("splits", "slopes", "weights", "intercept", "node_gate"), _tree_path),
+    "TreeLeaves": (("splits", "weights", "intercept"), _tree_leaves),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
     ),
     "KernelExpansion": (
-        ("kernels", "support", "coefficients", "biases", "n_features"), _expansion
+        ("kernels", "support", "coefficients", "biases", "n_features", "owners"), _expansion
     ),
-    "ComponentScores": (
-        ("kernels", "owners", "support", "coefficients", "biases", "n_features"), _component_scores
-    ),
-    "GatedExpansion": (("gate", "components", "bias"), _gated_expansion),
-    "GatedVote": (("gate", "components"), _blend),
-    "SelectedSum": (("components", "n_selected", "bias"), _selected),
-    "ExpansionOfGatedRows": (("gate", "expansion"), _gated_rows),
-    "GatedLinear": (("gate", "weights", "biases", "bias"), _gated_linear),
+    "GatedExpansion": (("gate", "components", "bias", "activation"), _gated_expansion),
+    "Mapped": (("map", "predictor"), _mapped),
+    "Mean": (("predictors",), _mean),
     "Stacked": (("outputs",), _stacked),
+    "Affine": (("matrix",), _affine),
+    "WithGates": (("gate", "n_features"), _with_gates),
     **SPARSE_GATES,
     **GATES,
     **KERNELS,
     **OUTCOMES,
 }  # fmt: skip
-_OUTPUTS = ("GatedExpansion", "GatedVote", "GatedLinear", "SelectedSum", "ExpansionOfGatedRows")
-_MODELS = set(RULES) - {"ComponentScores"}

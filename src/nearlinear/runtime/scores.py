@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..kinds import family_of
 from .gate_scores import GATES, SPARSE_GATES
 from .kernel_scores import KERNELS, Pairs
 from .parts import Part, values_of
@@ -43,16 +44,30 @@ def finite_scores(scores):
     return scores
 
 
-# --- local models around anchors ----------------------------------------------------------------
+# --- local models -------------------------------------------------------------------------------
 
 
 def _locally_linear(part, X):
-    indices, codes = values_of(part.gate, X)
+    gates = values_of(part.gate, X)
+    intercept = np.zeros(part.weights.shape[2]) if part.intercept is None else part.intercept
+    if isinstance(gates, tuple):
+        return _sparse_blend(part, X, *gates) + intercept.astype(part.biases.dtype)
+    outputs = zip(part.weights.transpose(2, 1, 0), part.biases.T, intercept.tolist())
+    return np.stack(
+        [
+            (gates * (X @ np.ascontiguousarray(weights) + biases)).sum(axis=1) + b
+            for weights, biases, b in outputs
+        ],
+        axis=1,
+    )
+
+
+def _sparse_blend(part, X, indices, codes):
     width = part.weights.shape[1]
     scores = np.zeros((len(X), part.biases.shape[1]), dtype=part.biases.dtype)
     for place in range(indices.shape[1]):
-        anchor = indices[:, place]
-        local = np.einsum("id,idc->ic", X[:, :width], part.weights[anchor]) + part.biases[anchor]
+        model = indices[:, place]
+        local = np.einsum("id,idc->ic", X[:, :width], part.weights[model]) + part.biases[model]
         scores += codes[:, place, None] * local
     return scores
 
@@ -61,33 +76,33 @@ def _locally_linear(part, X):
 
 
 def _tree_path(part, X):
-    if part.projection is not None:
-        X = X @ part.projection[:, :-1].T + part.projection[:, -1]
     Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-    kind, n_nodes = part.node_gate.kind, len(part.weights)
-    depth = (n_nodes if kind == "IndicatorNode" else n_nodes + 1).bit_length() - 1
-    depth -= kind != "IndicatorNode"
-    own = part.splits if kind == "CompositionalNode" else part.slopes
-    node, above = np.zeros(len(X), dtype=np.intp), np.ones(len(X), dtype=Z.dtype)
+    is_composed = part.node_gate.kind == "CompositionalNode"
+    own = part.splits if is_composed else part.slopes
+    above = np.ones(len(X), dtype=Z.dtype)
     scores = np.tile(part.intercept, (len(X), 1))
-    for level in range(depth + 1):
-        if kind != "IndicatorNode":
-            reached = np.einsum("id,id->i", own[node], Z)
-            if kind == "CompositionalNode":
-                above = np.tanh(above * reached)
-            else:
-                above = np.tanh(part.node_gate.sigma * reached)
-            scores += above[:, None] * np.einsum("icd,id->ic", part.weights[node], Z)
-        if level < depth:
-            turn = np.einsum("id,id->i", part.splits[node], Z)
-            node = np.where(turn > 0, 2 * node + 1, 2 * node + 2)
-    if kind == "IndicatorNode":
-        scores += np.einsum("icd,id->ic", part.weights[node - (2**depth - 1)], Z)
+    for node in _path(part, Z, (len(part.weights) + 1).bit_length() - 2):
+        reached = np.einsum("id,id->i", own[node], Z)
+        above = np.tanh(above * reached if is_composed else part.node_gate.sigma * reached)
+        scores += above[:, None] * np.einsum("icd,id->ic", part.weights[node], Z)
     return scores
 
 
-def _forest(part, X):
-    return sum(_tree_path(tree, X) for tree in part.trees) / len(part.trees)
+def _tree_leaves(part, X):
+    Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
+    *_, node = _path(part, Z, len(part.weights).bit_length() - 1)
+    scores = np.tile(part.intercept, (len(X), 1))
+    return scores + np.einsum("icd,id->ic", part.weights[node - (len(part.weights) - 1)], Z)
+
+
+def _path(part, Z, depth):
+    """Nodes of the rows, level by level."""
+    node = np.zeros(len(Z), dtype=np.intp)
+    yield node
+    for _ in range(depth):
+        turn = np.einsum("id,id->i", part.splits[node], Z)
+        node = np.where(turn > 0, 2 * node + 1, 2 * node + 2)
+        yield node
 
 
 # --- conformal kernels --------------------------------------------------------------------------
@@ -130,59 +145,40 @@ def _dense(support):
 def _expansion(part, X):
     scores = np.tile(part.biases, (len(X), 1))
     for some, support in _dense(part.support):
-        for kernel, coefficients in zip(part.kernels, part.coefficients):
-            scores = scores + values_of(kernel, Pairs(X, support)) @ coefficients[some]
-    return scores
-
-
-def _components(part, X):
-    scores = np.tile(part.biases, (len(X), 1))
-    owners = np.array(part.owners)
-    for some, support in _dense(part.support):
         for m, kernel in enumerate(part.kernels):
-            mine = np.flatnonzero(owners == m)
-            scores[:, mine] += (
-                values_of(kernel, Pairs(X, support)) @ part.coefficients[mine, some].T
-            )
+            values = values_of(kernel, Pairs(X, support))
+            if part.owners is None:
+                scores = scores + values @ part.coefficients[m, some]
+            else:
+                mine = np.flatnonzero(np.array(part.owners) == m)
+                scores[:, mine] += values @ part.coefficients[mine, some].T
     return scores
-
-
-# --- blends -------------------------------------------------------------------------------------
-
-
-def _top_and_bottom(scores, count):
-    order = np.argsort(scores, axis=1, kind="stable")
-    values = np.zeros(scores.shape)
-    for chosen in (order[:, :count], order[:, scores.shape[1] - count :]):
-        marks = np.zeros(scores.shape)
-        np.put_along_axis(marks, chosen, 0.5, axis=1)
-        values += marks
-    return values
 
 
 def _gated_expansion(part, X):
-    blend = values_of(part.gate, X) * values_of(part.components, X)
-    return blend.sum(axis=1, keepdims=True) + part.bias
-
-
-def _gated_vote(part, X):
-    votes = np.tanh(values_of(part.components, X))
-    return (values_of(part.gate, X) * votes).sum(axis=1, keepdims=True)
-
-
-def _selected(part, X):
     scores = values_of(part.components, X)
-    chosen = _top_and_bottom(scores, part.n_selected)
-    return (chosen * scores).sum(axis=1, keepdims=True) + part.bias
+    gates = values_of(part.gate, scores if family_of(part.gate.kind) == "score gate" else X)
+    answers = np.tanh(scores) if part.activation == "tanh" else scores
+    return (gates * answers).sum(axis=1, keepdims=True) + part.bias
 
 
-def _gated_rows(part, X):
-    return _expansion(part.expansion, np.hstack([X, values_of(part.gate, X).astype(X.dtype)]))
+# --- predictors of others -----------------------------------------------------------------------
 
 
-def _gated_linear(part, X):
-    local = X @ part.weights + part.biases
-    return (values_of(part.gate, X) * local).sum(axis=1, keepdims=True) + part.bias
+def _mapped(part, X):
+    return values_of(part.predictor, values_of(part.map, X))
+
+
+def _affine(part, X):
+    return X @ part.matrix[:, :-1].T + part.matrix[:, -1]
+
+
+def _with_gates(part, X):
+    return np.hstack([X, values_of(part.gate, X).astype(X.dtype)])
+
+
+def _mean(part, X):
+    return sum(values_of(one, X) for one in part.predictors) / len(part.predictors)
 
 
 def _stacked(part, X):
@@ -192,16 +188,15 @@ def _stacked(part, X):
 RULES = {
     "LocallyLinear": _locally_linear,
     "TreePath": _tree_path,
-    "TreeForest": _forest,
+    "TreeLeaves": _tree_leaves,
     "ConformalLinear": _conformal,
     "KernelExpansion": _expansion,
-    "ComponentScores": _components,
     "GatedExpansion": _gated_expansion,
-    "GatedVote": _gated_vote,
-    "SelectedSum": _selected,
-    "ExpansionOfGatedRows": _gated_rows,
-    "GatedLinear": _gated_linear,
+    "Mapped": _mapped,
+    "Mean": _mean,
     "Stacked": _stacked,
+    "Affine": _affine,
+    "WithGates": _with_gates,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

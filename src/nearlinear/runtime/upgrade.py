@@ -3,6 +3,8 @@
 Old names stand in these tables and nowhere else. The rules check a header after this.
 """
 
+import numpy as np
+
 # Kinds, under their old names.
 KINDS = {
     "TanhFeature": "TanhNode",
@@ -32,8 +34,11 @@ PARAMETERS = {
 VALUES = {("bias", "penalised"): "penalized"}
 
 
-def upgrade(header):
-    """Change a header in place. What is described wrongly stays so, for the rules to refuse."""
+def upgrade(header, arrays):
+    """Change a header in place, with its new arrays appended to ``arrays``.
+
+    What is described wrongly stays so, for the rules to refuse.
+    """
     members = header.get("members")
     for one in [header, *(members if isinstance(members, list) else [])]:
         if isinstance(one, dict):
@@ -43,17 +48,109 @@ def upgrade(header):
         value = waiting.pop()
         if isinstance(value, dict):
             if value.get("$") == "object":
-                _upgrade_object(value)
+                _upgrade_object(value, arrays)
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
 
 
-def _upgrade_object(value):
+def _upgrade_object(value, arrays):
     kind, fields = value.get("kind"), value.get("fields")
-    if isinstance(kind, str) and isinstance(fields, dict):
-        value["kind"] = kind = KINDS.get(kind, kind)
-        value["fields"] = {FIELDS.get((kind, name), name): fields[name] for name in fields}
+    if not isinstance(kind, str) or not isinstance(fields, dict):
+        return
+    kind = KINDS.get(kind, kind)
+    fields = {FIELDS.get((kind, name), name): fields[name] for name in fields}
+    old_fields, remake = _REMADE.get(kind, ((), None))
+    if remake is not None and set(fields) == set(old_fields):
+        kind, fields = remake(fields, arrays)
+    value["kind"], value["fields"] = kind, fields
+
+
+# --- kinds that became others -------------------------------------------------------------------
+
+
+def _object(kind, **fields):
+    return {"$": "object", "kind": kind, "fields": fields}
+
+
+def _gated_linear(old, arrays):
+    """Weights were (d, q), biases (q,), for one output."""
+    found = [_array(old[name], arrays) for name in ("weights", "biases")]
+    is_number = isinstance(old["bias"], int | float) and abs(old["bias"]) <= 1e300
+    if not is_number or [getattr(array, "ndim", None) for array in found] != [2, 1]:
+        return "GatedLinear", old
+    weights, biases = np.ascontiguousarray(found[0].T)[:, :, None], found[1][:, None]
+    new = {"weights": weights, "biases": biases, "intercept": np.array([float(old["bias"])])}
+    described = {}
+    for name, array in new.items():
+        described[name] = {"$": "array", "number": len(arrays)}
+        arrays.append(array)
+    return "LocallyLinear", {"gate": old["gate"], **described}
+
+
+def _array(described, arrays):
+    number = described.get("number") if isinstance(described, dict) else None
+    is_one = type(number) is int and 0 <= number < len(arrays) and "as" not in described
+    return arrays[number] if is_one and described.get("$") == "array" else None
+
+
+def _tree_path(old, arrays):
+    """Leaves and projections had no kinds of their own."""
+    projection = old.pop("projection")
+    node_gate = old["node_gate"]
+    name = node_gate.get("kind") if isinstance(node_gate, dict) else None
+    kind, fields = "TreePath", old
+    if name in ("IndicatorFeature", "IndicatorNode"):
+        kind = "TreeLeaves"
+        fields = {name: old[name] for name in ("splits", "weights", "intercept")}
+    if projection is None:
+        return kind, fields
+    seen = _object("Affine", matrix=projection)
+    return "Mapped", {"map": seen, "predictor": _object(kind, **fields)}
+
+
+def _gated_rows(old, arrays):
+    expansion = old["expansion"]
+    inner = expansion.get("fields") if isinstance(expansion, dict) else None
+    n_features = inner.get("n_features") if isinstance(inner, dict) else None
+    seen = _object("WithGates", gate=old["gate"], n_features=n_features)
+    return "Mapped", {"map": seen, "predictor": expansion}
+
+
+def _vote(old, arrays):
+    return "GatedExpansion", {**old, "bias": 0.0, "activation": "tanh"}
+
+
+def _selected(old, arrays):
+    gate = _object("TopAndBottom", count=old.pop("n_selected"))
+    return "GatedExpansion", {**old, "gate": gate, "activation": "identity"}
+
+
+def _with(kind, **fields):
+    return lambda old, arrays: (kind, {**old, **fields})
+
+
+_SUPPORT = ("kernels", "support", "coefficients", "biases", "n_features")
+# Fields that a kind had, and what becomes of it.
+_REMADE = {
+    "LocallyLinear": (("gate", "weights", "biases"), _with("LocallyLinear", intercept=None)),
+    "GatedLinear": (("gate", "weights", "biases", "bias"), _gated_linear),
+    "TreePath": (
+        ("splits", "slopes", "weights", "intercept", "node_gate", "projection"), _tree_path
+    ),
+    "TreeForest": (("trees",), lambda old, arrays: ("Mean", {"predictors": old["trees"]})),
+    "KernelExpansion": (_SUPPORT, _with("KernelExpansion", owners=None)),
+    "ComponentScores": ((*_SUPPORT, "owners"), _with("KernelExpansion")),
+    "GatedExpansion": (
+        ("gate", "components", "bias"), _with("GatedExpansion", activation="identity")
+    ),
+    "GatedVote": (("gate", "components"), _vote),
+    "SelectedSum": (("components", "n_selected", "bias"), _selected),
+    "ExpansionOfGatedRows": (("gate", "expansion"), _gated_rows),
+}  # fmt: skip
+
+
+# --- parameters ---------------------------------------------------------------------------------
 
 
 def _upgrade_parameters(header):

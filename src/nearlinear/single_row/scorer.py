@@ -190,10 +190,16 @@ def _by_block(predictor, n_features):
     return score
 
 
-def _anchors(predictor, n_features):
+def _locally_linear(predictor, n_features):
     """None where the gate has no compiled pass."""
-    if kind_of(predictor.gate) not in _CODES:
-        return None
+    kind = kind_of(predictor.gate)
+    if kind in _CODES and predictor.intercept is None:
+        return _anchors(predictor)
+    is_rounded = kind == "Rounded" and kind_of(predictor.gate.gate) == "Softmax"
+    return _gated_linear(predictor) if is_rounded and predictor.n_outputs == 1 else None
+
+
+def _anchors(predictor):
     gate, dtype = predictor.gate, predictor.weights.dtype
     geometry = gate.geometry
     places = (
@@ -232,40 +238,45 @@ _CODES = {
 
 
 def _tree(predictor, n_features):
-    n_outputs, dtype = predictor.weights.shape[1], predictor.weights.dtype
-    node_gate = predictor.node_gate.name
-    projection = predictor.projection
-    width = predictor.weights.shape[2] - 1
-    own = predictor.splits if node_gate == "compositional" else predictor.slopes
-    sigma = dtype.type(getattr(predictor.node_gate, "sigma", 1.0))
-    tables = (predictor.splits, own, predictor.weights, predictor.intercept, sigma)
-    tables = (*tables, node_gate == "compositional")
-    run = row_passes.path_row.dispatcher()
-    if node_gate == "indicator":
+    n_outputs, dtype = predictor.n_outputs, predictor.dtype
+    if predictor.node_gate.name == "indicator":
         tables = (predictor.splits, predictor.weights, predictor.intercept)
         run = row_passes.leaf_row.dispatcher()
+    else:
+        sigma = dtype.type(getattr(predictor.node_gate, "sigma", 1.0))
+        tables = (predictor.splits, predictor.directions, predictor.weights, predictor.intercept)
+        tables = (*tables, sigma, predictor.node_gate.name == "compositional")
+        run = row_passes.path_row.dispatcher()
 
     def score(x, scratch):
         scores = scratch.get("scores", n_outputs, dtype)
-        if projection is not None:
-            seen = scratch.get("seen", width, dtype)
-            if not row_passes.project(x, projection, seen):
-                return None
-            x = seen
         return scores if run(x, *tables, scores) else None
 
     return score
 
 
-def _forest(predictor, n_features):
-    trees = [_tree(tree, n_features) for tree in predictor.trees]
-    share = predictor.weights.dtype.type(len(trees))
+def _mapped(predictor, n_features):
+    if kind_of(predictor.map) != "Affine":
+        return None
+    matrix, dtype = predictor.map.matrix, predictor.dtype
+    inner, project = pass_for(predictor.predictor, len(matrix)), row_passes.project
 
     def score(x, scratch):
-        total = scratch.get("total", predictor.weights.shape[1], predictor.weights.dtype)
+        seen = scratch.get("seen", len(matrix), dtype)
+        return inner(seen, scratch) if project(x, matrix, seen) else None
+
+    return score
+
+
+def _mean(predictor, n_features):
+    parts = [pass_for(one, n_features) for one in predictor.predictors]
+    share, n_outputs = predictor.dtype.type(len(parts)), predictor.n_outputs
+
+    def score(x, scratch):
+        total = scratch.get("total", n_outputs, predictor.dtype)
         total[:] = 0.0
-        for number, tree in enumerate(trees):
-            found = tree(x, scratch.part(number))
+        for number, part in enumerate(parts):
+            found = part(x, scratch.part(number))
             if found is None:
                 return None
             total += found
@@ -297,20 +308,16 @@ def _conformal(predictor, n_features):
     return score
 
 
-def _gated_linear(predictor, n_features):
-    kinds = kind_of(predictor.gate), kind_of(getattr(predictor.gate, "gate", None))
-    if kinds != ("Rounded", "Softmax"):
-        return None
-    dtype = predictor.weights.dtype
+def _gated_linear(predictor):
+    dtype = predictor.dtype
     softmax, margin = predictor.gate.gate, dtype.type(predictor.gate.margin)
     tables = (
         np.ascontiguousarray(softmax.directions, dtype=dtype),
         softmax.offsets.astype(dtype),
-        np.ascontiguousarray(predictor.weights.T),
-        predictor.biases,
-        dtype.type(predictor.bias),
+        np.ascontiguousarray(predictor.weights[:, :, 0]),
+        np.ascontiguousarray(predictor.biases[:, 0]),
+        dtype.type(0.0 if predictor.intercept is None else predictor.intercept[0]),
     )
-
     run = row_passes.gated_row.dispatcher()
 
     def score(x, scratch):
@@ -337,11 +344,12 @@ def _stacked(predictor, n_features):
 
 
 RULES = {
-    "LocallyLinear": _anchors,
+    "LocallyLinear": _locally_linear,
     "TreePath": _tree,
-    "TreeForest": _forest,
+    "TreeLeaves": _tree,
     "ConformalLinear": _conformal,
-    "GatedLinear": _gated_linear,
+    "Mapped": _mapped,
+    "Mean": _mean,
     "Stacked": _stacked,
     **CALIBRATIONS,
 }

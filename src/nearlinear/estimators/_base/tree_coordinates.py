@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...predictors.tree_path import TreePath
+from ...predictors.combined import tree_and_projection, tree_predictor
 from ...solvers.trees.model import RowScaling, TreeModel
 from .task import Classification
 
@@ -45,7 +45,7 @@ class TreeCoordinates:
         projected = model.projection is not None
         unscaled = _unchanged if projected else self.scaling.unscaled
         weights = unscaled(model.weights) * model.weights.dtype.type(self.scale)
-        return TreePath.of(
+        return tree_predictor(
             unscaled(model.splits),
             unscaled(model.slopes),
             weights,
@@ -56,17 +56,19 @@ class TreeCoordinates:
 
     def model(self, predictor, dtype):
         """The tree of a predictor that was found in these coordinates."""
-        projected = predictor.projection is not None
+        tree, projection = tree_and_projection(predictor)
+        projected = projection is not None
         scaled = _unchanged if projected else self.scaling.scaled
-        weights = predictor.weights
-        if predictor.node_gate.name == "indicator":
+        weights = tree.weights
+        if tree.node_gate.name == "indicator":
             inner = np.zeros((len(weights) - 1, *weights.shape[1:]), dtype=weights.dtype)
             weights = np.concatenate([inner, weights])
-        projection = self.scaling.scaled(predictor.projection)[:, :-1] if projected else None
-        arrays = scaled(predictor.splits), scaled(predictor.slopes), scaled(weights) / self.scale
+        projection = self.scaling.scaled(projection)[:, :-1] if projected else None
+        slopes = getattr(tree, "slopes", tree.splits[:0])
+        arrays = scaled(tree.splits), scaled(slopes), scaled(weights) / self.scale
         return TreeModel(
             *(np.ascontiguousarray(array, dtype=dtype) for array in arrays),
-            predictor.node_gate,
+            tree.node_gate,
             np.ascontiguousarray(projection, dtype=dtype) if projected else None,
         )
 

@@ -3,10 +3,11 @@
 Modules
 -------
 check        The generated test program: rows, the scores that Python gives them, and a comparison.
+combined     Predictors of others: on mapped rows, their mean, side by side.
 conformal    Linear models that fade with the distance from their anchors.
 expansions   Sums of kernels over support rows: one machine, or many that share the rows.
 files        The texts of the header and the source, and their way to the disk.
-gated        Components blended by gates.
+gated        Kernel machines blended by a gate.
 gates        Gates of components: how much each of them answers for a row.
 kernel_text  C text that evaluates kernels at a row and a support row.
 kernels      Kernels as sums of terms.
@@ -19,5 +20,5 @@ quantized    Tables in eight bits, and models that compute with what such tables
 rows         What every model does with rows of a table: products, distances, sums.
 scaling      Where the scaler goes.
 source       ``to_c``: a fitted model as a header, a source file.
-trees        One path down a tree of linear splits, and the mean of several trees.
+trees        One path down a tree of linear splits.
 """

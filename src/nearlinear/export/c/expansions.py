@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...kinds import kind_of
 from .kernels import lower_kernels
 from .literals import CSourceError
 from .program import Part
@@ -70,7 +69,7 @@ _PAIRWISE = """
 
 
 def lower_expansion(predictor, program):
-    """The C of a ``KernelExpansion`` or of ``ComponentScores``."""
+    """The C of a ``KernelExpansion``."""
     found = lower_kernels(predictor.kernels, predictor.support, program, True)
     n_outputs = len(predictor.biases)
     per_group = _per_group(predictor, found)
@@ -128,15 +127,11 @@ def _part(predictor, found, way, tables, biases, program):
 
 def _per_group(predictor, found):
     """For each group the outputs that it serves and their coefficients, (n_support, n_served)."""
-    pairs = []
-    for kernel, row_factors in zip(found.owners, found.row_factors):
-        if kind_of(predictor) == "KernelExpansion":
-            served, coefficients = np.arange(len(predictor.biases)), predictor.coefficients[kernel]
-        else:
-            served = np.flatnonzero(np.array(predictor.owners) == kernel)
-            coefficients = predictor.coefficients[served].T
-        pairs.append((served, coefficients * row_factors[:, None]))
-    return pairs
+    terms = predictor.terms
+    return [
+        (terms[kernel][1], terms[kernel][2] * row_factors[:, None])
+        for kernel, row_factors in zip(found.owners, found.row_factors)
+    ]
 
 
 def _factored(per_group, n_outputs):

@@ -182,6 +182,34 @@ def _lower_repeated(gate, program):
     return _wrap("repeated", lower(gate.gate, program), program, _REPEAT, gate.count)
 
 
+# A value is ranked by how many come before it in ascending order, the first of equals first.
+_TOP_AND_BOTTOM = """
+typedef struct {
+    size_t count;
+    size_t n;
+} $_tables;
+
+static void $(const $_tables *m, const float *values, float *gates)
+{
+    for (size_t q = 0; q < m->n; q++) {
+        size_t before = 0;
+        for (size_t p = 0; p < m->n; p++)
+            before += values[p] < values[q] || (!(values[q] < values[p]) && p < q);
+        gates[q] = 0.0f;
+        if (before < m->count)
+            gates[q] += 0.5f;
+        if (before >= m->n - m->count)
+            gates[q] += 0.5f;
+    }
+}
+"""
+
+
+def _lower_top_and_bottom(gate, program):
+    """Of scores; how many there are the blend says."""
+    return Part(program.define("top_and_bottom", _TOP_AND_BOTTOM), {"count": gate.count}, 0, 0)
+
+
 GATES = {
     "Softmax": _lower_softmax,
     "Sigmoid": _lower_sigmoid,
@@ -192,4 +220,5 @@ GATES = {
     "Clipped": _lower_clipped,
     "UnitLength": _lower_unit_length,
     "Repeated": _lower_repeated,
+    "TopAndBottom": _lower_top_and_bottom,
 }

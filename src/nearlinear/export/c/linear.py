@@ -12,7 +12,7 @@ from .program import Part
 _TABLES = """
 typedef struct {
     @_matrix anchors;<FIELDS>
-    const float *biases;
+    const float *biases;<INTERCEPT_FIELD>
     size_t n_anchors;
     size_t n_neighbors;
     size_t n_outputs;
@@ -109,7 +109,7 @@ static void $(const $_tables *m, const float *x, float *scores)
     float codes[@@_MAX_NEIGHBORS];
     $_nearest(m, x, nearest, codes);<CODES>    @_share(codes, m->n_neighbors);
     for (size_t o = 0; o < m->n_outputs; o++)
-        scores[o] = 0.0f;
+        scores[o] = <INTERCEPT>;
     for (size_t i = 0; i < m->n_neighbors; i++) {
         for (size_t o = 0; o < m->n_outputs; o++) {
             const size_t row = nearest[i] * m->n_outputs + o;
@@ -123,7 +123,7 @@ _DENSE = """
 typedef struct {
     <GATE>_tables gate;
     @_matrix weights;
-    const float *biases;
+    const float *biases;<INTERCEPT_FIELD>
     size_t n;
     size_t n_outputs;
 } $_tables;
@@ -133,7 +133,7 @@ static void $(const $_tables *m, const float *x, float *scores)
     float gates[@@_MAX_COMPONENTS];
     <GATE>(&m->gate, x, gates);
     for (size_t o = 0; o < m->n_outputs; o++)
-        scores[o] = 0.0f;
+        scores[o] = <INTERCEPT>;
     for (size_t q = 0; q < m->n; q++) {
         if (!(gates[q] > 0.0f))
             continue;
@@ -166,7 +166,16 @@ def lower_locally_linear(predictor, program):
         rows = predictor.weights.transpose(0, 2, 1)
         tables["weights"] = program.matrix("weights", rows)
     work = gate.multiply_adds + n_neighbors * (width + 1) * n_outputs
-    return Part(program.define("local", _text(gate, width > 0)), tables, n_outputs, work)
+    text = _with_intercept(_text(gate, width > 0), predictor, tables, program)
+    return Part(program.define("local", text), tables, n_outputs, work)
+
+
+def _with_intercept(text, predictor, tables, program):
+    field, value = "", "0.0f"
+    if predictor.intercept is not None:
+        field, value = "\n    const float *intercept;", "m->intercept[o]"
+        tables["intercept"] = program.vector("intercept", predictor.intercept)
+    return text.replace("<INTERCEPT_FIELD>", field).replace("<INTERCEPT>", value)
 
 
 def _lower_dense(predictor, gate, program):
@@ -183,6 +192,7 @@ def _lower_dense(predictor, gate, program):
         "n_outputs": n_outputs,
     }
     work = gate.multiply_adds + n * (width + 2) * n_outputs
+    text = _with_intercept(text, predictor, tables, program)
     return Part(program.define("gated_linear", text), tables, n_outputs, work)
 
 

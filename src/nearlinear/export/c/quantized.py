@@ -86,16 +86,20 @@ def _round_anchors(gate):
     return replace(gate, anchors=anchors)
 
 
-def _round_tree(tree):
-    names = ("splits", "slopes", "weights", "projection")
-    tables = {name: getattr(tree, name) for name in names if getattr(tree, name) is not None}
-    return replace(
-        tree,
-        **{
-            name: np.concatenate([rounded_rows(rows[..., :-1]), rows[..., -1:]], axis=-1)
-            for name, rows in tables.items()
-        },
-    )
+def _rounded_affine(*names):
+    """Rows whose last number belongs to a constant feature, which keeps full precision."""
+
+    def round_(part):
+        tables = {name: getattr(part, name) for name in names}
+        return replace(
+            part,
+            **{
+                name: np.concatenate([rounded_rows(rows[..., :-1]), rows[..., -1:]], axis=-1)
+                for name, rows in tables.items()
+            },
+        )
+
+    return round_
 
 
 def _round_conformal(model):
@@ -115,10 +119,6 @@ def _round_support(model):
     return replace(model, support=support)
 
 
-def _round_gated_linear(model):
-    return replace(model, weights=np.ascontiguousarray(rounded_rows(model.weights.T).T))
-
-
 def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
@@ -126,10 +126,11 @@ def _round_directions(gate):
 RULES = {
     "LocallyLinear": _round_local,
     **dict.fromkeys(("SoftAssignment", "InverseDistance", "ReconstructionCodes"), _round_anchors),
-    "TreePath": _round_tree,
+    "TreePath": _rounded_affine("splits", "slopes", "weights"),
+    "TreeLeaves": _rounded_affine("splits", "weights"),
+    "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,
-    **dict.fromkeys(("KernelExpansion", "ComponentScores"), _round_support),
-    "GatedLinear": _round_gated_linear,
+    "KernelExpansion": _round_support,
     **dict.fromkeys(("Softmax", "Sigmoid"), _round_directions),
     "GaussianGate": lambda gate: replace(gate, centers=rounded_rows(gate.centers)),
 }

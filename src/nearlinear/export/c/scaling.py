@@ -132,9 +132,17 @@ def _fold_all(name):
     return fold
 
 
-def _fold_tree(part, shift, factor):
-    names = ("splits", "slopes", "weights") if part.projection is None else ("projection",)
-    return replace(part, **{name: _affine(getattr(part, name), shift, factor) for name in names})
+def _fold_affine(*names):
+    def fold(part, shift, factor):
+        rows = {name: getattr(part, name) for name in names}
+        return replace(part, **{name: _affine(rows[name], shift, factor) for name in names})
+
+    return fold
+
+
+def _fold_mapped(part, shift, factor):
+    seen = _folded(part.map, shift, factor)
+    return None if seen is None else replace(part, map=seen)
 
 
 def _fold_directions(part, shift, factor):
@@ -154,12 +162,13 @@ def _fold_gate(part, shift, factor):
     return None if gate is None else replace(part, gate=gate)
 
 
-def _fold_gated(part, shift, factor):
+def _fold_local(part, shift, factor):
     part = _fold_gate(part, shift, factor)
     if part is None:
         return None
     weights = part.weights * factor[:, None]
-    return replace(part, weights=weights, biases=part.biases - shift @ weights)
+    biases = part.biases - np.einsum("d,mdo->mo", shift, weights)
+    return replace(part, weights=weights, biases=biases)
 
 
 def _affine(rows, shift, factor):
@@ -169,10 +178,13 @@ def _affine(rows, shift, factor):
 
 
 _FOLDED = {
-    "TreePath": _fold_tree,
-    "TreeForest": _fold_all("trees"),
+    "LocallyLinear": _fold_local,
+    "TreePath": _fold_affine("splits", "slopes", "weights"),
+    "TreeLeaves": _fold_affine("splits", "weights"),
+    "Affine": _fold_affine("matrix"),
+    "Mapped": _fold_mapped,
+    "Mean": _fold_all("predictors"),
     "Stacked": _fold_all("outputs"),
-    "GatedLinear": _fold_gated,
     "Softmax": _fold_directions,
     "Sigmoid": _fold_directions,
     "Viewing": _fold_view,

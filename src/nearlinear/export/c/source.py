@@ -9,6 +9,7 @@ from ..._version import __version__
 from ..model import count_columns
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare
+from .combined import lower_affine, lower_mapped, lower_mean, lower_stacked, lower_with_gates
 from .conformal import lower_conformal
 from .expansions import lower_expansion
 from .files import (
@@ -21,14 +22,7 @@ from .files import (
     with_columns,
     write_files,
 )
-from .gated import (
-    lower_gated_expansion,
-    lower_gated_linear,
-    lower_gated_rows,
-    lower_gated_vote,
-    lower_selected,
-    lower_stacked,
-)
+from .gated import lower_gated_expansion
 from .gates import GATES
 from .kernels import KERNELS
 from .linear import SPARSE_GATES, lower_locally_linear
@@ -38,7 +32,7 @@ from .preparation import in_single
 from .program import Program, lower
 from .quantized import quantized, with_arrays
 from .scaling import absorbed, scaling_of
-from .trees import lower_forest, lower_tree
+from .trees import lower_tree
 
 _TYPES = {"float": "float", "int8_t": "int8", "uint16_t": "uint16"}
 
@@ -76,16 +70,15 @@ def cost_text(title, record, program, scored):
 RULES = {
     "LocallyLinear": lower_locally_linear,
     "TreePath": lower_tree,
-    "TreeForest": lower_forest,
+    "TreeLeaves": lower_tree,
     "ConformalLinear": lower_conformal,
     "KernelExpansion": lower_expansion,
-    "ComponentScores": lower_expansion,
     "GatedExpansion": lower_gated_expansion,
-    "GatedVote": lower_gated_vote,
-    "SelectedSum": lower_selected,
-    "ExpansionOfGatedRows": lower_gated_rows,
-    "GatedLinear": lower_gated_linear,
+    "Mapped": lower_mapped,
+    "Mean": lower_mean,
     "Stacked": lower_stacked,
+    "Affine": lower_affine,
+    "WithGates": lower_with_gates,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

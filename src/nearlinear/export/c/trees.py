@@ -1,4 +1,4 @@
-"""One path down a tree of linear splits, and the mean of several trees."""
+"""One path down a tree of linear splits."""
 
 from . import rows as c_rows
 from .program import Part
@@ -13,29 +13,19 @@ typedef struct {
     const float *intercept;
     size_t n_splits;
     size_t n_outputs;
-} $;
+} $_tables;
 """
 _SLOPES = """
     @_matrix slopes;
     const float *slope_offsets;
     float sigma;"""
-_PROJECTION = """
-    @_matrix projection;
-    const float *projection_offsets;
-    size_t n_projected;"""
-
 _START = """
-/* Adds the scores of a tree. */
-static void $(const <TABLES> *m, const float *<ROW>, float *scores)
+static void $(const $_tables *m, const float *x, float *scores)
 {
     size_t node = 0;
 """
-_PROJECT = """    float x[@@_MAX_PROJECTED];
-    for (size_t c = 0; c < m->n_projected; c++)
-        x[c] = m->projection_offsets[c] + @_dot(&m->projection, c, whole);
-"""
 _INTERCEPT = """    for (size_t o = 0; o < m->n_outputs; o++)
-        scores[o] += m->intercept[o];
+        scores[o] = m->intercept[o];
 """
 _SPLIT = "m->split_offsets[node] + @_dot(&m->splits, node, x)"
 _LOCAL = "(m->weight_offsets[row] + @_dot(&m->weights, row, x))"
@@ -78,74 +68,32 @@ _INDICATOR = f"""    while (node < m->n_splits)
 """
 _WALKS = {"tanh": _TANH, "compositional": _COMPOSITIONAL, "indicator": _INDICATOR}
 
-_MEAN = """
-typedef struct {
-    const <TABLES> *trees;
-    size_t n_trees;
-    size_t n_outputs;
-} $_tables;
 
-static void $(const $_tables *m, const float *x, float *scores)
-{
-    for (size_t o = 0; o < m->n_outputs; o++)
-        scores[o] = 0.0f;
-    for (size_t t = 0; t < m->n_trees; t++)
-        <WALK>(&m->trees[t], x, scores);<DIVIDE>
-}
-"""
-_DIVIDE = """
-    for (size_t o = 0; o < m->n_outputs; o++)
-        scores[o] /= (float)m->n_trees;"""
-
-
-def lower_tree(predictor, program):
-    return _lower_trees((predictor,), program)
-
-
-def lower_forest(predictor, program):
-    return _lower_trees(predictor.trees, program)
-
-
-def _lower_trees(trees, program):
-    """Trees of one shape: one function, a record for each."""
+def lower_tree(tree, program):
     c_rows.dot(program)
-    first = trees[0]
-    kind, is_projected = first.node_gate.name, first.projection is not None
-    fields = (_SLOPES if kind == "tanh" else "") + (_PROJECTION if is_projected else "")
-    types = program.define("tree_tables", _TABLES.replace("<FIELDS>", fields))
-    text = _START.replace("<TABLES>", types).replace("<ROW>", "whole" if is_projected else "x")
-    text += (_PROJECT if is_projected else "") + _INTERCEPT + _WALKS[kind]
-    walk = program.define("tree", text)
-    records = program.constant("trees", types, [_tables(tree, program) for tree in trees])
-    mean = _MEAN.replace("<TABLES>", types).replace("<WALK>", walk)
-    function = program.define("forest", mean.replace("<DIVIDE>", _DIVIDE if trees[1:] else ""))
-    n_outputs = first.weights.shape[1]
-    tables = {"trees": records, "n_trees": len(trees), "n_outputs": n_outputs}
-    work = sum(tree.cost.multiply_adds for tree in trees)
-    return Part(function, tables, n_outputs, work)
+    kind = tree.node_gate.name
+    text = _TABLES.replace("<FIELDS>", _SLOPES if kind == "tanh" else "")
+    function = program.define("tree", text + _START + _INTERCEPT + _WALKS[kind])
+    return Part(function, _tables(tree, program), tree.n_outputs, tree.cost.multiply_adds)
 
 
 def _tables(tree, program):
     n_splits = 2**tree.depth - 1
     n_read = len(tree.weights) if tree.node_gate.name == "compositional" else n_splits
     tables = {
-        **_affine(program, "splits", "split_offsets", tree.splits[:n_read]),
-        **_affine(program, "weights", "weight_offsets", tree.weights),
+        **affine_tables(program, "splits", "split_offsets", tree.splits[:n_read]),
+        **affine_tables(program, "weights", "weight_offsets", tree.weights),
         "intercept": program.vector("intercept", tree.intercept),
         "n_splits": n_splits,
-        "n_outputs": tree.weights.shape[1],
+        "n_outputs": tree.n_outputs,
     }
     if tree.node_gate.name == "tanh":
-        tables |= _affine(program, "slopes", "slope_offsets", tree.slopes)
+        tables |= affine_tables(program, "slopes", "slope_offsets", tree.slopes)
         tables["sigma"] = float(tree.node_gate.sigma)
-    if tree.projection is not None:
-        program.at_least("PROJECTED", len(tree.projection))
-        tables |= _affine(program, "projection", "projection_offsets", tree.projection)
-        tables["n_projected"] = len(tree.projection)
     return tables
 
 
-def _affine(program, name, offsets, rows):
+def affine_tables(program, name, offsets, rows):
     """Rows whose last number belongs to a constant feature: it keeps full precision."""
     return {
         name: program.matrix(name, rows[..., :-1]),

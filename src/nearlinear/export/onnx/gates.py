@@ -3,8 +3,9 @@
 import numpy as np
 
 from ...kinds import kind_of
+from ...predictors.gated_expansion import reads_scores
 from .builder import OnnxExportError, values_of
-from .kernels import expansion, squared_distances
+from .kernels import squared_distances
 
 
 def _linear_scores(graph, gate, X):
@@ -54,6 +55,19 @@ def _repeated(graph, gate, X):
     return graph.op("Flatten", copies, axis=1)
 
 
+def _top_and_bottom(graph, gate, X):
+    """γ(f) of scores f: half a mark for the largest ones and half for the smallest."""
+    count, n_outputs = np.array([gate.count]), 2
+    marks = []
+    for largest in (0, 1):
+        _, places = graph.op("TopK", X, count, n_outputs=n_outputs, axis=1, largest=largest)
+        halves = graph.op("Mul", graph.cast(places, graph.dtype), 0.0)
+        halves = graph.op("Add", halves, 0.5)
+        zeros = graph.op("Mul", X, 0.0)
+        marks.append(graph.op("ScatterElements", zeros, places, halves, axis=1))
+    return graph.total(*marks)
+
+
 GATES = {
     "Softmax": lambda graph, gate, X: graph.op("Softmax", _linear_scores(graph, gate, X), axis=1),
     "Sigmoid": lambda graph, gate, X: graph.op("Sigmoid", _linear_scores(graph, gate, X)),
@@ -64,45 +78,16 @@ GATES = {
     "Clipped": _clipped,
     "UnitLength": _unit_length,
     "Repeated": _repeated,
+    "TopAndBottom": _top_and_bottom,
 }
 
 # --- what they blend ----------------------------------------------------------------------------
 
 
 def gated_expansion(graph, part, X):
-    """Σ_q γ_q(x) f_q(x) + bias."""
-    return _blend(graph, part, X, values_of(graph, part.components, X), part.bias)
-
-
-def gated_vote(graph, part, X):
-    """Σ_q γ_q(x) tanh f_q(x)."""
-    votes = graph.op("Tanh", values_of(graph, part.components, X))
-    return _blend(graph, part, X, votes, 0.0)
-
-
-def gated_linear(graph, part, X):
-    """Σ_q γ_q(x) (⟨w_q, x⟩ + b_q) + bias."""
-    local = graph.op("Add", graph.op("MatMul", X, part.weights), part.biases)
-    return _blend(graph, part, X, local, part.bias)
-
-
-def _blend(graph, part, X, answers, bias):
-    blend = graph.op("Mul", values_of(graph, part.gate, X), answers)
-    return graph.op("Add", graph.sum_over(blend, 1), float(bias))
-
-
-def selected_sum(graph, part, X):
-    """Half the sum of the largest and of the smallest f_q(x), plus bias."""
+    """Σ_q γ_q(x) s(f_q(x)) + bias."""
     scores = values_of(graph, part.components, X)
-    count = np.array([part.n_selected])
-    ends = [
-        graph.sum_over(graph.op("TopK", scores, count, n_outputs=2, axis=1, largest=largest)[0], 1)
-        for largest in (0, 1)
-    ]
-    return graph.op("Add", graph.op("Mul", graph.total(*ends), 0.5), float(part.bias))
-
-
-def expansion_of_gated_rows(graph, part, X):
-    """A kernel expansion on rows that carry their gates' values as last columns."""
-    rows = graph.op("Concat", X, values_of(graph, part.gate, X), axis=1)
-    return expansion(graph, part.expansion, rows)
+    answers = graph.op("Tanh", scores) if part.activation == "tanh" else scores
+    gates = values_of(graph, part.gate, scores if reads_scores(part.gate) else X)
+    total = graph.sum_over(graph.op("Mul", gates, answers), 1)
+    return graph.op("Add", total, float(part.bias))

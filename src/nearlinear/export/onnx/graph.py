@@ -13,20 +13,31 @@ from ..model import count_columns
 from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
 from .conformal import conformal_linear
-from .gates import (
-    GATES,
-    expansion_of_gated_rows,
-    gated_expansion,
-    gated_linear,
-    gated_vote,
-    selected_sum,
-)
-from .kernels import KERNELS, component_scores, expansion
+from .gates import GATES, gated_expansion
+from .kernels import KERNELS, expansion
 from .linear import SPARSE_GATES, locally_linear
 from .outcome import CALIBRATIONS, places, probabilities
 from .preparation import prepared
 from .proto import model_proto, require_onnx, write
-from .trees import forest, tree_path
+from .trees import tree_path
+
+
+def _mapped(graph, part, X):
+    return values_of(graph, part.predictor, values_of(graph, part.map, X))
+
+
+def _affine(graph, part, X):
+    return graph.op("Add", graph.op("MatMul", X, part.matrix[:, :-1].T), part.matrix[:, -1])
+
+
+def _with_gates(graph, part, X):
+    return graph.op("Concat", X, values_of(graph, part.gate, X), axis=1)
+
+
+def _mean(graph, part, X):
+    """A map that several share is made once."""
+    scores = graph.total(*(values_of(graph, one, X) for one in part.predictors))
+    return graph.op("Div", scores, float(len(part.predictors)))
 
 
 def _stacked(graph, part, X):
@@ -37,16 +48,15 @@ def _stacked(graph, part, X):
 RULES = {
     "LocallyLinear": locally_linear,
     "TreePath": tree_path,
-    "TreeForest": forest,
+    "TreeLeaves": tree_path,
     "ConformalLinear": conformal_linear,
     "KernelExpansion": expansion,
-    "ComponentScores": component_scores,
     "GatedExpansion": gated_expansion,
-    "GatedVote": gated_vote,
-    "SelectedSum": selected_sum,
-    "ExpansionOfGatedRows": expansion_of_gated_rows,
-    "GatedLinear": gated_linear,
+    "Mapped": _mapped,
+    "Mean": _mean,
     "Stacked": _stacked,
+    "Affine": _affine,
+    "WithGates": _with_gates,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

@@ -150,31 +150,28 @@ KERNELS = {
 
 def expansion(graph, part, X):
     """Σ_m k_m(X, support) @ coefficients_m + biases."""
+    if part.n_support == 0:
+        return graph.at_every_row(X, part.biases)
     Z = _dense(part.support)
+    if part.owners is not None:
+        return graph.op("Add", _side_by_side(graph, part, X, Z), part.biases)
     terms = [
         _product(graph, kernel, X, Z, coefficients)
-        for kernel, coefficients in zip(part.kernels, part.coefficients, strict=True)
+        for kernel, _, coefficients in part.terms
         if np.any(coefficients)
     ]
-    if not terms:
-        return graph.at_every_row(X, part.biases)
-    return graph.total(*terms, part.biases)
+    return graph.total(*terms, part.biases) if terms else graph.at_every_row(X, part.biases)
 
 
-def component_scores(graph, part, X):
-    """Every component's k_owner(X, support) @ coefficients + bias, side by side."""
-    if part.support.shape[0] == 0:
-        return graph.at_every_row(X, part.biases)
-    Z, owners = _dense(part.support), np.array(part.owners)
-    groups = [(m, np.flatnonzero(owners == m)) for m in np.unique(owners)]
-    found = [
-        _product(graph, part.kernels[m], X, Z, part.coefficients[mine].T) for m, mine in groups
-    ]
+def _side_by_side(graph, part, X, Z):
+    """Outputs with a kernel each."""
+    terms = [term for term in part.terms if len(term[1])]
+    found = [_product(graph, kernel, X, Z, coefficients) for kernel, _, coefficients in terms]
     scores = graph.op("Concat", *found, axis=1) if len(found) > 1 else found[0]
-    order = np.concatenate([mine for _, mine in groups])
-    if np.any(np.diff(order) < 0):  # components of one kernel need not be neighbors
+    order = np.concatenate([outputs for _, outputs, _ in terms])
+    if np.any(np.diff(order) < 0):  # outputs of one kernel need not be neighbors
         scores = graph.columns(scores, np.argsort(order))
-    return graph.op("Add", scores, part.biases)
+    return scores
 
 
 def _product(graph, kernel, X, Z, coefficients):

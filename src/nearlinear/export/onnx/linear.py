@@ -11,7 +11,17 @@ _DENSE_RATIO = 16
 
 def locally_linear(graph, part, X):
     """Σ_j γ_j(x) (W_jᵀ x + b_j)."""
-    indices, codes = values_of(graph, part.gate, X)
+    found = values_of(graph, part.gate, X)
+    if isinstance(found, str):
+        scores = graph.op("MatMul", found, part.biases)
+        scores = graph.op("Add", scores, _all_models(graph, part.weights, X, found))
+    else:
+        scores = _blend(graph, part, X, *found)
+    return scores if part.intercept is None else graph.op("Add", scores, part.intercept)
+
+
+def _blend(graph, part, X, indices, codes):
+    """Of the nearest anchors."""
     n_anchors, width, _ = part.weights.shape
     zeros = graph.at_every_row(X, np.zeros(n_anchors))
     shares = graph.op("ScatterElements", zeros, indices, codes, axis=1)

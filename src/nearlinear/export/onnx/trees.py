@@ -11,10 +11,7 @@ _FEW = 3
 
 
 def tree_path(graph, part, X):
-    """b + Σ c_k(x) W_k [x; 1] over the nodes k on the path of x."""
-    if part.projection is not None:
-        products = graph.op("MatMul", X, part.projection[:, :-1].T)
-        X = graph.op("Add", products, part.projection[:, -1])
+    """b + Σ c_k(x) W_k [x; 1] over the nodes k on the path of x; of leaves, the last one alone."""
     rows = graph.op("Pad", X, np.array([0, 0, 0, 1]), 1.0)
     place, feature, terms = None, None, []
     for level, table in enumerate(_tables(part)):
@@ -27,12 +24,6 @@ def tree_path(graph, part, X):
         if level < part.depth:
             place = _next_place(graph, found, place)
     return graph.total(*terms, part.intercept)
-
-
-def forest(graph, part, X):
-    """The mean of the trees; a projection that they share is made once."""
-    scores = graph.total(*(tree_path(graph, tree, X) for tree in part.trees))
-    return graph.op("Div", scores, float(len(part.trees)))
 
 
 def _tables(part):

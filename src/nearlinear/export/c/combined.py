@@ -1,0 +1,139 @@
+"""Predictors of others: on mapped rows, their mean, side by side."""
+
+from itertools import groupby
+
+from ...kinds import kind_of
+from . import rows as c_rows
+from .expansions import lower_pairwise
+from .literals import CSourceError
+from .program import Part, lower
+from .trees import affine_tables
+
+_MAPPED = """
+typedef struct {
+    <MAP>_tables map;
+    <INNER>_tables inner;
+} $_tables;
+
+static void $(const $_tables *m, const float *x, float *scores)
+{
+    float seen[@@_MAX_MAPPED];
+    <MAP>(&m->map, x, seen);
+    <INNER>(&m->inner, <ROW>seen, scores);
+}
+"""
+_AFFINE = """
+typedef struct {
+    @_matrix matrix;
+    const float *offsets;
+    size_t n;
+} $_tables;
+
+static void $(const $_tables *m, const float *x, float *seen)
+{
+    for (size_t c = 0; c < m->n; c++)
+        seen[c] = m->offsets[c] + @_dot(&m->matrix, c, x);
+}
+"""
+_MANY = """
+typedef struct {
+<FIELDS>} $_tables;
+
+static void $(const $_tables *m, const float *x, float *scores)
+{
+<LINES>}
+"""
+_ADD = """    for (size_t k = 0; k < m->n_<NAME>; k++) {
+        <CALL>(&m-><NAME>[k], x, one);
+        for (size_t o = 0; o < <N>; o++)
+            scores[o] += one[o];
+    }
+"""
+
+
+def lower_mapped(predictor, program):
+    if kind_of(predictor.map) == "WithGates":
+        return _lower_gated_rows(predictor, program)
+    inner, seen = lower(predictor.predictor, program), lower(predictor.map, program)
+    return _lowered(seen, inner, "", program)
+
+
+def lower_affine(part, program):
+    c_rows.dot(program)
+    tables = {**affine_tables(program, "matrix", "offsets", part.matrix), "n": len(part.matrix)}
+    work = part.matrix[:, :-1].size
+    return Part(program.define("affine", _AFFINE), tables, len(part.matrix), work)
+
+
+def lower_with_gates(part, program):
+    """Rows stay where they are: what is written beside them are the gates."""
+    return lower(part.gate, program)
+
+
+def _lower_gated_rows(predictor, program):
+    kernels = predictor.predictor.kernels
+    if len(kernels) != 1 or kind_of(kernels[0]) != "PairwiseNormalizedSum":
+        raise CSourceError(
+            "An expansion of gated rows has a C source only with a pairwise normalized sum of "
+            "kernels: fit another method."
+        )
+    inner = lower_pairwise(predictor.predictor, program)
+    return _lowered(lower(predictor.map, program), inner, "x, ", program)
+
+
+def _lowered(seen, inner, row, program):
+    program.at_least("MAPPED", seen.n_outputs)
+    text = _MAPPED.replace("<MAP>", seen.function).replace("<INNER>", inner.function)
+    function = program.define("mapped", text.replace("<ROW>", row))
+    tables = {"map": seen.tables, "inner": inner.tables}
+    return Part(function, tables, inner.n_outputs, seen.multiply_adds + inner.multiply_adds)
+
+
+def lower_mean(predictor, program):
+    parts = [lower(one, program) for one in predictor.predictors]
+    n = str(parts[0].n_outputs)
+    fields, lines, tables = [], [], {}
+    for name, run in _runs(parts):
+        fields.append(_field(run[0].function, name))
+        line = _ADD.replace("<NAME>", name).replace("<CALL>", run[0].function)
+        lines.append(line.replace("<N>", n))
+        tables |= _records(name, run, program)
+    each = f"    for (size_t o = 0; o < {n}; o++)\n        scores[o]"
+    begin, end = f"    float one[{n}];\n{each} = 0.0f;\n", f"{each} /= {len(parts)}.0f;\n"
+    text = _MANY.replace("<FIELDS>", "".join(fields))
+    text = text.replace("<LINES>", begin + "".join(lines) + end)
+    work = sum(part.multiply_adds for part in parts)
+    return Part(program.define("mean", text), tables, parts[0].n_outputs, work)
+
+
+def lower_stacked(predictor, program):
+    """Parts that write their scores one after the other; those built alike share a loop."""
+    parts = [lower(output, program) for output in predictor.outputs]
+    fields, lines, tables, first = [], [], {}, 0
+    for name, run in _runs(parts):
+        function, step = run[0].function, run[0].n_outputs
+        place = (f"{first} + " if first else "") + ("o" if step == 1 else f"{step} * o")
+        fields.append(_field(function, name))
+        lines.append(
+            f"    for (size_t o = 0; o < m->n_{name}; o++)\n"
+            f"        {function}(&m->{name}[o], x, scores + {place});\n"
+        )
+        tables |= _records(name, run, program)
+        first += step * len(run)
+    text = _MANY.replace("<FIELDS>", "".join(fields)).replace("<LINES>", "".join(lines))
+    return Part(program.define("stack", text), tables, first, sum(p.multiply_adds for p in parts))
+
+
+def _runs(parts):
+    """Parts of one function that follow each other, with a name."""
+    for number, (_, run) in enumerate(groupby(parts, key=lambda part: part.function)):
+        yield f"parts_{number}", list(run)
+
+
+def _field(function, name):
+    return f"    const {function}_tables *{name};\n    size_t n_{name};\n"
+
+
+def _records(name, run, program):
+    records = program.constant("parts", f"{run[0].function}_tables", [p.tables for p in run])
+    return {name: records, f"n_{name}": len(run)}
