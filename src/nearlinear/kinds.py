@@ -59,7 +59,6 @@ FAMILIES = {
     "part": {
         "TanhNode": "gates.trees.node_gates",
         "CompositionalNode": "gates.trees.node_gates",
-        "IndicatorNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
     },

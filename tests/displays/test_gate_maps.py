@@ -121,7 +121,8 @@ def test_the_shading_is_the_gate_on_one_scale(models, rows, name):
 
 @pytest.mark.parametrize("name", BLENDS)
 def test_components_blended_by_their_gates_make_the_decision_function(models, rows, name):
-    display, bias = draw(models[name], *rows), models[name].predictor_.bias
+    display, predictor = draw(models[name], *rows), models[name].predictor_
+    bias = predictor.intercept[0] if hasattr(predictor, "intercept") else predictor.bias
     gates = flat(display.gates)
     if name == "success":  # its expected successes are brought to unit length
         gates = gates / np.sqrt((gates**2).sum(axis=1, keepdims=True))
@@ -139,7 +140,7 @@ def test_votes_of_the_components_make_the_decision_function_of_ld_mkl(models, ro
 
 def test_a_component_of_the_pairwise_blend_answers_by_its_kernel_alone(models, rows):
     model = models["pairwise"]
-    display, expansion = draw(model, *rows), model.predictor_.expansion
+    display, expansion = draw(model, *rows), model.predictor_.predictor
     support = np.ascontiguousarray(expansion.support[:, :2])
     for panel, kernel in enumerate(model.kernels_):
         expected = kernel(grid_rows(display), support) @ expansion.coefficients[0, :, 0]
@@ -165,7 +166,8 @@ def test_a_components_own_lines_run_where_it_would_answer_so(model, rows):
     for q, lines in enumerate(display.alone_):
         assert lines.levels.tolist() == [-1.0, 0.0, 1.0]
         for level, path in zip(lines.levels, lines.get_paths(), strict=True):
-            answers = path.vertices @ predictor.weights[:, q] + predictor.biases[q] + predictor.bias
+            answers = path.vertices @ predictor.weights[q, :, 0] + predictor.biases[q, 0]
+            answers += predictor.intercept[0]
             assert len(answers) > 1
             np.testing.assert_allclose(answers, level, atol=1e-8)  # linear, so contours are exact
 

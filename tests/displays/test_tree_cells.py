@@ -154,12 +154,12 @@ def test_a_pipeline_is_drawn_in_the_units_of_its_rows(moons):
 def test_cells_of_projected_rows_lie_between_their_borders(moons):
     model = LDKLClassifier(depth=2, n_components=3, **FEW).fit(*moons)
     display = draw(model, *moons, resolution=12)
-    splits = model.predictor_.splits
-    rows = model.predictor_.seen(grid_rows(display))
+    splits = model.predictor_.predictor.splits
+    rows = model.predictor_.map(grid_rows(display))
     leaves = [tree.path(np.append(x, 1.0), splits, 2)[-1] for x in rows]
     assert display.cells.ravel().tolist() == leaves
     for ends, node in zip(display.borders, display.border_nodes):
-        middle = model.predictor_.seen(ends.mean(axis=0, keepdims=True))[0]
+        middle = model.predictor_.map(ends.mean(axis=0, keepdims=True))[0]
         assert np.append(middle, 1.0) @ splits[node] == pytest.approx(0.0, abs=1e-9)
 
 

@@ -144,7 +144,7 @@ def test_strengths_of_projected_rows_are_those_of_the_features(blobs):
     assert display.strengths.shape == (3, 4)
     # along a split's own gradient in the space of the rows, in units of their spread
     turns = [
-        model.predictor_.seen(X + step) @ model.predictor_.splits[:3, :-1].T
+        model.predictor_.map(X + step) @ model.predictor_.predictor.splits[:3, :-1].T
         for step in np.vstack([np.zeros(4), np.diag(X.std(axis=0))])
     ]
     slopes = np.array([(turn - turns[0])[0] for turn in turns[1:]]).T

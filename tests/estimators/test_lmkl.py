@@ -18,7 +18,8 @@ from nearlinear.estimators import lmkl
 from nearlinear.kernels import Custom, Gaussian, Linear, OnColumns, Polynomial
 from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
-from nearlinear.predictors.gated import GatedExpansion, GatedLinear
+from nearlinear.predictors.gated_expansion import GatedExpansion
+from nearlinear.predictors.locally_linear import LocallyLinear
 from nearlinear.solvers.localized.gate import GateObjective
 
 AFFINE = Polynomial(1, gamma=1.0, coef0=1.0)
@@ -216,7 +217,7 @@ def test_linear_models_score_as_the_kernels_they_stand_for(
     X, y = data[0][:70], data[1][task][:70]
     model = make(task, COLLAPSING[case], normalization=normalization).fit(X, y)
     (found, setup, owners, _) = machines[0]
-    assert isinstance(model.predictor_, GatedLinear)
+    assert isinstance(model.predictor_, LocallyLinear)
     np.testing.assert_allclose(
         score(model, data[0]), by_hand(found, setup, owners, data[0]), rtol=1e-8, atol=1e-8
     )
@@ -567,7 +568,7 @@ def test_sparse_rows_are_never_made_dense_but_for_a_few(data, monkeypatch, solve
     monkeypatch.setattr(csr_matrix, "todense", refuse)
     # tiles of eight rows: what is dense for a while must not grow with the rows
     monkeypatch.setattr("nearlinear.kernels.grams._TILE", 64)
-    monkeypatch.setattr("nearlinear.predictors.component_scores.STRIP", 8)
+    monkeypatch.setattr("nearlinear.predictors.kernel_expansion.STRIP", 8)
     model = make(kernels=kernels, solver=solver, max_iter=2).fit(X, y)
     assert model.predict(X).shape == model.gate_values(X)[:, 0].shape == (90,)
 
@@ -582,16 +583,15 @@ def test_sparse_rows_are_never_made_dense_but_for_a_few(data, monkeypatch, solve
 def test_single_precision_rows_stay_so(data, task, solver, gate):
     X, y = data[0].astype(np.float32), data[1][task]
     model = make(task, gate=gate, n_copies=2, solver=solver).fit(X, y)
-    arrays = model.predictor_.to_arrays()
-    assert arrays["weights"].dtype == arrays["biases"].dtype == np.float32
+    assert model.predictor_.weights.dtype == model.predictor_.biases.dtype == np.float32
     assert score(model, X).dtype == score(model, data[0]).dtype == np.float32
 
 
 def test_single_precision_rows_of_an_expansion_stay_so(data):
     X, y = data[0].astype(np.float32), data[1]["Classifier"]
     model = make(kernels=Gaussian(0.5)).fit(X, y)
-    arrays = model.predictor_.to_arrays()
-    assert arrays["support"].dtype == arrays["coefficients"].dtype == np.float32
+    components = model.predictor_.components
+    assert components.support.dtype == components.coefficients.dtype == np.float32
     assert score(model, data[0]).dtype == np.float32
 
 

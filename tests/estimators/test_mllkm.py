@@ -605,9 +605,8 @@ def test_float32_rows_give_a_float32_model(rows):
     X, y = rows
     anchors = X[::10].astype(np.float32)  # a sample of rows depends on their bits
     model = make(y, anchors=anchors, max_support=1000).fit(X.astype(np.float32), y)
-    arrays = model.predictor_.to_arrays()
     for name in ("anchors", "gammas", "weights", "biases"):
-        assert arrays[name].dtype == np.float32
+        assert getattr(model.predictor_, name).dtype == np.float32
     assert score(model, X).dtype == model.support_score(X).dtype == np.float32
     double = make(y, anchors=anchors).fit(X, y)
     assert model.objective_ == pytest.approx(double.objective_, rel=2e-2)  # twice the tolerance

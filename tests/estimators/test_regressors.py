@@ -63,8 +63,7 @@ def test_heavy_rows_pull_harder(small, regressor_name, wave):
 def test_float32_rows_give_float32_values(small, regressor_name, wave):
     X, y = wave
     model = small(regressor_name).fit(X.astype(np.float32), y)
-    arrays = model.predictor_.to_arrays()
-    assert arrays.get("weights", arrays.get("coefficients")).dtype == np.float32
+    assert model.predictor_.dtype == np.float32
     assert model.predict(X).dtype == np.float32
     assert model.score(X, y) > 0.7
 

@@ -271,8 +271,8 @@ def test_threads_and_pickling_do_not_change_a_bit(data, n_selected):
 def test_single_precision_rows_stay_so(data):
     X, y = data[0].astype(np.float32), data[1]
     model = make(tol=1e-2).fit(X, y)
-    arrays = model.predictor_.to_arrays()
-    assert arrays["support"].dtype == arrays["coefficients"].dtype == np.float32
+    components = model.predictor_.components
+    assert components.support.dtype == components.coefficients.dtype == np.float32
     assert model.decision_function(data[0]).dtype == np.float32
 
 

@@ -32,8 +32,7 @@ def feed(model, X, y, n_passes=1, **settings):
 
 
 def learned_dtype(model):
-    arrays = model.predictor_.to_arrays()
-    return arrays.get("weights", arrays.get("coefficients")).dtype
+    return model.predictor_.dtype
 
 
 def assert_same_bits(one, other, X):

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix, random_array
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
+from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
 
 from nearlinear.explain import conformal as explanation_conformal
 from nearlinear.explain import kernels as explanation_kernels
@@ -22,21 +23,13 @@ from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.conformal import PROFILES
 from nearlinear.kernels.gated_grams import with_gates
 from nearlinear.kernels.standard import Precomputed
-from nearlinear.predictors.component_scores import ComponentScores
+from nearlinear.maps import Affine
+from nearlinear.predictors.combined import Mapped, Mean, Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
-from nearlinear.predictors.gated import (
-    ExpansionOfGatedRows,
-    GatedExpansion,
-    GatedLinear,
-    GatedVote,
-    SelectedSum,
-    Stacked,
-)
+from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
 from nearlinear.predictors.neighborhood_svm import NeighborhoodSVM
-from nearlinear.predictors.tree_forest import TreeForest
-from nearlinear.predictors.tree_path import TreePath
 
 pytestmark = pytest.mark.passes
 each_gate = pytest.mark.parametrize("gate", [SoftAssignment, InverseDistance, ReconstructionCodes])
@@ -62,7 +55,7 @@ def make_anchored(gate=SoftAssignment, n_outputs=3, dtype=np.float64, width=D):
 def make_tree(node_gate="tanh", n_outputs=1, depth=3, dtype=np.float64, n_features=D, seed=0):
     kind, n_nodes = NODE_GATES[node_gate](), 2 ** (depth + 1) - 1
     n_splits, n_slopes = kind.direction_rows(n_nodes)
-    return TreePath.of(
+    return tree_predictor(
         draw(seed, n_splits, n_features + 1, dtype=dtype),
         draw(seed + 1, n_slopes, n_features + 1, dtype=dtype),
         draw(seed + 2, n_nodes, n_outputs, n_features + 1, dtype=dtype),
@@ -72,8 +65,7 @@ def make_tree(node_gate="tanh", n_outputs=1, depth=3, dtype=np.float64, n_featur
 
 def make_projected(node_gate, dtype=np.float64):
     tree = make_tree(node_gate, n_features=2, n_outputs=3, dtype=dtype)
-    fields = tree.splits, tree.slopes, tree.weights, tree.intercept, tree.node_gate
-    return TreePath(*fields, draw(9, 2, D + 1, dtype=dtype))
+    return Mapped(Affine(draw(9, 2, D + 1, dtype=dtype)), tree)
 
 
 def make_conformal(profile="gaussian", per_feature=False, dtype=np.float64, n_outputs=3):
@@ -90,7 +82,7 @@ def make_conformal(profile="gaussian", per_feature=False, dtype=np.float64, n_ou
 def make_gated(seed=0, dtype=np.float64):
     gate = Rounded(Softmax(draw(seed, 3, D), draw(seed + 1, 3)), 0.05)
     weights, biases = draw(seed + 2, D, 3, dtype=dtype), draw(seed + 3, 3, dtype=dtype)
-    return GatedLinear(gate, weights, biases, 0.7)
+    return gated_linear(gate, weights, biases, 0.7)
 
 
 def make_expansion(dtype=np.float64, n_outputs=3, n_support=20):
@@ -101,7 +93,7 @@ def make_expansion(dtype=np.float64, n_outputs=3, n_support=20):
 
 
 def make_components(dtype=np.float64, seed=10):
-    return ComponentScores(
+    return machines(
         (Gaussian(0.3), Linear()), OWNERS, draw(seed, 20, D, dtype=dtype),
         0.2 * draw(seed + 1, 3, 20, dtype=dtype), draw(seed + 2, 3, dtype=dtype), D,
     )  # fmt: skip
@@ -109,10 +101,10 @@ def make_components(dtype=np.float64, seed=10):
 
 def make_blend(kind, seed=10, dtype=np.float64):
     components = make_components(dtype, seed)
-    if kind is SelectedSum:
-        return SelectedSum(components, 2, 0.7)
+    if kind == "selected":
+        return selected_sum(components, 2, 0.7)
     gate = SoftmaxOf(make_components(dtype, seed + 5))
-    return GatedVote(gate, components) if kind is GatedVote else kind(gate, components, 0.7)
+    return vote(gate, components) if kind == "vote" else GatedExpansion(gate, components, 0.7)
 
 
 def make_pairwise(dtype=np.float64):
@@ -123,7 +115,7 @@ def make_pairwise(dtype=np.float64):
         (kernel,), with_gates(support, gate(support)), draw(21, 1, 15, 1, dtype=dtype),
         np.array([0.7], dtype=dtype), D,
     )  # fmt: skip
-    return ExpansionOfGatedRows(gate, expansion)
+    return on_gated_rows(gate, expansion)
 
 
 LINEAR = {
@@ -132,7 +124,7 @@ LINEAR = {
     "tree": lambda dtype=np.float64: make_tree(dtype=dtype),
     "tree of classes": lambda dtype=np.float64: make_tree(n_outputs=3, dtype=dtype),
     "projected tree": lambda dtype=np.float64: make_projected("tanh", dtype),
-    "forest": lambda dtype=np.float64: TreeForest(
+    "forest": lambda dtype=np.float64: Mean(
         tuple(make_tree(seed=10 * s, dtype=dtype) for s in range(3))
     ),
     "conformal": make_conformal,
@@ -144,11 +136,11 @@ KERNELS = {
     "expansion": make_expansion,
     "components": make_components,
     "pairwise": make_pairwise,
-    "sum": lambda dtype=np.float64: make_blend(GatedExpansion, dtype=dtype),
-    "vote": lambda dtype=np.float64: make_blend(GatedVote, dtype=dtype),
-    "selected": lambda dtype=np.float64: make_blend(SelectedSum, dtype=dtype),
+    "sum": lambda dtype=np.float64: make_blend("sum", dtype=dtype),
+    "vote": lambda dtype=np.float64: make_blend("vote", dtype=dtype),
+    "selected": lambda dtype=np.float64: make_blend("selected", dtype=dtype),
     "stacked": lambda dtype=np.float64: Stacked(
-        tuple(make_blend(GatedVote, seed, dtype) for seed in (10, 40))
+        tuple(make_blend("vote", seed, dtype) for seed in (10, 40))
     ),
 }
 each_linear = pytest.mark.parametrize("make", LINEAR.values(), ids=LINEAR)
@@ -250,11 +242,9 @@ def test_trees_add_up_the_models_along_the_path(node_gate, n_outputs, depth):
 @each_feature
 def test_a_projection_is_carried_back_to_the_features(node_gate):
     predictor, X = make_projected(node_gate), rows()
-    inner = TreePath(*(getattr(predictor, name) for name in (
-        "splits", "slopes", "weights", "intercept", "node_gate"
-    )))  # fmt: skip
-    below, found = explain(inner, predictor.seen(X)), explain(predictor, X)
-    projection = predictor.projection
+    inner, projection = predictor.predictor, predictor.map.matrix
+    below = explain(inner, predictor.map(X))
+    found = explain(predictor, X)
     assert_allclose(found.coefficients, below.coefficients @ projection[:, :-1], atol=1e-12)
     expected = below.intercepts + below.coefficients @ projection[:, -1]
     assert_allclose(found.intercepts, expected, atol=1e-12)
@@ -262,7 +252,7 @@ def test_a_projection_is_carried_back_to_the_features(node_gate):
 
 def test_a_forest_is_the_mean_of_its_trees_and_keeps_their_paths():
     forest, X = LINEAR["forest"](), rows()
-    found, trees = explain(forest, X), [explain(tree, X) for tree in forest.trees]
+    found, trees = explain(forest, X), [explain(tree, X) for tree in forest.predictors]
     expected = np.mean([tree.coefficients for tree in trees], axis=0)
     assert_allclose(found.coefficients, expected, atol=1e-14)
     assert_array_equal(found.active, np.stack([tree.active for tree in trees], axis=1))
@@ -326,8 +316,8 @@ def test_gated_models_are_blended_by_their_gate():
     found, gates = explain(predictor, X), predictor.gate(X)
     assert_array_equal(found.gates, gates)
     assert_array_equal(found.active, np.tile(np.arange(3), (50, 1)))
-    assert_allclose(found.coefficients[:, 0], gates @ predictor.weights.T, atol=1e-14)
-    assert_allclose(found.intercepts[:, 0], gates @ predictor.biases + 0.7, atol=1e-14)
+    assert_allclose(found.coefficients[:, 0], gates @ predictor.weights[:, :, 0], atol=1e-14)
+    assert_allclose(found.intercepts[:, 0], gates @ predictor.biases[:, 0] + 0.7, atol=1e-14)
 
 
 def test_stacked_outputs_keep_gates_of_their_own():
@@ -364,24 +354,24 @@ def test_gated_components_share_by_gate_vote_or_selection():
     scores, gates = components(X), SoftmaxOf(make_components(seed=15))(X)
     chosen = top_and_bottom(scores, 2)
     expected = {
-        GatedExpansion: (gates, gates * scores),
-        GatedVote: (gates, gates * np.tanh(scores)),
-        SelectedSum: (chosen, chosen * scores),
+        "sum": (gates, gates * scores),
+        "vote": (gates, gates * np.tanh(scores)),
+        "selected": (chosen, chosen * scores),
     }
     for kind, (values, shares) in expected.items():
         found = explain(make_blend(kind), X)
         assert_allclose(found.gates, values, atol=1e-14)
         assert_allclose(found.kernel_shares[:, 0], shares, atol=1e-12)
-        assert_array_equal(found.intercepts, np.full((50, 1), 0.0 if kind is GatedVote else 0.7))
+        assert_array_equal(found.intercepts, np.full((50, 1), 0.0 if kind == "vote" else 0.7))
 
 
 def test_pairwise_kernels_share_what_their_numerators_do():
     predictor, X = make_pairwise(), rows(5)
-    found, support = explain(predictor, X), predictor.expansion.support
-    left, right = predictor.gate(X), support[:, D:]
-    for m, kernel in enumerate(predictor.expansion.kernels[0].kernels):
+    found, support = explain(predictor, X), predictor.predictor.support
+    left, right = predictor.map.gate(X), support[:, D:]
+    for m, kernel in enumerate(predictor.predictor.kernels[0].kernels):
         gram = left[:, m, None] * kernel(X, support[:, :D]) * right[:, m] / (left @ right.T)
-        expected = gram @ predictor.expansion.coefficients[0]
+        expected = gram @ predictor.predictor.coefficients[0]
         assert_allclose(found.kernel_shares[:, :, m], expected, atol=1e-13)
     assert_array_equal(found.gates, left)
 
@@ -392,13 +382,13 @@ def test_parts_of_all_support_rows_make_up_the_score(make):
     found = explain(predictor, X, n_support=20)
     total = found.support.parts.sum(axis=2) + found.intercepts
     first = getattr(predictor, "outputs", (predictor,))[0]
-    if isinstance(first, GatedVote | GatedExpansion | SelectedSum):
+    if isinstance(first, GatedExpansion):
         # components have biases of their own, which belong to no row
         outputs = getattr(predictor, "outputs", (predictor,))
         gates = found.gates.reshape(50, len(outputs), -1)
         for o, output in enumerate(outputs):
             scores = output.components(X)
-            scale = np.tanh(scores) / scores if isinstance(output, GatedVote) else 1.0
+            scale = np.tanh(scores) / scores if output.activation == "tanh" else 1.0
             total[:, o] += (gates[:, o] * scale * output.components.biases).sum(axis=1)
     assert_allclose(total, predictor(X), atol=1e-12)
 
@@ -451,7 +441,7 @@ def test_blocks_and_threads_change_nothing(make, monkeypatch):
     X, predictor = rows(300), make()
     whole = explain(predictor, X)
     monkeypatch.setattr(explanation_linear, "rows_per_block", lambda n_features: 64)
-    monkeypatch.setattr(explanation_linear, "_BLOCK", 64)
+    monkeypatch.setattr(explanation_linear, "DENSE_BLOCK", 64)
     monkeypatch.setattr(explanation_conformal, "_BLOCK_NUMBERS", 1)
     monkeypatch.setattr(explanation_kernels, "_BLOCK_NUMBERS", 64)
     parts = explain(predictor, X, n_jobs=2)
@@ -504,7 +494,7 @@ def test_explanations_do_not_change_with_the_callers_rows(make):
 
 def test_gating_columns_can_be_left_out():
     predictor, X = make_gated(), rows()
-    predictor.weights[2:] = 0.0  # what only the gate sees
+    predictor.weights[:, 2:] = 0.0  # what only the gate sees
     found = explain(predictor, X).on_first_features(2)
     assert found.coefficients.shape == (50, 1, 2)
     assert_allclose(found.scores, predictor(X), atol=1e-13)

@@ -1,6 +1,5 @@
 """The compiled predictor, its plain form and its arrays."""
 
-import io
 import pickle
 from dataclasses import replace
 
@@ -203,21 +202,6 @@ def test_support_is_one_at_an_anchor_even_without_terms(per_feature):
     predictor = make("linear", per_feature)
     assert 2 not in predictor.kernels
     assert predictor.support_score(predictor.anchors).tolist() == [1.0] * 6
-
-
-@each_profile
-@each_reach
-@each_type
-def test_arrays_on_disk_hold_the_whole_predictor(profile, per_feature, dtype):
-    predictor, X = make(profile, per_feature, dtype), make_rows(dtype=dtype)
-    file = io.BytesIO()
-    np.savez(file, **predictor.to_arrays())
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        again = ConformalLinear.from_arrays(arrays)
-    assert (again.profile, again.per_feature) == (profile, per_feature)
-    np.testing.assert_array_equal(again(X), predictor(X))
-    np.testing.assert_array_equal(again.support_score(X), predictor.support_score(X))
 
 
 def test_a_pickle_holds_nothing_but_the_fields():

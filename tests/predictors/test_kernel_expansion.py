@@ -138,16 +138,6 @@ def test_precomputed_kernels_name_their_support_by_number(rng):
     np.testing.assert_allclose(predictor(stack), expected, atol=1e-12)
 
 
-@each_form
-def test_arrays_hold_the_numbers_of_the_machine(as_rows):
-    predictor, dense = make(3, as_support=as_rows), make(3)
-    arrays = predictor.to_arrays()
-    np.testing.assert_array_equal(arrays["support"], dense.support)
-    np.testing.assert_array_equal(arrays["coefficients"], dense.coefficients)
-    np.testing.assert_array_equal(arrays["biases"], dense.biases)
-    assert all(type(array) is np.ndarray for array in arrays.values())
-
-
 @each_size
 def test_cost_counts_products_with_support_rows_and_kernels(n_outputs):
     # each of 21 support rows: 4 products, 1 on a column alone, 3 kernels and their coefficients

@@ -1,6 +1,5 @@
 """The compiled predictor, its plain form and its arrays."""
 
-import io
 
 import numpy as np
 import pytest
@@ -85,26 +84,6 @@ def test_rows_of_many_blocks_score_as_they_do_alone(rng, n_outputs):
 def test_the_number_of_threads_does_not_change_a_bit(rng, n_outputs):
     predictor, X = make("soft", n_outputs), rng.standard_normal((1100, 4))
     np.testing.assert_array_equal(predictor(X, n_jobs=2), predictor(X))
-
-
-@each_gate
-@each_width
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arrays_on_disk_hold_the_whole_predictor(X, coding, width, dtype):
-    predictor, rows = make(coding, 3, width, dtype), X.astype(dtype)
-    file = io.BytesIO()
-    np.savez(file, **predictor.to_arrays())
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        again = LocallyLinear.from_arrays(arrays)
-    np.testing.assert_array_equal(again(rows), predictor(rows))
-
-
-def test_arrays_keep_the_ridge_of_reconstruction_codes(X):
-    gate = ReconstructionCodes(make().gate.anchors, 3, ridge=0.5)
-    predictor = LocallyLinear(gate, make().weights, make().biases)
-    again = LocallyLinear.from_arrays(predictor.to_arrays())
-    np.testing.assert_array_equal(again(X), predictor(X))
 
 
 def test_cost_counts_distances_and_active_models():

@@ -1,6 +1,5 @@
 """The compiled tree, its plain form and its arrays."""
 
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.trees.node_gates import NODE_GATES
-from nearlinear.predictors.tree_path import TreePath
+from nearlinear.maps import Affine
+from nearlinear.predictors.combined import Mapped, tree_predictor
 from reference import tree
 from reference.tree_problem import SIGMA, make_rows, make_tree
 
@@ -23,7 +23,7 @@ INTERCEPT = np.array([0.4, -1.5, 2.5])
 def make(kind, depth=2, n_outputs=1, dtype=np.float64, n_features=3):
     model = make_tree(kind, depth, n_outputs, n_features=n_features, dtype=dtype)
     intercept = INTERCEPT[:n_outputs].astype(dtype)
-    return TreePath.of(model.splits, model.slopes, model.weights, intercept, model.node_gate)
+    return tree_predictor(model.splits, model.slopes, model.weights, intercept, model.node_gate)
 
 
 def rows(n_rows, dtype=np.float64, n_features=3):
@@ -118,7 +118,7 @@ def test_the_indicator_keeps_the_sum_of_each_path(n_outputs):
 def test_the_indicator_does_not_change_the_weights_it_is_given():
     model = make_tree("indicator")
     before = model.weights.copy()
-    TreePath.of(model.splits, model.slopes, model.weights, np.zeros(1), model.node_gate)
+    tree_predictor(model.splits, model.slopes, model.weights, np.zeros(1), model.node_gate)
     np.testing.assert_array_equal(model.weights, before)
 
 
@@ -164,24 +164,11 @@ def test_the_other_features_jump_at_a_border(kind):
     assert abs(first - second) > 0.01
 
 
-@each_kind
-@each_type
-@pytest.mark.parametrize("depth", [0, 3])
-def test_arrays_on_disk_hold_the_whole_predictor(kind, dtype, depth):
-    predictor, X = make(kind, depth, 3, dtype), rows(30, dtype)
-    file = io.BytesIO()
-    np.savez(file, **predictor.to_arrays())
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        again = TreePath.from_arrays(arrays)
-    assert again.node_gate == predictor.node_gate
-    np.testing.assert_array_equal(again(X), predictor(X))
-
-
 def make_projected(kind, dtype=np.float64):
     """A tree on three of five columns after a projection with an offset."""
     rng = np.random.default_rng(4)
-    return replace(make(kind, 2, 3, dtype), projection=rng.standard_normal((3, 6)).astype(dtype))
+    matrix = rng.standard_normal((3, 6)).astype(dtype)
+    return Mapped(Affine(matrix), make(kind, 2, 3, dtype))
 
 
 @each_kind
@@ -189,7 +176,8 @@ def make_projected(kind, dtype=np.float64):
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
 def test_a_projection_comes_before_the_tree(kind, dtype, form):
     predictor, X = make_projected(kind, dtype), rows(30, dtype, n_features=5)
-    projected = X @ predictor.projection[:, :-1].T + predictor.projection[:, -1]
+    matrix = predictor.map.matrix
+    projected = X @ matrix[:, :-1].T + matrix[:, -1]
     scores = predictor(form(X))
     np.testing.assert_allclose(
         scores, make(kind, 2, 3, dtype)(projected), atol=500 * np.finfo(dtype).eps
@@ -201,19 +189,6 @@ def test_a_projection_comes_before_the_tree(kind, dtype, form):
 def test_a_projected_tree_has_plain_scores(kind):
     predictor, X = make_projected(kind), rows(30, n_features=5)
     np.testing.assert_allclose(predictor(X), predictor.plain(X), atol=1e-12)
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
-def test_paths_are_those_of_projected_rows(form):
-    predictor, X = make_projected("tanh"), rows(30, n_features=5)
-    expected = make("tanh", 2, 3).paths(predictor.seen(X))
-    np.testing.assert_array_equal(predictor.paths(form(X)), expected)
-
-
-def test_arrays_hold_the_projection():
-    predictor, X = make_projected("tanh"), rows(30, n_features=5)
-    again = TreePath.from_arrays(predictor.to_arrays())
-    np.testing.assert_array_equal(again(X), predictor(X))
 
 
 def test_the_cost_of_a_projection_is_counted():

@@ -17,14 +17,12 @@ N_FEATURES = 3
 METHODS = {
     "LocallyLinear": "LLSVMClassifier",
     "TreePath": "LDKLClassifier",
-    "TreeForest": "LDKLClassifier",
+    "TreeLeaves": "LDKLClassifier",
+    "Mean": "LDKLClassifier",
     "ConformalLinear": "MLLKMClassifier",
     "KernelExpansion": "UniformMKLClassifier",
     "GatedExpansion": "LMKLClassifier",
-    "GatedLinear": "LMKLClassifier",
-    "GatedVote": "LDMKLClassifier",
-    "SelectedSum": "SAMKLClassifier",
-    "ExpansionOfGatedRows": "SwMKLClassifier",
+    "Mapped": "LDKLClassifier",
     "Stacked": "LMKLClassifier",
 }
 
@@ -143,11 +141,11 @@ def _count_outputs(predictor, arrays):
     fields, kind = predictor["fields"], predictor["kind"]
     if kind == "Stacked":
         return len(fields["outputs"]["items"])
-    if kind == "TreeForest":
-        return _count_outputs(fields["trees"]["items"][0], arrays)
-    if kind == "ExpansionOfGatedRows":
-        return _count_outputs(fields["expansion"], arrays)
-    outputs = {"LocallyLinear": "biases", "TreePath": "intercept"}
+    if kind == "Mean":
+        return _count_outputs(fields["predictors"]["items"][0], arrays)
+    if kind == "Mapped":
+        return _count_outputs(fields["predictor"], arrays)
+    outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
     outputs |= {"ConformalLinear": "biases", "KernelExpansion": "biases"}
     return arrays[fields[outputs[kind]]["number"]].shape[-1] if kind in outputs else 1
 
@@ -163,27 +161,39 @@ def _locally_linear(draft, gate="SoftAssignment", width=N_FEATURES, n_outputs=1,
     elif gate == "ReconstructionCodes":
         fields |= {"ridge": 1e-2}
     weights, biases = draft.floats(5, width, n_outputs), draft.floats(5, n_outputs)
-    return part("LocallyLinear", gate=part(gate, **fields), weights=weights, biases=biases)
+    return part(
+        "LocallyLinear", gate=part(gate, **fields), weights=weights, biases=biases, intercept=None
+    )
 
 
 def _tree(draft, node_gate="TanhNode", depth=2, n_outputs=1, n_components=None):
     projection = n_components and draft.floats(n_components, N_FEATURES + 1)
     width = (n_components or N_FEATURES) + 1
     n_inner, n_nodes = 2**depth - 1, 2 ** (depth + 1) - 1
-    is_leafy, composes = node_gate == "IndicatorNode", node_gate == "CompositionalNode"
-    return part(
+    made = part(
         "TreePath",
-        splits=draft.floats(n_nodes if composes else n_inner, width),
+        splits=draft.floats(n_nodes if node_gate == "CompositionalNode" else n_inner, width),
         slopes=draft.floats(n_nodes if node_gate == "TanhNode" else 0, width),
-        weights=draft.floats(2**depth if is_leafy else n_nodes, n_outputs, width),
+        weights=draft.floats(n_nodes, n_outputs, width),
         intercept=draft.floats(n_outputs),
         node_gate=part(node_gate, **({"sigma": 1.25} if node_gate == "TanhNode" else {})),
-        projection=projection,
+    )
+    if projection is None:
+        return made
+    return part("Mapped", map=part("Affine", matrix=projection), predictor=made)
+
+
+def _leaves(draft, depth=2, n_outputs=1):
+    return part(
+        "TreeLeaves",
+        splits=draft.floats(2**depth - 1, N_FEATURES + 1),
+        weights=draft.floats(2**depth, n_outputs, N_FEATURES + 1),
+        intercept=draft.floats(n_outputs),
     )
 
 
 def _forest(draft):
-    return part("TreeForest", trees=items(_tree(draft), _tree(draft, depth=1)))
+    return part("Mean", predictors=items(_tree(draft), _tree(draft, depth=1)))
 
 
 def _conformal(draft, profile="gaussian", per_feature=False):
@@ -238,6 +248,7 @@ def _expansion(draft, *kernels, n_outputs=3, n_support=4, width=N_FEATURES, n_fe
         coefficients=draft.floats(len(kernels), n_support, n_outputs),
         biases=draft.floats(n_outputs),
         n_features=n_features,
+        owners=None,
     )
 
 
@@ -258,7 +269,7 @@ def _sparse_expansion(draft):
 
 def _components(draft, n_components=4):
     return part(
-        "ComponentScores",
+        "KernelExpansion",
         kernels=items(GAUSSIAN, LINEAR),
         owners=items(*(q % 2 for q in range(n_components))),
         support=draft.floats(5, N_FEATURES),
@@ -296,15 +307,21 @@ GATES = {
 
 
 def _gated_expansion(draft, gate="Softmax"):
-    return part("GatedExpansion", gate=GATES[gate](draft), components=_components(draft), bias=0.3)
+    return _blend(draft, GATES[gate](draft))
+
+
+def _blend(draft, gate, bias=0.3, activation="identity"):
+    components = _components(draft)
+    fields = {"components": components, "bias": bias, "activation": activation}
+    return part("GatedExpansion", gate=gate, **fields)
 
 
 def _gated_vote(draft):
-    return part("GatedVote", gate=GATES["SoftmaxOf"](draft), components=_components(draft))
+    return _blend(draft, GATES["SoftmaxOf"](draft), 0.0, "tanh")
 
 
 def _selected(draft):
-    return part("SelectedSum", components=_components(draft), n_selected=2, bias=-0.1)
+    return _blend(draft, part("TopAndBottom", count=2), -0.1)
 
 
 def _gated_rows(draft):
@@ -312,13 +329,14 @@ def _gated_rows(draft):
     kernel = part("PairwiseNormalizedSum", kernels=kernels, n_features=N_FEATURES)
     made = _expansion(draft, kernel, n_outputs=1, width=N_FEATURES + 4)
     draft.arrays[made["fields"]["support"]["number"]][:, N_FEATURES:] = 0.5  # gates are positive
-    return part("ExpansionOfGatedRows", gate=GATES["Softmax"](draft), expansion=made)
+    seen = part("WithGates", gate=GATES["Softmax"](draft), n_features=N_FEATURES)
+    return part("Mapped", map=seen, predictor=made)
 
 
 def _gated_linear(draft):
-    weights, biases = draft.floats(N_FEATURES, 4), draft.floats(4)
-    gate = GATES["Rounded"](draft)
-    return part("GatedLinear", gate=gate, weights=weights, biases=biases, bias=0.2)
+    weights, biases = draft.floats(4, N_FEATURES, 1), draft.floats(4, 1)
+    gate, intercept = GATES["Rounded"](draft), draft.floats(1)
+    return part("LocallyLinear", gate=gate, weights=weights, biases=biases, intercept=intercept)
 
 
 def _stacked(draft):
@@ -327,7 +345,7 @@ def _stacked(draft):
     )
 
 
-_FEATURES = ("TanhNode", "CompositionalNode", "IndicatorNode")
+_FEATURES = ("TanhNode", "CompositionalNode")
 _PROFILES = ("exponential", "gaussian", "linear", "square")
 MODELS = {
     "soft anchors": _locally_linear,
@@ -337,6 +355,8 @@ MODELS = {
     "constants around anchors": partial(_locally_linear, width=0),
     **{f"tree of {kind}": partial(_tree, node_gate=kind, n_outputs=3) for kind in _FEATURES},
     **{f"tree of one node, {kind}": partial(_tree, node_gate=kind, depth=0) for kind in _FEATURES},
+    "tree with leaves": partial(_leaves, n_outputs=3),
+    "tree of one leaf": partial(_leaves, depth=0),
     "tree of projected rows": partial(_tree, n_components=2),
     "forest": _forest,
     **{

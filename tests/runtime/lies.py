@@ -20,14 +20,17 @@ _NO_ARRAYS = (
 )  # fmt: skip
 _NO_PARTS = (None, 1, "Linear", [], items(), part("Unheard"), part("linear"), {"$": "part"}, {})
 
-_COUNTS = {"n_neighbors", "n_selected", "count", "n_features"}
+_COUNTS = {"n_neighbors", "count", "n_features"}
 _PLACES = {"columns", "owners"}
 _NOT_NEGATIVE = {"ridge", "gamma", "coef0", "width", "factor", "margin", "scale"}
-_OPTIONAL = {"metric", "projection"}
+_OPTIONAL = {"metric", "intercept"}
 # Compiled code takes all arrays of these in one precision.
 _ONE_PRECISION = {
     "LocallyLinear", "SoftAssignment", "InverseDistance", "ReconstructionCodes", "TreePath",
+    "TreeLeaves", "Affine",
 }  # fmt: skip
+
+_ANY_PRECISION = ("LocallyLinear", "intercept")
 
 
 def lies(header, arrays):
@@ -67,11 +70,13 @@ def _lies_at(path, kind, value, arrays):
         yield from _values(path, (None, 0, 1, 1.0, "true", _NAN))
     elif isinstance(value, str):
         yield from _values(path, (None, 0, "", value.upper(), [value], items(value)))
+    elif value is None:
+        return
     elif name in _COUNTS:
         yield from _values(path, (*_NO_COUNTS, 0, float(value)))
     elif name in _PLACES:
         yield from _values(path, (*_NO_COUNTS, float(value)))
-    elif value is not None:
+    else:
         is_bounded = name in _NOT_NEGATIVE or (kind, name) == ("SoftAssignment", "sharpness")
         yield from _values(path, (*_NO_NUMBERS, -0.5) if is_bounded else _NO_NUMBERS)
 
@@ -126,7 +131,7 @@ def _about_array(path, kind, name, array):
     if array.dtype.kind == "f":
         made["whole numbers"] = lambda a: a.astype(np.int64)
         made["booleans"] = lambda a: a > 0
-        if array.size and kind in _ONE_PRECISION:
+        if array.size and kind in _ONE_PRECISION and (kind, name) != _ANY_PRECISION:
             made["another precision"] = lambda a: a.astype(np.float32)
         if array.size:
             made |= {str(value): _with_value(value) for value in (np.nan, np.inf, -np.inf)}

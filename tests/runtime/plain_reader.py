@@ -16,7 +16,7 @@ def read(data):
     """The header with its arrays in place, as a dictionary."""
     assert data[:8] == b"\x89NLM\r\n\x1a\n"
     version, _, length = struct.unpack_from("<IIQ", data, 8)
-    assert version in (1, 2, 3)
+    assert version == 3
     header = json.loads(data[24 : 24 + length].decode("utf-8"))
     arrays = [_array(data, entry) for entry in header.pop("arrays")]
     return _filled(header, arrays)
@@ -161,16 +161,8 @@ def _filled(value, arrays):
     if mark == "csr":
         return _dense(value["shape"], *(_filled(value[name], arrays) for name in _CSR))
     assert mark == "object"
-    kind = _NOW.get(value["kind"], value["kind"])
-    parts = {_NOW.get(name, name): _filled(item, arrays) for name, item in value["fields"].items()}
-    return SimpleNamespace(kind=kind, **parts)
-
-
-# Names of kinds and fields in files of versions 1 and 2.
-_NOW = {
-    "TanhFeature": "TanhNode", "CompositionalFeature": "CompositionalNode",
-    "IndicatorFeature": "IndicatorNode", "feature": "node_gate", "centres": "centers",
-}  # fmt: skip
+    parts = {name: _filled(item, arrays) for name, item in value["fields"].items()}
+    return SimpleNamespace(kind=value["kind"], **parts)
 
 
 _CSR = ("data", "indices", "indptr")
@@ -200,8 +192,9 @@ def _square(a, b, metric=None):
 
 
 def _locally_linear(part, x):
-    total = [0.0] * len(part.biases[0])
-    for j, share in _codes(part.gate, x):
+    total = list(part.intercept or [0.0] * len(part.biases[0]))
+    is_sparse = hasattr(part.gate, "anchors")
+    for j, share in _codes(part.gate, x) if is_sparse else enumerate(_gate(part.gate, x)):
         for o, bias in enumerate(part.biases[j]):
             models = part.weights[j]
             total[o] += share * (bias + math.fsum(x[d] * models[d][o] for d in range(len(models))))
@@ -243,28 +236,38 @@ def _solved(matrix, right):
 
 
 def _tree_path(part, x):
-    if part.projection is not None:
-        x = [_dot(direction, [*x, 1.0]) for direction in part.projection]
-    z, kind = [*x, 1.0], part.node_gate.kind
-    n_inner = len(part.weights) - 1 if kind == "IndicatorNode" else len(part.weights) // 2
-    total, node, above = list(part.intercept), 0, 1.0
+    z, node, above, total = [*x, 1.0], 0, 1.0, list(part.intercept)
     while True:
-        if kind == "TanhNode":
+        if part.node_gate.kind == "TanhNode":
             above = math.tanh(part.node_gate.sigma * _dot(part.slopes[node], z))
-        elif kind == "CompositionalNode":
+        else:
             above = math.tanh(above * _dot(part.splits[node], z))
-        if kind != "IndicatorNode":
-            total = [t + above * _dot(w, z) for t, w in zip(total, part.weights[node])]
-        if node >= n_inner:
-            break
-        node = 2 * node + (1 if _dot(part.splits[node], z) > 0 else 2)
-    if kind == "IndicatorNode":
-        total = [t + _dot(w, z) for t, w in zip(total, part.weights[node - n_inner])]
-    return total
+        total = [t + above * _dot(w, z) for t, w in zip(total, part.weights[node])]
+        if node >= len(part.weights) // 2:
+            return total
+        node = _child(part, node, z)
 
 
-def _forest(part, x):
-    found = [_score(tree, x) for tree in part.trees]
+def _tree_leaves(part, x):
+    z, node = [*x, 1.0], 0
+    while node < len(part.weights) - 1:
+        node = _child(part, node, z)
+    leaf = part.weights[node - len(part.weights) + 1]
+    return [b + _dot(w, z) for b, w in zip(part.intercept, leaf)]
+
+
+def _child(part, node, z):
+    return 2 * node + (1 if _dot(part.splits[node], z) > 0 else 2)
+
+
+def _mapped(part, x):
+    if part.map.kind == "WithGates":
+        return _score(part.predictor, [*x, *_gate(part.map.gate, x)])
+    return _score(part.predictor, [_dot(row, [*x, 1.0]) for row in part.map.matrix])
+
+
+def _mean(part, x):
+    found = [_score(one, x) for one in part.predictors]
     return [math.fsum(column) / len(found) for column in zip(*found)]
 
 
@@ -289,6 +292,11 @@ _PROFILES = {
 
 
 def _expansion(part, x):
+    if part.owners is not None:
+        return [
+            bias + math.fsum(c * _kernel(part.kernels[m], x, z) for c, z in zip(own, part.support))
+            for m, own, bias in zip(part.owners, part.coefficients, part.biases)
+        ]
     total = list(part.biases)
     for kernel, table in zip(part.kernels, part.coefficients):
         for row, coefficients in zip(part.support, table):
@@ -297,38 +305,24 @@ def _expansion(part, x):
     return total
 
 
-def _component_scores(part, x):
-    return [
-        bias + math.fsum(c * _kernel(part.kernels[m], x, row) for c, row in zip(own, part.support))
-        for m, own, bias in zip(part.owners, part.coefficients, part.biases)
-    ]
-
-
-def _selected(part, x):
-    ordered = sorted(_score(part.components, x))
-    chosen = ordered[: part.n_selected] + ordered[-part.n_selected :]
-    return [0.5 * math.fsum(chosen) + part.bias]
-
-
-def _gated_linear(part, x):
-    local = [_dot(x, column) + b for column, b in zip(zip(*part.weights), part.biases)]
-    return [_dot(_gate(part.gate, x), local) + part.bias]
+def _gated_expansion(part, x):
+    scores = _score(part.components, x)
+    if part.gate.kind == "TopAndBottom":
+        ordered, n = sorted(scores), part.gate.count
+        return [0.5 * math.fsum(ordered[:n] + ordered[-n:]) + part.bias]
+    answers = [math.tanh(f) for f in scores] if part.activation == "tanh" else scores
+    return [_dot(_gate(part.gate, x), answers) + part.bias]
 
 
 _PREDICTORS = {
     "LocallyLinear": _locally_linear,
     "TreePath": _tree_path,
-    "TreeForest": _forest,
+    "TreeLeaves": _tree_leaves,
     "ConformalLinear": _conformal,
     "KernelExpansion": _expansion,
-    "ComponentScores": _component_scores,
-    "GatedExpansion": lambda p, x: [_dot(_gate(p.gate, x), _score(p.components, x)) + p.bias],
-    "GatedVote": lambda p, x: [
-        _dot(_gate(p.gate, x), [math.tanh(f) for f in _score(p.components, x)])
-    ],
-    "SelectedSum": _selected,
-    "ExpansionOfGatedRows": lambda p, x: _score(p.expansion, [*x, *_gate(p.gate, x)]),
-    "GatedLinear": _gated_linear,
+    "GatedExpansion": _gated_expansion,
+    "Mapped": _mapped,
+    "Mean": _mean,
     "Stacked": lambda p, x: [f for output in p.outputs for f in _score(output, x)],
 }
 

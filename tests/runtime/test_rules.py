@@ -56,26 +56,25 @@ def test_a_predictor_is_no_plain_value(value):
     refused("gated linear", lambda header, arrays: header.update(predictor=value), "unknown kind")
 
 
-@in_one_test("kind", ["ComponentScores", "Softmax", "SoftAssignment", "TanhNode"])
+@in_one_test("kind", ["Affine", "Softmax", "SoftAssignment", "TanhNode"])
 def test_parts_of_a_predictor_are_no_predictors(kind):
     refused("gated linear", lambda header, arrays: header["predictor"].update(kind=kind), kind)
 
 
 @pytest.mark.parametrize("count", [5, 7, 15, 2**20 - 1])
-@pytest.mark.parametrize("node_gate", ["TanhNode", "CompositionalNode", "IndicatorNode"])
-def test_a_tree_has_exactly_the_splits_of_its_nodes(node_gate, count):
+@pytest.mark.parametrize("kind", ["of TanhNode", "of CompositionalNode", "with leaves"])
+def test_a_tree_has_exactly_the_splits_of_its_nodes(kind, count):
     """A walk that finds more splits than there are leaves would leave the leaves' memory."""
-    wanted = 7 if node_gate == "CompositionalNode" else 3
+    wanted = 7 if kind == "of CompositionalNode" else 3
     if count != wanted:
         splits = np.zeros((count, crafted.N_FEATURES + 1))
-        refused(f"tree of {node_gate}", put_array("splits", splits), "splits")
+        refused(f"tree {kind}", put_array("splits", splits), "splits")
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])
-@pytest.mark.parametrize("node_gate", ["CompositionalNode", "IndicatorNode"])
-def test_a_tree_without_slopes_has_none(node_gate, count):
+def test_a_tree_without_slopes_has_none(count):
     slopes = np.zeros((count, crafted.N_FEATURES + 1))
-    refused(f"tree of {node_gate}", put_array("slopes", slopes), "slopes")
+    refused("tree of CompositionalNode", put_array("slopes", slopes), "slopes")
 
 
 @pytest.mark.parametrize("n_nodes", [0, 2, 4, 5, 6, 8])
@@ -85,7 +84,7 @@ def test_a_tree_is_complete(n_nodes):
             put_array(name, np.zeros(shape))(header, arrays)
         put_array("splits", np.zeros((n_nodes // 2, 4)))(header, arrays)
 
-    refused("tree of TanhNode", edit, "no nodes|not complete")
+    refused("tree of TanhNode", edit, "not complete")
 
 
 @pytest.mark.parametrize("value", [1.0 + 1e-9, 2.0, -0.1])
@@ -123,14 +122,14 @@ def test_a_gate_has_as_many_values_as_there_are_components():
         for name in ("directions", "offsets"):
             put_array("gate", "gate", name, lambda array: array[:3])(header, arrays)
 
-    refused("gated linear", edit, "gate and models differ")
+    refused("gated linear", edit, "weights")
 
 
 @pytest.mark.parametrize("n_features, n_kernels", [(2, 4), (4, 4), (0, 7), (-1, 8), (7, 0), (3, 3)])
 def test_a_pairwise_sum_has_a_gate_for_each_kernel_beside_its_features(n_features, n_kernels):
     listed = items(*[crafted.LINEAR] * n_kernels)
     kernel = part("PairwiseNormalizedSum", kernels=listed, n_features=n_features)
-    refused("gated rows", put("expansion", "kernels", 0, kernel), "inconsistent|n_features")
+    refused("gated rows", put("predictor", "kernels", 0, kernel), "inconsistent|n_features")
 
 
 def test_sums_and_expansions_have_kernels():
@@ -146,37 +145,25 @@ def test_sums_and_expansions_have_kernels():
 
 def test_a_forest_is_of_trees_with_the_same_outputs():
     def edit(header, arrays):
-        tree = header["predictor"]["fields"]["trees"]["items"][0]["fields"]
+        tree = header["predictor"]["fields"]["predictors"]["items"][0]["fields"]
         shape = arrays[tree["weights"]["number"]].shape
-        put_array("trees", 0, "weights", np.zeros((shape[0], 2, shape[2])))(header, arrays)
-        put_array("trees", 0, "intercept", np.zeros(2))(header, arrays)
+        put_array("predictors", 0, "weights", np.zeros((shape[0], 2, shape[2])))(header, arrays)
+        put_array("predictors", 0, "intercept", np.zeros(2))(header, arrays)
 
-    refused("forest", edit, "trees differ")
+    refused("forest", edit, "parts differ")
 
 
 def test_a_forest_is_of_trees_in_one_precision():
     def edit(header, arrays):
         for name in ("splits", "slopes", "weights", "intercept"):
-            put_array("trees", 0, name, lambda array: array.astype(np.float32))(header, arrays)
+            put_array("predictors", 0, name, lambda array: array.astype(np.float32))(header, arrays)
 
     refused("forest", edit, "several types")
 
 
 def test_a_forest_holds_trees_only():
     other = make("gated linear")[0]["predictor"]
-    refused("forest", put("trees", 0, other), "predictor of the unknown kind 'GatedLinear'")
-
-
-def test_components_are_no_expansion_and_an_expansion_no_components():
-    expansion, expansion_arrays = make("two kernels")
-    components = make("selected components")[0]["predictor"]["fields"]["components"]
-
-    def edit(header, arrays):
-        arrays[:] = expansion_arrays
-        put("components", expansion["predictor"])(header, arrays)
-
-    refused("selected components", edit, "KernelExpansion")
-    refused("gated rows", put("expansion", components), "ComponentScores")
+    refused("forest", put("predictors", 0, other), "predictor of the unknown kind 'LocallyLinear'")
 
 
 def test_stacked_parts_have_one_output_each():

@@ -128,7 +128,7 @@ def test_rows_far_from_all_anchors_are_answered(name, rows):
 
 
 def test_a_row_on_a_split_goes_to_the_second_child():
-    header, arrays = make("tree of IndicatorNode")
+    header, arrays = make("tree with leaves")
     crafted.array_at(header, arrays, "splits")[:] = 0.0
     leaf = crafted.array_at(header, arrays, "weights")[-1, :, -1]
     intercept = crafted.array_at(header, arrays, "intercept")

@@ -57,7 +57,7 @@ def test_parameters_get_their_new_names_or_go(key, new):
     header = {"method": method or "LDKLClassifier", "parameters": parameters((name, 7), ("C", 1.0))}
     member = copy.deepcopy(header)
     header["members"] = [member]
-    upgrade(header)
+    upgrade(header, [])
     wanted = parameters(("C", 1.0)) if new is None else parameters((new, 7), ("C", 1.0))
     assert header["parameters"] == member["parameters"] == wanted
 
@@ -65,7 +65,7 @@ def test_parameters_get_their_new_names_or_go(key, new):
 @pytest.mark.parametrize(("key", "new"), VALUES.items(), ids=str)
 def test_values_get_their_new_names(key, new):
     header = {"method": "SimpleMKLClassifier", "parameters": parameters(key, ("other", key[1]))}
-    upgrade(header)
+    upgrade(header, [])
     assert header["parameters"] == parameters((key[0], new), ("other", key[1]))
 
 
@@ -82,7 +82,7 @@ def parameters(*items):
     ])  # fmt: skip
 def test_what_is_described_wrongly_is_left_to_the_rules(header):
     before = copy.deepcopy(header)
-    upgrade(header)
+    upgrade(header, [])
     assert header == before
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import reference.codes
 from nearlinear.kernels.conformal import PROFILES
-from nearlinear.predictors.tree_path import TreePath
+from nearlinear.predictors.combined import tree_predictor
 from nearlinear.runtime.preparation import Preparation
 from nearlinear.single_row import passes as row_passes
 from nearlinear.single_row.preparation import preparing
@@ -240,7 +240,7 @@ def test_a_path_row_follows_the_formula(kind, dtype, n_outputs, depth):
 def test_a_leaf_row_follows_the_formula(dtype, n_outputs, depth):
     model = make_tree("indicator", depth, n_outputs, dtype=dtype)
     intercept = np.array([0.4, -1.5, 2.5], dtype=dtype)[:n_outputs]
-    leaves = TreePath.of(
+    leaves = tree_predictor(
         model.splits, model.slopes, model.weights, intercept, model.node_gate
     ).weights
     X = np.ascontiguousarray(make_rows(n_rows=20, dtype=dtype)[0][:, :-1])

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import small_predictors
+from small_predictors import machines, selected_sum
 
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import GaussianGate, Rounded, Sigmoid, Softmax
 from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.kernels import Gaussian, Linear
 from nearlinear.kernels.conformal import PROFILES
-from nearlinear.predictors.component_scores import ComponentScores
+from nearlinear.predictors.combined import Mean, Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
-from nearlinear.predictors.gated import GatedExpansion, GatedLinear, GatedVote, SelectedSum, Stacked
+from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
-from nearlinear.predictors.tree_forest import TreeForest
-from nearlinear.predictors.tree_path import TreePath
 from nearlinear.runtime.preparation import Preparation
 from nearlinear.single_row.scorer import RowScorer
 from reference.tree_problem import make_tree
@@ -52,7 +52,7 @@ def tree(kind, depth=2, n_seen=N_FEATURES):
         intercept = np.array([0.4, -1.5, 2.5], dtype=dtype)[:n_outputs]
         arrays = model.splits, model.slopes, model.weights, intercept, model.node_gate
         projection = np.random.default_rng(2).standard_normal((n_seen, N_FEATURES + 1))
-        return TreePath.of(
+        return tree_predictor(
             *arrays, projection=None if n_seen == N_FEATURES else projection.astype(dtype)
         )
 
@@ -60,7 +60,7 @@ def tree(kind, depth=2, n_seen=N_FEATURES):
 
 
 def forest(dtype, n_outputs):
-    return TreeForest(tuple(tree("tanh")(dtype, n_outputs, seed) for seed in range(3)))
+    return Mean(tuple(tree("tanh")(dtype, n_outputs, seed) for seed in range(3)))
 
 
 def fading(profile, per_feature):
@@ -97,7 +97,7 @@ def gated_linear(gate):
         rng = np.random.default_rng(n_components)
         weights = rng.standard_normal((N_FEATURES, n_components)).astype(dtype)
         biases = rng.standard_normal(n_components).astype(dtype)
-        return GatedLinear(gate(rng, n_components), weights, biases, 0.7)
+        return small_predictors.gated_linear(gate(rng, n_components), weights, biases, 0.7)
 
     return stacked(make)
 
@@ -118,7 +118,7 @@ def gaussian(rng, n_components):
 
 def components(dtype, n_components):
     rng = np.random.default_rng(n_components)
-    return ComponentScores(
+    return machines(
         (Gaussian(0.4), Linear()),
         tuple(q % 2 for q in range(n_components)),
         rng.standard_normal((10, N_FEATURES)).astype(dtype),
@@ -135,11 +135,11 @@ def gated_expansion(dtype, n_components):
 
 def vote(dtype, n_components):
     gate = softmax(np.random.default_rng(n_components), n_components)
-    return GatedVote(gate, components(dtype, n_components))
+    return small_predictors.vote(gate, components(dtype, n_components))
 
 
 def selection(dtype, n_components):
-    return SelectedSum(components(dtype, n_components), 1, 0.7)
+    return selected_sum(components(dtype, n_components), 1, 0.7)
 
 
 def expansion(dtype, n_outputs):

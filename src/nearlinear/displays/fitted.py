@@ -12,7 +12,7 @@ from ..kernels.composite import Scaled
 from ..kernels.gated_grams import with_gates
 from ..predictors.combined import Mapped, Mean, Stacked, tree_and_projection
 from ..predictors.conformal_linear import ConformalLinear
-from ..predictors.gated_expansion import GatedExpansion
+from ..predictors.gated_expansion import GatedExpansion, reads_scores
 from ..predictors.locally_linear import LocallyLinear
 from ..predictors.tree_leaves import TreeLeaves
 from ..predictors.tree_path import TreePath
@@ -162,7 +162,11 @@ def _last_of(model):
 
 
 def _has_gate(machine):
-    return hasattr(machine, "gate_") and isinstance(getattr(machine, "predictor_", None), _GATED)
+    """A gate of rows, that is."""
+    predictor = getattr(machine, "predictor_", None)
+    is_gated = hasattr(machine, "gate_") and isinstance(predictor, _GATED)
+    first = predictor.outputs[0] if isinstance(predictor, Stacked) else predictor
+    return is_gated and not reads_scores(getattr(first, "gate", None))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import numpy as np
 KINDS = {
     "TanhFeature": "TanhNode",
     "CompositionalFeature": "CompositionalNode",
-    "IndicatorFeature": "IndicatorNode",
 }
 # Fields of kinds, which have their new names here.
 FIELDS = {
@@ -100,7 +99,7 @@ def _tree_path(old, arrays):
     node_gate = old["node_gate"]
     name = node_gate.get("kind") if isinstance(node_gate, dict) else None
     kind, fields = "TreePath", old
-    if name in ("IndicatorFeature", "IndicatorNode"):
+    if name == "IndicatorFeature":
         kind = "TreeLeaves"
         fields = {name: old[name] for name in ("splits", "weights", "intercept")}
     if projection is None:

@@ -435,8 +435,8 @@ def test_sparse_rows_learn_as_dense_ones(data, method, settings):
 def test_single_precision_rows_stay_so(data, method, settings):
     X, y = data[0].astype(np.float32), data[1]
     model = make(method, tol=1e-3, **settings).fit(X, y)
-    arrays = model.predictor_.to_arrays()
-    assert arrays["support"].dtype == arrays["coefficients"].dtype == np.float32
+    machine = getattr(model.predictor_, "components", None) or model.predictor_.predictor
+    assert machine.support.dtype == machine.coefficients.dtype == np.float32
     assert model.decision_function(data[0]).dtype == np.float32
 
 

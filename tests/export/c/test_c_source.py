@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
 
 import nearlinear
 from nearlinear.export.c.literals import CSourceError, float_literals, string_literal
@@ -38,20 +39,11 @@ from nearlinear.kernels import (
     bank,
 )
 from nearlinear.kernels.composite import PairwiseNormalizedSum
-from nearlinear.predictors.component_scores import ComponentScores
+from nearlinear.predictors.combined import Mean, Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
-from nearlinear.predictors.gated import (
-    ExpansionOfGatedRows,
-    GatedExpansion,
-    GatedLinear,
-    GatedVote,
-    SelectedSum,
-    Stacked,
-)
+from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
-from nearlinear.predictors.tree_forest import TreeForest
-from nearlinear.predictors.tree_path import TreePath
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc compiles the sources")
 FLAGS = [
@@ -208,12 +200,11 @@ def locally_linear(gate, width=D):
 
 def tree(feature, n_outputs=2, projected=False, seed=0):
     width = 4 if projected else D + 1
-    n_nodes = 8 if feature.name == "indicator" else 15
     n_splits = 15 if feature.name == "compositional" else 7
     draw = numbers(seed)
-    return TreePath(
+    return tree_predictor(
         draw((n_splits, width)), draw((15 if feature.name == "tanh" else 0, width)),
-        draw((n_nodes, n_outputs, width)), draw(n_outputs), feature,
+        draw((15, n_outputs, width)), draw(n_outputs), feature,
         draw((3, D + 1)) if projected else None,
     )  # fmt: skip
 
@@ -234,7 +225,7 @@ def expansion(*kernels, n_outputs=2):
 
 def components():
     kernels = (Gaussian(0.2), Scaled(Polynomial(2, 0.1, 1.0), 0.5))
-    return ComponentScores(
+    return machines(
         kernels, (0, 1, 0, 1), numbers()((12, D)), numbers(1)((4, 12)), numbers(2)(4), D
     )
 
@@ -244,9 +235,9 @@ def gated_rows():
     rows = numbers(2)((10, D))
     kernel = PairwiseNormalizedSum((Gaussian(0.2), UnitDiagonal(Polynomial(2, 0.3, 1.0))), D)
     machine = KernelExpansion(
-        (kernel,), np.hstack([rows, gate(rows)]), numbers(3)((1, 10, 1)), numbers(4)(1), D + 2
+        (kernel,), np.hstack([rows, gate(rows)]), numbers(3)((1, 10, 1)), numbers(4)(1), D
     )
-    return ExpansionOfGatedRows(gate, machine)
+    return on_gated_rows(gate, machine)
 
 
 DIRECTIONS, OFFSETS = numbers(5)((4, D)), numbers(6)(4)
@@ -272,7 +263,7 @@ KINDS = {
     "compositional": tree(CompositionalNode()),
     "indicator": tree(IndicatorNode(), n_outputs=1),
     "projected": tree(TanhNode(), projected=True),
-    "forest": TreeForest(tuple(tree(TanhNode(), seed=seed) for seed in range(3))),
+    "forest": Mean(tuple(tree(TanhNode(), seed=seed) for seed in range(3))),
     "linear": expansion(Linear(), n_outputs=1),
     "polynomial": expansion(Polynomial(3, 0.2, 1.0)),
     "on columns": expansion(OnColumns(Gaussian(0.4), (3, 1))),
@@ -287,15 +278,15 @@ KINDS = {
         WeightedSum((Gaussian(0.3), Scaled(Linear(), 0.1), UnitDiagonal(Linear())), (1.0, 2.0, 0.5))
     ),
     "wide": expansion(Scaled(Gaussian(1e-4), 5e3), Gaussian(0.5)),
-    "vote": GatedVote(SOFT, components()),
-    "selected": SelectedSum(components(), 3, 0.3),
-    "linear models": GatedLinear(SOFT, numbers(8)((D, 4)), numbers(9)(4), 0.4),
+    "vote": vote(SOFT, components()),
+    "selected": selected_sum(components(), 3, 0.3),
+    "linear models": gated_linear(SOFT, numbers(8)((D, 4)), numbers(9)(4), 0.4),
     "gated rows": gated_rows(),
     "stacked": Stacked(
         (
-            GatedVote(SOFT, components()),
-            SelectedSum(components(), 2, 0.1),
-            SelectedSum(components(), 3, 0.2),
+            vote(SOFT, components()),
+            selected_sum(components(), 2, 0.1),
+            selected_sum(components(), 3, 0.2),
         )
     ),
     **{f"gate: {name}": GatedExpansion(gate, components(), 0.2) for name, gate in GATES.items()},
@@ -552,7 +543,7 @@ def test_tables_grow_with_the_model_and_code_does_not(moons, tmp_path):
 
 
 def test_outputs_that_are_built_alike_share_their_code(tmp_path):
-    outputs = [SelectedSum(components(), 2, 0.1 * number) for number in range(9)]
+    outputs = [selected_sum(components(), 2, 0.1 * number) for number in range(9)]
     few, many = (to_c(holding(Stacked(tuple(outputs[:n])), D), tmp_path / str(n)) for n in (3, 9))
     assert few.code_bytes == many.code_bytes
 
@@ -659,12 +650,12 @@ REFUSED = {
     "another UnitDiagonal": expansion(
         UnitDiagonal(WeightedSum((UnitDiagonal(Linear()), Gaussian(0.1)), (1.0, 1.0)))
     ),
-    "sees rows through a function": GatedLinear(
+    "sees rows through a function": gated_linear(
         Viewing(Softmax(DIRECTIONS, OFFSETS), np.tanh), numbers()((D, 4)), numbers()(4), 0.0
     ),
     "holds a function": GatedExpansion(SoftmaxOf(lambda X: X[:, :4]), components(), 0.0),
     "too large for float32": expansion(Scaled(Linear(), 1e300)),
-    "sums with unit diagonals": ExpansionOfGatedRows(
+    "sums with unit diagonals": on_gated_rows(
         SOFT,
         replace(
             expansion(Linear()),

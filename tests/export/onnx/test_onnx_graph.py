@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
 
 import nearlinear
 from nearlinear.export.onnx import builder as onnx_builder
@@ -36,20 +37,11 @@ from nearlinear.kernels import (
 )
 from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.gated_grams import with_gates
-from nearlinear.predictors.component_scores import ComponentScores
+from nearlinear.predictors.combined import Mean, Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
-from nearlinear.predictors.gated import (
-    ExpansionOfGatedRows,
-    GatedExpansion,
-    GatedLinear,
-    GatedVote,
-    SelectedSum,
-    Stacked,
-)
+from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
-from nearlinear.predictors.tree_forest import TreeForest
-from nearlinear.predictors.tree_path import TreePath
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -294,7 +286,7 @@ def random(*shape):
 def of_components(owners=(1, 0, 1), n_support=9):
     kernels, support = (Gaussian(0.3), Linear()), random(n_support, D)
     numbers = random(len(owners), n_support), random(len(owners))
-    return ComponentScores(kernels, owners, support, *numbers, D)
+    return machines(kernels, owners, support, *numbers, D)
 
 
 def softmax_gate(n_features=D, n_components=3):
@@ -349,7 +341,7 @@ def tree(feature, depth, n_outputs, projection=None):
     n_nodes, width = 2 ** (depth + 1) - 1, (D if projection is None else len(projection)) + 1
     n_splits, n_slopes = feature.direction_rows(n_nodes)
     parts = random(n_splits, width), random(n_slopes, width), random(n_nodes, n_outputs, width)
-    return TreePath.of(*parts, random(n_outputs), feature, projection)
+    return tree_predictor(*parts, random(n_outputs), feature, projection)
 
 
 def conformal(profile, per_feature):
@@ -364,7 +356,7 @@ def gated_rows(n_support=9):
     gate, support = Clipped(of_components(owners=(0, 1)), 0.1), random(n_support, D)
     kernel = PairwiseNormalizedSum((Gaussian(0.4), Scaled(Linear(), 0.3)), D)
     numbers = random(1, n_support, 1), random(1)
-    return ExpansionOfGatedRows(
+    return on_gated_rows(
         gate, KernelExpansion((kernel,), with_gates(support, gate(support)), *numbers, D)
     )
 
@@ -388,7 +380,7 @@ PREDICTORS = {
         for depth, n_outputs in ((0, 1), (1, 1), (4, 1), (3, 5))
     },
     "tree on a projection": tree(TanhNode(), 3, 1, random(2, D + 1)),
-    "forest": TreeForest(tuple(tree(TanhNode(), 2, 3) for _ in range(3))),
+    "forest": Mean(tuple(tree(TanhNode(), 2, 3) for _ in range(3))),
     **{
         f"{profile} profile{', each' * each}": conformal(profile, each)
         for profile in ("exponential", "gaussian", "linear", "square")
@@ -402,14 +394,14 @@ PREDICTORS = {
     "no support": kernel_sum([Gaussian(0.4)], random(0, D)),
     "no component": GatedExpansion(softmax_gate(), of_components(n_support=0), 0.4),
     "kernels in another order": GatedExpansion(softmax_gate(), of_components(), 0.4),
-    **{f"{name} gate": GatedLinear(g, random(D, 3), random(3), 0.4) for name, g in GATES.items()},
-    "vote": GatedVote(softmax_gate(), of_components()),
-    "selection": SelectedSum(of_components(owners=(1, 0, 0, 1, 1)), 2, 0.4),
+    **{f"{name} gate": gated_linear(g, random(D, 3), random(3), 0.4) for name, g in GATES.items()},
+    "vote": vote(softmax_gate(), of_components()),
+    "selection": selected_sum(of_components(owners=(1, 0, 0, 1, 1)), 2, 0.4),
     "rows with gates": gated_rows(),
     "stack": Stacked(
         (
-            GatedVote(softmax_gate(), of_components()),
-            GatedLinear(softmax_gate(), random(D, 3), random(3), 0.4),
+            vote(softmax_gate(), of_components()),
+            gated_linear(softmax_gate(), random(D, 3), random(3), 0.4),
             gated_rows(),
         )
     ),
@@ -417,7 +409,7 @@ PREDICTORS = {
 FACES = {
     "LocallyLinear": "LLSVMClassifier",
     "TreePath": "LDKLClassifier",
-    "TreeForest": "LDKLClassifier",
+    **dict.fromkeys(("TreeLeaves", "Mean"), "LDKLClassifier"),
     "ConformalLinear": "MLLKMClassifier",
     "KernelExpansion": "SimpleMKLClassifier",
 }
@@ -608,7 +600,7 @@ def test_classes_of_the_user_are_no_kinds_of_ours():
 
     gate = Softmax(random(3, D), random(3))
     with pytest.raises(OnnxExportError, match="Softmax is no kind of nearlinear"):
-        to_onnx(model_of(GatedLinear(gate, random(D, 3), random(3), 0.4)))
+        to_onnx(model_of(gated_linear(gate, random(D, 3), random(3), 0.4)))
 
 
 def test_numbers_beyond_float32_are_refused():

@@ -1,27 +1,19 @@
 """Components blended by a gate, each predictor against its formula."""
 
-import io
-
 import numpy as np
 import pytest
 from grids import in_one_test
 from scipy.sparse import csr_matrix
+from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
 
 from nearlinear.gates.learned import Columns, Rounded, Softmax, Viewing
 from nearlinear.gates.scores import Clipped, Repeated, SoftmaxOf, UnitLength, top_and_bottom
 from nearlinear.kernels import Gaussian, Linear
 from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.gated_grams import with_gates
-from nearlinear.predictors import component_scores, gated, kernel_expansion
-from nearlinear.predictors.component_scores import ComponentScores
-from nearlinear.predictors.gated import (
-    ExpansionOfGatedRows,
-    GatedExpansion,
-    GatedLinear,
-    GatedVote,
-    SelectedSum,
-    Stacked,
-)
+from nearlinear.predictors import kernel_expansion, locally_linear
+from nearlinear.predictors.combined import Stacked
+from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 
 N_FEATURES, N_COMPONENTS, N_SUPPORT = 4, 3, 15
@@ -37,7 +29,7 @@ def make_gate(n_features=N_FEATURES):
 
 def make_components(dtype=np.float64, n_support=N_SUPPORT, owners=OWNERS):
     rng = np.random.default_rng(4)
-    return ComponentScores(
+    return machines(
         (Gaussian(GAMMA), Linear()),
         owners,
         rng.standard_normal((n_support, N_FEATURES)).astype(dtype),
@@ -51,7 +43,7 @@ def make_linear(dtype=np.float64, gate=None, n_features=N_FEATURES):
     rng = np.random.default_rng(6)
     weights = rng.standard_normal((n_features, N_COMPONENTS)).astype(dtype)
     biases = rng.standard_normal(N_COMPONENTS).astype(dtype)
-    return GatedLinear(gate or make_gate(n_features=n_features), weights, biases, BIAS)
+    return gated_linear(gate or make_gate(n_features=n_features), weights, biases, BIAS)
 
 
 def make_rows_expansion(dtype=np.float64, n_support=N_SUPPORT):
@@ -65,13 +57,13 @@ def make_rows_expansion(dtype=np.float64, n_support=N_SUPPORT):
         np.array([BIAS], dtype=dtype),
         N_FEATURES,
     )
-    return ExpansionOfGatedRows(gate, expansion)
+    return on_gated_rows(gate, expansion)
 
 
 MAKERS = {
     "expansion": lambda dtype=np.float64: GatedExpansion(make_gate(), make_components(dtype), BIAS),
-    "vote": lambda dtype=np.float64: GatedVote(make_gate(), make_components(dtype)),
-    "selection": lambda dtype=np.float64: SelectedSum(make_components(dtype), 1, BIAS),
+    "vote": lambda dtype=np.float64: vote(make_gate(), make_components(dtype)),
+    "selection": lambda dtype=np.float64: selected_sum(make_components(dtype), 1, BIAS),
     "rows": make_rows_expansion,
     "linear": make_linear,
 }
@@ -104,13 +96,13 @@ def plain(name, predictor, x):
     """The score of one row, from the formulas."""
     if name == "linear":
         gates = plain_gates(predictor.gate, x)
-        local = [w @ x + b for w, b in zip(predictor.weights.T, predictor.biases)]
+        local = [w @ x + b for w, b in zip(predictor.weights[:, :, 0], predictor.biases[:, 0])]
         return sum(g * f for g, f in zip(gates, local)) + BIAS
     if name == "rows":
-        scores = [plain_component(predictor.gate.scores, q, x) for q in range(2)]
+        scores = [plain_component(predictor.map.gate.scores, q, x) for q in range(2)]
         left, total = np.clip(scores, 0.05, 1.0), BIAS
-        coefficients = predictor.expansion.coefficients[0, :, 0]
-        for row, coefficient in zip(predictor.expansion.support.astype(np.float64), coefficients):
+        coefficients = predictor.predictor.coefficients[0, :, 0]
+        for row, coefficient in zip(predictor.predictor.support.astype(np.float64), coefficients):
             z, right = row[:N_FEATURES], row[N_FEATURES:]
             shares = left * right
             values = np.array([np.exp(-GAMMA * ((x - z) ** 2).sum()), x @ z])
@@ -156,16 +148,15 @@ def test_sparse_rows_score_as_dense_ones(X, name, dtype):
 @each_predictor
 @each_form
 def test_the_number_of_threads_does_not_change_a_bit(X, name, as_rows, monkeypatch):
-    for module in (component_scores, kernel_expansion):
-        monkeypatch.setattr(module, "TILE", 7 * N_SUPPORT)
-    monkeypatch.setattr(gated, "_BLOCK", 7)
+    monkeypatch.setattr(kernel_expansion, "TILE", 7 * N_SUPPORT)
+    monkeypatch.setattr(locally_linear, "DENSE_BLOCK", 7)
     predictor, rows = MAKERS[name](), as_rows(X)
     np.testing.assert_array_equal(predictor(rows, n_jobs=2), predictor(rows))
 
 
 def test_blocks_of_local_linear_models_do_not_change_the_scores(X, monkeypatch):
     expected = make_linear()(X)
-    monkeypatch.setattr(gated, "_BLOCK", 7)
+    monkeypatch.setattr(locally_linear, "DENSE_BLOCK", 7)
     np.testing.assert_allclose(make_linear()(X), expected, atol=1e-13)
 
 
@@ -178,7 +169,7 @@ def test_no_rows_have_no_scores(X, name, as_rows):
 @each_form
 def test_local_scores_are_what_every_linear_model_says(X, as_rows):
     predictor = make_linear()
-    expected = X @ predictor.weights + predictor.biases
+    expected = X @ predictor.weights[:, :, 0].T + predictor.biases[:, 0]
     np.testing.assert_allclose(predictor.local(as_rows(X)), expected, atol=1e-13)
 
 
@@ -190,7 +181,7 @@ def test_votes_lie_between_minus_one_and_one(X):
 
 def test_a_selection_of_all_is_the_sum_of_all(X):
     components = make_components()
-    found = SelectedSum(components, N_COMPONENTS, BIAS)(X)
+    found = selected_sum(components, N_COMPONENTS, BIAS)(X)
     np.testing.assert_allclose(found[:, 0], components(X).sum(axis=1) + BIAS, atol=1e-12)
 
 
@@ -199,16 +190,16 @@ def test_a_selection_is_blended_by_its_own_scores(X, n_selected):
     components = make_components()
     scores = components(X)
     expected = (top_and_bottom(scores, n_selected) * scores).sum(axis=1) + BIAS
-    found = SelectedSum(components, n_selected, BIAS)(X)
+    found = selected_sum(components, n_selected, BIAS)(X)
     np.testing.assert_allclose(found[:, 0], expected, atol=1e-12)
 
 
 def test_collapsed_linear_components_score_as_their_expansion(X, rng):
     support, coefficients = rng.standard_normal((9, N_FEATURES)), rng.standard_normal((3, 9))
-    components = ComponentScores(
+    components = machines(
         (Linear(),), (0, 0, 0), support, coefficients, rng.standard_normal(3), N_FEATURES
     )
-    collapsed = GatedLinear(make_gate(), (coefficients @ support).T, components.biases, BIAS)
+    collapsed = gated_linear(make_gate(), (coefficients @ support).T, components.biases, BIAS)
     np.testing.assert_allclose(
         collapsed(X), GatedExpansion(make_gate(), components, BIAS)(X), atol=1e-12
     )
@@ -276,7 +267,7 @@ def test_a_gate_of_scores_costs_what_its_scores_cost(make):
 
 def test_cost_of_gated_rows_is_that_of_the_expansion_and_the_gate():
     predictor = make_rows_expansion()
-    expansion, scores = predictor.expansion.cost, predictor.gate.scores.cost
+    expansion, scores = predictor.predictor.cost, predictor.map.gate.scores.cost
     assert predictor.cost.multiply_adds == expansion.multiply_adds + scores.multiply_adds
     assert predictor.cost.n_bytes == expansion.n_bytes + scores.n_bytes
     assert predictor.cost.times_linear == pytest.approx(predictor.cost.multiply_adds / N_FEATURES)
@@ -286,13 +277,13 @@ def test_a_function_of_the_user_as_a_gate_counts_as_free():
     def gate(X):
         return np.full((X.shape[0], N_COMPONENTS), 1.0 / N_COMPONENTS)
 
-    assert GatedVote(gate, make_components()).cost == make_components().cost
+    assert vote(gate, make_components()).cost == make_components().cost
 
 
 EMPTY = {
     "expansion": lambda: GatedExpansion(make_gate(), make_components(n_support=0), BIAS),
-    "vote": lambda: GatedVote(make_gate(), make_components(n_support=0)),
-    "selection": lambda: SelectedSum(make_components(n_support=0), 1, BIAS),
+    "vote": lambda: vote(make_gate(), make_components(n_support=0)),
+    "selection": lambda: selected_sum(make_components(n_support=0), 1, BIAS),
     "rows": lambda: make_rows_expansion(n_support=0),
 }
 
@@ -312,38 +303,9 @@ def test_a_machine_without_support_rows_costs_what_its_gate_costs(name):
     if name == "selection":
         work = 0
     elif name == "rows":
-        work = predictor.gate.scores.cost.multiply_adds
+        work = predictor.map.gate.scores.cost.multiply_adds
     assert predictor.cost.multiply_adds == work
     assert predictor.cost.times_linear == pytest.approx(work / N_FEATURES)
-
-
-@each_predictor
-def test_arrays_hold_numbers_that_go_to_disk(name):
-    arrays = MAKERS[name]().to_arrays()
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as stored:
-        assert set(stored) == set(arrays)
-        for key, array in arrays.items():
-            np.testing.assert_array_equal(stored[key], array)
-
-
-@pytest.mark.parametrize("name", ["expansion", "selection"])
-def test_arrays_of_an_expansion_are_its_components_and_its_bias(name):
-    arrays, expected = MAKERS[name]().to_arrays(), make_components().to_arrays()
-    assert float(arrays.pop("bias")) == BIAS
-    assert arrays.keys() == expected.keys()
-    for key, array in expected.items():
-        np.testing.assert_array_equal(arrays[key], array)
-
-
-def test_arrays_of_local_linear_models_are_weights_and_biases():
-    predictor = make_linear()
-    arrays = predictor.to_arrays()
-    np.testing.assert_array_equal(arrays["weights"], predictor.weights)
-    np.testing.assert_array_equal(arrays["biases"], predictor.biases)
-    assert float(arrays["bias"]) == BIAS
 
 
 OUTPUTS = ("linear", "vote", "expansion")
@@ -362,7 +324,7 @@ def test_stacked_outputs_stand_side_by_side(X, dtype, as_rows):
 
 
 def test_threads_do_not_change_a_bit_of_stacked_outputs(X, monkeypatch):
-    monkeypatch.setattr(gated, "_BLOCK", 7)
+    monkeypatch.setattr(locally_linear, "DENSE_BLOCK", 7)
     stacked = Stacked(tuple(MAKERS[name]() for name in OUTPUTS))
     np.testing.assert_array_equal(stacked(X, n_jobs=2), stacked(X))
 
@@ -373,12 +335,3 @@ def test_cost_of_stacked_outputs_is_the_sum_and_stays_a_multiple_of_as_many_line
     assert cost.multiply_adds == sum(output.cost.multiply_adds for output in outputs)
     assert cost.n_bytes == sum(output.cost.n_bytes for output in outputs)
     assert cost.times_linear == pytest.approx(cost.multiply_adds / (3 * N_FEATURES))
-
-
-def test_arrays_of_stacked_outputs_carry_their_number():
-    outputs = [MAKERS[name]() for name in OUTPUTS]
-    arrays = Stacked(tuple(outputs)).to_arrays()
-    for k, output in enumerate(outputs):
-        for key, array in output.to_arrays().items():
-            np.testing.assert_array_equal(arrays.pop(f"{key}_{k}"), array)
-    assert not arrays

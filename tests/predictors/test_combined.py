@@ -1,21 +1,19 @@
-"""Several trees: their mean, their cost, their arrays."""
-
-import io
+"""Several trees: their mean and their cost."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from nearlinear.predictors.tree_forest import TreeForest
-from nearlinear.predictors.tree_path import TreePath
+from nearlinear.maps import Affine
+from nearlinear.predictors.combined import Mapped, Mean, tree_predictor
 from reference.tree_problem import make_rows, make_tree
 
 
 def make(n_trees=3, dtype=np.float64):
     models = [make_tree("tanh", 2, 2, seed=seed, dtype=dtype) for seed in range(n_trees)]
-    return TreeForest(
+    return Mean(
         tuple(
-            TreePath.of(m.splits, m.slopes, m.weights, np.zeros(2, dtype), m.node_gate)
+            tree_predictor(m.splits, m.slopes, m.weights, np.zeros(2, dtype), m.node_gate)
             for m in models
         )
     )
@@ -29,7 +27,7 @@ def X():
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
 def test_scores_are_the_mean_of_those_of_the_trees(X, form):
     forest = make()
-    expected = np.mean([tree(X) for tree in forest.trees], axis=0)
+    expected = np.mean([tree(X) for tree in forest.predictors], axis=0)
     np.testing.assert_allclose(forest(form(X)), expected, atol=1e-12)
 
 
@@ -40,7 +38,7 @@ def test_plain_scores_are_the_compiled_ones(X):
 def test_scores_do_not_change_those_of_a_tree(X):
     forest = make(1)
     np.testing.assert_array_equal(forest(X), forest(X))
-    np.testing.assert_array_equal(forest(X), forest.trees[0](X))
+    np.testing.assert_array_equal(forest(X), forest.predictors[0](X))
 
 
 def test_the_number_of_threads_does_not_change_a_bit():
@@ -59,19 +57,15 @@ def test_the_cost_is_that_of_all_trees():
     assert three.n_bytes == 3 * one.n_bytes
 
 
-@pytest.mark.parametrize("n_trees", [1, 12])
-def test_arrays_on_disk_hold_all_trees(X, n_trees):
-    forest = make(n_trees)
-    file = io.BytesIO()
-    np.savez(file, **forest.to_arrays())
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        again = TreeForest.from_arrays(arrays)
-    for one, other in zip(again.trees, forest.trees, strict=True):
-        np.testing.assert_array_equal(one(X), other(X))
-
-
-def test_the_order_of_the_arrays_does_not_matter(X):
-    forest = make(12)
-    again = TreeForest.from_arrays(dict(reversed(forest.to_arrays().items())))
-    np.testing.assert_array_equal(again.trees[10](X), forest.trees[10](X))
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
+def test_a_tree_on_mapped_rows_is_the_tree_at_those_rows(X, form):
+    rng = np.random.default_rng(0)
+    seen = Affine(rng.standard_normal((X.shape[1], 8)))
+    rows, tree = rng.standard_normal((5000, 7)), make(1).predictors[0]
+    mapped = Mapped(seen, tree)
+    np.testing.assert_allclose(mapped(form(rows)), tree(seen(rows)), atol=1e-12)
+    np.testing.assert_array_equal(mapped(form(rows), n_jobs=2), mapped(form(rows)))
+    assert (mapped.n_features, mapped.n_outputs, mapped.dtype) == (7, 2, np.float64)
+    assert mapped.cost.multiply_adds == tree.cost.multiply_adds + 7 * X.shape[1]
+    with pytest.raises(ValueError, match="X has 3 features"):
+        mapped(form(rows[:, :3]))

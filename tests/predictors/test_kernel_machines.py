@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.kernels import Gaussian, Linear, OnColumns, Polynomial, Scaled
-from nearlinear.predictors import component_scores
-from nearlinear.predictors.component_scores import ComponentScores
+from nearlinear.predictors import kernel_expansion
+from nearlinear.predictors.kernel_expansion import KernelExpansion
 
 KERNELS = (Gaussian(0.4), Scaled(Polynomial(2, 0.5), 0.3), OnColumns(Linear(), (2,)))
 OWNERS = (1, 0, 2, 1)
@@ -27,13 +27,13 @@ def make(n_support=21, dtype=np.float64, as_support=np.asarray, owners=OWNERS, k
     rng = np.random.default_rng(7)
     support = rng.standard_normal((n_support, 4))
     support[support < -0.7] = 0.0
-    return ComponentScores(
+    return KernelExpansion(
         kernels,
-        owners,
         as_support(support.astype(dtype)),
         rng.standard_normal((len(owners), n_support)).astype(dtype),
         rng.standard_normal(len(owners)).astype(dtype),
         4,
+        owners,
     )
 
 
@@ -80,15 +80,15 @@ def test_sparse_rows_score_as_dense_ones(X, dtype, as_rows, as_support):
 @pytest.mark.parametrize("block, strip", [(1, 1), (7, 512), (256, 4), (40, 21), (13, 20)])
 def test_blocks_and_strips_do_not_change_the_scores(X, as_rows, block, strip, monkeypatch):
     predictor = make()
-    monkeypatch.setattr(component_scores, "TILE", block * strip)
-    monkeypatch.setattr(component_scores, "STRIP", strip)
+    monkeypatch.setattr(kernel_expansion, "TILE", block * strip)
+    monkeypatch.setattr(kernel_expansion, "STRIP", strip)
     np.testing.assert_allclose(predictor(as_rows(X)), plain(predictor, X), atol=1e-11)
 
 
 @each_form
 @each_dtype
 def test_the_number_of_threads_does_not_change_a_bit(X, as_rows, dtype, monkeypatch):
-    monkeypatch.setattr(component_scores, "TILE", 7 * 16)
+    monkeypatch.setattr(kernel_expansion, "TILE", 7 * 16)
     predictor, rows = make(dtype=dtype, as_support=as_rows), as_rows(X.astype(dtype))
     np.testing.assert_array_equal(predictor(rows, n_jobs=2), predictor(rows))
 
@@ -135,7 +135,7 @@ def machines(rng, X):
 @each_form
 def test_machines_on_all_rows_score_as_the_plain_sum(X, rng, machines, as_rows):
     kernels, owners, coefficients, biases = machines
-    predictor = ComponentScores.of_machines(kernels, owners, as_rows(X), coefficients, biases, 4)
+    predictor = KernelExpansion.of_machines(kernels, owners, as_rows(X), coefficients, biases, 4)
     Z = rng.standard_normal((9, 4))
     expected = [
         kernels[m](Z, X) @ coef + bias for m, coef, bias in zip(owners, coefficients, biases)
@@ -143,41 +143,13 @@ def test_machines_on_all_rows_score_as_the_plain_sum(X, rng, machines, as_rows):
     np.testing.assert_allclose(predictor(as_rows(Z)), np.transpose(expected), atol=1e-11)
 
 
-@each_form
-@each_dtype
-def test_only_rows_and_kernels_in_use_are_kept(X, machines, as_rows, dtype):
-    kernels, owners, coefficients, biases = machines
-    predictor = ComponentScores.of_machines(
-        kernels, owners, as_rows(X.astype(dtype)), coefficients, biases, 4
-    )
-    assert predictor.kernels == (kernels[1], kernels[3])
-    assert predictor.owners == (1, 0, 1)
-    used = np.arange(40) % 3 != 0
-    assert predictor.n_support == used.sum()
-    arrays = predictor.to_arrays()
-    np.testing.assert_array_equal(arrays["support"], X[used].astype(dtype))
-    np.testing.assert_array_equal(predictor.coefficients, coefficients[:, used].astype(dtype))
-    assert predictor.coefficients.dtype == predictor.biases.dtype == dtype
-
-
 def test_machines_of_no_coefficients_keep_no_row(X, machines):
     kernels, owners, coefficients, biases = machines
-    predictor = ComponentScores.of_machines(
+    predictor = KernelExpansion.of_machines(
         kernels, owners, X, np.zeros_like(coefficients), biases, 4
     )
     assert predictor.n_support == 0
     np.testing.assert_array_equal(predictor(X), np.tile(biases, (40, 1)))
-
-
-@each_form
-def test_arrays_hold_the_numbers_of_the_machines(as_rows):
-    predictor, dense = make(as_support=as_rows), make()
-    arrays = predictor.to_arrays()
-    np.testing.assert_array_equal(arrays["owners"], OWNERS)
-    np.testing.assert_array_equal(arrays["support"], dense.support)
-    np.testing.assert_array_equal(arrays["coefficients"], dense.coefficients)
-    np.testing.assert_array_equal(arrays["biases"], dense.biases)
-    assert all(type(array) is np.ndarray for array in arrays.values())
 
 
 def test_cost_counts_products_with_support_rows_kernels_and_components():
