@@ -73,13 +73,12 @@ def test_gates_are_dashed_on_an_axis_of_their_own(model, display):
 
 
 def test_local_fits_are_the_components_own_lines(model, display):
-    weights, biases, bias = (
-        getattr(model.predictor_, name) for name in ("weights", "biases", "bias")
-    )
+    predictor = model.predictor_
+    slopes, offsets = predictor.weights[:, 0, 0], predictor.biases[:, 0] + predictor.intercept[0]
     assert len(display.local_) == 2
     for q, fit in enumerate(display.local_):
         ends = np.concatenate(fit.get_segments())
-        np.testing.assert_allclose(ends[:, 1], ends[:, 0] * weights[0, q] + biases[q] + bias)
+        np.testing.assert_allclose(ends[:, 1], ends[:, 0] * slopes[q] + offsets[q])
 
 
 @pytest.mark.parametrize("kernels", ["affine", "gaussian"])

@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 import nearlinear.estimators._base.trees as trees
 from nearlinear import LDKLClassifier, LDKLRegressor, load, save
 from nearlinear.losses import LOSSES
+from nearlinear.predictors.tree_path import TreePath
 from nearlinear.solvers.trees.soft import SoftPass
 from reference.training_rows import merge_rows
 
@@ -512,13 +513,13 @@ def wide():
 
 
 def test_wide_rows_are_projected_by_default(wide):
-    assert LDKLClassifier(**QUICK).fit(*wide).predictor_.projection.shape == (32, 121)
+    assert LDKLClassifier(**QUICK).fit(*wide).predictor_.map.matrix.shape == (32, 121)
 
 
 def test_sparse_rows_are_projected_if_asked(wide):
     X, y = csr_matrix(wide[0]), wide[1]
     model = LDKLClassifier(n_components=3, **QUICK).fit(X, y)
-    assert model.predictor_.projection.shape == (3, 121)
+    assert model.predictor_.map.matrix.shape == (3, 121)
 
 
 @each_kind
@@ -542,7 +543,7 @@ def test_the_projection_is_learned(wide):
     still, moved = (
         LDKLClassifier(2, n_components=2, learning_rate=rate, max_iter=20, random_state=0)
         .fit(X, y)
-        .predictor_.projection
+        .predictor_.map.matrix
         for rate in (1e-12, 0.1)
     )
     assert np.abs(moved - still).max() > 0.01
@@ -566,7 +567,7 @@ def test_training_without_soft_epochs_has_a_projection_too(wide, settings):
 
 def test_more_components_than_features_are_all_of_them(moons):
     model = LDKLClassifier(n_components=50, **QUICK).fit(*moons)
-    assert model.predictor_.projection.shape == (2, 3)
+    assert model.predictor_.map.matrix.shape == (2, 3)
 
 
 def test_fewer_rows_than_components_are_enough(wide):
@@ -596,7 +597,7 @@ def test_a_projected_tree_learns_from_a_stream(wide):
 def test_the_original_schedule_has_no_projection(wide):
     with pytest.raises(ValueError, match="n_components needs solver='adam'"):
         LDKLClassifier(solver="sgd", n_components=3).fit(*wide)
-    assert LDKLClassifier(solver="sgd", **QUICK).fit(*wide).predictor_.projection is None
+    assert isinstance(LDKLClassifier(solver="sgd", **QUICK).fit(*wide).predictor_, TreePath)
 
 
 def test_wide_rows_are_polished_in_their_projection(wide):
@@ -615,7 +616,7 @@ def test_wide_rows_are_polished_in_their_projection(wide):
 def test_the_scores_of_several_trees_are_averaged(blobs, node_gate, form):
     X, y = form(blobs[0]), blobs[1]
     model = LDKLClassifier(node_gate=node_gate, n_trees=3, **QUICK).fit(X, y)
-    scores = [tree(X) for tree in model.predictor_.trees]
+    scores = [tree(X) for tree in model.predictor_.predictors]
     assert np.abs(scores[0] - scores[1]).max() > 0.1
     np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), atol=1e-12)
 
@@ -623,7 +624,7 @@ def test_the_scores_of_several_trees_are_averaged(blobs, node_gate, form):
 def test_the_first_tree_of_several_is_the_only_one_of_one(moons):
     X, y = moons
     one, three = (LDKLClassifier(n_trees=n, **QUICK).fit(X, y) for n in (1, 3))
-    np.testing.assert_array_equal(one.predictor_(X), three.predictor_.trees[0](X))
+    np.testing.assert_array_equal(one.predictor_(X), three.predictor_.predictors[0](X))
     assert [a.objective for a in one.history_] == [b.objective for b in three.history_]
 
 

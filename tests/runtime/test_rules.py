@@ -51,7 +51,7 @@ def test_a_predictor_is_one_of_the_known_kinds():
             "predictor of the unknown kind 'Gaussian'")  # fmt: skip
 
 
-@in_one_test("value", [None, 1, "GatedLinear", [], items(), {"$": "array", "number": 0}])
+@in_one_test("value", [None, 1, "LocallyLinear", [], items(), {"$": "array", "number": 0}])
 def test_a_predictor_is_no_plain_value(value):
     refused("gated linear", lambda header, arrays: header.update(predictor=value), "unknown kind")
 

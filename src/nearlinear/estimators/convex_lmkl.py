@@ -11,7 +11,7 @@ from ..gates.clustering import limit_to_distinct
 from ..gates.scores import Repeated, SoftmaxOf
 from ..kernels.gated_grams import GatedGrams
 from ..kernels.pairs import Pairs
-from ..predictors.gated import GatedExpansion
+from ..predictors.gated_expansion import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
 from ..solvers.machine.bias import FreeBias

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from ..gates.learned import softmax
 from ..gates.scores import SoftmaxOf
 from ..kernels.grams import Grams
-from ..predictors.gated import GatedVote
+from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.success import side_by_side, solve_where
 from ._base import localized
 from ._base.checks import one_of, positive, shared
@@ -107,7 +107,7 @@ class LDMKLClassifier(ClassifierMixin, Model):
         Number of training rows that have a coefficient.
     support_share_ : float
         The same as a fraction of the distinct training rows.
-    predictor_ : GatedVote
+    predictor_ : GatedExpansion
         All that prediction needs.
     cost_ : Cost
         What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
@@ -212,7 +212,8 @@ def _machines(model, setup, problem, rng, tell):
     gate = SoftmaxOf(expected, 1.0 / model.temperature)
     success = np.array([one.share for one in found])
     return Localized(
-        GatedVote(gate, component_scores(setup, coefs, biases)), np.any(coefs != 0.0, axis=0),
+        GatedExpansion(gate, component_scores(setup, coefs, biases), activation="tanh"),
+        np.any(coefs != 0.0, axis=0),
         sum(machine.objective for _, machine in machines),
         sum(machine.gap for _, machine in machines),
         max(machine.n_iter for _, machine in machines),

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from ..gates.learned import Rounded
 from ..kernels.affine import affine_map
 from ..losses import LOSSES, EpsilonInsensitive
-from ..predictors.gated import GatedExpansion, GatedLinear
+from ..predictors.gated_expansion import GatedExpansion
+from ..predictors.locally_linear import LocallyLinear
 from ..solvers.localized.gate import (
     GateObjective,
     learn_gate,
@@ -149,7 +150,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         Number of training rows that have a coefficient.
     support_share_ : float
         The same as a fraction of the distinct training rows.
-    predictor_ : GatedLinear or GatedExpansion
+    predictor_ : LocallyLinear or GatedExpansion
         All that prediction needs.
     cost_ : Cost
         What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
@@ -334,7 +335,7 @@ class LMKLRegressor(RegressorMixin, Model):
         Number of training rows that have a coefficient.
     support_share_ : float
         The same as a fraction of the distinct training rows.
-    predictor_ : GatedLinear or GatedExpansion
+    predictor_ : LocallyLinear or GatedExpansion
         All that prediction needs.
     cost_ : Cost
         What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
@@ -515,8 +516,10 @@ def _by_batches(model, rows, gate, maps, rng, problem, tell):
 
 
 def _linear(gate, weights, biases, bias, dtype):
-    weights = np.ascontiguousarray(weights, dtype=dtype)
-    return GatedLinear(gate, weights, np.asarray(biases, dtype=dtype), float(bias))
+    """Of ``weights`` (n_features, n_components)."""
+    weights = np.ascontiguousarray(np.transpose(weights), dtype=dtype)[:, :, None]
+    biases = np.asarray(biases, dtype=dtype)[:, None]
+    return LocallyLinear(gate, weights, biases, np.array([float(bias)]))
 
 
 def _gate_attributes(gate, gates, path, support):

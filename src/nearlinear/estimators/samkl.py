@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..gates.scores import Switches
-from ..predictors.gated import SelectedSum
+from ..gates.scores import Switches, TopAndBottom
+from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
 from ..solvers.machine.bias import FreeBias
@@ -99,7 +99,7 @@ class SAMKLClassifier(ClassifierMixin, Model):
         Number of training rows that have a coefficient.
     support_share_ : float
         The same as a fraction of the distinct training rows.
-    predictor_ : SelectedSum
+    predictor_ : GatedExpansion
         All that prediction needs.
     cost_ : Cost
         What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
@@ -226,6 +226,6 @@ def _output(setup, found):
         "objective_path_": np.array(found.path),
     }
     return Localized(
-        SelectedSum(components, found.n_selected, found.bias), machine.dual_coef != 0.0,
-        found.objective, found.gap, found.n_rounds, attributes,
+        GatedExpansion(TopAndBottom(found.n_selected), components, found.bias),
+        machine.dual_coef != 0.0, found.objective, found.gap, found.n_rounds, attributes,
     )  # fmt: skip

@@ -8,7 +8,9 @@ from ..gates.scores import Clipped, UnitLength
 from ..kernels.composite import PairwiseNormalizedSum
 from ..kernels.gated_grams import GatedGrams, with_gates
 from ..kernels.grams import Grams
-from ..predictors.gated import ExpansionOfGatedRows, GatedExpansion
+from ..maps import WithGates
+from ..predictors.combined import Mapped
+from ..predictors.gated_expansion import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.machine.bias import FreeBias
 from ._base import localized
@@ -99,7 +101,7 @@ class SwMKLClassifier(ClassifierMixin, Model):
         Number of training rows that have a coefficient.
     support_share_ : float
         The same as a fraction of the distinct training rows.
-    predictor_ : GatedExpansion or ExpansionOfGatedRows
+    predictor_ : GatedExpansion or Mapped
         All that prediction needs.
     cost_ : Cost
         What one prediction costs: multiply-adds, the same as a multiple of a linear model, bytes.
@@ -197,7 +199,7 @@ def _pairwise(setup, problem, gate, tol):
         (kernel,), rows[support], machine.dual_coef[None, support, None].astype(X.dtype),
         np.array([machine.bias], dtype=X.dtype), setup.rows.n_features,
     )  # fmt: skip
-    return ExpansionOfGatedRows(gate, expansion), machine
+    return Mapped(WithGates(gate, setup.rows.n_features), expansion), machine
 
 
 def _machine(setup, grams, problem, tol):

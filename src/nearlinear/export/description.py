@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from ..kinds import NOT_IN, STAYS, class_of, family_of, kind_of, stranger
 from ..runtime.container import ModelFileError
-from ..runtime.parts import KEPT_AS, as_kept, check_csr, check_strings
+from ..runtime.parts import KEPT_AS, MARKS, check_strings, parse
 from .stored_steps import (
     dtype_text,
     is_transformer,
@@ -31,8 +31,6 @@ from .stored_steps import (
     restored_transformer,
     transformer_state,
 )
-
-_DEEPEST = 50
 
 
 class NotData(TypeError):
@@ -105,64 +103,49 @@ def _describe_array(value, arrays):
     return {"$": "array", "number": len(arrays) - 1}
 
 
-def restore(value, arrays, depth=0):
+def restore(value, arrays):
     """The inverse of ``describe``."""
-    if depth > _DEEPEST:
-        raise ModelFileError("The model is nested too deeply.")
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-
-    def inner(item):
-        return restore(item, arrays, depth + 1)
-
-    if isinstance(value, list):
-        return [inner(item) for item in value]
-    mark = value.get("$") if isinstance(value, dict) else None
-    try:
-        if mark == "array":
-            return as_kept(arrays[_index(value["number"], len(arrays))], value.get("as"))
-        if mark == "csr":
-            parts = tuple(inner(value[name]) for name in _CSR)
-            check_csr(value["shape"], *parts)
-            return csr_matrix(parts, shape=tuple(value["shape"]))
-        if mark == "tuple":
-            return tuple(inner(item) for item in value["items"])
-        if mark == "dict":
-            return {inner(key): inner(item) for key, item in value["items"]}
-        if mark == "number":
-            return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
-        if mark == "strings":
-            return np.array(check_strings(value["items"]), dtype=str)
-        if mark == "objects":
-            items = np.empty(len(value["items"]), dtype=object)
-            items[:] = [inner(item) for item in value["items"]]
-            return items
-        if mark == "object":
-            return _restored_object(value["kind"], value["fields"], inner)
-        if mark == "transformer":
-            state = {name: inner(item) for name, item in value["state"].items()}
-            return restored_transformer(value["kind"], state)
-        if mark == "slice":
-            return slice(*(inner(end) for end in value["items"]))
-        if mark in ("dtype", "type"):
-            return restored_dtype(mark, value["name"])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"The model's {mark} is described wrongly.") from error
-    raise ModelFileError("The model holds something that is no description of data.")
+    return parse(value, arrays, _RESTORED)
 
 
-def _index(number, count):
-    if type(number) is not int or not 0 <= number < count:
-        raise ModelFileError(f"The model asks for array {repr(number)[:40]} of {count}.")
-    return number
+def _csr(value, arrays, inner):
+    found = MARKS["csr"](value, arrays, inner)
+    return csr_matrix((found.data, found.indices, found.indptr), shape=tuple(found.shape))
 
 
-def _restored_object(kind, parts, inner):
+def _objects(value, arrays, inner):
+    items = np.empty(len(value["items"]), dtype=object)
+    items[:] = [inner(item) for item in value["items"]]
+    return items
+
+
+def _object(value, arrays, inner):
+    kind, parts = value["kind"], value["fields"]
     if not isinstance(kind, str) or family_of(kind) is None or kind in STAYS:
         raise ModelFileError(f"The model has a part of {stranger(kind)}.")
     cls = class_of(kind)
     if set(parts) != {field.name for field in fields(cls)}:
         raise ModelFileError(f"The model's {kind} does not have the fields of one.")
     return cls(**{name: inner(item) for name, item in parts.items()})
+
+
+def _transformer(value, arrays, inner):
+    state = {name: inner(item) for name, item in value["state"].items()}
+    return restored_transformer(value["kind"], state)
+
+
+def _dtype(value, arrays, inner):
+    return restored_dtype(value["$"], value["name"])
+
+
+_RESTORED = {
+    **MARKS,
+    "csr": _csr,
+    "strings": lambda value, arrays, inner: np.array(check_strings(value["items"]), dtype=str),
+    "objects": _objects,
+    "object": _object,
+    "transformer": _transformer,
+    "slice": lambda value, arrays, inner: slice(*(inner(end) for end in value["items"])),
+    "dtype": _dtype,
+    "type": _dtype,
+}

@@ -58,48 +58,61 @@ def check_csr(shape, data, indices, indptr):
         raise ModelFileError("The model's sparse rows are damaged.")
 
 
-def parse(value, arrays, depth=0):
-    """A description with its arrays filled in; registered objects become parts."""
+def parse(value, arrays, marks=None, depth=0):
+    """A description with its arrays filled in; objects become parts, or what ``marks`` make.
+
+    These are functions (description, arrays, inner) by mark; ``inner`` parses what is inside.
+    """
     if depth > _DEEPEST:
         raise ModelFileError("The model is nested too deeply.")
     if value is None or isinstance(value, bool | int | float | str):
         return value
 
     def inner(item):
-        return parse(item, arrays, depth + 1)
+        return parse(item, arrays, marks, depth + 1)
 
     if isinstance(value, list):
         return [inner(item) for item in value]
     mark = value.get("$") if isinstance(value, dict) else None
+    make = (marks or MARKS).get(mark) if isinstance(mark, str) else None
+    if make is None:
+        raise ModelFileError("The model holds something that is no description of data.")
     try:
-        if mark == "array":
-            number = value["number"]
-            if type(number) is not int or not 0 <= number < len(arrays):
-                raise ModelFileError(
-                    f"The model asks for array {repr(number)[:40]} of {len(arrays)}."
-                )
-            return as_kept(arrays[number], value.get("as"))
-        if mark == "tuple":
-            return tuple(inner(item) for item in value["items"])
-        if mark == "dict":
-            return {inner(key): inner(item) for key, item in value["items"]}
-        if mark == "number":
-            return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["value"]]
-        if mark == "strings":
-            return check_strings(value["items"])
-        if mark == "objects":
-            return [inner(item) for item in value["items"]]
-        if mark == "csr":
-            parts = {name: inner(value[name]) for name in ("shape", "data", "indices", "indptr")}
-            check_csr(**parts)
-            return Part(kind="csr", **parts)
-        if mark == "object":
-            names = value["fields"]
-            if "kind" in names:
-                raise ModelFileError("The model has a field of the name kind.")
-            return Part(kind=value["kind"], **{name: inner(names[name]) for name in names})
+        return make(value, arrays, inner)
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"The model's {mark} is described wrongly.") from error
-    raise ModelFileError("The model holds something that is no description of data.")
+
+
+def _array(value, arrays, inner):
+    number = value["number"]
+    if type(number) is not int or not 0 <= number < len(arrays):
+        raise ModelFileError(f"The model asks for array {repr(number)[:40]} of {len(arrays)}.")
+    return as_kept(arrays[number], value.get("as"))
+
+
+def _csr(value, arrays, inner):
+    parts = {name: inner(value[name]) for name in ("shape", "data", "indices", "indptr")}
+    check_csr(**parts)
+    return Part(kind="csr", **parts)
+
+
+def _object(value, arrays, inner):
+    fields = value["fields"]
+    if "kind" in fields:
+        raise ModelFileError("The model has a field of the name kind.")
+    return Part(kind=value["kind"], **{name: inner(fields[name]) for name in fields})
+
+
+_NUMBER = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+MARKS = {
+    "array": _array,
+    "csr": _csr,
+    "tuple": lambda value, arrays, inner: tuple(inner(item) for item in value["items"]),
+    "dict": lambda value, arrays, inner: {inner(key): inner(item) for key, item in value["items"]},
+    "number": lambda value, arrays, inner: _NUMBER[value["value"]],
+    "strings": lambda value, arrays, inner: check_strings(value["items"]),
+    "objects": lambda value, arrays, inner: [inner(item) for item in value["items"]],
+    "object": _object,
+}

@@ -385,7 +385,7 @@ def test_support_rows_are_counted(moons, method):
 
 def test_support_rows_of_the_pairwise_blend_are_counted(moons):
     model = make("SwMKL", C=100.0, tol=1e-3, blend="pairwise").fit(*moons)
-    assert model.n_support_ == len(model.predictor_.expansion.support) < 200
+    assert model.n_support_ == len(model.predictor_.predictor.support) < 200
 
 
 @EACH_VARIANT

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from ...predictors.component_scores import ComponentScores
-from ...predictors.gated import Stacked
+from ...predictors.combined import Stacked
+from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.localized.success import (
     learn_success,
@@ -75,7 +75,7 @@ def learn_localized(model, setup, solve, rescue=None):
 def component_scores(setup, coefficients, biases=0.0, kernel_of=None):
     """f_q(x) of every component, whose kernel is ``kernel_of[q]``; by default there is one each."""
     n_components = len(coefficients)
-    return ComponentScores.of_machines(
+    return KernelExpansion.of_machines(
         setup.kernels, np.arange(n_components) if kernel_of is None else kernel_of, setup.rows.X,
         coefficients, np.broadcast_to(biases, n_components), setup.rows.n_features,
     )  # fmt: skip
