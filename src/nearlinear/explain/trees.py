@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._compile import compiled_fast_sums, run_blocks
-from ..gates.trees.balanced import answers_along_paths, hard_paths
+from ..gates.trees.balanced import hard_paths, local_scores_along_paths
 from ..gates.trees.lockstep import LockstepBlock
 from ..predictors.tree_path import with_constant
 from .linear import LinearParts, blend_models
@@ -76,7 +76,7 @@ def _sparse_walk(predictor, X):
     paths = hard_paths(Z, predictor.splits, predictor.depth)
     if predictor.node_gate.name == "indicator":
         return paths, np.ones(paths.shape)
-    products = answers_along_paths(predictor.directions[:, None], Z, paths)[:, :, 0]
+    products = local_scores_along_paths(predictor.directions[:, None], Z, paths)[:, :, 0]
     return paths, predictor.node_gate.along_path(np.ascontiguousarray(products.T)).T
 
 

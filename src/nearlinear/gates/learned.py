@@ -120,9 +120,11 @@ class GaussianGate:
         return replace(self, centers=centers, log_widths=parameters[size:])
 
     def gradient(self, Z, slopes):
-        pull = softmax_slopes(self(Z), slopes) * self._narrow
-        toward = 2.0 * (np.asarray(pull.T @ Z) - pull.sum(axis=0)[:, None] * self.centers)
-        widths = 2.0 * np.einsum("im,im->m", pull, self._squares(Z))
+        slope_squares = softmax_slopes(self(Z), slopes) * self._narrow
+        toward = 2.0 * (
+            np.asarray(slope_squares.T @ Z) - slope_squares.sum(axis=0)[:, None] * self.centers
+        )
+        widths = 2.0 * np.einsum("im,im->m", slope_squares, self._squares(Z))
         return np.concatenate([toward.ravel(), widths])
 
 

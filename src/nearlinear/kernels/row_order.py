@@ -75,11 +75,11 @@ def _measure(X):
     far = np.sqrt(_squares_from(mean, X))
     unit = float(np.median(far)) or float(far.mean()) or 1.0
     # a step from the mean, which rows far out pull away, toward the geometric median
-    pull = 1.0 / (far + 0.1 * unit)
+    weight = 1.0 / (far + 0.1 * unit)
     middle = np.zeros(X.shape[1])
     for part in _blocks(X):
-        middle += pull[part] @ X[part]
-    middle /= pull.sum()
+        middle += weight[part] @ X[part]
+    middle /= weight.sum()
     places = np.concatenate([X[part] @ direction for part in _blocks(X)])
     return _squares_from(middle, X), places - middle @ direction
 

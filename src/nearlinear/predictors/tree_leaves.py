@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from .._cached import cached_property
-from ..gates.trees.balanced import answers_along_paths, hard_paths, pad
+from ..gates.trees.balanced import hard_paths, local_scores_along_paths, pad
 from ..gates.trees.node_gates import IndicatorNode
 from ..gates.trees.walk import VECTOR_BYTES, WalkBlock
 from .tree_path import paths_of, rows_in_cache, tree_cost, walk_down, with_constant
@@ -70,7 +70,7 @@ class TreeLeaves:
     def sparse_scores(self, X):
         Z = with_constant(X)
         leaves = hard_paths(Z, self.splits, self.depth)[:, -1:] - len(self.splits)
-        return answers_along_paths(self.weights, Z, leaves)[:, 0] + self.intercept
+        return local_scores_along_paths(self.weights, Z, leaves)[:, 0] + self.intercept
 
     def paths(self, X):
         """Nodes that each row passes, root first, shape (n_rows, depth + 1); rows dense or CSR."""

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from .._cached import cached_property
 from .._compile import compiled_fast_sums, run_blocks
 from ..gates.trees import lockstep, walk
-from ..gates.trees.balanced import answers_along_paths, depth_of, hard_paths, pad
+from ..gates.trees.balanced import depth_of, hard_paths, local_scores_along_paths, pad
 from ..gates.trees.node_gates import CompositionalNode, TanhNode
 from .base import Cost, check_width
 
@@ -84,9 +84,9 @@ class TreePath:
     def sparse_scores(self, X):
         Z = with_constant(X)
         paths = hard_paths(Z, self.splits, self.depth)
-        products = answers_along_paths(self.directions[:, None], Z, paths)[:, :, 0]
+        products = local_scores_along_paths(self.directions[:, None], Z, paths)[:, :, 0]
         gates = self.node_gate.along_path(np.ascontiguousarray(products.T)).T
-        answers = answers_along_paths(self.weights, Z, paths)
+        answers = local_scores_along_paths(self.weights, Z, paths)
         return np.einsum("ik,ikc->ic", gates, answers) + self.intercept
 
     @property

@@ -5,11 +5,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.trees.balanced import (
-    answers_along_paths,
     count_nodes,
     count_splits,
     depth_of,
     hard_paths,
+    local_scores_along_paths,
     soft_memberships,
 )
 from reference import tree
@@ -112,7 +112,7 @@ def test_a_row_of_zeros_goes_right_at_every_split(form):
 def test_answers_are_products_with_the_nodes_of_the_path(rng, rows, form, dtype, n_directions):
     directions = rng.standard_normal((7, n_directions, 4)).astype(dtype)
     paths = np.array([[0, 1, 4], [0, 2, 6]] * 15, dtype=np.int32)
-    found = answers_along_paths(directions, form(rows.astype(dtype)), paths)
+    found = local_scores_along_paths(directions, form(rows.astype(dtype)), paths)
     expected = [[directions[node] @ z for node in nodes] for z, nodes in zip(rows, paths)]
     # sums of four products
     np.testing.assert_allclose(found, expected, atol=20 * np.finfo(dtype).eps)

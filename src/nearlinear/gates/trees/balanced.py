@@ -75,7 +75,7 @@ def _sparse_paths(indptr, columns, data, splits, paths):
             paths[i, level + 1] = node
 
 
-def answers_along_paths(directions, Z, paths):
+def local_scores_along_paths(directions, Z, paths):
     """⟨direction, z⟩ for all directions of each node on the path, (n_rows, length, n_directions).
 
     ``directions`` has shape (n_nodes, n_directions, width).

@@ -34,7 +34,7 @@ class Gradients(NamedTuple):
 def batch_gradients(X, targets, row_weight, model, n_neighbors, loss):
     """Loss of a batch and its gradients.
 
-    The pull on an anchor is one more output column of the same grouped product.
+    The slope of the gate in an anchor is one more output column of the same grouped product.
     """
     indices, codes, half_distances = model.gate(n_neighbors).encode(X)
     features = model.local_features(X)
@@ -43,26 +43,28 @@ def batch_gradients(X, targets, row_weight, model, n_neighbors, loss):
     slopes = (row_weight[:, None] * loss.slope(scores, targets)).astype(X.dtype, copy=False)
     active = slopes.any(axis=1)
 
-    pull = np.einsum("ic,ikc->ik", slopes, local) - (slopes * scores).sum(axis=1)[:, None]
-    pull *= codes
+    slope_logits = np.einsum("ic,ikc->ik", slopes, local) - (slopes * scores).sum(axis=1)[:, None]
+    slope_logits *= codes
     n_anchors, n_outputs = model.biases.shape
     columns = np.empty((*codes.shape, n_outputs + 1), dtype=X.dtype)
     np.multiply(codes[:, :, None], slopes[:, None, :], out=columns[:, :, :n_outputs])
-    np.multiply(2.0 * model.sharpness, pull, out=columns[:, :, n_outputs])
+    np.multiply(2.0 * model.sharpness, slope_logits, out=columns[:, :, n_outputs])
     if features is X:
         products, sums = gated_gradient(X, indices, columns, active, n_anchors)
     else:
         products, _ = gated_gradient(X, indices, columns[:, :, n_outputs:], active, n_anchors)
         _, sums = gated_gradient(features, indices, columns, active, n_anchors)
-    pulls, total_pull = products[:, :, -1], sums[:, -1:]
-    anchors = pulls - total_pull * model.anchors
-    # the pulls of one row add up to zero, so the squares of its features drop out
-    metric = 0.5 * np.sum((2.0 * pulls - total_pull * model.anchors) * model.anchors, axis=0)
+    weighted_rows, total_slope = products[:, :, -1], sums[:, -1:]
+    anchors = weighted_rows - total_slope * model.anchors
+    # the slopes of one row add up to zero, so the squares of its features drop out
+    metric = 0.5 * np.sum(
+        (2.0 * weighted_rows - total_slope * model.anchors) * model.anchors, axis=0
+    )
     if model.metric is not None:
         anchors *= model.metric
         metric *= model.metric
     # Σ_j γ_j (s_j − f) = 0, so h stands for half the squared distance
-    log_sharpness = -2.0 * model.sharpness * float(np.sum(pull * half_distances))
+    log_sharpness = -2.0 * model.sharpness * float(np.sum(slope_logits * half_distances))
     value = float(row_weight @ loss.value(scores, targets))
     weights = products[:, : features.shape[1], :n_outputs] if features is X else model.weights
     return value, Gradients(anchors, log_sharpness, weights, sums[:, :n_outputs], metric)

@@ -83,9 +83,9 @@ def _update_row(
         square += state.metric[columns[t]] * data[t] * data[t]
     for p in range(len(indices)):
         j = indices[p]
-        pull = 0.0
+        slope_gamma = 0.0
         for c in range(len(scores)):
-            pull += slopes[c] * (local[p, c] - scores[c])
+            slope_gamma += slopes[c] * (local[p, c] - scores[c])
             state.biases[j, c] -= step * slopes[c] * codes[p] / state.model_scale[0]
         if width > 0:
             factor = step * codes[p] / state.model_scale[0]
@@ -93,7 +93,7 @@ def _update_row(
                 for c in range(len(scores)):
                     state.weights[j, columns[t], c] -= factor * slopes[c] * data[t]
         if rate > 0.0:
-            move = -rate * step * 2.0 * sharpness * codes[p] * pull
+            move = -rate * step * 2.0 * sharpness * codes[p] * slope_gamma
             move = min(max(move, -_LARGEST_MOVE), _LARGEST_MOVE)
             stay = 1.0 - move
             state.half_norms[j] = (

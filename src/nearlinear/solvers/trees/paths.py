@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._compile import compiled_fast_sums
-from ...gates.trees.balanced import answers_along_paths, hard_paths
+from ...gates.trees.balanced import hard_paths, local_scores_along_paths
 from ...losses import LogLoss, SquaredError
 from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
 from ..solution import GatedSolution
@@ -23,14 +23,14 @@ def path_features(model, Z, paths):
     if model.node_gate.name == "indicator":
         return np.ones(paths.shape, dtype=model.weights.dtype)
     directions = model.slopes if len(model.slopes) else model.splits
-    projections = answers_along_paths(directions[:, None], Z, paths)[:, :, 0]
+    projections = local_scores_along_paths(directions[:, None], Z, paths)[:, :, 0]
     return np.ascontiguousarray(model.node_gate.along_path(projections.T).T)
 
 
 def path_scores(model, Z, paths):
     """Scores f(z), shape (n_rows, n_outputs)."""
-    answers = answers_along_paths(model.weights, Z, paths)
-    return np.einsum("ik,ikc->ic", path_features(model, Z, paths), answers)
+    local_scores = local_scores_along_paths(model.weights, Z, paths)
+    return np.einsum("ik,ikc->ic", path_features(model, Z, paths), local_scores)
 
 
 def hard_scores(model, Z):
@@ -63,8 +63,8 @@ class JudgingRows:
 def path_gradients(model, Z, paths, targets, row_weight, loss):
     """Weighted loss of a batch and its gradients in weights and, with tanh features, slopes."""
     features = path_features(model, Z, paths)
-    answers = answers_along_paths(model.weights, Z, paths)
-    scores = np.einsum("ik,ikc->ic", features, answers)
+    local_scores = local_scores_along_paths(model.weights, Z, paths)
+    scores = np.einsum("ik,ikc->ic", features, local_scores)
     slopes = (row_weight[:, None] * loss.slope(scores, targets)).astype(scores.dtype, copy=False)
     sums = TreeGradients(
         np.zeros_like(model.splits), np.zeros_like(model.slopes), np.zeros_like(model.weights)
@@ -72,7 +72,9 @@ def path_gradients(model, Z, paths, targets, row_weight, loss):
     _add_rows(Z, paths, features[:, :, None] * slopes[:, None, :], sums.weights)
     if len(model.slopes):
         slope_c = (
-            model.node_gate.sigma * (1.0 - features**2) * np.einsum("ic,ikc->ik", slopes, answers)
+            model.node_gate.sigma
+            * (1.0 - features**2)
+            * np.einsum("ic,ikc->ik", slopes, local_scores)
         )
         slope_c = slope_c[:, :, None].astype(scores.dtype, copy=False)
         _add_rows(Z, paths, slope_c, sums.slopes[:, None])

@@ -96,7 +96,7 @@ class _Chunk:
         self._arrays = {
             "split_scores": make(len(model.splits)),
             "slope_scores": make(len(model.slopes)),
-            "answers": make(n_nodes * n_outputs),
+            "local_scores": make(n_nodes * n_outputs),
             "turns": make(n_splits),
             "split_slopes": make(len(model.splits)),
             "shares": make(n_nodes),
@@ -118,29 +118,29 @@ class _Chunk:
         n_rows = Z.shape[0]
         split_scores = self._of("split_scores", n_rows)
         slope_scores = self._of("slope_scores", n_rows)
-        answers = self._of("answers", n_rows)
+        local_scores = self._of("local_scores", n_rows)
         turns, shares = self._of("turns", n_rows), self._of("shares", n_rows)
         _project(model.splits, Z, split_scores)
         _project(model.slopes, Z, slope_scores)
-        _project(model.weight_rows, Z, answers)
+        _project(model.weight_rows, Z, local_scores)
         np.multiply(split_scores[: len(turns)], turns.dtype.type(sharpness), out=turns)
         np.tanh(turns, out=turns)
         soft_memberships(turns, shares)
         features = model.node_gate.values(split_scores, slope_scores, self._of("features", n_rows))
-        scores = np.zeros((model.weights.shape[1], n_rows), dtype=answers.dtype)
-        _add_answers(shares, features, answers, scores)
+        scores = np.zeros((model.weights.shape[1], n_rows), dtype=local_scores.dtype)
+        _add_local_scores(shares, features, local_scores, scores)
         return scores.T
 
     def backward(self, model, Z, slopes, sharpness):
         n_rows = Z.shape[0]
         features, slope_c = self._of("features", n_rows), self._of("slope_c", n_rows)
-        answers, shares = self._of("answers", n_rows), self._of("shares", n_rows)
+        local_scores, shares = self._of("local_scores", n_rows), self._of("shares", n_rows)
         split_slopes = self._of("split_slopes", n_rows)
-        slopes = np.ascontiguousarray(slopes.T, dtype=answers.dtype)
-        _answer_slopes(slopes, shares, features, answers, slope_c)
+        slopes = np.ascontiguousarray(slopes.T, dtype=local_scores.dtype)
+        _local_slopes(slopes, shares, features, local_scores, slope_c)
         split_slopes[...] = 0.0
         _split_slopes(
-            self._of("turns", n_rows), shares, answers.dtype.type(sharpness), split_slopes
+            self._of("turns", n_rows), shares, local_scores.dtype.type(sharpness), split_slopes
         )
         slope_slopes = self._of("slope_scores", n_rows)
         model.node_gate.backward(
@@ -148,7 +148,7 @@ class _Chunk:
         )
         _collect(split_slopes, Z, self.sums.splits)
         _collect(slope_slopes, Z, self.sums.slopes)
-        _collect(answers, Z, self.sums.weights.reshape(model.weight_rows.shape))
+        _collect(local_scores, Z, self.sums.weights.reshape(model.weight_rows.shape))
 
     def slopes_of_rows(self, model, out):
         """Slopes of the loss in the rows themselves, after ``backward``."""
@@ -156,7 +156,7 @@ class _Chunk:
         np.matmul(self._of("split_slopes", n_rows).T, model.splits, out=out)
         if len(model.slopes):
             out += self._of("slope_scores", n_rows).T @ model.slopes
-        out += self._of("answers", n_rows).T @ model.weight_rows
+        out += self._of("local_scores", n_rows).T @ model.weight_rows
 
 
 def _project(directions, Z, out):
@@ -176,28 +176,28 @@ def _collect(slopes, Z, out):
 
 
 @compiled
-def _add_answers(shares, features, answers, scores):
+def _add_local_scores(shares, features, local_scores, scores):
     n_outputs = len(scores)
     for k in range(len(shares)):
         share, feature = shares[k], features[k]
         for c in range(n_outputs):
-            answer, score = answers[k * n_outputs + c], scores[c]
+            local_score, score = local_scores[k * n_outputs + c], scores[c]
             for i in range(len(share)):
-                score[i] += share[i] * feature[i] * answer[i]
+                score[i] += share[i] * feature[i] * local_score[i]
 
 
 @compiled
-def _answer_slopes(slopes, shares, features, answers, slope_c):
-    """∂loss/∂c into ``slope_c``, ∂loss/∂(W_k z) over ``answers``, I_k c_k g_k over ``shares``."""
+def _local_slopes(slopes, shares, features, local_scores, slope_c):
+    """∂loss/∂c into ``slope_c``, ∂loss/∂(W_k z) over ``local_scores``, I_k c_k g_k over ``shares``."""
     n_outputs, n_rows = slopes.shape
     for k in range(len(shares)):
         share, feature, force = shares[k], features[k], slope_c[k]
         force[:] = 0.0
         for c in range(n_outputs):
-            answer, slope = answers[k * n_outputs + c], slopes[c]
+            local_score, slope = local_scores[k * n_outputs + c], slopes[c]
             for i in range(n_rows):
-                force[i] += slope[i] * answer[i]
-                answer[i] = slope[i] * share[i] * feature[i]
+                force[i] += slope[i] * local_score[i]
+                local_score[i] = slope[i] * share[i] * feature[i]
         for i in range(n_rows):
             force[i] *= share[i]
             share[i] = force[i] * feature[i]
