@@ -188,7 +188,7 @@ def _add_local_scores(shares, features, local_scores, scores):
 
 @compiled
 def _local_slopes(slopes, shares, features, local_scores, slope_c):
-    """∂loss/∂c into ``slope_c``, ∂loss/∂(W_k z) over ``local_scores``, I_k c_k g_k over ``shares``."""
+    """∂L/∂c into ``slope_c``, ∂L/∂(W_k z) over ``local_scores``, I_k c_k g_k over ``shares``."""
     n_outputs, n_rows = slopes.shape
     for k in range(len(shares)):
         share, feature, force = shares[k], features[k], slope_c[k]
