@@ -1,6 +1,5 @@
 """The compiled predictor, its plain form and its arrays."""
 
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

@@ -1,6 +1,5 @@
 """The SVM around each query, against its definition and a general optimizer."""
 
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC, LinearSVC
