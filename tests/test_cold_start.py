@@ -14,9 +14,6 @@ import pytest
 
 import nearlinear
 
-# One worker runs the file: its processes compile, and more at a time than cores take longer.
-pytestmark = pytest.mark.xdist_group("cold start")
-
 PREDICT = """
 import sys
 import numpy as np

@@ -11,9 +11,6 @@ from nearlinear.cli import _measure, demo, main
 from nearlinear.cli._contenders import contenders
 from nearlinear.cli._measure import Measurement
 
-# One worker runs the file, so that the demo itself runs once.
-pytestmark = pytest.mark.xdist_group("demo")
-
 NAMES = [contender.name for contender in contenders(seed=0)]
 
 
