@@ -84,7 +84,7 @@ TARGETS = {
     "c": ("export.c.source", (*_ALL, "calibration")),
     "int8": ("export.c.quantized", _ALL),
     "explain": ("explain.explain", ("predictor",)),
-    "row": ("single_row.scorer", ("predictor", "calibration")),
+    "row": ("single_row.makers", ("predictor", "calibration")),
     "label": ("displays.kernel_labels", ("kernel",)),
 }
 _QUERIES = (

@@ -114,12 +114,12 @@ def read_one_column_often(header, arrays):
 
 
 def repeat_gates(header, arrays):
-    gate = at(header["predictor"], "gate")
-    put("gate", crafted.part("Repeated", gate=gate, count=1 << 18))(header, arrays)
+    gate = at(header["predictor"], "map", "gate")
+    put("map", "gate", crafted.part("Repeated", gate=gate, count=1 << 18))(header, arrays)
     kernels = crafted.items(crafted.part("Linear"))
-    put("expansion", "kernels", kernels)(header, arrays)
-    put_array("expansion", "support", np.zeros((0, 3 + (4 << 18))))(header, arrays)
-    put_array("expansion", "coefficients", np.zeros((1, 0, 1)))(header, arrays)
+    put("predictor", "kernels", kernels)(header, arrays)
+    put_array("predictor", "support", np.zeros((0, 3 + (4 << 18))))(header, arrays)
+    put_array("predictor", "coefficients", np.zeros((1, 0, 1)))(header, arrays)
 
 
 def ask_for_wide_rows(header, arrays):

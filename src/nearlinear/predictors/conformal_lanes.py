@@ -15,6 +15,7 @@ _VECTOR_BYTES = 64
 # An odd number of vectors, so that the features of a row lie in different sets of the cache: with
 # sixteen instead of thirteen, a hundred features take half as long again.
 _VECTORS = 13
+_EXPLAINED = 64  # rows side by side in an explanation
 _ABREAST = 4  # features for which running sums are read and written once
 
 
@@ -231,3 +232,62 @@ def _support(X, anchors, gammas, fading, rows, shares, linear, largest, support)
                 largest[i] = max(largest[i], linear[i])
         for i in range(n_rows):
             support[first + i] = largest[i] / len(shares)
+
+
+# --- explanations -------------------------------------------------------------------------------
+
+
+def explain_features(
+    profile, X, anchors, gammas, weights, starts, outputs, coefficients, intercepts, gates
+):
+    """w(x), what b(x) loses to it, and the mean h, where every feature fades on its own."""
+    n_outputs, n_features = coefficients.shape[1:]
+    fading = profile.of_root, profile.is_bounded, *_exponential_numbers(np.float64)
+    _add_features(
+        X, anchors, gammas, weights, starts, outputs, fading, np.zeros((n_features, _EXPLAINED)),
+        np.empty((2, _EXPLAINED)), np.empty((n_outputs, n_features, _EXPLAINED)),
+        np.empty((n_outputs, _EXPLAINED)), coefficients, intercepts, gates,
+    )  # fmt: skip
+
+
+@compiled_fast_sums
+def _fade_feature(x, c, gamma, fading, share):
+    """h of one feature of all lanes."""
+    for i in range(len(share)):
+        away = abs(x[i] - c)
+        share[i] = _fade(gamma * (away if fading[0] else away * away), fading, share)
+
+
+@compiled_fast_sums
+def _add_features(
+    X, anchors, gammas, weights, starts, outputs, fading, turned, lanes, sums, shifts,
+    coefficients, intercepts, gates,
+):  # fmt: skip
+    n_features, n_lanes = turned.shape
+    share, mean = lanes[0], lanes[1]
+    for first in range(0, len(X), n_lanes):
+        n_rows = min(n_lanes, len(X) - first)
+        for i in range(n_rows):
+            for d in range(n_features):
+                turned[d, i] = X[first + i, d]
+        sums[:] = 0.0
+        shifts[:] = 0.0
+        for k in range(len(anchors)):
+            mean[:] = 0.0
+            for d in range(n_features):
+                c = anchors[k, d]
+                _fade_feature(turned[d], c, gammas[k], fading, share)
+                for i in range(n_lanes):
+                    mean[i] += share[i]
+                for p in range(starts[k], starts[k + 1]):
+                    w, total, shift = weights[p, d], sums[outputs[p], d], shifts[outputs[p]]
+                    for i in range(n_lanes):
+                        total[i] += share[i] * w
+                        shift[i] += share[i] * w * c
+            for i in range(n_rows):
+                gates[first + i, k] = mean[i] / n_features
+        for i in range(n_rows):
+            for o in range(len(sums)):
+                intercepts[first + i, o] -= shifts[o, i]
+                for d in range(n_features):
+                    coefficients[first + i, o, d] = sums[o, d, i]

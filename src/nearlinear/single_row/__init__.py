@@ -2,6 +2,7 @@
 
 Modules
 -------
+makers       For every kind of model a function of one row.
 outcome      Probabilities and the class of one row, in plain Python.
 passes       Compiled passes from one row to its scores.
 preparation  A preparation as one compiled pass over a raw row.

@@ -299,7 +299,7 @@ def test_kernels_on_columns_are_on_columns_of_the_rows(data):
     X, G, y = data
     kernels = [OnColumns(Linear(), (2,)), AFFINE]
     model = make(kernels=kernels, n_copies=1, gate=Halves()).fit(X, y["Classifier"], gating=G)
-    weights = model.predictor_.weights
+    weights = model.predictor_.weights[:, :, 0].T
     assert weights.shape == (5, 2)
     np.testing.assert_array_equal(weights[[0, 1, 3, 4], 0], 0.0)
     np.testing.assert_array_equal(weights[3:, 1], 0.0)

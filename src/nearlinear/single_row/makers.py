@@ -1,0 +1,213 @@
+"""For every kind of model a function of one row: a compiled pass, and the tables it takes.
+
+A batch predictor sets up blocks, which takes longer than one row does.
+"""
+
+import numpy as np
+
+from ..kinds import kind_of, known
+from . import passes as row_passes
+from .outcome import CALIBRATIONS
+
+
+class Scratch:
+    """Work arrays of one thread, by name."""
+
+    def __init__(self):
+        self._arrays = {}
+
+    def get(self, name, shape, dtype):
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = np.empty(shape, dtype=dtype)
+        return array
+
+    def part(self, number):
+        """Memory of a part, apart from that of others."""
+        found = self._arrays.get(number)
+        if found is None:
+            found = self._arrays[number] = Scratch()
+        return found
+
+
+def pass_for(predictor, n_features):
+    """A function (row, scratch) → scores in the scratch's memory."""
+    kind = kind_of(predictor)
+    make = None if kind is None else known("row", kind)
+    found = None if make is None else make(predictor, n_features)
+    return _by_block(predictor, n_features) if found is None else found
+
+
+def _by_block(predictor, n_features):
+    """Machines that keep support rows: their blocks are quick for one row, too."""
+
+    def score(x, scratch):
+        known = len(x) == n_features and np.isfinite(x).all()
+        return predictor(x[None])[0] if known else None
+
+    return score
+
+
+def _locally_linear(predictor, n_features):
+    """None where the gate has no compiled pass."""
+    kind = kind_of(predictor.gate)
+    if kind in _CODES and predictor.intercept is None:
+        return _anchors(predictor)
+    is_rounded = kind == "Rounded" and kind_of(predictor.gate.gate) == "Softmax"
+    return _gated_linear(predictor) if is_rounded and predictor.n_outputs == 1 else None
+
+
+def _anchors(predictor):
+    gate, dtype = predictor.gate, predictor.weights.dtype
+    geometry = gate.geometry
+    places = (
+        np.ascontiguousarray(geometry.directions, dtype=dtype),
+        geometry.offsets.astype(dtype),
+        np.ascontiguousarray(geometry.mean, dtype=dtype),
+        np.ascontiguousarray(gate.anchors, dtype=dtype),
+    )
+    # outputs before features, so that every product runs along memory
+    weights = np.ascontiguousarray(predictor.weights.transpose(0, 2, 1))
+    biases = np.ascontiguousarray(predictor.biases)
+    code, number = _CODES[kind_of(gate)]
+    code, number = code.dispatcher(), dtype.type(number(gate))
+    k, n_outputs = gate.n_neighbors, biases.shape[1]
+
+    def score(x, scratch):
+        near = scratch.get("near", k, np.int64)
+        halves = scratch.get("halves", k, dtype)
+        scores = scratch.get("scores", n_outputs, dtype)
+        known = code(x, places, number, near, halves, weights, biases, scores)
+        return scores if known else None
+
+    return score
+
+
+def _floor(gate):
+    eps = np.finfo(gate.anchors.dtype).eps
+    return eps * max(1.0, float(np.abs(gate.geometry.offsets).max()))
+
+
+_CODES = {
+    "SoftAssignment": (row_passes.soft_row, lambda gate: gate.sharpness),
+    "InverseDistance": (row_passes.inverse_row, _floor),
+    "ReconstructionCodes": (row_passes.rebuilt_row, lambda gate: gate.ridge),
+}
+
+
+def _tree(predictor, n_features):
+    n_outputs, dtype = predictor.n_outputs, predictor.dtype
+    if predictor.node_gate.name == "indicator":
+        tables = (predictor.splits, predictor.weights, predictor.intercept)
+        run = row_passes.leaf_row.dispatcher()
+    else:
+        sigma = dtype.type(getattr(predictor.node_gate, "sigma", 1.0))
+        tables = (predictor.splits, predictor.directions, predictor.weights, predictor.intercept)
+        tables = (*tables, sigma, predictor.node_gate.name == "compositional")
+        run = row_passes.path_row.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", n_outputs, dtype)
+        return scores if run(x, *tables, scores) else None
+
+    return score
+
+
+def _mapped(predictor, n_features):
+    if kind_of(predictor.map) != "Affine":
+        return None
+    matrix, dtype = predictor.map.matrix, predictor.dtype
+    inner, project = pass_for(predictor.predictor, len(matrix)), row_passes.project
+
+    def score(x, scratch):
+        seen = scratch.get("seen", len(matrix), dtype)
+        return inner(seen, scratch) if project(x, matrix, seen) else None
+
+    return score
+
+
+def _mean(predictor, n_features):
+    parts = [pass_for(one, n_features) for one in predictor.predictors]
+    share, n_outputs = predictor.dtype.type(len(parts)), predictor.n_outputs
+
+    def score(x, scratch):
+        total = scratch.get("total", n_outputs, predictor.dtype)
+        total[:] = 0.0
+        for number, part in enumerate(parts):
+            found = part(x, scratch.part(number))
+            if found is None:
+                return None
+            total += found
+        total /= share
+        return total
+
+    return score
+
+
+def _conformal(predictor, n_features):
+    dtype = predictor.weights.dtype
+    tables = (
+        np.ascontiguousarray(predictor.anchors, dtype=dtype),
+        predictor.gammas.astype(dtype),
+        np.ascontiguousarray(predictor.weights),
+        np.searchsorted(predictor.kernels, np.arange(len(predictor.anchors) + 1)),
+        predictor.outputs.astype(np.intp),
+        predictor.biases.astype(dtype),
+    )
+    of_root = predictor.profile in ("exponential", "linear")
+    is_bounded = predictor.profile in ("linear", "square")
+    run = row_passes.feature_row if predictor.per_feature else row_passes.conformal_row
+    run = run.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", len(predictor.biases), dtype)
+        return scores if run(x, *tables, of_root, is_bounded, scores) else None
+
+    return score
+
+
+def _gated_linear(predictor):
+    dtype = predictor.dtype
+    softmax, margin = predictor.gate.gate, dtype.type(predictor.gate.margin)
+    tables = (
+        np.ascontiguousarray(softmax.directions, dtype=dtype),
+        softmax.offsets.astype(dtype),
+        np.ascontiguousarray(predictor.weights[:, :, 0]),
+        np.ascontiguousarray(predictor.biases[:, 0]),
+        dtype.type(0.0 if predictor.intercept is None else predictor.intercept[0]),
+    )
+    run = row_passes.gated_row.dispatcher()
+
+    def score(x, scratch):
+        gates = scratch.get("gates", len(tables[1]), dtype)
+        scores = scratch.get("scores", 1, dtype)
+        return scores if run(x, *tables, margin, gates, scores) else None
+
+    return score
+
+
+def _stacked(predictor, n_features):
+    outputs = [pass_for(output, n_features) for output in predictor.outputs]
+
+    def score(x, scratch):
+        scores = scratch.get("stack", len(outputs), predictor.dtype)
+        for number, output in enumerate(outputs):
+            found = output(x, scratch.part(number))
+            if found is None:
+                return None
+            scores[number] = found[0]
+        return scores
+
+    return score
+
+
+RULES = {
+    "LocallyLinear": _locally_linear,
+    "TreePath": _tree,
+    "TreeLeaves": _tree,
+    "ConformalLinear": _conformal,
+    "Mapped": _mapped,
+    "Mean": _mean,
+    "Stacked": _stacked,
+    **CALIBRATIONS,
+}
