@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-_OURS, _OTHERS, _FRONT, _INK = "#d1495b", "#5b6b7b", "#c9d2da", "#28323c"
+from .palette import CLASSES, INK, QUIET
+
+_OURS, _OTHERS, _FRONT = CLASSES[1], QUIET, "#c9d2da"
 # Where a label may stand around its point, in points of type: the first free place is taken.
 _PLACES = [
     (7, 3, "left", "bottom"),
@@ -100,7 +102,7 @@ def draw_cost_fronts(panels: Mapping[str, Sequence[ModelPoint]]):
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, (title, points) in zip(axes, panels.items()):
         CostFrontDisplay(points).plot(ax, title=title)
-    figure.axes[0].legend(loc="lower right", frameon=False, labelcolor=_INK)
+    figure.axes[0].legend(loc="lower right", frameon=False, labelcolor=INK)
     return figure
 
 
@@ -111,10 +113,10 @@ def _dress(ax, title):
     ax.margins(x=0.24, y=0.14)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("prediction, µs per row, one thread (log scale)", color=_INK)
-    ax.set_ylabel("test accuracy, %", color=_INK)
+    ax.set_xlabel("prediction, µs per row, one thread (log scale)", color=INK)
+    ax.set_ylabel("test accuracy, %", color=INK)
     if title:
-        ax.set_title(title, loc="left", fontweight="bold", color=_INK)
+        ax.set_title(title, loc="left", fontweight="bold", color=INK)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(_FRONT)
     ax.tick_params(colors=_OTHERS)
@@ -133,7 +135,7 @@ def _label_points(ax, points):
             (point.us_per_row, point.accuracy),
             xytext=(0, 0),
             textcoords="offset points",
-            color=_OURS if point.highlighted else _INK,
+            color=_OURS if point.highlighted else INK,
             fontweight="bold" if point.highlighted else "normal",
             fontsize=9,
             path_effects=[withStroke(linewidth=3, foreground="white")],

@@ -5,10 +5,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .kernel_labels import describe, shortened
+from .palette import CLASSES, INK, PALE, QUIET
 
-_INK, _QUIET, _PALE = "#28323c", "#5b6b7b", "#dfe5ea"
-_KINDS = {"Gaussian": "#2b7a9b", "Polynomial": "#d1495b", "Linear": "#e0a030"}
-_OTHER_KINDS = ["#5a9367", "#7d5ba6", "#8a6d4f", "#4f5d75", "#c779b0"]
+_KINDS = dict(zip(("Gaussian", "Polynomial", "Linear"), CLASSES))
+_OTHER_KINDS = CLASSES[3:]
 _HEAT = ["#e3eef2", "#8fbcbf", "#2b6f8f", "#153f57"]
 _TYPE = 8.5  # size of the type
 
@@ -169,13 +169,13 @@ class KernelWeightsDisplay:
             color=[colors[self.kinds[m]] for m in drawn],
         )  # fmt: skip
         texts = [f"{weight:.2g}" for weight in weights]
-        ax.bar_label(self.bars_, texts, padding=3, fontsize=_TYPE, color=_QUIET)
+        ax.bar_label(self.bars_, texts, padding=3, fontsize=_TYPE, color=QUIET)
         self._name_kernels()
         ax.set(xlim=(0, 1.1 * weights.max()), ylim=(len(drawn) - 0.4, -0.6))
-        ax.set_xlabel("kernel weight", color=_INK, fontsize=_TYPE)
+        ax.set_xlabel("kernel weight", color=INK, fontsize=_TYPE)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
-        ax.spines["left"].set_color(_QUIET)
-        ax.grid(axis="x", color=_PALE, linewidth=0.7)
+        ax.spines["left"].set_color(QUIET)
+        ax.grid(axis="x", color=PALE, linewidth=0.7)
         ax.set_axisbelow(True)
         if len(set(self.kinds)) > 1:
             self._write_kinds(colors)
@@ -192,9 +192,9 @@ class KernelWeightsDisplay:
         ]
         self.ax_.legend(
             handles=handles, loc="lower right", title="total weight", alignment="left",
-            fontsize=_TYPE, title_fontsize=_TYPE, labelcolor=_INK, handlelength=0.9,
+            fontsize=_TYPE, title_fontsize=_TYPE, labelcolor=INK, handlelength=0.9,
             handleheight=0.9, framealpha=0.9, edgecolor="none",
-        ).get_title().set_color(_QUIET)  # fmt: skip
+        ).get_title().set_color(QUIET)  # fmt: skip
 
     def _draw_heat(self):
         from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -213,25 +213,25 @@ class KernelWeightsDisplay:
             ax.tick_params(axis="x", rotation=35)
             for label in ax.get_xticklabels():
                 label.set(ha="right", rotation_mode="anchor")
-        ax.set_xlabel("class", color=_INK, fontsize=_TYPE)
+        ax.set_xlabel("class", color=INK, fontsize=_TYPE)
         ax.tick_params(axis="x", length=0)
         ax.spines[:].set_visible(False)
         edges = [np.arange(1, size) - 0.5 for size in weights.shape]
-        ax.hlines(edges[0], -0.5, weights.shape[1] - 0.5, color=_PALE, linewidth=0.7)
+        ax.hlines(edges[0], -0.5, weights.shape[1] - 0.5, color=PALE, linewidth=0.7)
         ax.vlines(edges[1], -0.5, weights.shape[0] - 0.5, color="white", linewidth=2.5)
         if len(names) <= 12:
             self._write_weights(weights)
         else:
             bar = self.figure_.colorbar(self.heat_, ax=ax, pad=0.02, aspect=30)
-            bar.set_label("kernel weight", color=_INK, fontsize=_TYPE)
+            bar.set_label("kernel weight", color=INK, fontsize=_TYPE)
             bar.outline.set_visible(False)
-            bar.ax.tick_params(colors=_QUIET, labelcolor=_INK, labelsize=_TYPE)
+            bar.ax.tick_params(colors=QUIET, labelcolor=INK, labelsize=_TYPE)
 
     def _write_weights(self, weights):
         for row, column in zip(*np.nonzero(weights), strict=True):
             weight = weights[row, column]
             red, green, blue, _ = self.heat_.to_rgba(weight)
-            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else _INK
+            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else INK
             self.ax_.text(
                 column, row, f"{weight:.2g}", color=ink, fontsize=_TYPE, ha="center", va="center"
             )
@@ -240,7 +240,7 @@ class KernelWeightsDisplay:
         labels = [self.labels[m] for m in self.drawn_kernels_]
         self.ax_.set_yticks(np.arange(len(labels)), labels, fontsize=_TYPE)
         self.ax_.tick_params(axis="y", length=0)
-        self.ax_.tick_params(colors=_QUIET, labelcolor=_INK, labelsize=_TYPE)
+        self.ax_.tick_params(colors=QUIET, labelcolor=INK, labelsize=_TYPE)
 
     def _write_heading(self, n_in_use, title):
         """How many kernels there are, alone or below the title."""
@@ -248,14 +248,14 @@ class KernelWeightsDisplay:
         count = f"{n_in_use} of {n_kernels} kernels in use, {n_kernels - n_in_use} with weight zero"
         if n_drawn < n_in_use:
             count += f"; the {n_drawn} largest" if n_drawn > 1 else "; the largest"
-        style = {"loc": "left", "color": _INK}
+        style = {"loc": "left", "color": INK}
         if title is None:
             self.ax_.set_title(count, fontsize=10, **style)
         else:
             self.ax_.set_title(f"{title}\n", fontweight="bold", **style)
             self.ax_.annotate(
                 count, (0, 1), xytext=(0, 6), xycoords="axes fraction",
-                textcoords="offset points", fontsize=9, color=_QUIET,
+                textcoords="offset points", fontsize=9, color=QUIET,
             )  # fmt: skip
 
 

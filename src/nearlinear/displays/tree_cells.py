@@ -6,9 +6,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from .cell_borders import cell_borders, snap
 from .fitted import FittedTree, like
+from .palette import CLASSES, INK, QUIET
 
-_INK, _BORDER = "#28323c", "#44525f"
-_CLASSES = ["#2b7a9b", "#d1495b", "#e0a030", "#5a9367", "#7d5ba6", "#8a6d4f", "#4f5d75", "#c779b0"]
+_BORDER = "#44525f"
 _MARKERS = "os^DvPX*"
 _SURFACE = "viridis"
 
@@ -179,11 +179,11 @@ class TreeCellsDisplay:
             self._draw_classes(point_size)
         self._draw_borders()
         ax.set(xlim=self.xx0[0, [0, -1]], ylim=self.xx1[[0, -1], 0])
-        ax.set_xlabel(self.names[0], color=_INK)
-        ax.set_ylabel(self.names[1], color=_INK)
+        ax.set_xlabel(self.names[0], color=INK)
+        ax.set_ylabel(self.names[1], color=INK)
         if title:
-            ax.set_title(title, loc="left", fontweight="bold", color=_INK)
-        ax.tick_params(colors=_BORDER, labelcolor=_INK)
+            ax.set_title(title, loc="left", fontweight="bold", color=INK)
+        ax.tick_params(colors=_BORDER, labelcolor=INK)
         ax.spines[:].set_color(_BORDER)
         return self
 
@@ -193,15 +193,15 @@ class TreeCellsDisplay:
         self._draw_surface(1.0 - 0.3 * (1.0 - colors)[labels])
         self.boundaries_ = [self._draw_boundary(lead) for lead in self._leads()]
         if self.targets is None:
-            self._draw_points(self.points, point_size, color="#5b6b7b")
+            self._draw_points(self.points, point_size, color=QUIET)
             return
         for c, label in enumerate(self.classes):
             chosen = self.points[self.targets == label]
             marker = _MARKERS[c % len(_MARKERS)]
             self._draw_points(chosen, point_size, color=colors[c], marker=marker, label=label)
-        if len(self.classes) <= len(_CLASSES):
+        if len(self.classes) <= len(CLASSES):
             self.ax_.legend(
-                loc="best", fontsize=8, handletextpad=0.1, borderpad=0.3, labelcolor=_INK,
+                loc="best", fontsize=8, handletextpad=0.1, borderpad=0.3, labelcolor=INK,
                 framealpha=0.85, edgecolor="none", markerscale=max(1.0, 4.0 / point_size**0.5),
             )  # fmt: skip
 
@@ -215,12 +215,12 @@ class TreeCellsDisplay:
         self.boundaries_ = []
         bar = self.figure_.colorbar(self.surface_, ax=self.ax_, extend="both", pad=0.02)
         bar.outline.set_visible(False)
-        bar.ax.tick_params(colors=_BORDER, labelcolor=_INK)
+        bar.ax.tick_params(colors=_BORDER, labelcolor=INK)
         if self.targets is None:
-            self._draw_points(self.points, point_size, color="white", edgecolor=_INK)
+            self._draw_points(self.points, point_size, color="white", edgecolor=INK)
         else:
             self._draw_points(
-                self.points, point_size, c=self.targets, cmap=_SURFACE, norm=norm, edgecolor=_INK
+                self.points, point_size, c=self.targets, cmap=_SURFACE, norm=norm, edgecolor=INK
             )
 
     def _draw_surface(self, image, **colors):
@@ -257,7 +257,7 @@ class TreeCellsDisplay:
 
     def _draw_boundary(self, lead):
         curve = self.ax_.contour(
-            self.xx0, self.xx1, lead, levels=[0.0], colors=_INK, linewidths=2.0, zorder=4
+            self.xx0, self.xx1, lead, levels=[0.0], colors=INK, linewidths=2.0, zorder=4
         )
         for path in curve.get_paths():
             path.vertices = snap(path.vertices, self.borders, self._steps)
@@ -290,8 +290,8 @@ def _class_colors(n_classes):
     from matplotlib import colormaps
     from matplotlib.colors import to_rgb
 
-    if n_classes <= len(_CLASSES):
-        return np.array([to_rgb(color) for color in _CLASSES[:n_classes]])
+    if n_classes <= len(CLASSES):
+        return np.array([to_rgb(color) for color in CLASSES[:n_classes]])
     return 0.85 * colormaps["turbo"](np.linspace(0.05, 0.95, n_classes))[:, :3]  # pale ones too
 
 

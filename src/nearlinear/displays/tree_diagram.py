@@ -8,9 +8,9 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from ..gates.trees.balanced import count_nodes, count_splits, depth_of
 from ..predictors.combined import tree_and_projection
 from .fitted import FittedTree
+from .palette import INK, QUIET
 from .tree_layout import label_rooms, level_of, place_nodes
 
-_INK, _QUIET = "#28323c", "#5b6b7b"
 _WEAK_TO_STRONG = ["#b3354c", "#e58b6d", "#f3dfae", "#8fbcbf", "#2b6f8f"]
 _BAR = 0.3  # height of a node, where levels are 1 apart
 _LABEL_LEVELS = 6  # below, text would be too small to read
@@ -161,7 +161,7 @@ class TreeDiagramDisplay:
         ax.set(xlim=(-0.01, 1.01), ylim=(-depth - _BAR / 2 - 0.25, 0.42))
         ax.set_axis_off()
         if title:
-            ax.set_title(title, loc="left", fontweight="bold", color=_INK)
+            ax.set_title(title, loc="left", fontweight="bold", color=INK)
         self._write(places, colors)
         return self
 
@@ -184,9 +184,9 @@ class TreeDiagramDisplay:
             colors, ax=self.ax_, extend=extend, shrink=0.75, aspect=24, pad=0.01
         )
         label = "accuracy of the rows that pass" if self.is_classifier else "MSE / variance of y"
-        self.colorbar_.set_label(label, color=_INK, fontsize=9)
+        self.colorbar_.set_label(label, color=INK, fontsize=9)
         self.colorbar_.outline.set_visible(False)
-        self.colorbar_.ax.tick_params(colors=_QUIET, labelcolor=_INK, labelsize=8)
+        self.colorbar_.ax.tick_params(colors=QUIET, labelcolor=INK, labelsize=8)
         if self.is_classifier:
             self.colorbar_.formatter = lambda value, _: f"{100 * value:.4g} %"
             self.colorbar_.update_ticks()
@@ -235,20 +235,20 @@ class TreeDiagramDisplay:
         if len(places) > 1:
             self.ax_.annotate(
                 "Above a node: what its split weighs most; + sends high values left.", (0, 0),
-                xycoords="axes fraction", fontsize=7, color=_QUIET, in_layout=False,
+                xycoords="axes fraction", fontsize=7, color=QUIET, in_layout=False,
             )  # fmt: skip
         for node, (left, right) in places.items():
             level, middle = level_of(node), (left + right) / 2
             if level > _LABEL_LEVELS:
                 continue
             red, green, blue, _ = colors.to_rgba(self.quality[node])
-            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else _INK
+            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else INK
             texts, room = self._number_texts(node), width * (right - left)
             self._write_if_it_fits(middle, -level, texts, room, color=ink, va="center")
             if 2 * node + 1 in places or 2 * node + 2 in places:
                 texts = [self.split_label(node, n_features) for n_features in (3, 2, 1)]
                 above, room = -level + _BAR / 2 + 0.03, width * rooms[node]
-                self._write_if_it_fits(middle, above, texts, room, color=_INK, va="bottom")
+                self._write_if_it_fits(middle, above, texts, room, color=INK, va="bottom")
 
     def _points_per_unit(self):
         """Size of a unit of the axes in points of type; the layout has to be settled first."""
