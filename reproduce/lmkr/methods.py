@@ -1,6 +1,6 @@
 """The methods of the paper by name, and other kernels beside them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from sklearn.svm import SVR
 
 from nearlinear import LMKLRegressor
 from nearlinear.estimators._base.target_units import TargetUnits
+from nearlinear.estimators._base.task import Regression
 from reproduce.study import Study
 
 
@@ -48,8 +49,8 @@ class LMKLInOwnUnit(LMKLRegressor):
     The penalty on the gate is in units of C times the targets' standard deviation.
     """
 
-    def _units_of(self, rows):
-        return TargetUnits()
+    def _learn(self, rows):
+        return super()._learn(replace(rows, task=Regression(TargetUnits())))
 
     def fit(self, X, y):
         given = self.gate_penalty
