@@ -26,7 +26,9 @@ SMALL = ("explain", "defaults", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-parser.add_argument("names", nargs="*", choices=(*NAMES, *GROUPS), help="default: all")
+parser.add_argument(
+    "names", nargs="*", metavar="NAME", help=f"of {', '.join((*NAMES, *GROUPS))} (default: all)"
+)
 parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
 )
@@ -36,7 +38,9 @@ parser.add_argument(
     "--again", action="store_true", help="defaults: also the rows that are there already"
 )
 options = parser.parse_args()
-# No default for argparse: before Python 3.12 it would look for the whole tuple among the choices.
+# Checked here: before Python 3.12 argparse takes the empty list for one of the names.
+if unknown := set(options.names) - {*NAMES, *GROUPS}:
+    parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
 asked = options.names or (SMALL if options.smoke else NAMES)
 names = [part for name in asked for part in GROUPS.get(name, (name,))]
 if options.smoke and not set(names) <= set(SMALL):
