@@ -12,15 +12,14 @@ RUN  := $(VENV)/bin/python
 PIP  := $(RUN) -m pip -qq --disable-pip-version-check install
 # Folders of reproduce/ that have a smoke run.
 PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
-SMOKES := $(addprefix test-smoke-, $(PAPERS))
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off $(SMOKES) lint bench attack reproduce-smoke clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off lint bench attack reproduce-smoke clean distclean
 
 help:
 	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
-	@echo "make test             all tests, the compiled passes again as plain Python, the reproductions' smoke runs"
+	@echo "make test             all tests, and those of the compiled passes again as plain Python"
 	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
 	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
@@ -68,22 +67,16 @@ demo: $(VENV)/.demo
 # function that another file calls. A second run compiles nothing.
 SOURCES = $(shell find src -name '*.py' | LC_ALL=C sort | xargs cat | cksum | tr ' ' -)
 COMPILED = $(abspath $(VENV))/.compiled
-test test-quick $(SMOKES): export NUMBA_CACHE_DIR = $(COMPILED)/$(SOURCES)
+test test-quick: export NUMBA_CACHE_DIR = $(COMPILED)/$(SOURCES)
 
 test-jit-off: $(VENV)/.test
 	@echo "compiled passes as plain Python"
-	@$(ONE_THREAD) NUMBA_DISABLE_JIT=1 $(RUN) -m pytest -q --no-header -m passes $$(grep -rl mark.passes tests --include='test_*.py')
+	@$(ONE_THREAD) NUMBA_DISABLE_JIT=1 $(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadfile -m passes $$(grep -rl mark.passes tests --include='test_*.py')
 
-$(SMOKES): test-smoke-%: $(VENV)/.test
-	@echo "reproduce.$* --smoke"
-	@mkdir -p $(NUMBA_CACHE_DIR) && log=$$(mktemp) && trap 'rm -f "$$log"' EXIT && \
-	{ $(ONE_THREAD) $(RUN) -m reproduce.$*.run --smoke >"$$log" 2>&1 || { cat "$$log"; exit 1; }; }
-
-# Smoke runs compile much of what the workers need. A file of tests runs on one worker, which makes
-# what its tests share once. The full suite comes last, so that its verdict is the last line.
-test: $(VENV)/.test
+# A file of tests runs on one worker, which makes what its tests share once. The full suite comes last,
+# so that its verdict is the last line.
+test: $(VENV)/.test test-jit-off
 	@mkdir -p $(COMPILED) && find $(COMPILED) -mindepth 1 -maxdepth 1 ! -name $(SOURCES) -exec rm -rf {} +
-	@$(MAKE) --no-print-directory -j$(WORKERS) $(SMOKES) test-jit-off
 	@echo "all tests"
 	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadfile $(CASES)
 

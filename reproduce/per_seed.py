@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reproduce.comparison import compare_rows, formatted, markdown_table, mean_and_spread
 from reproduce.datasets import DatasetError, has_own_split
-from reproduce.protocol import RowStore, linear_yardstick
+from reproduce.protocol import RowStore, linear_yardstick, measure, measure_once
 from reproduce.report import NOTHING, accuracy_line, printed, save, shown_datasets
 from reproduce.running import run_method
 from reproduce.tuning import chosen_parameters, per_seed_store, tune
@@ -47,13 +47,13 @@ def run_dataset(study, folder, dataset, methods, n_seeds):
             fit_both(study, choices, method, part, seed, yardstick)
 
 
-def fit_both(study, choices, method, part, seed, yardstick=None):
+def fit_both(study, choices, method, part, seed, yardstick=None, measure=measure):
     """A row for each choice; one fit is enough where they are the same."""
     (once, first), (anew, second) = choices
-    row = run_method(study, once, method, first, part, seed, yardstick)
+    row = run_method(study, once, method, first, part, seed, yardstick, measure)
     if first == second:
         anew.get_or_add(row, dict)
-    run_method(study, anew, method, second, part, seed, yardstick)
+    run_method(study, anew, method, second, part, seed, yardstick, measure)
 
 
 def latest_rows(study, path):
@@ -154,7 +154,8 @@ def smoke(study, method, grid, make_split, folder):
     for seed in range(2):
         split = make_split(seed)
         values, _ = tune(study, split, method, grid, store)
-        fit_both(study, [(once, base), (anew, base | values)], method, split, seed)
+        choices = [(once, base), (anew, base | values)]
+        fit_both(study, choices, method, split, seed, measure=measure_once)
     write_table(study, folder)
 
 

@@ -8,6 +8,7 @@ import csv
 import json
 import time
 import warnings
+from functools import partial
 from math import isnan, nan
 from pathlib import Path
 
@@ -81,18 +82,20 @@ def score_of(predicted, split):
     return {"accuracy": 100 * accuracy_score(split.y_test, predicted)}
 
 
-def measure(model, split, yardstick=None):
+def measure(model, split, yardstick=None, timed_rows=_TIMED_ROWS, repeats=15):
     """Fit on the training part, predict the test part; all columns that a row may have.
 
     ``fit_bytes`` is the most memory that the fit held beyond what was there before it: in a fresh
     process, beyond the data. ``predict_ms`` is one call for the test part as it is; ``chosen``
-    counts the candidates of a search inside the training part.
+    counts the candidates of a search inside the training part. With one repeat the times mean
+    little, and the fit pays for what it compiles.
     """
     yardstick = yardstick or linear_yardstick(split)
     # a call has a cost of its own, which a few hundred rows would be charged for
-    rows = np.tile(split.X_test, (-(-_TIMED_ROWS // len(split.X_test)), 1))
+    rows = np.tile(split.X_test, (-(-timed_rows // len(split.X_test)), 1))
     with one_thread():
-        _warm_up(model, split)
+        if repeats > 1:
+            _warm_up(model, split)
         held = present_bytes()
         forget_peak()
         start = time.perf_counter()
@@ -105,7 +108,7 @@ def measure(model, split, yardstick=None):
         calls = {"model": lambda: model.predict(rows), "linear": lambda: yardstick.predict(rows)}
         if len(rows) > len(split.X_test):
             calls["test part"] = lambda: model.predict(split.X_test)
-        seconds = best_seconds(calls)
+        seconds = best_seconds(calls, max_repeats=repeats)
     return score_of(predicted, split) | {
         "fit_seconds": fit_seconds,
         "fit_bytes": fit_bytes,
@@ -121,6 +124,10 @@ def measure(model, split, yardstick=None):
         "n_test": len(split.y_test),
         "version": nearlinear.__version__,
     }
+
+
+# For smoke runs, which ask whether all goes through.
+measure_once = partial(measure, timed_rows=1, repeats=1)
 
 
 def _warm_up(model, split):

@@ -15,7 +15,7 @@ from nearlinear.displays import TreeCellsDisplay
 from reproduce import datasets, drawing
 from reproduce.drawing import save_figure
 from reproduce.ldkl.methods import MAKERS, STUDY, TITLES, budget_for, sized
-from reproduce.protocol import RowStore, linear_yardstick
+from reproduce.protocol import RowStore, linear_yardstick, measure, measure_once
 from reproduce.report import current_rows
 from reproduce.running import run_method
 
@@ -112,7 +112,7 @@ def figure2_axis(axis, rows, references):
     axis.set(xscale="log", xlabel="prediction time, linear SVM = 1", ylabel="accuracy (%)")
 
 
-def figure2(folder, parts, seeds):
+def figure2(folder, parts, seeds, measure=measure):
     """``parts`` are splits with the settings to try on each."""
     store = RowStore(folder / "figure2.csv", STUDY.measured)
     cells = current_rows(STUDY, folder / "rows.csv")
@@ -122,7 +122,7 @@ def figure2(folder, parts, seeds):
     for axis, (split, settings) in zip(axes.flat, parts):
         yardstick = linear_yardstick(split)
         rows = [
-            run_method(STUDY, store, method, parameters, split, seed, yardstick)
+            run_method(STUDY, store, method, parameters, split, seed, yardstick, measure)
             for method, parameters in settings
             for seed in seeds
         ]
@@ -143,7 +143,8 @@ def smoke(folder):
     figure1(folder, datasets.sines(100, 50), parameters["ldkl"], resolution=60)
     settings = [("ldkl", parameters["ldkl"] | {"depth": depth}) for depth in (1, 2)]
     settings += [(method, parameters[method]) for method in STYLES if method in MAKERS]
-    figure2(folder, [(datasets.digits(200, 100, halves=True), settings)], seeds=range(1))
+    parts = [(datasets.digits(200, 100, halves=True), settings)]
+    figure2(folder, parts, range(1), measure_once)
 
 
 def load_figure2(dataset):

@@ -20,7 +20,7 @@ from pathlib import Path
 from reproduce import datasets
 from reproduce.mllkm import large_table
 from reproduce.mllkm.large_methods import STUDY
-from reproduce.protocol import RowStore, measure
+from reproduce.protocol import RowStore, measure, measure_once
 from reproduce.running import refuse_weak, run_method, run_smoke
 from reproduce.tuning import chosen_parameters, per_seed_store, tune
 
@@ -45,14 +45,14 @@ def run_dataset(folder, dataset, methods, n_seeds):
 
 
 def smoke(folder):
-    """All methods on small data; one fit is made as all are made otherwise."""
+    """All methods on small data, one of them tuned."""
     split = datasets.digits(200, 100, halves=True)
     weak = run_smoke(STUDY, [split], folder, ROWS)
     store = RowStore(folder / ROWS, STUDY.measured)
     small = STUDY.config["smoke"]["mllkm"]
     grid = {"C": [3.0, 10.0]}
     values, _ = tune(STUDY, split, "mllkm", grid, per_seed_store(STUDY, folder / TUNING))
-    run_method(STUDY, store, "mllkm", small | values, split, seed=2, measure=in_fresh_process)
+    run_method(STUDY, store, "mllkm", small | values, split, seed=2, measure=measure_once)
     large_table.write(folder)
     refuse_weak(weak)
 

@@ -85,7 +85,7 @@ def test_scores_are_those_of_scikit_learn_where_classes_overlap(rng, gamma, C):
     predictor = make(
         rng, n_rows=150, n_neighbors=n_near, gamma=gamma, upper=np.full(150, C), tol=1e-3
     )
-    queries, found = rng.standard_normal((12, 3)), []
+    queries, found = rng.standard_normal((4, 3)), []
     for x, near in zip(queries, predictor.nearest(queries)):
         moved, scaled = reference.local_problem(x, predictor.rows[near])
         signs = np.where(predictor.labels[near] == 1, 1.0, -1.0)

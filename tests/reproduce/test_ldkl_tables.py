@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from reproduce.ldkl import tables
+from reproduce.ldkl import run, tables
 from reproduce.ldkl.methods import BASIS_SIZES, STUDY
 from reproduce.protocol import RowStore
 
@@ -74,3 +74,8 @@ def test_these_methods_are_not_run_on_other_sets():
         assert not any(
             f"{name}_{size}" in methods for name in ("cpsp", "nystroem") for size in BASIS_SIZES
         )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_smoke_run_goes_through():
+    assert run.main(["--smoke"]) == 0

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVR
 
 from reproduce import datasets
-from reproduce.lmkr import choice, tables
+from reproduce.lmkr import choice, run, tables
 from reproduce.lmkr.methods import STUDY, TITLES
 from reproduce.lmkr.resampling import Halves
 from reproduce.lmkr.run import measure
@@ -174,3 +174,8 @@ def test_a_difference_within_its_scatter_is_comparable(tmp_path):
     add_rows(tmp_path, "lmkl", 50.0 + np.arange(10) % 2, n_support=100)
     (line,) = tables.claim_lines(tables.current_rows(tmp_path), "svr")
     assert (line["mse"], line["support"]) == ("comparable", "comparable")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_smoke_run_goes_through():
+    assert run.main(["--smoke"]) == 0

@@ -6,7 +6,7 @@ from scipy import stats
 
 from nearlinear.kernels.row_scales import RowScales
 from reproduce import datasets
-from reproduce.mllkm import significance, tables
+from reproduce.mllkm import run, significance, tables
 from reproduce.mllkm.methods import MAPS, STUDY, TITLES
 from reproduce.mllkm.published import PublishedMLLKM
 from reproduce.protocol import RowStore
@@ -120,3 +120,8 @@ def test_published_parameters_are_not_relative_to_the_rows():
     assert model.gammas_ == pytest.approx(0.5, rel=0.05)  # the unit is taken of a sample
     assert (model.bias, model.length_exponent) == ("none", 0.0)
     assert model.predictor_.biases == 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_smoke_run_goes_through():
+    assert run.main(["--smoke"]) == 0

@@ -9,7 +9,7 @@ from reproduce import datasets
 from reproduce.datasets import TRAIN_FRACTION
 from reproduce.protocol import RowStore
 from reproduce.report import current_rows, printed
-from reproduce.unified_lkl import figures, fit_memory, tables
+from reproduce.unified_lkl import figures, fit_memory, run, tables
 from reproduce.unified_lkl.methods import (
     LOCAL,
     STUDY,
@@ -218,3 +218,8 @@ def test_memory_of_a_fit_is_that_of_its_matrix():
     y = rng.choice([-1, 1], 1500)  # no row can be left out
     # At least one matrix of 1500 × 1500 numbers of four bytes.
     assert 9 < fit_memory.megabytes_of("lmkl", "plenty", X, y) < 100
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_smoke_run_goes_through():
+    assert run.main(["--smoke"]) == 0
