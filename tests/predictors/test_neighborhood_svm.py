@@ -72,7 +72,7 @@ def machine_without_bias(gram, signs, C):
     By symmetry its bias is zero, so that it is the machine of the kernel alone.
     """
     mirrored = np.block([[gram, -gram], [-gram, gram]])
-    svc = SVC(kernel="precomputed", C=0.5 * C, tol=1e-6).fit(mirrored, np.r_[signs, -signs])
+    svc = SVC(kernel="precomputed", C=0.5 * C, tol=1e-4).fit(mirrored, np.r_[signs, -signs])
     coef = np.zeros(2 * len(signs))
     coef[svc.support_] = svc.dual_coef_[0]
     return coef[: len(signs)] - coef[len(signs) :]
