@@ -1,5 +1,8 @@
 """What the conformal maps x ↦ h(x)(x − c) make of a cloud of points in the plane."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils import check_array
 
@@ -18,23 +21,13 @@ _N_PANELS = 1 + 2 * len(_FORMULAS)
 _DISTANCES, _FAINT = "cividis", "#c9d2da"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConformalMapsDisplay:
     """A cloud of points, and its images under the eight conformal maps of MLLKM.
 
     Four profiles fade with the distance from the anchor, or in each feature by itself. Points far
     from the anchor go toward zero, by bounded profiles exactly there; the neighborhood of the
     anchor keeps its shape. Make one with :meth:`from_data`.
-
-    Parameters
-    ----------
-    points : array of shape (n_samples, 2)
-        The cloud.
-    kernels : sequence of eight Conformal
-        Kernels whose maps are shown; all with one anchor.
-    images : sequence of eight arrays of shape (n_samples, 2)
-        What each of them makes of the points.
-    labels : array of shape (n_samples,) or None
-        Classes of the points; without them color says how far from the anchor a point was.
 
     Attributes
     ----------
@@ -55,11 +48,10 @@ class ConformalMapsDisplay:
     True
     """
 
-    def __init__(self, *, points, kernels, images, labels=None):
-        self.points = points
-        self.kernels = kernels
-        self.images = images
-        self.labels = labels
+    points: np.ndarray  # (n_samples, 2): the cloud
+    kernels: Sequence[Conformal]  # kernels whose maps are shown; all with one anchor
+    images: Sequence[np.ndarray]  # (n_samples, 2): what each of them makes of the points
+    labels: np.ndarray | None = None  # their classes; without them color is distance
 
     @classmethod
     def from_data(cls, X, y=None, anchor=None, bandwidth=1.0, *, ax=None):
@@ -103,31 +95,11 @@ class ConformalMapsDisplay:
         return np.array(self.kernels[0].anchor)
 
     def vanished(self, image):
-        """Which points are exactly zero in ``image``, the anchor itself left aside.
-
-        Parameters
-        ----------
-        image : array of shape (n_samples, 2)
-            One of ``images``.
-
-        Returns
-        -------
-        array of bool of shape (n_samples,)
-        """
+        """Which points are exactly zero in one of ``images``, the anchor itself left aside."""
         return ~image.any(axis=1) & np.any(self.points != self.anchor, axis=1)
 
     def plot(self, ax=None):
-        """Draw on nine axes, or on a new figure.
-
-        Parameters
-        ----------
-        ax : array of nine matplotlib Axes or None
-            Where to draw: the cloud, the whole-vector maps, the maps per feature.
-
-        Returns
-        -------
-        ConformalMapsDisplay
-        """
+        """Draw on nine axes, or on a new figure, as :meth:`from_data` does."""
         axes = _make_axes() if ax is None else np.ravel(ax)
         if len(axes) != _N_PANELS:
             raise ValueError(

@@ -1,14 +1,16 @@
 """Why one row got its score: parts of the score, and the region that the row fell in."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from ..gates.scores import Repeated
 from ..kernels.composite import Scaled
 from ..predictors.combined import Mapped, Stacked
+from .fitted import last_of
 from .kernel_labels import describe, shortened
-from .palette import CLASSES, INK, PALE, QUIET, dress
+from .palette import CLASSES, INK, PALE, QUIET, dress, write_heading
 
 _FOR, _AGAINST, _SUMMED = CLASSES[0], CLASSES[1], "#b4c0ca"
 _TYPE = 8.5  # size of the type
@@ -16,6 +18,7 @@ _MOST_REGIONS = 12
 _SMALLEST_GATE = 1e-4  # of the largest: others are as good as shut
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExplanationDisplay:
     """One row's score as bars: what each feature adds, largest first, and the intercept.
 
@@ -23,23 +26,6 @@ class ExplanationDisplay:
     their gates, the path down a tree with the features of its nodes (+ where the split is
     positive), or local kernels with h. Of a kernel machine, bars are the most influential support
     rows, and the panel has the kernels' shares. Make one with :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    parts : array of shape (n_parts,)
-        What is added up.
-    labels : sequence of n_parts str
-        What each part is called.
-    intercept, rest : float
-        What the parts leave; ``rest`` belongs to parts that are not listed.
-    region : array of shape (n_regions,)
-        Gate values, features of nodes, h, or kernel shares.
-    region_labels : sequence of n_regions str
-        What these are called.
-    heading : str
-        What the score is of.
-    region_heading : str
-        What the region is.
 
     Attributes
     ----------
@@ -64,26 +50,14 @@ class ExplanationDisplay:
     4
     """
 
-    def __init__(
-        self,
-        *,
-        parts,
-        labels,
-        intercept,
-        region,
-        region_labels,
-        rest=0.0,
-        heading="score",
-        region_heading="region",
-    ):
-        self.parts = parts
-        self.labels = labels
-        self.intercept = intercept
-        self.region = region
-        self.region_labels = region_labels
-        self.rest = rest
-        self.heading = heading
-        self.region_heading = region_heading
+    parts: np.ndarray  # (n_parts,): what is added up
+    labels: Sequence[str]  # what each part is called
+    intercept: float  # what the parts leave
+    region: np.ndarray  # (n_regions,): gate values, features of nodes, h, or kernel shares
+    region_labels: Sequence[str]  # what these are called
+    rest: float = 0.0  # belongs to parts that are not listed
+    heading: str = "score"  # what the score is of
+    region_heading: str = "region"  # what the region is
 
     @classmethod
     def from_estimator(
@@ -116,8 +90,7 @@ class ExplanationDisplay:
         -------
         ExplanationDisplay
         """
-        check_is_fitted(estimator)
-        last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        last = last_of(estimator)
         if not hasattr(last, "explain"):
             raise TypeError(
                 f"{cls.__name__} draws models of nearlinear, not {type(last).__name__}."
@@ -139,21 +112,7 @@ class ExplanationDisplay:
         return float(np.sum(self.parts) + self.rest + self.intercept)
 
     def plot(self, axes=None, *, max_features=12, title=None):
-        """Draw on a pair of ``axes``, or on a new figure.
-
-        Parameters
-        ----------
-        axes : pair of matplotlib Axes or None
-            Where to draw: parts, and region.
-        max_features : int, default=12
-            The most bars; the smallest parts are summed.
-        title : str or None
-            Heading.
-
-        Returns
-        -------
-        ExplanationDisplay
-        """
+        """Draw on a pair of ``axes``, or on a new figure, as :meth:`from_estimator` does."""
         _require_count(max_features)
         self.drawn_ = np.argsort(-np.abs(self.parts), kind="stable")[:max_features]
         n_lines = max(len(self.drawn_) + 2, len(self.region))
@@ -166,7 +125,9 @@ class ExplanationDisplay:
         self.ax_, self.region_ax_ = axes
         self.figure_ = self.ax_.figure
         self._draw_parts(n_lines)
-        self._write_heading(title)
+        sign = "−" if self.intercept < 0 else "+"
+        told = f"{self.heading}: {self.score:.4g} = {self.score - self.intercept:.4g} "
+        write_heading(self.ax_, title, f"{told}{sign} {abs(self.intercept):.4g}")
         self.region_bars_ = _draw_bars(
             self.region_ax_, self.region, self.region_labels, _sign_colors(self.region), n_lines
         )
@@ -185,20 +146,6 @@ class ExplanationDisplay:
             self.ax_, [*values, self.intercept], [*labels, "intercept"], [*colors, QUIET], n_lines
         )
         self.ax_.set_xlabel("part of the score", color=INK, fontsize=_TYPE)
-
-    def _write_heading(self, title):
-        """The sum in numbers, alone or below the title."""
-        sign = "−" if self.intercept < 0 else "+"
-        parts = self.score - self.intercept
-        told = f"{self.heading}: {self.score:.4g} = {parts:.4g} {sign} {abs(self.intercept):.4g}"
-        if title is None:
-            self.ax_.set_title(told, loc="left", fontsize=10, color=INK)
-            return
-        self.ax_.set_title(f"{title}\n", loc="left", fontweight="bold", color=INK)
-        self.ax_.annotate(
-            told, (0, 1), xytext=(0, 6), xycoords="axes fraction", textcoords="offset points",
-            fontsize=9, color=QUIET,
-        )  # fmt: skip
 
 
 def _draw_bars(ax, values, labels, colors, n_lines):

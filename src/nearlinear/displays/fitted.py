@@ -44,6 +44,54 @@ def checked_line(points, name):
     return points
 
 
+def last_of(model):
+    """The estimator itself, of a pipeline its last step; it is fitted."""
+    check_is_fitted(model)
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def steps_before(model):
+    """The pipeline before the last step, or None."""
+    return model[:-1] if isinstance(model, Pipeline) and len(model) > 1 else None
+
+
+def rows_of(model, X):
+    """Rows that reach the predictor: through the steps before it, in its own precision."""
+    steps, predictor = steps_before(model), last_of(model).predictor_
+    X = X if steps is None else steps.transform(X)
+    return check_array(X, accept_sparse="csr", dtype=predictor.dtype)
+
+
+def axis_names(model):
+    """Names of the features of a picture."""
+    return [str(name) for name in getattr(model, "feature_names_in_", ("$x_1$", "$x_2$"))]
+
+
+def checked_names(given, model, n_features, seen_by):
+    """Names of what the last step sees: as given, as learned, or None."""
+    steps = steps_before(model)
+    if given is None and steps is None:
+        given = getattr(model, "feature_names_in_", None)
+    elif given is None:
+        try:
+            given = steps.get_feature_names_out()
+        except (AttributeError, ValueError):  # a step that cannot name what it makes
+            return None
+    names = None if given is None else [str(name) for name in given]
+    if names is not None and len(names) != n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} names and {seen_by} {n_features} features."
+        )
+    return names
+
+
+def _require_two_classes(last, display):
+    if len(last.classes_) != 2:
+        raise ValueError(
+            f"{display} draws models of 2 classes; this one knows {len(last.classes_)}."
+        )
+
+
 _GATED = (LocallyLinear, GatedExpansion, Mapped, Stacked)
 # Rows this little off the margin or inside the tube count as on it: machines are solved to a gap.
 _TOLERANCE = 1e-3
@@ -59,22 +107,19 @@ class FittedGates:
     @classmethod
     def of_classifier(cls, model, display):
         """Open a classifier for the picture named ``display``."""
-        last = _last_of(model)
+        last = last_of(model)
         if not _has_gate(last) or not hasattr(last, "classes_"):
             raise ValueError(
                 f"{display} draws classifiers with a gate, such as LMKLClassifier, not "
                 f"{type(last).__name__}."
             )
-        if len(last.classes_) != 2:
-            raise ValueError(
-                f"{display} draws models of 2 classes; this one knows {len(last.classes_)}."
-            )
+        _require_two_classes(last, display)
         return cls(model, last)
 
     @classmethod
     def of_regressor(cls, model, display):
         """Open a regressor for the picture named ``display``."""
-        last = _last_of(model)
+        last = last_of(model)
         if not _has_gate(last) or hasattr(last, "classes_"):
             raise ValueError(f"{display} draws LMKLRegressor, not {type(last).__name__}.")
         return cls(model, last)
@@ -89,23 +134,13 @@ class FittedGates:
             )
         return points
 
-    @property
-    def feature_names(self):
-        return FittedMachine(self.model, self.machine).feature_names
-
-    def _rows(self, X):
-        """Rows that reach the predictor: through the steps before it, in its own precision."""
-        if isinstance(self.model, Pipeline) and len(self.model) > 1:
-            X = self.model[:-1].transform(X)
-        return check_array(X, accept_sparse="csr", dtype=self.machine.predictor_.dtype)
-
     def gates(self, X):
         """γ(X), shape (n_rows, n_components)."""
-        return self.machine.gate_(self._rows(X))
+        return self.machine.gate_(rows_of(self.model, X))
 
     def alone(self, X, components):
         """What chosen components would answer with their gate at one and all others at zero."""
-        rows, predictor = self._rows(X), self.machine.predictor_
+        rows, predictor = rows_of(self.model, X), self.machine.predictor_
         match predictor:
             case LocallyLinear():
                 return predictor.local(rows)[:, components] + predictor.intercept[0]
@@ -156,11 +191,6 @@ class FittedGates:
         return f"{component}: {words}"
 
 
-def _last_of(model):
-    check_is_fitted(model)
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
 def _has_gate(machine):
     """A gate of rows, that is."""
     predictor = getattr(machine, "predictor_", None)
@@ -179,15 +209,11 @@ class FittedMachine:
     @classmethod
     def of(cls, model, display):
         """Open ``model`` for the picture named ``display``."""
-        check_is_fitted(model)
-        last = model[-1] if isinstance(model, Pipeline) else model
+        last = last_of(model)
         is_local = isinstance(getattr(last, "predictor_", None), ConformalLinear)
         if not is_local or not hasattr(last, "classes_"):
             raise ValueError(f"{display} draws classifiers of MLLKM, not {type(last).__name__}.")
-        if len(last.classes_) != 2:
-            raise ValueError(
-                f"{display} draws models of 2 classes; this one knows {len(last.classes_)}."
-            )
+        _require_two_classes(last, display)
         if last.n_features_in_ != 2:
             raise ValueError(
                 f"{display} draws models of 2 features; this one was fitted on "
@@ -195,22 +221,13 @@ class FittedMachine:
             )
         return cls(model, last)
 
-    @property
-    def _steps_before(self):
-        has_steps = isinstance(self.model, Pipeline) and len(self.model) > 1
-        return self.model[:-1] if has_steps else None
-
-    @property
-    def feature_names(self):
-        return [str(name) for name in getattr(self.model, "feature_names_in_", ("$x_1$", "$x_2$"))]
-
     def support_score(self, X):
-        steps = self._steps_before
+        steps = steps_before(self.model)
         return self.machine.support_score(X if steps is None else steps.transform(X))
 
     def anchors(self, X):
         """Anchors of the kernels in the units of the rows ``X``."""
-        steps = self._steps_before
+        steps = steps_before(self.model)
         if steps is None:
             return self.machine.anchors_
         if not _can_undo(steps, X):
@@ -237,8 +254,7 @@ class FittedTree:
     @classmethod
     def of(cls, model, display):
         """Open ``model`` for the picture named ``display``."""
-        check_is_fitted(model)
-        last = model[-1] if isinstance(model, Pipeline) else model
+        last = last_of(model)
         predictor = getattr(last, "predictor_", None)
         if isinstance(predictor, Mean):
             raise ValueError(
@@ -264,36 +280,11 @@ class FittedTree:
     def is_classifier(self):
         return hasattr(self.model, "classes_")
 
-    @property
-    def _has_steps_before(self):
-        return isinstance(self.model, Pipeline) and len(self.model) > 1
-
-    def rows(self, X):
-        """Rows that reach the predictor: through the steps before it, in its own precision."""
-        if self._has_steps_before:
-            X = self.model[:-1].transform(X)
-        return check_array(X, accept_sparse="csr", dtype=self.predictor.dtype)
-
     def feature_names(self, given=None):
-        """One name for each feature of ``rows``: as given, as learned, or x0, x1, ..."""
+        """One name for each feature of the rows: as given, as learned, or x0, x1, ..."""
         n_features = self.predictor.n_features
-        if given is None:
-            given = self._learned_names(n_features)
-        names = [str(name) for name in given]
-        if len(names) != n_features:
-            raise ValueError(
-                f"feature_names has {len(names)} names and the tree has {n_features} features."
-            )
-        return names
-
-    def _learned_names(self, n_features):
-        if self._has_steps_before:
-            try:
-                return self.model[:-1].get_feature_names_out()
-            except (AttributeError, ValueError):  # a step that cannot name what it makes
-                return [f"x{d}" for d in range(n_features)]
-        numbered = [f"x{d}" for d in range(n_features)]
-        return getattr(self.model, "feature_names_in_", numbered)
+        names = checked_names(given, self.model, n_features, "the tree has")
+        return [f"x{d}" for d in range(n_features)] if names is None else names
 
 
 def like(X, rows):

@@ -1,15 +1,31 @@
 """Where each component of a localized classifier answers, and what it would say by itself."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from .fitted import FittedGates, checked_labels, grid_around, like
-from .palette import CLASSES, INK, MARKERS, QUIET, dress, point_size
+from .fitted import FittedGates, axis_names, checked_labels, grid_around, like
+from .palette import (
+    CLASSES,
+    INK,
+    class_marks,
+    color_bar,
+    draw_circles,
+    draw_labeled,
+    dress,
+    frame_plane,
+    mark,
+    point_size,
+    write_legend,
+)
 
 _SHADES = ["#fcfcfa", "#d9e3ca", "#9dba7f"]
 _ALONE = "#7d5ba6"
 _MOST_COLUMNS = 4
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GateDisplay:
     """The gate of a localized classifier in the plane, one panel for each component.
 
@@ -18,29 +34,6 @@ class GateDisplay:
     circled and counted: those with y f(x) ≤ 1 for which it is open at all. In LD-MKL components are
     machines of their own, and the rows are those with y f_m(x) ≤ 1 that machine m is trained for.
     Make one with :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    xx0, xx1 : arrays of shape (resolution, resolution)
-        The grid, as from ``numpy.meshgrid``.
-    scores : array of the same shape
-        The decision function on the grid.
-    gates : array of shape (n_panels, resolution, resolution)
-        The gate's values for each drawn component.
-    alone : array of the same shape
-        What each drawn component would answer with its gate at one and all others at zero.
-    points : array of shape (n_samples, 2)
-        The rows.
-    targets : array of shape (n_samples,)
-        Their labels.
-    classes : array of shape (2,)
-        Labels of negative and positive scores.
-    is_support : array of bool of shape (n_samples, n_panels)
-        Rows to be circled.
-    labels : sequence of n_panels str
-        What the components are called.
-    names : sequence of two str
-        Names of the features.
 
     Attributes
     ----------
@@ -69,21 +62,19 @@ class GateDisplay:
     ['component 0', 'component 1', 'component 2']
     """
 
-    def __init__(
-        self, *, xx0, xx1, scores, gates, alone, points, targets, classes, is_support, labels,
-        names=("x0", "x1"),
-    ):  # fmt: skip
-        self.xx0 = xx0
-        self.xx1 = xx1
-        self.scores = scores
-        self.gates = gates
-        self.alone = alone
-        self.points = points
-        self.targets = targets
-        self.classes = classes
-        self.is_support = is_support
-        self.labels = labels
-        self.names = names
+    xx0: np.ndarray  # (resolution, resolution): the grid, as from ``numpy.meshgrid``
+    xx1: np.ndarray
+    scores: np.ndarray  # of the same shape: the decision function on the grid
+    # (n_panels, resolution, resolution): the gate's values for each drawn component
+    gates: np.ndarray
+    # of the same shape: what a component would answer with its gate at one, all others at zero
+    alone: np.ndarray
+    points: np.ndarray  # (n_samples, 2): the rows
+    targets: np.ndarray  # (n_samples,): their labels
+    classes: np.ndarray  # (2,): labels of negative and positive scores
+    is_support: np.ndarray  # (n_samples, n_panels): rows to be circled
+    labels: Sequence[str]  # what the components are called
+    names: Sequence[str] = ("x0", "x1")  # names of the features
 
     @classmethod
     def from_estimator(
@@ -137,24 +128,12 @@ Pipeline that ends in one
             classes=estimator.classes_,
             is_support=fitted.holds_boundary(X, signs, scores, chosen),
             labels=[fitted.label(q) for q in chosen],
-            names=fitted.feature_names,
+            names=axis_names(estimator),
         )
         return display.plot(ax, title=title)
 
     def plot(self, ax=None, *, title=None):
-        """Draw on ``ax``, or on a new figure.
-
-        Parameters
-        ----------
-        ax : array of n_panels matplotlib Axes or None
-            Where to draw.
-        title : str or None
-            Heading of the figure.
-
-        Returns
-        -------
-        GateDisplay
-        """
+        """Draw on ``ax``, or on a new figure, as :meth:`from_estimator` does."""
         axes = _make_axes(len(self.labels)) if ax is None else np.ravel(ax)
         if len(axes) != len(self.labels):
             raise ValueError(
@@ -164,7 +143,7 @@ Pipeline that ends in one
         self.surfaces_, self.model_boundaries_, self.alone_, self.support_ = [], [], [], []
         for panel in range(len(axes)):
             self._draw_panel(panel)
-        self._write_scale()
+        color_bar(self.surfaces_[0], list(axes), "gate", pad=0.02)
         self._write_legend()
         if title:
             self.figure_.suptitle(title, fontweight="bold", color=INK)
@@ -176,9 +155,7 @@ Pipeline that ends in one
         self.alone_.append(self._draw_alone(ax, self.alone[panel]))
         self.model_boundaries_.append(self._draw_boundary(ax))
         self._draw_rows(ax, self.is_support[:, panel])
-        ax.set(xlim=self.xx0[0, [0, -1]], ylim=self.xx1[[0, -1], 0])
-        ax.set_xlabel(self.names[0], color=INK, fontsize=9)
-        ax.set_ylabel(self.names[1], color=INK, fontsize=9)
+        frame_plane(ax, self.xx0, self.xx1, self.names, size=9)
         dress(ax)
         count = int(self.is_support[:, panel].sum())
         noun = "support point" if count == 1 else "support points"
@@ -218,47 +195,24 @@ Pipeline that ends in one
 
     def _draw_rows(self, ax, is_support):
         size = point_size(len(self.points), 16.0)
-        for label, color, marker in zip(self.classes, CLASSES, MARKERS):
-            ax.scatter(
-                *self.points[self.targets == label].T, s=size, color=color, marker=marker,
-                edgecolor="white", linewidth=0.4, zorder=3,
-            )  # fmt: skip
-        rings = ax.scatter(
-            *self.points[is_support].T, s=3.2 * size + 14, facecolor="none", edgecolor=INK,
-            linewidth=0.9, zorder=4,
-        )  # fmt: skip
-        self.support_.append(rings)
-
-    def _write_scale(self):
-        bar = self.figure_.colorbar(self.surfaces_[0], ax=list(self.axes_), pad=0.02, aspect=30)
-        bar.set_label("gate", color=INK, fontsize=9)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(colors=QUIET, labelcolor=INK, labelsize=8)
+        draw_labeled(ax, self.points, self.targets, self.classes, size, linewidth=0.4, zorder=3)
+        self.support_.append(draw_circles(ax, self.points[is_support], size, zorder=4))
 
     def _write_legend(self):
         from matplotlib.lines import Line2D
-
-        def mark(label, marker, **style):
-            return Line2D([], [], linestyle="none", marker=marker, label=label, **style)
 
         def line(label, color, style, width):
             return Line2D([], [], color=color, linestyle=style, linewidth=width, label=label)
 
         handles = [
-            mark(f"class {label}", marker, color=color, markeredgecolor="white", ms=7)
-            for label, color, marker in zip(self.classes, CLASSES, MARKERS)
-        ]
-        handles += [
+            *class_marks(self.classes),
             mark("support point", "o", ms=8, mew=0.9, mfc="none", mec=INK),
             line("model's boundary", INK, "--", 1.8),
             line("component alone, 0", _ALONE, "-", 1.3),
             line("−1", CLASSES[0], ":", 1.3),
             line("1", CLASSES[1], ":", 1.3),
         ]
-        self.figure_.legend(
-            handles=handles, loc="outside lower center", ncols=4, fontsize=8.5,
-            labelcolor=INK, handletextpad=0.4, columnspacing=1.4, frameon=False,
-        )  # fmt: skip
+        write_legend(self.figure_, handles, "outside lower center", ncols=4)
 
 
 def _make_axes(n_panels):

@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 
 from ..kinds import kind_of, known
 
-_NAME_LENGTH = 24
-
 
 @dataclass(frozen=True)
 class Description:
@@ -87,5 +85,5 @@ def _place(columns, feature_names):
     return noun + " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def shortened(name):
-    return name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…"
+def shortened(name, length=24):
+    return name if len(name) <= length else name[: length - 1] + "…"

@@ -1,11 +1,13 @@
 """Which kernels a model has chosen, and how much each of them counts."""
 
-import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from .fitted import checked_names, last_of
 from .kernel_labels import describe, shortened
-from .palette import CLASSES, INK, PALE, QUIET
+from .palette import CLASSES, INK, PALE, QUIET, axes_or_new, color_bar, ink_on, write_heading
 
 _KINDS = dict(zip(("Gaussian", "Polynomial", "Linear"), CLASSES))
 _OTHER_KINDS = CLASSES[3:]
@@ -13,22 +15,12 @@ _HEAT = ["#e3eef2", "#8fbcbf", "#2b6f8f", "#153f57"]
 _TYPE = 8.5  # size of the type
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelWeightsDisplay:
     """The largest kernel weights of a model, as bars; for several classes as a heat map.
 
     Kernels of weight zero are not drawn but counted in the heading. Make one with
     :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    weights : array of shape (n_kernels,) or (n_classes, n_kernels)
-        Kernel weights, one row per class if there are more than two.
-    labels : sequence of n_kernels str
-        What each kernel is called.
-    kinds : sequence of n_kernels str
-        What each kernel counts as: "Gaussian", "Polynomial", "Linear", ...
-    classes : sequence of n_classes labels or None
-        Labels of the rows of ``weights``; None if there is one.
 
     Attributes
     ----------
@@ -55,11 +47,10 @@ class KernelWeightsDisplay:
     True
     """
 
-    def __init__(self, *, weights, labels, kinds, classes=None):
-        self.weights = weights
-        self.labels = labels
-        self.kinds = kinds
-        self.classes = classes
+    weights: np.ndarray  # (n_kernels,), or (n_classes, n_kernels) of more than two classes
+    labels: Sequence[str]  # what each kernel is called
+    kinds: Sequence[str]  # what each counts as: "Gaussian", "Polynomial", "Linear"
+    classes: Sequence | None = None  # labels of the rows of ``weights``; None if there is one
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, top=20, feature_names=None, title=None):
@@ -83,13 +74,12 @@ class KernelWeightsDisplay:
         -------
         KernelWeightsDisplay
         """
-        check_is_fitted(estimator)
-        last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        last = last_of(estimator)
         if not hasattr(last, "kernel_weights_") or not hasattr(last, "kernels_"):
             raise TypeError(
                 f"{cls.__name__} draws the kernel weights of MKL models, not {type(last).__name__}."
             )
-        names = _feature_names(estimator, last, feature_names)
+        names = checked_names(feature_names, estimator, last.n_features_in_, "the kernels see")
         descriptions = [describe(kernel) for kernel in last.kernels_]
         display = cls(
             weights=last.kernel_weights_,
@@ -104,42 +94,22 @@ class KernelWeightsDisplay:
         return np.atleast_2d(self.weights)
 
     def total_by_kind(self):
-        """Weight of all kernels of a kind together, the heaviest kind first; summed over classes.
-
-        Returns
-        -------
-        dict of str to float
-        """
+        """{kind: weight of all its kernels, summed over classes}, the heaviest kind first."""
         totals = {}
         for kind, weight in zip(self.kinds, self._rows.sum(axis=0), strict=True):
             totals[kind] = totals.get(kind, 0.0) + float(weight)
         return dict(sorted(totals.items(), key=lambda entry: -entry[1]))
 
     def plot(self, ax=None, *, top=20, title=None):
-        """Draw on ``ax``, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None
-            Where to draw.
-        top : int or None, default=20
-            The most kernels drawn; None draws all that have weight.
-        title : str or None
-            Heading.
-
-        Returns
-        -------
-        KernelWeightsDisplay
-        """
+        """Draw on ``ax``, or on a new figure, as :meth:`from_estimator` does."""
         if top is not None and top < 1:
             raise ValueError(f"top={top} must be at least 1, or None for all kernels.")
         total = self._rows.sum(axis=0)
         in_use = np.flatnonzero(self._rows.any(axis=0))
         in_use = in_use[np.argsort(-total[in_use], kind="stable")]
         self.drawn_kernels_ = in_use[:top]
-        if ax is None:
-            ax = self._make_axes()
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_or_new(ax, self._size())
+        self.figure_ = ax.figure
         self.bars_ = self.heat_ = None
         if len(in_use) == 0:
             ax.set_axis_off()
@@ -150,15 +120,11 @@ class KernelWeightsDisplay:
         self._write_heading(len(in_use), title)
         return self
 
-    def _make_axes(self):
-        import matplotlib.pyplot as plt
-
+    def _size(self):
         n_drawn = max(1, len(self.drawn_kernels_))
         if self.classes is None:
-            size = (7.2, 1.2 + 0.27 * n_drawn)
-        else:
-            size = (float(np.clip(4.2 + 0.55 * len(self.classes), 8, 14)), 1.5 + 0.3 * n_drawn)
-        return plt.subplots(figsize=size, layout="constrained")[1]
+            return 7.2, 1.2 + 0.27 * n_drawn
+        return float(np.clip(4.2 + 0.55 * len(self.classes), 8, 14)), 1.5 + 0.3 * n_drawn
 
     def _draw_bars(self):
         ax, drawn = self.ax_, self.drawn_kernels_
@@ -222,19 +188,15 @@ class KernelWeightsDisplay:
         if len(names) <= 12:
             self._write_weights(weights)
         else:
-            bar = self.figure_.colorbar(self.heat_, ax=ax, pad=0.02, aspect=30)
-            bar.set_label("kernel weight", color=INK, fontsize=_TYPE)
-            bar.outline.set_visible(False)
-            bar.ax.tick_params(colors=QUIET, labelcolor=INK, labelsize=_TYPE)
+            color_bar(self.heat_, ax, "kernel weight", pad=0.02)
 
     def _write_weights(self, weights):
         for row, column in zip(*np.nonzero(weights), strict=True):
             weight = weights[row, column]
-            red, green, blue, _ = self.heat_.to_rgba(weight)
-            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else INK
             self.ax_.text(
-                column, row, f"{weight:.2g}", color=ink, fontsize=_TYPE, ha="center", va="center"
-            )
+                column, row, f"{weight:.2g}", color=ink_on(self.heat_.to_rgba(weight)),
+                fontsize=_TYPE, ha="center", va="center",
+            )  # fmt: skip
 
     def _name_kernels(self):
         labels = [self.labels[m] for m in self.drawn_kernels_]
@@ -248,35 +210,7 @@ class KernelWeightsDisplay:
         count = f"{n_in_use} of {n_kernels} kernels in use, {n_kernels - n_in_use} with weight zero"
         if n_drawn < n_in_use:
             count += f"; the {n_drawn} largest" if n_drawn > 1 else "; the largest"
-        style = {"loc": "left", "color": INK}
-        if title is None:
-            self.ax_.set_title(count, fontsize=10, **style)
-        else:
-            self.ax_.set_title(f"{title}\n", fontweight="bold", **style)
-            self.ax_.annotate(
-                count, (0, 1), xytext=(0, 6), xycoords="axes fraction",
-                textcoords="offset points", fontsize=9, color=QUIET,
-            )  # fmt: skip
-
-
-def _feature_names(model, last, given):
-    """Names as given or as learned; None where there are none but numbers."""
-    if given is not None:
-        names = [str(name) for name in given]
-        if len(names) != last.n_features_in_:
-            raise ValueError(
-                f"feature_names has {len(names)} names and the kernels see "
-                f"{last.n_features_in_} features."
-            )
-        return names
-    if isinstance(model, Pipeline) and len(model) > 1:
-        try:
-            learned = model[:-1].get_feature_names_out()
-        except (AttributeError, ValueError):  # a step that cannot name what it makes
-            return None
-        return [str(name) for name in learned]
-    learned = getattr(last, "feature_names_in_", None)
-    return None if learned is None else [str(name) for name in learned]
+        write_heading(self.ax_, title, count)
 
 
 def _kind_colors(kinds):

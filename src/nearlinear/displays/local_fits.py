@@ -1,41 +1,34 @@
 """The curve of a localized regressor on one feature, and the local fits that it is blended from."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from .fitted import FittedGates, checked_labels, grid_around, like
-from .palette import CLASSES, INK, PALE, QUIET, dress, point_size
+from .fitted import FittedGates, axis_names, checked_labels, grid_around, like
+from .palette import (
+    CLASSES,
+    INK,
+    PALE,
+    QUIET,
+    axes_or_new,
+    draw_circles,
+    dress,
+    mark,
+    point_size,
+    write_legend,
+)
 
 _GATE_SHARE = 0.24  # of the height, below the rows
 _FIT_WIDTH = 4.5  # shows on both sides of the curve that it makes up
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LocalFitsDisplay:
     """The fit of an LMKLRegressor on one feature with its tube, its local fits and its gates.
 
     Each local fit is drawn as strongly as its gate is open, and not where that is shut; gates are
     dashed lines of the same color, on the axis at the right. Rows on or outside the ε-tube hold
     the fit and are circled. Make one with :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    x : array of shape (resolution,)
-        Values of the feature, in order.
-    curve : array of shape (resolution,)
-        The fit there.
-    gates : array of shape (resolution, n_components)
-        The gate's values.
-    local : array of the same shape
-        What each component would answer with its gate at one and all others at zero.
-    epsilon : float
-        Half the height of the tube.
-    points : array of shape (n_samples,)
-        The feature of the rows.
-    targets : array of shape (n_samples,)
-        Their values.
-    is_support : array of bool of shape (n_samples,)
-        Rows to be circled.
-    name : str
-        Name of the feature.
 
     Attributes
     ----------
@@ -67,16 +60,16 @@ class LocalFitsDisplay:
     2
     """
 
-    def __init__(self, *, x, curve, gates, local, epsilon, points, targets, is_support, name="x0"):
-        self.x = x
-        self.curve = curve
-        self.gates = gates
-        self.local = local
-        self.epsilon = epsilon
-        self.points = points
-        self.targets = targets
-        self.is_support = is_support
-        self.name = name
+    x: np.ndarray  # (resolution,): values of the feature, in order
+    curve: np.ndarray  # (resolution,): the fit there
+    gates: np.ndarray  # (resolution, n_components): the gate's values
+    # of the same shape: what a component would answer with its gate at one, all others at zero
+    local: np.ndarray
+    epsilon: float  # half the height of the tube
+    points: np.ndarray  # (n_samples,): the feature of the rows
+    targets: np.ndarray  # (n_samples,): their values
+    is_support: np.ndarray  # (n_samples,): rows to be circled
+    name: str = "x0"  # name of the feature
 
     @classmethod
     def from_estimator(cls, estimator, X, y, resolution=500, *, margin=0.05, ax=None, title=None):
@@ -121,28 +114,13 @@ class LocalFitsDisplay:
             points=points[:, 0],
             targets=y,
             is_support=fitted.holds_tube(y - answers),
-            name=fitted.feature_names[0],
+            name=axis_names(estimator)[0],
         )
         return display.plot(ax, title=title)
 
     def plot(self, ax=None, *, title=None):
-        """Draw on ``ax``, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None
-            Where to draw.
-        title : str or None
-            Heading.
-
-        Returns
-        -------
-        LocalFitsDisplay
-        """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(7.2, 4.8), layout="constrained")
+        """Draw on ``ax``, or on a new figure, as :meth:`from_estimator` does."""
+        ax = axes_or_new(ax, (7.2, 4.8))
         self.ax_, self.figure_, self.gate_ax_ = ax, ax.figure, ax.twinx()
         self._draw_fit()
         self._draw_components()
@@ -187,10 +165,8 @@ class LocalFitsDisplay:
             self.points, self.targets, s=size, color=QUIET, edgecolor="white", linewidth=0.5,
             zorder=4,
         )  # fmt: skip
-        self.support_ = self.ax_.scatter(
-            self.points[self.is_support], self.targets[self.is_support], s=3.2 * size + 14,
-            facecolor="none", edgecolor=INK, linewidth=0.9, zorder=5,
-        )  # fmt: skip
+        held = np.column_stack([self.points, self.targets])[self.is_support]
+        self.support_ = draw_circles(self.ax_, held, size, zorder=5)
 
     def _set_axes(self):
         seen = [self.targets, self.curve - self.epsilon, self.curve + self.epsilon]
@@ -214,12 +190,10 @@ class LocalFitsDisplay:
         from matplotlib.lines import Line2D
 
         count = int(self.is_support.sum())
+        hollow = {"mfc": "none", "mec": INK, "mew": 0.9, "ms": 8}
         handles = [
-            Line2D([], [], ls="none", marker="o", color=QUIET, mec="white", ms=6, label="row"),
-            Line2D(
-                [], [], ls="none", marker="o", mfc="none", mec=INK, mew=0.9, ms=8,
-                label=f"support rows: {count} of {len(self.points)}",
-            ),
+            mark("row", "o", color=QUIET, mec="white", ms=6),
+            mark(f"support rows: {count} of {len(self.points)}", "o", **hollow),
             self.curve_,
             self.tube_,
             Line2D([], [], color=CLASSES[0], lw=_FIT_WIDTH, label="local fit, as far as open"),
@@ -227,7 +201,5 @@ class LocalFitsDisplay:
         ]  # fmt: skip
         self.curve_.set_label("fit")
         self.tube_.set_label(f"± {self.epsilon:.3g}")
-        self.ax_.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3,
-            fontsize=8.5, labelcolor=INK, handletextpad=0.5, columnspacing=1.4, frameon=False,
-        )  # fmt: skip
+        below = {"bbox_to_anchor": (0.5, -0.12), "ncols": 3, "handletextpad": 0.5}
+        write_legend(self.ax_, handles, "upper center", **below)

@@ -1,9 +1,24 @@
 """The few local kernels of a machine on two features, and the decision function they make up."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from .fitted import FittedMachine, checked_labels, checked_line, grid_around, like
-from .palette import CLASSES, INK, MARKERS, QUIET, dress, point_size
+from .fitted import FittedMachine, axis_names, checked_labels, checked_line, grid_around, like
+from .palette import (
+    INK,
+    axes_or_new,
+    class_marks,
+    color_bar,
+    draw_circles,
+    draw_labeled,
+    dress,
+    frame_plane,
+    mark,
+    point_size,
+    write_legend,
+)
 
 _SURFACE = ["#7fb0c5", "#c5dbe4", "#f8f8f6", "#f0cdd2", "#e39aa5"]
 _ABSTAINING, _HATCH = "#e9ecee", "#9aa5af"
@@ -12,37 +27,13 @@ _BEYOND_MARGIN = 1e-3
 _LEAST_SQUARE, _LARGEST_SQUARE = 22.0, 260.0  # areas, in square points
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LocalKernelsDisplay:
     """Decision function of an MLLKM with its kernels, its boundary and the rows that hold it.
 
     Rows with y f(x) ≤ 1 are circled: those by which the machine was chosen, although it keeps none
     of them. Squares are kernels, larger where they weigh more. Make one with
     :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    xx0, xx1 : arrays of shape (resolution, resolution)
-        The grid, as from ``numpy.meshgrid``.
-    scores : array of the same shape
-        The decision function on the grid.
-    reach : array of the same shape
-        The support score on the grid.
-    points : array of shape (n_samples, 2)
-        The rows.
-    targets : array of shape (n_samples,)
-        Their labels.
-    classes : array of shape (2,)
-        Labels of negative and positive scores.
-    is_support : array of bool of shape (n_samples,)
-        Rows to be circled.
-    anchors : array of shape (n_kernels, 2)
-        Where the kernels stand, in the units of the rows.
-    weights : array of shape (n_kernels,)
-        Their weights.
-    boundary : array of shape (n_points, 2) or None
-        The true boundary.
-    names : sequence of two str
-        Names of the features.
 
     Attributes
     ----------
@@ -71,22 +62,18 @@ class LocalKernelsDisplay:
     True
     """
 
-    def __init__(
-        self, *, xx0, xx1, scores, reach, points, targets, classes, is_support, anchors, weights,
-        boundary=None, names=("x0", "x1"),
-    ):  # fmt: skip
-        self.xx0 = xx0
-        self.xx1 = xx1
-        self.scores = scores
-        self.reach = reach
-        self.points = points
-        self.targets = targets
-        self.classes = classes
-        self.is_support = is_support
-        self.anchors = anchors
-        self.weights = weights
-        self.boundary = boundary
-        self.names = names
+    xx0: np.ndarray  # (resolution, resolution): the grid, as from ``numpy.meshgrid``
+    xx1: np.ndarray
+    scores: np.ndarray  # of the same shape: the decision function on the grid
+    reach: np.ndarray  # of the same shape: the support score on the grid
+    points: np.ndarray  # (n_samples, 2): the rows
+    targets: np.ndarray  # (n_samples,): their labels
+    classes: np.ndarray  # (2,): labels of negative and positive scores
+    is_support: np.ndarray  # (n_samples,): rows to be circled
+    anchors: np.ndarray  # (n_kernels, 2): where the kernels stand, in the units of the rows
+    weights: np.ndarray  # (n_kernels,): their weights
+    boundary: np.ndarray | None = None  # (n_points, 2): the true boundary
+    names: Sequence[str] = ("x0", "x1")  # names of the features
 
     @classmethod
     def from_estimator(
@@ -143,41 +130,22 @@ class LocalKernelsDisplay:
             anchors=fitted.anchors(X),
             weights=fitted.machine.kernel_weights_,
             boundary=None if boundary is None else checked_line(boundary, "boundary"),
-            names=fitted.feature_names,
+            names=axis_names(estimator),
         )
         return display.plot(ax, abstain_below=abstain_below, title=title)
 
     def plot(self, ax=None, *, abstain_below=None, title=None):
-        """Draw on ``ax``, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None
-            Where to draw.
-        abstain_below : float or None
-            Hatch where the support score is below this.
-        title : str or None
-            Heading.
-
-        Returns
-        -------
-        LocalKernelsDisplay
-        """
+        """Draw on ``ax``, or on a new figure, as :meth:`from_estimator` does."""
         if abstain_below is not None and not 0 < abstain_below <= 1:
             raise ValueError(f"abstain_below={abstain_below} must be above 0 and at most 1.")
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(6.4, 5.6), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_or_new(ax, (6.4, 5.6))
+        self.figure_ = ax.figure
         self._draw_surface()
         self._draw_abstention(abstain_below)
         self._draw_boundaries(abstain_below)
         self._draw_rows()
         self._draw_kernels()
-        ax.set(xlim=self.xx0[0, [0, -1]], ylim=self.xx1[[0, -1], 0])
-        ax.set_xlabel(self.names[0], color=INK)
-        ax.set_ylabel(self.names[1], color=INK)
+        frame_plane(ax, self.xx0, self.xx1, self.names)
         dress(ax, title)
         self._write_legend()
         return self
@@ -194,10 +162,7 @@ class LocalKernelsDisplay:
             extent=(left - half[0], right + half[0], bottom - half[1], top + half[1]),
             interpolation="bilinear", zorder=0,
         )  # fmt: skip
-        bar = self.figure_.colorbar(self.surface_, ax=self.ax_, extend="both", pad=0.02, aspect=30)
-        bar.set_label("decision function", color=INK, fontsize=9)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(colors=QUIET, labelcolor=INK, labelsize=8)
+        color_bar(self.surface_, self.ax_, "decision function", extend="both", pad=0.02)
 
     def _draw_abstention(self, threshold):
         self.abstention_ = None
@@ -226,15 +191,9 @@ class LocalKernelsDisplay:
 
     def _draw_rows(self):
         size = point_size(len(self.points))
-        for label, color, marker in zip(self.classes, CLASSES, MARKERS):
-            self.ax_.scatter(
-                *self.points[self.targets == label].T, s=size, color=color, marker=marker,
-                edgecolor="white", linewidth=0.5, zorder=4,
-            )  # fmt: skip
-        self.support_ = self.ax_.scatter(
-            *self.points[self.is_support].T, s=3.2 * size + 14, facecolor="none", edgecolor=INK,
-            linewidth=0.9, zorder=5,
-        )  # fmt: skip
+        style = {"linewidth": 0.5, "zorder": 4}
+        draw_labeled(self.ax_, self.points, self.targets, self.classes, size, **style)
+        self.support_ = draw_circles(self.ax_, self.points[self.is_support], size, zorder=5)
 
     def _draw_kernels(self):
         from matplotlib.patheffects import withStroke
@@ -250,14 +209,8 @@ class LocalKernelsDisplay:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        def mark(label, marker, **style):
-            return Line2D([], [], linestyle="none", marker=marker, label=label, **style)
-
         hollow = {"markerfacecolor": "none", "markeredgecolor": INK}
-        handles = [
-            mark(f"class {label}", marker, color=color, markeredgecolor="white", ms=7)
-            for label, color, marker in zip(self.classes, CLASSES, MARKERS)
-        ]
+        handles = class_marks(self.classes)
         handles.append(mark("row with y f(x) ≤ 1", "o", ms=8, mew=0.9, **hollow))
         handles.append(mark("kernel, by weight", "s", ms=8, mew=1.6, **hollow))
         if self.model_boundary_ is not None:
@@ -267,8 +220,5 @@ class LocalKernelsDisplay:
         if self.abstention_ is not None:
             shade = {"facecolor": _ABSTAINING, "edgecolor": _HATCH, "hatch": "////"}
             handles.append(Patch(**shade, linewidth=0, label="no answer"))
-        self.ax_.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.1),
-            ncols=(len(handles) + 1) // 2, fontsize=8.5, labelcolor=INK, handletextpad=0.4,
-            columnspacing=1.4, frameon=False,
-        )  # fmt: skip
+        below = {"bbox_to_anchor": (0.5, -0.1), "ncols": (len(handles) + 1) // 2}
+        write_legend(self.ax_, handles, "upper center", **below)

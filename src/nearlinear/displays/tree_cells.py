@@ -1,46 +1,26 @@
 """A tree on two features: what it predicts where, and the cells in which one path answers."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_consistent_length, column_or_1d
 
 from .cell_borders import cell_borders, snap
-from .fitted import FittedTree, like
-from .palette import CLASSES, INK, QUIET
+from .fitted import FittedTree, axis_names, checked_labels, grid_around, like, rows_of
+from .palette import CLASSES, INK, QUIET, axes_or_new, color_bar, frame_plane, point_size
 
 _BORDER = "#44525f"
 _MARKERS = "os^DvPX*"
 _SURFACE = "viridis"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TreeCellsDisplay:
     """Predictions of a tree over two features, with the borders of its cells.
 
     A cell is the set of points that follow one path down the tree; in it one smooth function
     answers. Make one with :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    xx0, xx1 : arrays of shape (resolution, resolution)
-        The grid, as from ``numpy.meshgrid``.
-    response : array of the same shape
-        Predicted labels or values on the grid.
-    scores : array of shape (resolution, resolution, n_outputs)
-        What the predictions are made of: the decision function, or the values once more.
-    cells : array of shape (resolution, resolution)
-        The leaf that each point of the grid reaches, numbered as in a heap.
-    borders : array of shape (n_borders, 2, 2)
-        The two ends of each border between cells that crosses the picture.
-    border_nodes : array of shape (n_borders,)
-        The node whose split each border is; the root is 0, the children of k are 2k + 1, 2k + 2.
-    points : array of shape (n_samples, 2)
-        The rows.
-    targets : array of shape (n_samples,) or None
-        Their labels or values.
-    classes : array of shape (n_classes,) or None
-        Labels of a classifier; None for a regressor.
-    names : sequence of two str
-        Names of the features.
 
     Attributes
     ----------
@@ -67,21 +47,20 @@ class TreeCellsDisplay:
     True
     """
 
-    def __init__(
-        self, *, xx0, xx1, response, scores, cells, borders, border_nodes, points, targets=None,
-        classes=None, names=("x0", "x1"),
-    ):  # fmt: skip
-        self.xx0 = xx0
-        self.xx1 = xx1
-        self.response = response
-        self.scores = scores
-        self.cells = cells
-        self.borders = borders
-        self.border_nodes = border_nodes
-        self.points = points
-        self.targets = targets
-        self.classes = classes
-        self.names = names
+    xx0: np.ndarray  # (resolution, resolution): the grid, as from ``numpy.meshgrid``
+    xx1: np.ndarray
+    response: np.ndarray  # of the same shape: predicted labels or values on the grid
+    # (resolution, resolution, n_outputs): the decision function, or the values once more
+    scores: np.ndarray
+    cells: np.ndarray  # of the same shape: the leaf that each point of the grid reaches
+    # (n_borders, 2, 2): the two ends of each border between cells that crosses the picture
+    borders: np.ndarray
+    # the node whose split each border is; the root is 0, children of k are 2k + 1 and 2k + 2
+    border_nodes: np.ndarray
+    points: np.ndarray  # (n_samples, 2): the rows
+    targets: np.ndarray | None = None  # (n_samples,): their labels or values
+    classes: np.ndarray | None = None  # (n_classes,): labels of a classifier; None for a regressor
+    names: Sequence[str] = ("x0", "x1")  # names of the features
 
     @classmethod
     def from_estimator(
@@ -123,18 +102,18 @@ class TreeCellsDisplay:
             raise ValueError(f"resolution={resolution} must be at least 2.")
         estimator.predict(X[:1])  # says what is wrong with X, if anything
         points = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
-        grid = _grid_around(points, resolution, margin)
+        grid = grid_around(points, resolution, margin)
         rows = np.column_stack([axis.ravel() for axis in grid])
         on_grid = like(X, rows)
         response = estimator.predict(on_grid)
         scores = estimator.decision_function(on_grid) if tree.is_classifier else response
-        cells = tree.paths(tree.rows(on_grid))[:, -1]
+        cells = tree.paths(rows_of(estimator, on_grid))[:, -1]
 
         def see(points):
-            return tree.seen(tree.rows(like(X, points)))
+            return tree.seen(rows_of(estimator, like(X, points)))
 
         borders, border_nodes = cell_borders(tree.tree, rows[0], rows[-1], see)
-        shape = grid[0].shape
+        shape, classes = grid[0].shape, getattr(estimator, "classes_", None)
         display = cls(
             xx0=grid[0],
             xx1=grid[1],
@@ -144,68 +123,47 @@ class TreeCellsDisplay:
             borders=borders,
             border_nodes=border_nodes,
             points=points,
-            targets=_checked_targets(points, y, getattr(estimator, "classes_", None)),
-            classes=getattr(estimator, "classes_", None),
-            names=_axis_names(estimator) if feature_names is None else feature_names,
+            targets=None if y is None else checked_labels(y, points, classes),
+            classes=classes,
+            names=axis_names(estimator) if feature_names is None else feature_names,
         )
         return display.plot(ax, title=title)
 
-    def plot(self, ax=None, *, title=None, point_size=None):
-        """Draw on ``ax``, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None
-            Where to draw.
-        title : str or None
-            Heading.
-        point_size : float or None
-            Area of a row's mark in square points; None fits it to the number of rows.
-
-        Returns
-        -------
-        TreeCellsDisplay
-        """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(5.4, 4.8), layout="constrained")
-        if point_size is None:
-            point_size = float(np.clip(9000 / len(self.points), 4, 26))
-        self.ax_, self.figure_ = ax, ax.figure
+    def plot(self, ax=None, *, title=None):
+        """Draw on ``ax``, or on a new figure, as :meth:`from_estimator` does."""
+        self.ax_ = ax = axes_or_new(ax, (5.4, 4.8))
+        self.figure_, size = ax.figure, point_size(len(self.points))
         if self.classes is None:
-            self._draw_values(point_size)
+            self._draw_values(size)
         else:
-            self._draw_classes(point_size)
+            self._draw_classes(size)
         self._draw_borders()
-        ax.set(xlim=self.xx0[0, [0, -1]], ylim=self.xx1[[0, -1], 0])
-        ax.set_xlabel(self.names[0], color=INK)
-        ax.set_ylabel(self.names[1], color=INK)
+        frame_plane(ax, self.xx0, self.xx1, self.names)
         if title:
             ax.set_title(title, loc="left", fontweight="bold", color=INK)
         ax.tick_params(colors=_BORDER, labelcolor=INK)
         ax.spines[:].set_color(_BORDER)
         return self
 
-    def _draw_classes(self, point_size):
+    def _draw_classes(self, size):
         colors = _class_colors(len(self.classes))
         labels = np.searchsorted(self.classes, self.response)
         self._draw_surface(1.0 - 0.3 * (1.0 - colors)[labels])
         self.boundaries_ = [self._draw_boundary(lead) for lead in self._leads()]
         if self.targets is None:
-            self._draw_points(self.points, point_size, color=QUIET)
+            self._draw_points(self.points, size, color=QUIET)
             return
         for c, label in enumerate(self.classes):
             chosen = self.points[self.targets == label]
             marker = _MARKERS[c % len(_MARKERS)]
-            self._draw_points(chosen, point_size, color=colors[c], marker=marker, label=label)
+            self._draw_points(chosen, size, color=colors[c], marker=marker, label=label)
         if len(self.classes) <= len(CLASSES):
             self.ax_.legend(
                 loc="best", fontsize=8, handletextpad=0.1, borderpad=0.3, labelcolor=INK,
-                framealpha=0.85, edgecolor="none", markerscale=max(1.0, 4.0 / point_size**0.5),
+                framealpha=0.85, edgecolor="none", markerscale=max(1.0, 4.0 / size**0.5),
             )  # fmt: skip
 
-    def _draw_values(self, point_size):
+    def _draw_values(self, size):
         from matplotlib.colors import Normalize
 
         shown = self.response if self.targets is None else self.targets
@@ -213,14 +171,12 @@ class TreeCellsDisplay:
         norm = Normalize(low, high if high > low else low + 1.0)
         self._draw_surface(self.response, cmap=_SURFACE, norm=norm)
         self.boundaries_ = []
-        bar = self.figure_.colorbar(self.surface_, ax=self.ax_, extend="both", pad=0.02)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(colors=_BORDER, labelcolor=INK)
+        color_bar(self.surface_, self.ax_, aspect=20, extend="both", pad=0.02)
         if self.targets is None:
-            self._draw_points(self.points, point_size, color="white", edgecolor=INK)
+            self._draw_points(self.points, size, color="white", edgecolor=INK)
         else:
             self._draw_points(
-                self.points, point_size, c=self.targets, cmap=_SURFACE, norm=norm, edgecolor=INK
+                self.points, size, c=self.targets, cmap=_SURFACE, norm=norm, edgecolor=INK
             )
 
     def _draw_surface(self, image, **colors):
@@ -275,17 +231,6 @@ class TreeCellsDisplay:
         self.ax_.add_collection(self.borders_, autolim=False)
 
 
-def _grid_around(points, resolution, margin):
-    low, high = points.min(axis=0), points.max(axis=0)
-    room = margin * np.where(high > low, high - low, 1.0)
-    axes = np.linspace(low - room, high + room, resolution).T
-    return np.meshgrid(*axes)
-
-
-def _axis_names(model):
-    return [str(name) for name in getattr(model, "feature_names_in_", ("$x_1$", "$x_2$"))]
-
-
 def _class_colors(n_classes):
     from matplotlib import colormaps
     from matplotlib.colors import to_rgb
@@ -293,14 +238,3 @@ def _class_colors(n_classes):
     if n_classes <= len(CLASSES):
         return np.array([to_rgb(color) for color in CLASSES[:n_classes]])
     return 0.85 * colormaps["turbo"](np.linspace(0.05, 0.95, n_classes))[:, :3]  # pale ones too
-
-
-def _checked_targets(points, y, classes):
-    if y is None:
-        return None
-    y = column_or_1d(y)
-    check_consistent_length(points, y)
-    if classes is not None and not np.isin(y, classes).all():
-        unknown = np.setdiff1d(y, classes).tolist()[0]
-        raise ValueError(f"y has the label {unknown!r}, which the model does not know.")
-    return y

@@ -1,5 +1,8 @@
 """A tree as a river: how many rows pass each node, and how well they are served."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -7,8 +10,9 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from ..gates.trees.balanced import count_nodes, count_splits, depth_of
 from ..predictors.combined import tree_and_projection
-from .fitted import FittedTree
-from .palette import INK, QUIET
+from .fitted import FittedTree, rows_of
+from .kernel_labels import shortened
+from .palette import INK, QUIET, axes_or_new, color_bar, ink_on
 from .tree_layout import label_rooms, level_of, place_nodes
 
 _WEAK_TO_STRONG = ["#b3354c", "#e58b6d", "#f3dfae", "#8fbcbf", "#2b6f8f"]
@@ -19,26 +23,13 @@ _TYPE = 7.5  # size of the type
 _NAME_LENGTH = 18
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TreeDiagramDisplay:
     """A tree from its root down, each node as wide as its share of the rows.
 
     The color of a node says how good the model is on the rows that pass it. The strongest
     features of a split stand above it, each with the sign that leads to the left.
     Make one with :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    traffic : array of shape (n_nodes,)
-        Share of the rows that pass each node; the root is 0, the children of k are 2k + 1, 2k + 2.
-    quality : array of shape (n_nodes,)
-        Of the rows that pass: the share predicted right by a classifier, or a regressor's mean
-        squared error divided by the variance of all targets. NaN where no row passes.
-    strengths : array of shape (n_splits, n_features)
-        Each split's coefficients times the features' standard deviations, of unit length.
-    is_classifier : bool
-        Which of the two qualities it is.
-    names : sequence of n_features str
-        Names of the features.
 
     Attributes
     ----------
@@ -63,12 +54,15 @@ class TreeDiagramDisplay:
     1.0
     """
 
-    def __init__(self, *, traffic, quality, strengths, is_classifier, names):
-        self.traffic = traffic
-        self.quality = quality
-        self.strengths = strengths
-        self.is_classifier = is_classifier
-        self.names = names
+    # share of the rows that pass each node; the root is 0, children of k are 2k + 1 and 2k + 2
+    traffic: np.ndarray
+    # of these rows, the share that a classifier predicts right, or a regressor's mean squared
+    # error divided by the variance of all targets; NaN where no row passes
+    quality: np.ndarray
+    # (n_splits, n_features): coefficients times standard deviations of features, of unit length
+    strengths: np.ndarray
+    is_classifier: bool  # which of the two qualities it is
+    names: Sequence[str]  # names of the features
 
     @classmethod
     def from_estimator(
@@ -106,7 +100,7 @@ class TreeDiagramDisplay:
             goodness = (predicted == y).astype(float)
         else:
             goodness = (predicted - y) ** 2 / (np.var(y) or 1.0)
-        rows = tree.rows(X)
+        rows = rows_of(estimator, X)
         traffic, quality = _node_means(tree.paths(rows), goodness)
         display = cls(
             traffic=traffic,
@@ -122,35 +116,18 @@ class TreeDiagramDisplay:
         strengths = self.strengths[node]
         strongest = np.argsort(-np.abs(strengths), kind="stable")[:n_features]
         return " ".join(
-            f"{'+' if strengths[d] > 0 else '−'}{_shortened(self.names[d])}"
+            f"{'+' if strengths[d] > 0 else '−'}{shortened(self.names[d], _NAME_LENGTH)}"
             for d in strongest
             if strengths[d] != 0
         )
 
     def plot(self, ax=None, *, max_depth=None, title=None):
-        """Draw on ``ax``, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None
-            Where to draw.
-        max_depth : int or None
-            The deepest level drawn; None draws all.
-        title : str or None
-            Heading.
-
-        Returns
-        -------
-        TreeDiagramDisplay
-        """
+        """Draw on ``ax``, or on a new figure, as :meth:`from_estimator` does."""
         depth = depth_of(len(self.traffic))
         depth = depth if max_depth is None else min(depth, max_depth)
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            size = (float(np.clip(4 + 1.3 * depth, 5, 12)), float(np.clip(1.6 + depth, 2.4, 8.5)))
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        size = (float(np.clip(4 + 1.3 * depth, 5, 12)), float(np.clip(1.6 + depth, 2.4, 8.5)))
+        self.ax_ = ax = axes_or_new(ax, size)
+        self.figure_ = ax.figure
         places = place_nodes(self.traffic[: count_nodes(depth)])
         self.drawn_nodes_ = np.array(sorted(places))
         colors = self._draw_scale(self.drawn_nodes_)
@@ -180,13 +157,9 @@ class TreeDiagramDisplay:
         colors = ScalarMappable(Normalize(low, high), LinearSegmentedColormap.from_list("", ramp))
         below, above = values.min() < low, values.max() > high
         extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-        self.colorbar_ = self.figure_.colorbar(
-            colors, ax=self.ax_, extend=extend, shrink=0.75, aspect=24, pad=0.01
-        )
         label = "accuracy of the rows that pass" if self.is_classifier else "MSE / variance of y"
-        self.colorbar_.set_label(label, color=INK, fontsize=9)
-        self.colorbar_.outline.set_visible(False)
-        self.colorbar_.ax.tick_params(colors=QUIET, labelcolor=INK, labelsize=8)
+        style = {"extend": extend, "shrink": 0.75, "aspect": 24, "pad": 0.01}
+        self.colorbar_ = color_bar(colors, self.ax_, label, **style)
         if self.is_classifier:
             self.colorbar_.formatter = lambda value, _: f"{100 * value:.4g} %"
             self.colorbar_.update_ticks()
@@ -241,8 +214,7 @@ class TreeDiagramDisplay:
             level, middle = level_of(node), (left + right) / 2
             if level > _LABEL_LEVELS:
                 continue
-            red, green, blue, _ = colors.to_rgba(self.quality[node])
-            ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.6 else INK
+            ink = ink_on(colors.to_rgba(self.quality[node]))
             texts, room = self._number_texts(node), width * (right - left)
             self._write_if_it_fits(middle, -level, texts, room, color=ink, va="center")
             if 2 * node + 1 in places or 2 * node + 2 in places:
@@ -300,7 +272,3 @@ def _split_strengths(predictor, rows):
     strengths = coefficients * spread
     lengths = np.linalg.norm(strengths, axis=1, keepdims=True)
     return strengths / np.where(lengths > 0, lengths, 1.0)
-
-
-def _shortened(name):
-    return name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…"

@@ -8,7 +8,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from ...preparation.raw_rows import raw_rows
 from ...runtime.outcome import Outcome
-from .literals import CSourceError, float_literal, float_literals, too_large, wrapped
+from .literals import CSourceError, filled, float_literal, float_literals, too_large, wrapped
 from .quantized import with_arrays
 
 
@@ -213,19 +213,26 @@ def checking_program(found):
     tolerance = TOLERANCE * max(float(np.abs(found.expected).max()), 1e-30)
     shown = _steady_rows(found.expected, found.after, tolerance)
     rows, scores = found.rows[shown], found.expected[shown]
-    text = _TEXT.lstrip("\n").replace("<N_ROWS>", str(len(rows)))
-    text = text.replace("<ROWS>", _nested(rows)).replace("<EXPECTED>", _nested(scores))
-    text = text.replace("<TOLERANCE>", float_literal(tolerance))
-    text = text.replace("<INCLUDES>", "#include <math.h>\n" if np.any(np.isnan(rows)) else "")
-    if found.meaning.classes is None:
-        text = text.replace("<PROBABILITIES>", "").replace("<COMPARE>", "")
-        return text.replace("<LABELS>", "").replace("<PREDICT>", _PREDICT_VALUE)
-    near = _near(scores, 2.0 * tolerance)
-    compare, expected = _probabilities(found.meaning, scores, near)
-    text = text.replace("<PROBABILITIES>", expected).replace("<COMPARE>", compare)
-    numbers = wrapped([str(label) for label in _labels(found.meaning, scores, near)])
-    text = text.replace("<LABELS>", _LABELS.replace("<NUMBERS>", numbers))
-    return text.replace("<PREDICT>", _PREDICT_LABEL)
+    compare = expected = labels = ""
+    predict = _PREDICT_VALUE
+    if found.meaning.classes is not None:
+        near, predict = _near(scores, 2.0 * tolerance), _PREDICT_LABEL
+        compare, expected = _probabilities(found.meaning, scores, near)
+        numbers = [str(label) for label in _labels(found.meaning, scores, near)]
+        labels = filled(_LABELS, numbers=wrapped(numbers))
+    text = filled(
+        _TEXT,
+        n_rows=len(rows),
+        rows=_nested(rows),
+        expected=_nested(scores),
+        tolerance=float_literal(tolerance),
+        includes="#include <math.h>\n" if np.any(np.isnan(rows)) else "",
+        probabilities=expected,
+        compare=compare,
+        labels=labels,
+        predict=predict,
+    )
+    return text.lstrip("\n")
 
 
 def _near(scores, margin):
@@ -240,8 +247,8 @@ def _probabilities(meaning, scores, near):
         return "", ""
     exact = meaning.probabilities(scores)
     away = max(np.abs(meaning.probabilities(one) - exact).max() for one in near)
-    compare = _COMPARE.replace("<TOLERANCE>", float_literal(away + _OWN_ROUNDING))
-    return compare, _PROBABILITIES.replace("<NUMBERS>", _nested(exact))
+    compare = filled(_COMPARE, tolerance=float_literal(away + _OWN_ROUNDING))
+    return compare, filled(_PROBABILITIES, numbers=_nested(exact))
 
 
 def _steady_rows(exact, rounded, tolerance):

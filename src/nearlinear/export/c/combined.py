@@ -5,7 +5,7 @@ from itertools import groupby
 from ...kinds import kind_of
 from . import rows as c_rows
 from .expansions import lower_pairwise
-from .literals import CSourceError
+from .literals import CSourceError, filled
 from .program import Part, lower
 from .trees import affine_tables
 
@@ -83,8 +83,8 @@ def _lower_gated_rows(predictor, program):
 
 def _lowered(seen, inner, row, program):
     program.at_least("MAPPED", seen.n_outputs)
-    text = _MAPPED.replace("<MAP>", seen.function).replace("<INNER>", inner.function)
-    function = program.define("mapped", text.replace("<ROW>", row))
+    text = filled(_MAPPED, map=seen.function, inner=inner.function, row=row)
+    function = program.define("mapped", text)
     tables = {"map": seen.tables, "inner": inner.tables}
     return Part(function, tables, inner.n_outputs, seen.multiply_adds + inner.multiply_adds)
 
@@ -95,13 +95,11 @@ def lower_mean(predictor, program):
     fields, lines, tables = [], [], {}
     for name, run in _runs(parts):
         fields.append(_field(run[0].function, name))
-        line = _ADD.replace("<NAME>", name).replace("<CALL>", run[0].function)
-        lines.append(line.replace("<N>", n))
+        lines.append(filled(_ADD, name=name, call=run[0].function, n=n))
         tables |= _records(name, run, program)
     each = f"    for (size_t o = 0; o < {n}; o++)\n        scores[o]"
     begin, end = f"    float one[{n}];\n{each} = 0.0f;\n", f"{each} /= {len(parts)}.0f;\n"
-    text = _MANY.replace("<FIELDS>", "".join(fields))
-    text = text.replace("<LINES>", begin + "".join(lines) + end)
+    text = filled(_MANY, fields="".join(fields), lines=begin + "".join(lines) + end)
     work = sum(part.multiply_adds for part in parts)
     return Part(program.define("mean", text), tables, parts[0].n_outputs, work)
 
@@ -120,7 +118,7 @@ def lower_stacked(predictor, program):
         )
         tables |= _records(name, run, program)
         first += step * len(run)
-    text = _MANY.replace("<FIELDS>", "".join(fields)).replace("<LINES>", "".join(lines))
+    text = filled(_MANY, fields="".join(fields), lines="".join(lines))
     return Part(program.define("stack", text), tables, first, sum(p.multiply_adds for p in parts))
 
 

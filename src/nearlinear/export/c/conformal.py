@@ -4,6 +4,7 @@ import numpy as np
 
 from ...kernels.conformal import PROFILES
 from . import rows as c_rows
+from .literals import filled
 from .program import Part
 
 _TEXT = """
@@ -55,9 +56,7 @@ def lower_conformal(predictor, program):
     c_rows.dot(program)
     meet = _meet_each(profile) if predictor.per_feature else _meet_whole(profile)
     share = "" if predictor.per_feature else "share * "
-    function = program.define(
-        "conformal", _TEXT.replace("<MEET>", meet).replace("<SHARE>", share)
-    )  # fmt: skip
+    function = program.define("conformal", filled(_TEXT, meet=meet, share=share))
     n_kernels, n_features = predictor.anchors.shape
     program.at_least("FEATURES", n_features)
     starts = np.searchsorted(predictor.kernels, np.arange(n_kernels + 1))
@@ -76,13 +75,13 @@ def lower_conformal(predictor, program):
 
 def _meet_whole(profile):
     fade = "1.0f - u" if profile.is_bounded else "expf(-u)"
-    text = _MEET_WHOLE.replace("<SKIP>", _SKIP if profile.is_bounded else "")
+    skip = _SKIP if profile.is_bounded else ""
     root = "\n        u = sqrtf(u);" if profile.of_root else ""
-    return text.replace("<ROOT>", root).replace("<FADE>", fade)
+    return filled(_MEET_WHOLE, skip=skip, root=root, fade=fade)
 
 
 def _meet_each(profile):
     distance = "(moved < 0.0f ? -moved : moved)" if profile.of_root else "moved * moved"
     bounded = "u < 1.0f ? (1.0f - u) * moved : 0.0f"
     fade = bounded if profile.is_bounded else "expf(-u) * moved"
-    return _MEET_EACH.replace("<DISTANCE>", distance).replace("<FADE>", fade)
+    return filled(_MEET_EACH, distance=distance, fade=fade)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .kernels import lower_kernels
-from .literals import CSourceError
+from .literals import CSourceError, filled
 from .program import Part
 
 _ALIKE = 1e-6  # relative difference up to which coefficients are a product of two tables
@@ -112,8 +112,9 @@ def lower_pairwise(predictor, program):
 
 def _part(predictor, found, way, tables, biases, program):
     fields, add, gates = way
-    text = _TEXT.replace("<FIELDS>", fields).replace("<ADD>", add).replace("<GATES>", gates)
-    function = program.define("expansion", found.completed(text))
+    text = filled(_TEXT, fields=fields, add=add, gates=gates)
+    text = filled(text, begin=found.begin, values=found.function)
+    function = program.define("expansion", text)
     n_outputs = len(biases)
     tables = {
         "kernels": found.tables,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from ..._files import replacing_all
-from .literals import CSourceError, comment_text, string_literal
+from .literals import CSourceError, comment_text, filled, string_literal
 from .outcome import outcome_calls
 from .preparation import define_preparation
 
@@ -101,12 +101,12 @@ def header_text(title, n_features, n_scores, classes, outcome):
     meaning = "positive for the second class" if n_classes == 2 else "one for each class"
     n_models = n_scores // (1 if n_classes <= 2 else n_classes)
     meaning += f", for one of {n_models} models after the other" if n_models > 1 else ""
-    text = _HEADER.replace("<TITLE>", comment_text(title))
-    text = text.replace("<N_FEATURES>", str(n_features)).replace("<N_OUTPUTS>", str(n_scores))
-    text = text.replace("<MEANING>", meaning if n_classes else "the value")
     calls = _CLASS_CALLS if n_classes else _VALUE_CALL
     calls = _PROBABILITY_CALL + calls if outcome.gives_probabilities else calls
-    return text.replace("<CALLS>", calls).replace("<N_CLASSES>", str(n_classes)).lstrip("\n")
+    counts = {"n_features": n_features, "n_outputs": n_scores, "n_classes": n_classes}
+    meaning = meaning if n_classes else "the value"
+    text = filled(_HEADER, title=comment_text(title), meaning=meaning, calls=calls, **counts)
+    return text.lstrip("\n")
 
 
 def calls_text(program, parts, classes, outcome):
@@ -130,11 +130,11 @@ def _scores_text(program, parts):
         tables = program.constant("whole", f"{part.function}_tables", part.tables)
         place = f" + {number * part.n_outputs}" if number else ""
         row, call = _row_text(program, scaling, n_columns)
-        line = _LINE.replace("<FUNCTION>", part.function).replace("<TABLES>", tables)
-        lines += row + line.replace("<ROW>", call).replace("<PLACE>", place)
-    widest = str(max(n_columns for _, _, n_columns in parts))
-    buffer = _BUFFER.replace("<WIDEST>", widest) if ", row, " in lines else ""
-    return _SCORES.replace("<BUFFER>", buffer).replace("<LINES>", lines)
+        line = filled(_LINE, function=part.function, tables=tables, row=call, place=place)
+        lines += row + line
+    widest = max(n_columns for _, _, n_columns in parts)
+    buffer = filled(_BUFFER, widest=widest) if ", row, " in lines else ""
+    return filled(_SCORES, buffer=buffer, lines=lines)
 
 
 def _row_text(program, scaling, n_columns):
@@ -142,13 +142,13 @@ def _row_text(program, scaling, n_columns):
     is_prepared = scaling.before is not None
     text, value = "", "row[d]" if is_prepared else "x[d]"
     if is_prepared:
-        text += _PREPARE.replace("<PREPARE>", define_preparation(program, scaling.before))
+        text += filled(_PREPARE, prepare=define_preparation(program, scaling.before))
     if scaling.shift is not None:
         value = f"({value} - {program.vector('shift', scaling.shift)}[d])"
     if scaling.factor is not None:
         value += f" * {program.vector('factor', scaling.factor)}[d]"
     if not scaling.is_none:
-        text += _SCALE.replace("<VALUE>", value).replace("<N_COLUMNS>", str(n_columns))
+        text += filled(_SCALE, value=value, n_columns=n_columns)
     return text, "row" if text else "x"
 
 
@@ -158,9 +158,9 @@ def source_text(title, program, calls):
     needs = f"Needs {', '.join(used)} of libm." if used else "Needs nothing of libm."
     includes = ["math.h"] if used else []
     includes += ["stddef.h"] + (["stdint.h"] if "int8_t " in body or "uint16_t " in body else [])
-    text = _SOURCE.replace("<TITLE>", comment_text(title)).replace("<LIBM>", needs)
-    text = text.replace("<INCLUDES>", "".join(f"#include <{name}>\n" for name in includes))
-    return text.replace("<PROGRAM>", body).replace("<CALLS>", calls).lstrip("\n")
+    includes = "".join(f"#include <{name}>\n" for name in includes)
+    text = filled(_SOURCE, title=comment_text(title), libm=needs, includes=includes)
+    return filled(text, program=body, calls=calls).lstrip("\n")
 
 
 def named(text, name):

@@ -1,6 +1,7 @@
 """Kernel machines blended by a gate."""
 
 from ...predictors.gated_expansion import reads_scores
+from .literals import filled
 from .program import Part, lower
 
 _BLEND = """
@@ -30,9 +31,9 @@ def lower_gated_expansion(predictor, program):
     n = components.n_outputs
     program.at_least("COMPONENTS", n)
     gate = lower(predictor.gate, program)
-    text = _BLEND.replace("<GATE>", gate.function).replace("<COMPONENTS>", components.function)
-    text = text.replace("<READ>", "values" if reads_scores(predictor.gate) else "x")
-    function = program.define("blend", text.replace("<VALUE>", _VALUES[predictor.activation]))
+    read, value = "values" if reads_scores(predictor.gate) else "x", _VALUES[predictor.activation]
+    functions = {"gate": gate.function, "components": components.function}
+    function = program.define("blend", filled(_BLEND, read=read, value=value, **functions))
     tables = {
         "gate": gate.tables,
         "components": components.tables,

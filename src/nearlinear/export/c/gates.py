@@ -4,7 +4,7 @@ import numpy as np
 
 from ...kinds import kind_of
 from . import rows as c_rows
-from .literals import CSourceError
+from .literals import CSourceError, filled
 from .program import Part, lower
 
 _SOFTMAX = """
@@ -103,7 +103,7 @@ def gate_part(program, value, finish, directions, offsets=None):
     ``value`` is what component q makes of x, and ``finish`` lines that go on with ``gates``. Both
     may call @_dot and @_square of &m->directions, @_softmax and @_share.
     """
-    text = _LINEAR.replace("<VALUE>", value).replace("<FINISH>", finish)
+    text = filled(_LINEAR, value=value, finish=finish)
     for call in (c_rows.dot, c_rows.square, c_rows.share, _softmax):
         if f"@_{call.__name__.strip('_')}(" in text:
             call(program)
@@ -116,12 +116,8 @@ def gate_part(program, value, finish, directions, offsets=None):
     return Part(program.define("gate", text), tables, len(directions), int(np.size(directions)))
 
 
-def _lower_softmax(gate, program):
-    return gate_part(program, _SCORE, SOFTMAX, gate.directions, gate.offsets)
-
-
-def _lower_sigmoid(gate, program):
-    return gate_part(program, _SIGMOID, "", gate.directions, gate.offsets)
+def _linear(value, finish):
+    return lambda gate, program: gate_part(program, value, finish, gate.directions, gate.offsets)
 
 
 def _lower_gaussian(gate, program):
@@ -138,7 +134,7 @@ def _lower_view(gate, program):
     inner = lower(gate.gate, program)
     columns = gate.view.columns
     program.at_least("SEEN", len(columns))
-    function = program.define("view", _VIEW.replace("<INNER>", inner.function))
+    function = program.define("view", filled(_VIEW, inner=inner.function))
     tables = {
         "inner": inner.tables,
         "columns": program.indices("gate_columns", columns),
@@ -147,39 +143,30 @@ def _lower_view(gate, program):
     return Part(function, tables, inner.n_outputs, inner.multiply_adds)
 
 
+def _wrapped(name, inside, lines, **field):
+    """A gate that does something to what the part in the field ``inside`` gives.
+
+    ``number=`` or ``count=`` names a field of the gate that the lines read.
+    """
+
+    def lower_wrapped(gate, program):
+        if "@_softmax(" in lines:
+            _softmax(program)
+        known = {kind: getattr(gate, own) for kind, own in field.items()}
+        return _wrap(name, lower(getattr(gate, inside), program), program, lines, **known)
+
+    return lower_wrapped
+
+
 def _wrap(name, inner, program, lines, count=None, number=None):
-    """Something done to the values of another part."""
     n = inner.n_outputs * (count or 1)
     field, tables = "", {"inner": inner.tables, "n": n}
     if number is not None:
         field, tables = _NUMBER, {**tables, "number": float(number)}
     if count is not None:
         field, tables = _REPEAT_FIELD, {**tables, "count": count}
-    text = _WRAPPED.replace("<INNER>", inner.function).replace("<FIELD>", field)
-    function = program.define(name, text.replace("<LINES>", lines))
-    return Part(function, tables, n, inner.multiply_adds + n)
-
-
-def _lower_softmax_of(gate, program):
-    _softmax(program)
-    inner = lower(gate.scores, program)
-    return _wrap("softmax_of", inner, program, _SCORES, number=gate.sharpness)
-
-
-def _lower_clipped(gate, program):
-    return _wrap("clipped", lower(gate.scores, program), program, _CLIP, number=gate.floor)
-
-
-def _lower_rounded(gate, program):
-    return _wrap("rounded", lower(gate.gate, program), program, _ROUND, number=gate.margin)
-
-
-def _lower_unit_length(gate, program):
-    return _wrap("unit_length", lower(gate.gate, program), program, _LENGTH)
-
-
-def _lower_repeated(gate, program):
-    return _wrap("repeated", lower(gate.gate, program), program, _REPEAT, gate.count)
+    text = filled(_WRAPPED, inner=inner.function, field=field, lines=lines)
+    return Part(program.define(name, text), tables, n, inner.multiply_adds + n)
 
 
 # A value is ranked by how many come before it in ascending order, the first of equals first.
@@ -211,14 +198,14 @@ def _lower_top_and_bottom(gate, program):
 
 
 GATES = {
-    "Softmax": _lower_softmax,
-    "Sigmoid": _lower_sigmoid,
+    "Softmax": _linear(_SCORE, SOFTMAX),
+    "Sigmoid": _linear(_SIGMOID, ""),
     "GaussianGate": _lower_gaussian,
     "Viewing": _lower_view,
-    "Rounded": _lower_rounded,
-    "SoftmaxOf": _lower_softmax_of,
-    "Clipped": _lower_clipped,
-    "UnitLength": _lower_unit_length,
-    "Repeated": _lower_repeated,
+    "Rounded": _wrapped("rounded", "gate", _ROUND, number="margin"),
+    "SoftmaxOf": _wrapped("softmax_of", "scores", _SCORES, number="sharpness"),
+    "Clipped": _wrapped("clipped", "scores", _CLIP, number="floor"),
+    "UnitLength": _wrapped("unit_length", "gate", _LENGTH),
+    "Repeated": _wrapped("repeated", "gate", _REPEAT, count="count"),
     "TopAndBottom": _lower_top_and_bottom,
 }

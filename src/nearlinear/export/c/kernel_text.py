@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from . import rows as c_rows
+from .literals import filled
 
 _TEXT = """
 /* Groups of kernels, sums of terms factor * k(x, z). */
@@ -164,22 +165,17 @@ def kernel_text(needs, program):
     """The text; ``program`` gets the functions that it calls."""
     fields = (_PICK_FIELDS if needs.picked else "") + (_SET_FIELDS if needs.sets else "")
     fields += (_POWER_FIELDS if needs.degrees else "") + (_ROOT_FIELDS if needs.roots else "")
-    rows = (_PICK_ROW if needs.picked else "") + (_ROOT_ROW if needs.roots else "")
-    roots = _ROOTS.replace("<OWN>", _OWN_SETS if needs.sets else _OWN_WHOLE)
-    begin = (_PICK if needs.picked else "") + (roots if needs.roots else "")
-    filled = {
-        "<FIELDS>": fields,
-        "<ROW_FIELDS>": rows,
-        "<BEGIN_TABLES>": "const $_tables *m, " if needs.begins else "",
-        "<BEGIN>": begin,
-        "<MEET>": _meet(needs, program),
-        "<EVALUATE>": _evaluate(needs, program),
-        "<ROOT>": " * row->roots[g]" if needs.roots else "",
-    }
-    text = _TEXT
-    for mark, piece in filled.items():
-        text = text.replace(mark, piece)
-    return text
+    roots = filled(_ROOTS, own=_OWN_SETS if needs.sets else _OWN_WHOLE)
+    return filled(
+        _TEXT,
+        fields=fields,
+        row_fields=(_PICK_ROW if needs.picked else "") + (_ROOT_ROW if needs.roots else ""),
+        begin_tables="const $_tables *m, " if needs.begins else "",
+        begin=(_PICK if needs.picked else "") + (roots if needs.roots else ""),
+        meet=_meet(needs, program),
+        evaluate=_evaluate(needs, program),
+        root=" * row->roots[g]" if needs.roots else "",
+    )
 
 
 def _meet(needs, program):
@@ -193,14 +189,14 @@ def _meet(needs, program):
     c_rows.entry(program)
     arrays = "".join(f"\n    float {name}s[@@_MAX_SETS];" for name in names)
     zeros = "".join(f"\n        {name}s[s] = 0.0f;" for name in names)
-    text = _MEET_SETS.replace("<ARRAYS>", arrays).replace("<ZEROS>", zeros)
-    return text.replace("<SUMS>", "".join(_SUMS[name] for name in names))
+    sums = "".join(_SUMS[name] for name in names)
+    return filled(_MEET_SETS, arrays=arrays, zeros=zeros, sums=sums)
 
 
 def _formula(text, number):
     for word, meaning in _WORDS.items():
         text = re.sub(rf"\b{word}\b", meaning, text)
-    return _FORMULA.replace("<NUMBER>", str(number)).replace("<TEXT>", text)
+    return filled(_FORMULA, number=number, text=text)
 
 
 _WORDS = {"square": "<SQUARE>", "product": "<PRODUCT>", "number": "m->gammas[t]"}
@@ -213,8 +209,8 @@ def _evaluate(needs, program):
     if needs.gaussians:
         text = _ADD_OR + text if needs.degrees else _ADD
     text = "".join(map(_formula, needs.texts, count(FORMULA))) + text
-    text = text.replace("<VALUE>", _WIDE if needs.wide else _GAUSSIAN)
+    text = filled(text, value=_WIDE if needs.wide else _GAUSSIAN)
     if not needs.sets:
-        return text.replace("<PRODUCT>", "product").replace("<SQUARE>", "square")
-    text = text.replace("<PRODUCT>", "products[s]").replace("<SQUARE>", "squares[s]")
+        return filled(text, product="product", square="square")
+    text = filled(text, product="products[s]", square="squares[s]")
     return "\n            const size_t s = m->term_sets[t];" + text

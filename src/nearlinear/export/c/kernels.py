@@ -31,10 +31,6 @@ class KernelValues:
     row_factors: list
     constants: list
 
-    def completed(self, text):
-        """A caller's text with the names filled in."""
-        return text.replace("<BEGIN>", self.begin).replace("<VALUES>", self.function)
-
 
 def lower_kernels(kernels, support, program, takes_constants):
     """Kernels on the rows of ``support``; only columns that some kernel reads are kept.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...kinds import rule_for
 from . import rows as c_rows
-from .literals import CSourceError
+from .literals import CSourceError, filled
 from .program import Part
 
 _TABLES = """
@@ -175,7 +175,7 @@ def _with_intercept(text, predictor, tables, program):
     if predictor.intercept is not None:
         field, value = "\n    const float *intercept;", "m->intercept[o]"
         tables["intercept"] = program.vector("intercept", predictor.intercept)
-    return text.replace("<INTERCEPT_FIELD>", field).replace("<INTERCEPT>", value)
+    return filled(text, intercept_field=field, intercept=value)
 
 
 def _lower_dense(predictor, gate, program):
@@ -183,7 +183,7 @@ def _lower_dense(predictor, gate, program):
     c_rows.dot(program)
     n, width, n_outputs = predictor.weights.shape
     program.at_least("COMPONENTS", n)
-    text = _DENSE.replace("<GATE>", gate.function)
+    text = filled(_DENSE, gate=gate.function)
     tables = {
         "gate": gate.tables,
         "weights": program.matrix("weights", predictor.weights.transpose(0, 2, 1)),
@@ -251,6 +251,6 @@ SPARSE_GATES = {
 def _text(gate, has_weights):
     weights = "\n    @_matrix weights;" if has_weights else ""
     local = "(m->biases[row] + @_dot(&m->weights, row, x))" if has_weights else "m->biases[row]"
-    text = _TABLES.replace("<FIELDS>", gate.fields + weights)
-    text += _NEAREST.replace("<DISTANCE>", gate.distance) + gate.functions
-    return text + _BLEND.replace("<CODES>", gate.codes).replace("<LOCAL>", local)
+    text = _TABLES + _NEAREST + gate.functions + _BLEND
+    fields = gate.fields + weights
+    return filled(text, fields=fields, distance=gate.distance, codes=gate.codes, local=local)

@@ -54,6 +54,13 @@ def comment_text(text):
     return " ".join(ascii_text.replace("/*", "/ *").split())
 
 
+def filled(text, **pieces):
+    """C text in which ``name=`` takes the place of <NAME>, one after the other."""
+    for name, piece in pieces.items():
+        text = text.replace(f"<{name.upper()}>", str(piece))
+    return text
+
+
 def wrapped(items, indent="    "):
     """Items with commas between them, on lines of a readable length."""
     lines, line = [], indent

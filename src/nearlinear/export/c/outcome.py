@@ -4,7 +4,7 @@ import numpy as np
 
 from ...kinds import rule_for
 from ...runtime.outcome import ramps
-from .literals import CSourceError, float_literal
+from .literals import CSourceError, filled, float_literal
 
 _PROBABILITIES = """
 void @_probabilities(const float *x, float *probabilities)
@@ -108,12 +108,12 @@ def outcome_calls(program, outcome, n_models, n_outputs, n_classes):
     text = ""
     if outcome.gives_probabilities:
         function = _calibrated(program, outcome.calibration, n_outputs, n_classes)
-        lines = (_ONE if n_models == 1 else _MEAN).replace("<FUNCTION>", function)
-        text += _PROBABILITIES.replace("<LINES>", lines.lstrip("\n"))
-    text += _predict(outcome, n_models * n_outputs, n_classes)
-    text = text.replace("<N_SCORES>", str(n_models * n_outputs))
-    text = text.replace("<N_MODELS>", str(n_models))
-    return text.replace("<N_OUTPUTS>", str(n_outputs)).replace("<N_CLASSES>", str(n_classes))
+        lines = (_ONE if n_models == 1 else _MEAN).lstrip("\n")
+        text += filled(_PROBABILITIES, lines=lines, function=function)
+    n_scores = n_models * n_outputs
+    text += _predict(outcome, n_scores, n_classes)
+    counts = {"n_models": n_models, "n_outputs": n_outputs, "n_classes": n_classes}
+    return filled(text, n_scores=n_scores, **counts)
 
 
 def _predict(outcome, n_scores, n_classes):
@@ -121,31 +121,26 @@ def _predict(outcome, n_scores, n_classes):
     of_probabilities = outcome.is_calibrated
     if threshold is not None:
         of_probabilities = threshold.of == "probability"
-        place = threshold.positive if of_probabilities else 0
-        values = "probabilities" if of_probabilities else "scores"
-        sign = "" if threshold.positive or of_probabilities else "-"
-        choice = _CHOOSE_ABOVE.replace("<VALUE>", f"{sign}{values}[{place}]")
-        choice = choice.replace("<AT>", float_literal(threshold.at))
-        choice = choice.replace("<POSITIVE>", str(threshold.positive))
-        choice = choice.replace("<OTHER>", str(1 - threshold.positive))
+        positive, at = threshold.positive, float_literal(threshold.at)
+        sign = "" if positive or of_probabilities else "-"
+        value = f"{sign}<VALUES>[{positive if of_probabilities else 0}]"
+        choice = filled(_CHOOSE_ABOVE, value=value, at=at, positive=positive, other=1 - positive)
     else:
         choice = _CHOOSE_BEST if of_probabilities or n_scores > 1 else _CHOOSE_SIGN
-    text = _PREDICT.replace("<CHOICE>", choice)
-    text = text.replace("<BEST>", _BEST if choice is _CHOOSE_BEST else "")
-    n_values = n_classes if of_probabilities else n_scores
-    text = text.replace("<N_VALUES>", str(n_values))
-    return text.replace("<VALUES>", "probabilities" if of_probabilities else "scores")
+    best = _BEST if choice is _CHOOSE_BEST else ""
+    values, n_values = "scores", n_scores
+    if of_probabilities:
+        values, n_values = "probabilities", n_classes
+    return filled(_PREDICT, choice=choice, best=best, values=values, n_values=n_values)
 
 
 def _calibrated(program, calibration, n_outputs, n_classes):
     """The function for all models; they are calibrated in one way."""
     lowered = rule_for("c", calibration[0], CSourceError)
     values, finish, tables = lowered(calibration, program, n_classes == 2)
-    for name, numbers in tables.items():
-        values = values.replace(f"<{name.upper()}>", program.vector(f"outcome_{name}", numbers))
-    text = _CALIBRATED.replace("<VALUES>", values).replace("<FINISH>", finish)
-    text = text.replace("<N_OUTPUTS>", str(n_outputs)).replace("<N_CLASSES>", str(n_classes))
-    return program.define("calibrated", text)
+    symbols = {name: program.vector(f"outcome_{name}", tables[name]) for name in tables}
+    text = filled(_CALIBRATED, values=values, finish=finish, **symbols)
+    return program.define("calibrated", filled(text, n_outputs=n_outputs, n_classes=n_classes))
 
 
 def _log_loss(calibration, program, is_two):
@@ -171,7 +166,7 @@ def _tables(calibration, program, is_two):
     for place, name in enumerate(("starts", "steepness", "rises"), start=1):
         tables[name] = np.concatenate([line[place] for line in lines])
     bounds = np.cumsum([0, *(len(line[1]) for line in lines)])
-    values = _RAMPS.replace("<BOUNDS>", program.indices("ramp_bounds", bounds))
+    values = filled(_RAMPS, bounds=program.indices("ramp_bounds", bounds))
     return values, _REST if is_two else _SHARES, tables
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .literals import CSourceError
+from .literals import CSourceError, filled
 
 _COMPARES, _FILLS = 1, 2  # bits of a column's kind
 _LARGEST = float(np.finfo(np.float32).max)
@@ -42,20 +42,18 @@ def define_preparation(program, preparation):
         np.clip(preparation.column(name, end), -_LARGEST, _LARGEST)
         for name, end in (("low", -np.inf), ("high", np.inf))
     )
-    tables = {
-        "<KINDS>": program.indices("kinds", kinds),
-        "<MISSING>": program.vector("missing", np.nan_to_num(missing, nan=0.0)),
-        "<CATEGORY>": program.vector("category", [0.0 if c is None else c for c in categories]),
-        "<SHIFT>": program.vector("raw_shift", preparation.column("shift", 0.0)),
-        "<FACTOR>": program.vector("raw_factor", 1.0 / preparation.column("scale", 1.0)),
-        "<LOW>": program.vector("low", low),
-        "<HIGH>": program.vector("high", high),
-        "<SOURCE>": source,
-        "<WIDTH>": str(preparation.width),
-    }
-    text = _TEXT
-    for mark, symbol in tables.items():
-        text = text.replace(mark, symbol)
+    text = filled(
+        _TEXT,
+        kinds=program.indices("kinds", kinds),
+        missing=program.vector("missing", np.nan_to_num(missing, nan=0.0)),
+        category=program.vector("category", [0.0 if c is None else c for c in categories]),
+        shift=program.vector("raw_shift", preparation.column("shift", 0.0)),
+        factor=program.vector("raw_factor", 1.0 / preparation.column("scale", 1.0)),
+        low=program.vector("low", low),
+        high=program.vector("high", high),
+        source=source,
+        width=preparation.width,
+    )
     return program.define("prepare", text)
 
 

@@ -1,6 +1,7 @@
 """One path down a tree of linear splits."""
 
 from . import rows as c_rows
+from .literals import filled
 from .program import Part
 
 _TABLES = """
@@ -72,7 +73,7 @@ _WALKS = {"tanh": _TANH, "compositional": _COMPOSITIONAL, "indicator": _INDICATO
 def lower_tree(tree, program):
     c_rows.dot(program)
     kind = tree.node_gate.name
-    text = _TABLES.replace("<FIELDS>", _SLOPES if kind == "tanh" else "")
+    text = filled(_TABLES, fields=_SLOPES if kind == "tanh" else "")
     function = program.define("tree", text + _START + _INTERCEPT + _WALKS[kind])
     return Part(function, _tables(tree, program), tree.n_outputs, tree.cost.multiply_adds)
 
