@@ -92,7 +92,10 @@ def _parsed(argv):
     parser.add_argument("--version", action="version", version=f"nearlinear {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        command = commands.add_parser(
+            name, help=summary, description=summary.capitalize() + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
         # Only the command that was asked for is imported: --help stays instant.
         if name in argv:
             _module(name).add_arguments(command)

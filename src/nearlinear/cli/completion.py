@@ -20,7 +20,6 @@ _ZSH_SHARED = Path("/usr/local/share/zsh/site-functions")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("shell", choices=tuple(SCRIPTS))
     parser.add_argument(
         "--install", action="store_true", help="write the script where the shell looks for it"

@@ -31,7 +31,6 @@ _NAMED = {".c": "c", ".onnx": "onnx"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("model", help="model file (.nlm)")
     parser.add_argument(
         "out", type=Path, metavar="PATH",

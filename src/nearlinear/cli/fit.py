@@ -43,7 +43,6 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
         "data", help="table: .csv, .tsv (also .gz), .parquet, .svmlight or .npz (X and y), or -"
     )

@@ -30,7 +30,6 @@ _MOST_ROWS = 10**9
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("model", help="model file (.nlm)")
     parser.add_argument("data", help="table, or - for CSV on standard input")
     parser.add_argument("--out", default=STDIN, metavar="PATH", help="CSV (default: - , stdout)")

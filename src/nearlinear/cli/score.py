@@ -24,7 +24,6 @@ _ROWS = 20_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("model", help="model file (.nlm)")
     parser.add_argument("data", help="table, or - for CSV on standard input")
     parser.add_argument(

@@ -16,6 +16,7 @@ A value is JSON's own (null, booleans, numbers, strings, lists), or an object wi
 
 import math
 from collections import UserList
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -35,6 +36,16 @@ from .stored_steps import (
 
 class NotData(TypeError):
     """Something that is code, or of a class that no file may hold."""
+
+
+def data_of(values):
+    """Those of a dictionary's values that a file can hold."""
+    found = {}
+    for name, value in values.items():
+        with suppress(NotData):
+            describe(value, [])
+            found[name] = value
+    return found
 
 
 def describe(value, arrays):

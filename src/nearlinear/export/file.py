@@ -1,7 +1,5 @@
 """``save`` and ``load``: a fitted model as one file of data."""
 
-import os
-
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -14,10 +12,10 @@ from ..estimators._base.model import Training
 from ..kinds import kind_of, registered_method, stranger
 from ..runtime.container import ModelFileError, read, write
 from ..runtime.model import model_of
-from .description import NotData, describe, restore
+from .description import NotData, data_of, describe, restore
 from .model import feature_names, is_nothing, model_parts
 from .prepared_rows import describe_preparation, restored_steps
-from .rewrapping import rewrapped, wrapper_data
+from .rewrapping import made_of, rewrapped, wrapper_data
 from .wrappers import unwrapped
 
 # What each method leaves after training.
@@ -89,14 +87,15 @@ def _header_of(model, arrays):
     first = steps[0] if steps else estimator
     return {
         "method": kind_of(estimator) or type(estimator).__name__,
-        "parameters": describe(_parameters(estimator), arrays),
+        # for what is no data, such as a generator, the default stands in
+        "parameters": describe(data_of(estimator.get_params(deep=False)), arrays),
         "predictor": predictor,
         "classes": describe(getattr(estimator, "classes_", None), arrays),
         "n_features": int(first.n_features_in_),
         "n_gating_features": int(getattr(estimator, "n_gating_features_", 0)),
         "feature_names": feature_names(steps, estimator),
         "preparation": describe_preparation(steps, estimator, arrays),
-        "attributes": describe(_attributes(estimator, arrays), arrays),
+        "attributes": describe(data_of(_learned(estimator)), arrays),
         "record": _record(model, estimator),
     }
 
@@ -184,29 +183,13 @@ def _check_labels(estimator):
         )
 
 
-def _parameters(estimator):
-    """Constructor parameters; for what is no data, such as a generator, the default stands in."""
-    found = {}
-    for name, value in estimator.get_params(deep=False).items():
-        try:
-            describe(value, [])
-        except NotData:
-            continue
-        found[name] = value
-    return found
-
-
-def _attributes(estimator, arrays):
-    """What ``fit`` has learned and is data."""
-    found = {}
-    for name, value in vars(estimator).items():
-        if name.endswith("_") and not name.startswith("_") and name not in _OWN_PLACE:
-            try:
-                describe(value, [])
-            except NotData:
-                continue
-            found[name] = value
-    return found
+def _learned(estimator):
+    """Attributes that ``fit`` has set and that have no place of their own."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and not name.startswith("_") and name not in _OWN_PLACE
+    }
 
 
 def _record(model, estimator):
@@ -252,14 +235,4 @@ def _estimator_of(checked, parameters):
         raise ModelFileError(f"The model file of a {method} has the wrong classes.")
     if checked.n_gating_features and "gating_features" not in cls._get_param_names():
         raise ModelFileError(f"The model file has gating features, which {method} does not take.")
-    if not set(parameters) <= set(cls._get_param_names()):
-        raise ModelFileError(f"The model file has parameters that {method} does not have.")
-    if type(parameters.get("n_jobs")) is int:  # of another machine, perhaps, or of no good will
-        parameters["n_jobs"] = min(parameters["n_jobs"], os.cpu_count() or 1)
-    estimator = cls(**parameters)
-    try:
-        estimator._validate_params()
-    except ValueError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelFileError(f"The model file has a wrong parameter: {reason}") from error
-    return estimator
+    return made_of(cls, parameters, method)

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from ..runtime.container import ModelFileError
 from ..runtime.outcome import Sigmoids, Tables
-from .description import NotData, describe
+from .description import data_of
 from .wrappers import KINDS, threshold_of
 
 _METHODS = {"Sigmoids": "sigmoid", "Tables": "isotonic", "Temperature": "temperature"}
@@ -25,24 +25,13 @@ def wrapper_data(wrapper):
         return found | {"last": wrapper.steps[-1][0]}
     if isinstance(wrapper, FrozenEstimator):
         return found
-    found["parameters"] = {
-        name: value
-        for name, value in wrapper.get_params(deep=False).items()
-        if name != "estimator" and _is_data(value)
-    }
+    found["parameters"] = data_of(wrapper.get_params(deep=False))
+    found["parameters"].pop("estimator", None)
     if isinstance(wrapper, TunedThresholdClassifierCV):
         found["best_score"] = float(wrapper.best_score_)
         label = wrapper._curve_scorer._get_pos_label()
         found["names_its_positive"] = label is not None
     return found
-
-
-def _is_data(value):
-    try:
-        describe(value, [])
-    except NotData:
-        return False
-    return True
 
 
 def rewrapped(models, wrappers, outcome, classes):
@@ -91,20 +80,24 @@ _THRESHOLDS = {
 }  # fmt: skip
 
 
-def _made(cls, estimator, data):
-    parameters = data.get("parameters")
-    known = set(cls._get_param_names()) - {"estimator"}
+def made_of(cls, parameters, name, **given):
+    """An estimator with what a file says of its parameters, and with those ``given``."""
+    known = set(cls._get_param_names()) - set(given)
     if not isinstance(parameters, dict) or not set(parameters) <= known:
-        raise ModelFileError(f"The model file has parameters that {cls.__name__} does not have.")
+        raise ModelFileError(f"The model file has parameters that {name} does not have.")
     if type(parameters.get("n_jobs")) is int:  # of another machine, perhaps, or of no good will
         parameters["n_jobs"] = min(parameters["n_jobs"], os.cpu_count() or 1)
-    made = cls(estimator, **parameters)
+    made = cls(**given, **parameters)
     try:
         made._validate_params()
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ModelFileError(f"The model file has a wrong parameter: {reason}") from error
     return made
+
+
+def _made(cls, inner, data):
+    return made_of(cls, data.get("parameters"), cls.__name__, estimator=clone(inner))
 
 
 def _takes_columns_of(made, inner):
@@ -137,7 +130,7 @@ def _calibrated(models, data, outcome, classes):
     from sklearn.calibration import _CalibratedClassifier
 
     kinds = {type(one).__name__ for one in outcome.calibration}
-    made = _made(CalibratedClassifierCV, clone(models[0]), data)
+    made = _made(CalibratedClassifierCV, models[0], data)
     if kinds != {next((k for k, method in _METHODS.items() if method == made.method), None)}:
         raise ModelFileError("The model file's calibration is not of its method.")
     made.classes_ = classes
@@ -179,7 +172,7 @@ def _isotonic(model, scores, probabilities):
 
 
 def _thresholded(inner, kind, data, threshold):
-    made = _made(_THRESHOLDS[kind], clone(inner), data)
+    made = _made(_THRESHOLDS[kind], inner, data)
     if getattr(made, "cv", None) == "prefit":
         made.estimator = inner
     made.estimator_ = inner
