@@ -12,7 +12,7 @@ kernel_labels   Kernels in words.
 kernel_weights  Which kernels a model has chosen, and how much each of them counts.
 local_fits      The curve of a localized regressor on one feature.
 local_kernels   The few local kernels of a machine on two features.
-palette         Colors and marks that pictures of labeled rows share.
+palette         Colors, marks, axes, headings, scales and legends that pictures share.
 tree_cells      A tree on two features.
 tree_diagram    A tree as a river: how many rows pass each node, and how well they are served.
 tree_layout     Where the nodes of a tree stand in its diagram, and how much room their labels have.

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..gates.scores import Repeated
-from ..kernels.composite import Scaled
 from ..predictors.combined import Mapped, Stacked
 from .fitted import last_of
-from .kernel_labels import describe, shortened
+from .kernel_labels import short_label, shortened
 from .palette import CLASSES, INK, PALE, QUIET, dress, write_heading
 
 _FOR, _AGAINST, _SUMMED = CLASSES[0], CLASSES[1], "#b4c0ca"
@@ -285,20 +284,15 @@ def _kernel_labels(predictor, names):
     """What to call the parts of ``kernel_shares``."""
     if isinstance(predictor, Mapped):
         return [
-            _kernel_label(part, names)
+            short_label(part, names)
             for kernel in predictor.predictor.kernels
             for part in kernel.kernels
         ]
     if not hasattr(predictor, "components"):
-        return [_kernel_label(kernel, names) for kernel in predictor.kernels]
+        return [short_label(kernel, names) for kernel in predictor.kernels]
     components = predictor.components
-    labels = [_kernel_label(components.kernels[m], names) for m in components.owners]
+    labels = [short_label(components.kernels[m], names) for m in components.owners]
     gate = getattr(predictor, "gate", None)
     if isinstance(gate, Repeated):
         return [f"cluster {q // gate.count}: {label}" for q, label in enumerate(labels)]
     return [f"{q}: {label}" for q, label in enumerate(labels)]
-
-
-def _kernel_label(kernel, names):
-    told = describe(kernel.kernel if isinstance(kernel, Scaled) else kernel)
-    return told.label(names) if told.columns else ", ".join([told.name, *told.settings])

@@ -8,7 +8,6 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from ..gates.scores import Repeated
-from ..kernels.composite import Scaled
 from ..kernels.gated_grams import with_gates
 from ..predictors.combined import Mapped, Mean, Stacked, tree_and_projection
 from ..predictors.conformal_linear import ConformalLinear
@@ -16,7 +15,7 @@ from ..predictors.gated_expansion import GatedExpansion, reads_scores
 from ..predictors.locally_linear import LocallyLinear
 from ..predictors.tree_leaves import TreeLeaves
 from ..predictors.tree_path import TreePath
-from .kernel_labels import describe
+from .kernel_labels import short_label
 
 
 def grid_around(points, resolution, margin):
@@ -186,9 +185,7 @@ class FittedGates:
         if len(kernels) == 1:
             return f"component {component}"
         kernel = kernels[component % len(kernels)]
-        told = describe(kernel.kernel if isinstance(kernel, Scaled) else kernel)
-        words = told.label(None) if told.columns else ", ".join([told.name, *told.settings])
-        return f"{component}: {words}"
+        return f"{component}: {short_label(kernel, None)}"
 
 
 def _has_gate(machine):

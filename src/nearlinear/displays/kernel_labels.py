@@ -32,6 +32,12 @@ def describe(kernel):
     return found(kernel)
 
 
+def short_label(kernel, feature_names):
+    """A kernel without its scale, and without its columns where these are all."""
+    found = describe(kernel.kernel if kind_of(kernel) == "Scaled" else kernel)
+    return found.label(feature_names) if found.columns else replace(found, columns=()).label(None)
+
+
 def _polynomial(kernel):
     settings = () if kernel.gamma is None else (f"gamma {kernel.gamma:.3g}",)
     settings += () if kernel.coef0 == 1.0 else (f"coef0 {kernel.coef0:.3g}",)

@@ -1,5 +1,6 @@
-"""Colors and marks that pictures of labeled rows share; marks tell what colors may not."""
+"""Colors, marks, axes, headings, scales and legends that pictures share."""
 
+# Marks tell what colors may not.
 INK, QUIET, PALE = "#28323c", "#5b6b7b", "#dfe5ea"
 CLASSES = ["#2b7a9b", "#d1495b", "#e0a030", "#5a9367", "#7d5ba6", "#8a6d4f", "#4f5d75", "#c779b0"]
 MARKERS = "o^sDvPX*"

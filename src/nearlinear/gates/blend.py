@@ -45,10 +45,10 @@ def local_scores(X, indices, weights, biases):
         order, starts = group_by_anchor(indices, len(weights))
         room = int(np.diff(starts).max())
         gathered = np.empty((room, X.shape[1]), dtype=X.dtype)
-        answers = np.empty((room, n_outputs), dtype=X.dtype)
+        products = np.empty((room, n_outputs), dtype=X.dtype)
         flat = local.reshape(-1, n_outputs)
         _grouped_local_scores(
-            X, n_neighbors, order, starts, weights, biases, gathered, answers, flat
+            X, n_neighbors, order, starts, weights, biases, gathered, products, flat
         )
     return local
 
@@ -89,18 +89,20 @@ def _single_local_scores(X, indices, weights, biases, local):
 
 
 @compiled
-def _grouped_local_scores(X, n_neighbors, order, starts, weights, biases, gathered, answers, local):
+def _grouped_local_scores(
+    X, n_neighbors, order, starts, weights, biases, gathered, products, local
+):
     for j in range(len(weights)):
         first, count = starts[j], starts[j + 1] - starts[j]
         if count == 0:
             continue
         for t in range(count):
             gathered[t] = X[order[first + t] // n_neighbors]
-        np.dot(gathered[:count], weights[j], answers[:count])
+        np.dot(gathered[:count], weights[j], products[:count])
         for t in range(count):
             pair = order[first + t]
             for c in range(biases.shape[1]):
-                local[pair, c] = answers[t, c] + biases[j, c]
+                local[pair, c] = products[t, c] + biases[j, c]
 
 
 @compiled

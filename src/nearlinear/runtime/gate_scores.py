@@ -10,7 +10,7 @@ from .kernel_scores import squared_distances
 from .parts import values_of
 
 
-def shares(values):
+def normalized(values):
     """Rows divided by their sums."""
     return values / values.sum(axis=1, keepdims=True)
 
@@ -25,7 +25,7 @@ def nearest(gate, X):
 def _soft_assignment(gate, X):
     order, squares = nearest(gate, X)
     values = np.exp(-gate.sharpness * (squares - squares[:, :1]))
-    return order, shares(values)
+    return order, normalized(values)
 
 
 def _inverse_distance(gate, X):
@@ -35,7 +35,7 @@ def _inverse_distance(gate, X):
     offsets = 0.5 * (away**2).sum(axis=1) + away @ mean
     floor = np.finfo(X.dtype).eps * max(1.0, float(np.abs(offsets).max()))
     values = 1.0 / np.sqrt(np.maximum(squares, floor))
-    return order, shares(values)
+    return order, normalized(values)
 
 
 def _reconstruction(gate, X):
@@ -46,12 +46,12 @@ def _reconstruction(gate, X):
     ridge = np.maximum(gate.ridge * trace, np.finfo(np.float64).tiny * 1e10)
     gram += ridge[:, None, None] * np.eye(gate.n_neighbors)
     values = np.linalg.solve(gram, np.ones((len(X), gate.n_neighbors, 1)))[:, :, 0]
-    return order, shares(values)
+    return order, normalized(values)
 
 
 def _softmax(scores):
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares(scores)
+    return normalized(scores)
 
 
 def _linear_scores(part, X):

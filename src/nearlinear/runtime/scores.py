@@ -118,8 +118,8 @@ def _conformal(part, X):
         is_root = part.profile in ("exponential", "linear")
         u = (np.sqrt(squares) if is_root else squares) * part.gammas[kernel]
         is_bounded = part.profile in ("linear", "square")
-        shares = np.maximum(1.0 - u, 0.0) if is_bounded else np.exp(-u)
-        scores[:, output] += (shares * away) @ weights
+        h = np.maximum(1.0 - u, 0.0) if is_bounded else np.exp(-u)
+        scores[:, output] += (h * away) @ weights
     return scores
 
 
@@ -158,8 +158,8 @@ def _expansion(part, X):
 def _gated_expansion(part, X):
     scores = values_of(part.components, X)
     gates = values_of(part.gate, scores if family_of(part.gate.kind) == "score gate" else X)
-    answers = np.tanh(scores) if part.activation == "tanh" else scores
-    return (gates * answers).sum(axis=1, keepdims=True) + part.bias
+    values = np.tanh(scores) if part.activation == "tanh" else scores
+    return (gates * values).sum(axis=1, keepdims=True) + part.bias
 
 
 # --- predictors of others -----------------------------------------------------------------------

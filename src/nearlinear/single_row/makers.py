@@ -128,7 +128,7 @@ def _mapped(predictor, n_features):
 
 def _mean(predictor, n_features):
     parts = [pass_for(one, n_features) for one in predictor.predictors]
-    share, n_outputs = predictor.dtype.type(len(parts)), predictor.n_outputs
+    count, n_outputs = predictor.dtype.type(len(parts)), predictor.n_outputs
 
     def score(x, scratch):
         total = scratch.get("total", n_outputs, predictor.dtype)
@@ -138,7 +138,7 @@ def _mean(predictor, n_features):
             if found is None:
                 return None
             total += found
-        total /= share
+        total /= count
         return total
 
     return score

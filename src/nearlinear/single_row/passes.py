@@ -109,12 +109,12 @@ def _blend(x, near, codes, weights, biases, scores):
     for c in range(len(scores)):
         scores[c] = 0.0
     for p in range(len(near)):
-        j, share = near[p], codes[p] / total
+        j, gate = near[p], codes[p] / total
         for c in range(len(scores)):
             local = biases[j, c]
             for d in range(width):
                 local += weights[j, c, d] * x[d]
-            scores[c] += share * local
+            scores[c] += gate * local
 
 
 @compiled_fast_sums
@@ -243,13 +243,13 @@ def conformal_row(
         for d in range(len(x)):
             away = x[d] - anchors[k, d]
             square += away * away
-        share = _faded(square, gammas[k], of_root, is_bounded)
-        if share > 0.0:
+        h = _faded(square, gammas[k], of_root, is_bounded)
+        if h > 0.0:
             for p in range(starts[k], starts[k + 1]):
                 total = x[0] - x[0]
                 for d in range(len(x)):
                     total += weights[p, d] * (x[d] - anchors[k, d])
-                scores[outputs[p]] += share * total
+                scores[outputs[p]] += h * total
     return True
 
 
@@ -263,9 +263,9 @@ def feature_row(x, anchors, gammas, weights, starts, outputs, biases, of_root, i
     for k in range(len(anchors)):
         for d in range(len(x)):
             away = x[d] - anchors[k, d]
-            share = _faded(away * away, gammas[k], of_root, is_bounded) * away
+            moved = _faded(away * away, gammas[k], of_root, is_bounded) * away
             for p in range(starts[k], starts[k + 1]):
-                scores[outputs[p]] += share * weights[p, d]
+                scores[outputs[p]] += moved * weights[p, d]
     return True
 
 

@@ -26,7 +26,7 @@ static void $(const $_tables *m, const float *x, float *scores)
         scores[o] = m->biases[o];
     for (size_t k = 0; k < m->n_kernels; k++) {<MEET>
         for (size_t p = m->starts[k]; p < m->starts[k + 1]; p++)
-            scores[m->outputs[p]] += <SHARE>@_dot(&m->weights, p, away);
+            scores[m->outputs[p]] += <H>@_dot(&m->weights, p, away);
     }
 }
 """
@@ -37,7 +37,7 @@ _MEET_WHOLE = """
             u += away[d] * away[d];
         }<ROOT>
         u *= m->gammas[k];<SKIP>
-        const float share = <FADE>;"""
+        const float h = <FADE>;"""
 _MEET_EACH = """
         for (size_t d = 0; d < m->anchors.width; d++) {
             const float moved = x[d] - @_entry(&m->anchors, k, d);
@@ -55,8 +55,8 @@ def lower_conformal(predictor, program):
     c_rows.entry(program)
     c_rows.dot(program)
     meet = _meet_each(profile) if predictor.per_feature else _meet_whole(profile)
-    share = "" if predictor.per_feature else "share * "
-    function = program.define("conformal", filled(_TEXT, meet=meet, share=share))
+    h = "" if predictor.per_feature else "h * "
+    function = program.define("conformal", filled(_TEXT, meet=meet, h=h))
     n_kernels, n_features = predictor.anchors.shape
     program.at_least("FEATURES", n_features)
     starts = np.searchsorted(predictor.kernels, np.arange(n_kernels + 1))

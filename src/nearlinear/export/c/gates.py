@@ -16,7 +16,7 @@ static void $(float *values, size_t n)
             largest = values[q];
     for (size_t q = 0; q < n; q++)
         values[q] = expf(values[q] - largest);
-    @_share(values, n);
+    @_normalize(values, n);
 }
 """
 _LINEAR = """
@@ -35,8 +35,8 @@ static void $(const $_tables *m, const float *x, float *gates)
 _SCORE = "m->offsets[q] + @_dot(&m->directions, q, x)"
 SOFTMAX = """
     @_softmax(gates, m->n);"""
-SHARE = """
-    @_share(gates, m->n);"""
+NORMALIZE = """
+    @_normalize(gates, m->n);"""
 _SIGMOID = f"0.5f + 0.5f * tanhf(0.5f * ({_SCORE}))"
 _DISTANCE = "-m->offsets[q] * @_square(&m->directions, q, x)"
 
@@ -93,7 +93,7 @@ static void $(const $_tables *m, const float *x, float *gates)
 
 
 def _softmax(program):
-    c_rows.share(program)
+    c_rows.normalize(program)
     return program.define("softmax", _SOFTMAX)
 
 
@@ -101,10 +101,10 @@ def gate_part(program, value, finish, directions, offsets=None):
     """A gate of as many components as there are rows of ``directions``.
 
     ``value`` is what component q makes of x, and ``finish`` lines that go on with ``gates``. Both
-    may call @_dot and @_square of &m->directions, @_softmax and @_share.
+    may call @_dot and @_square of &m->directions, @_softmax and @_normalize.
     """
     text = filled(_LINEAR, value=value, finish=finish)
-    for call in (c_rows.dot, c_rows.square, c_rows.share, _softmax):
+    for call in (c_rows.dot, c_rows.square, c_rows.normalize, _softmax):
         if f"@_{call.__name__.strip('_')}(" in text:
             call(program)
     offsets = np.zeros(len(directions)) if offsets is None else offsets

@@ -107,7 +107,7 @@ static void $(const $_tables *m, const float *x, float *scores)
 {
     size_t nearest[@@_MAX_NEIGHBORS];
     float codes[@@_MAX_NEIGHBORS];
-    $_nearest(m, x, nearest, codes);<CODES>    @_share(codes, m->n_neighbors);
+    $_nearest(m, x, nearest, codes);<CODES>    @_normalize(codes, m->n_neighbors);
     for (size_t o = 0; o < m->n_outputs; o++)
         scores[o] = <INTERCEPT>;
     for (size_t i = 0; i < m->n_neighbors; i++) {
@@ -154,7 +154,7 @@ def lower_locally_linear(predictor, program):
     n_neighbors = predictor.gate.n_neighbors
     width, n_outputs = predictor.weights.shape[1:]
     program.at_least("NEIGHBORS", n_neighbors)
-    c_rows.share(program)
+    c_rows.normalize(program)
     tables = {
         **gate.tables,
         "biases": program.vector("biases", predictor.biases),

@@ -58,8 +58,8 @@ _RAMPS = """
         const size_t i = <N_OUTPUTS> * k + o;
         values[o] = <FIRST>[i];
         for (size_t r = <BOUNDS>[i]; r < <BOUNDS>[i + 1]; r++) {
-            const float share = (scores[o] - <STARTS>[r]) * <STEEPNESS>[r];
-            values[o] += <RISES>[r] * (share < 0.0f ? 0.0f : share > 1.0f ? 1.0f : share);
+            const float along = (scores[o] - <STARTS>[r]) * <STEEPNESS>[r];
+            values[o] += <RISES>[r] * (along < 0.0f ? 0.0f : along > 1.0f ? 1.0f : along);
         }
     }"""
 _SOFTMAX = """

@@ -68,7 +68,7 @@ static float $(const @_matrix *rows, size_t row, const float *x)
 }
 """
 
-_SHARE = """
+_NORMALIZE = """
 /* Divides numbers by their sum. */
 static void $(float *values, size_t n)
 {
@@ -104,6 +104,6 @@ def square(program):
     return program.define("square", _SQUARE)
 
 
-def share(program):
+def normalize(program):
     """(values, n): numbers divided by their sum."""
-    return program.define("share", _SHARE)
+    return program.define("normalize", _NORMALIZE)

@@ -37,13 +37,13 @@ def _may_use_products(part, anchors, gammas):
 
 def _by_products(graph, part, X, anchors, gammas, weights):
     n_kernels, width, n_outputs = weights.shape
-    shares = _shares(graph, part, squared_distances(graph, X, anchors), gammas)
+    h = _h(graph, part, squared_distances(graph, X, anchors), gammas)
     center = anchors.mean(axis=0).astype(graph.dtype)
     moved = graph.op("Sub", X, center)
     local = graph.op("MatMul", moved, weights.transpose(1, 0, 2).reshape(width, -1))
     local = graph.op("Sub", local, np.einsum("kd,kdo->ko", anchors - center, weights).ravel())
     local = graph.op("Reshape", local, np.array([0, n_kernels, n_outputs]))
-    return graph.row_times_matrix(shares, local)
+    return graph.row_times_matrix(h, local)
 
 
 def _by_differences(graph, part, X, anchors, gammas, weights):
@@ -57,13 +57,13 @@ def _by_differences(graph, part, X, anchors, gammas, weights):
         squares = graph.op("Mul", away, away)
         if not part.per_feature:
             squares = graph.sum_over(squares, 2)
-        images = graph.op("Mul", _shares(graph, part, squares, gammas[some, None]), away)
+        images = graph.op("Mul", _h(graph, part, squares, gammas[some, None]), away)
         flat = weights[some].reshape(-1, n_outputs)
         terms.append(graph.op("MatMul", graph.op("Flatten", images, axis=1), flat))
     return graph.total(*terms)
 
 
-def _shares(graph, part, squares, gammas):
+def _h(graph, part, squares, gammas):
     """h for squared distances."""
     u = graph.op("Mul", graph.op("Sqrt", squares) if _is_of_root(part) else squares, gammas)
     if part.profile in ("linear", "square"):

@@ -87,7 +87,7 @@ GATES = {
 def gated_expansion(graph, part, X):
     """Σ_q γ_q(x) s(f_q(x)) + bias."""
     scores = values_of(graph, part.components, X)
-    answers = graph.op("Tanh", scores) if part.activation == "tanh" else scores
+    values = graph.op("Tanh", scores) if part.activation == "tanh" else scores
     gates = values_of(graph, part.gate, scores if reads_scores(part.gate) else X)
-    total = graph.sum_over(graph.op("Mul", gates, answers), 1)
+    total = graph.sum_over(graph.op("Mul", gates, values), 1)
     return graph.op("Add", total, float(part.bias))

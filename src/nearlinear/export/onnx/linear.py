@@ -24,22 +24,22 @@ def _blend(graph, part, X, indices, codes):
     """Of the nearest anchors."""
     n_anchors, width, _ = part.weights.shape
     zeros = graph.at_every_row(X, np.zeros(n_anchors))
-    shares = graph.op("ScatterElements", zeros, indices, codes, axis=1)
-    scores = graph.op("MatMul", shares, part.biases)
+    gates = graph.op("ScatterElements", zeros, indices, codes, axis=1)
+    scores = graph.op("MatMul", gates, part.biases)
     if width == 0:
         return scores
     if n_anchors <= _DENSE_RATIO * part.gate.n_neighbors:
-        return graph.op("Add", scores, _all_models(graph, part.weights, X, shares))
+        return graph.op("Add", scores, _all_models(graph, part.weights, X, gates))
     return graph.op("Add", scores, _fetched_models(graph, part.weights, X, indices, codes))
 
 
-def _all_models(graph, weights, X, shares):
+def _all_models(graph, weights, X, gates):
     n_anchors, width, n_outputs = weights.shape
     flat = weights.transpose(1, 0, 2).reshape(width, n_anchors * n_outputs)
     local = graph.op("MatMul", X, flat)
     # a first extent of 0 stands for the rows, so that there may be none
     local = graph.op("Reshape", local, np.array([0, n_anchors, n_outputs]))
-    return graph.row_times_matrix(shares, local)
+    return graph.row_times_matrix(gates, local)
 
 
 def _fetched_models(graph, weights, X, indices, codes):
@@ -50,7 +50,7 @@ def _fetched_models(graph, weights, X, indices, codes):
     return graph.row_times_matrix(X, blend)
 
 
-# --- codes: numbers of the nearest anchors and their shares, each (n_rows, n_neighbors) ---------
+# --- codes: numbers of the nearest anchors and their gates, each (n_rows, n_neighbors) ---------
 
 
 def nearest(graph, gate, values):
@@ -75,10 +75,10 @@ def _soft_assignment(graph, gate, X):
 def _inverse_distance(graph, gate, X):
     squares = squared_distances(graph, X, gate.anchors.astype(np.float64))
     squares, indices = nearest(graph, gate, squares)
-    # a row that is an anchor gets all of its share, and no division by zero
+    # a row that is an anchor gets the gate 1, and no division by zero
     floor = np.finfo(graph.dtype).eps * max(1.0, float(np.abs(gate.geometry.offsets).max()))
     values = graph.op("Reciprocal", graph.op("Sqrt", graph.op("Max", squares, floor)))
-    return indices, shares(graph, values)
+    return indices, normalized(graph, values)
 
 
 def _reconstruction(graph, gate, X):
@@ -96,7 +96,7 @@ def _reconstruction(graph, gate, X):
     # of size one, so that no pivot is above one; the codes' own scale does not matter
     gram = graph.op("Div", gram, graph.op("Add", trace, ridge))
     values = graph.op("Squeeze", _solved_for_ones(double, gram, k), np.array([2]))
-    return indices, graph.cast(shares(graph, values), graph.dtype)
+    return indices, graph.cast(normalized(graph, values), graph.dtype)
 
 
 def _solved_for_ones(graph, matrix, k):
@@ -115,7 +115,7 @@ def _solved_for_ones(graph, matrix, k):
     return graph.op("Gather", system, np.array([k]), axis=2)
 
 
-def shares(graph, values):
+def normalized(graph, values):
     """Rows divided by their sums."""
     return graph.op("Div", values, graph.sum_over(values, 1))
 

@@ -63,9 +63,9 @@ def _tables(graph, part, scores, n_classes):
         if len(rises) == 0:
             found.append(graph.at_every_row(score, [first]))
             continue
-        share = graph.times(graph.op("Sub", score, starts), steepness)
-        share = graph.op("Clip", share, 0.0, 1.0)
-        value = graph.sum_over(graph.times(share, rises), 1)
+        along = graph.times(graph.op("Sub", score, starts), steepness)
+        along = graph.op("Clip", along, 0.0, 1.0)
+        value = graph.sum_over(graph.times(along, rises), 1)
         found.append(graph.op("Add", value, first))
     both = graph.op("Concat", *found, axis=1) if len(found) > 1 else found[0]
     return _shared(graph, both, n_classes)

@@ -1,7 +1,7 @@
 """Trees of linear models as ONNX nodes: all rows go down together, level by level.
 
 A level is a table of its nodes' directions, from which a row fetches those of its own node. One
-product then gives the turn (the first), the node's feature (before the answers) and its answers.
+product then gives the turn (the first), the node's feature (before the scores) and its scores.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ def tree_path(graph, part, X):
     for level, table in enumerate(_tables(part)):
         found = _products(graph, table, place, rows)
         if part.node_gate.name != "indicator":
-            feature, answers = _feature_and_answers(graph, part, found, table.shape[1], feature)
-            terms.append(graph.op("Mul", feature, answers))
+            feature, scores = _feature_and_scores(graph, part, found, table.shape[1], feature)
+            terms.append(graph.op("Mul", feature, scores))
         elif level == part.depth:
             terms.append(found)
         if level < part.depth:
@@ -52,9 +52,9 @@ def _products(graph, table, place, rows):
     return graph.op("Squeeze", products, np.array([2]))
 
 
-def _feature_and_answers(graph, part, found, n_directions, above):
-    n_answers = part.weights.shape[1]
-    first = n_directions - n_answers
+def _feature_and_scores(graph, part, found, n_directions, above):
+    n_outputs = part.weights.shape[1]
+    first = n_directions - n_outputs
     own = graph.columns(found, [first - 1])
     if part.node_gate.name == "tanh":
         own = graph.op("Mul", own, float(part.node_gate.sigma))
