@@ -76,7 +76,7 @@ test-jit-off: $(VENV)/.test
 # A file of tests runs on one worker, which makes what its tests share once. The full suite comes last,
 # so that its verdict is the last line.
 test: $(VENV)/.test test-jit-off
-	@mkdir -p $(COMPILED) && find $(COMPILED) -mindepth 1 -maxdepth 1 ! -name $(SOURCES) -exec rm -rf {} +
+	@mkdir -p $(NUMBA_CACHE_DIR) && find $(COMPILED) -mindepth 1 -maxdepth 1 ! -name $(SOURCES) -exec rm -rf {} +
 	@echo "all tests"
 	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadfile $(CASES)
 
