@@ -1,27 +1,8 @@
 """The example of a gate of one's own runs as a program and shows what it says."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
-import pytest
-
-pytest.importorskip("matplotlib")
-EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_own_gate.py"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("pictures")
-
-
-@pytest.fixture(scope="module")
-def printed(folder):
-    command = [sys.executable, "-W", "error::UserWarning", str(EXAMPLE), "--out", "picture.png"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+EXAMPLE = "plot_own_gate.py"
 
 
 def test_the_gradient_is_that_of_finite_differences(printed):
