@@ -22,7 +22,7 @@ def smoke_rest(folder):
         return replace(datasets.digits(300, 200, seed, halves=True), seed=seed)
 
     figures.smoke(folder)
-    per_seed.smoke(STUDY, "ldkl", {"jitter": [0.1, 0.2]}, split, folder)
+    per_seed.smoke(STUDY, "ldkl", {"jitter": [0.1, 0.2], "max_iter": [5]}, split, folder)
 
 
 def main(arguments=None):

@@ -22,7 +22,7 @@ def smoke_rest(folder):
         return replace(datasets.sines(100, 50, seed), seed=seed)
 
     figures.smoke(folder)
-    per_seed.smoke(STUDY, "llc_sapl", {"jitter": [0.0, 0.1]}, split, folder)
+    per_seed.smoke(STUDY, "llc_sapl", {"jitter": [0.0, 0.1], "max_iter": [5]}, split, folder)
 
 
 def main(arguments=None):
