@@ -14,7 +14,7 @@ from ..solvers.anchors.adam import train_by_adam
 from ..solvers.anchors.fixed_gate import solve_local_models
 from ..solvers.anchors.linear_root import solve_linear
 from ..solvers.anchors.objective import training_objective
-from ..solvers.anchors.sgd import train_by_sgd, usual_anchor_rate
+from ..solvers.anchors.sgd import PrintedSteps, train_by_sgd, tried_t0, usual_anchor_rate
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
 from ..solvers.watch import Progress, Watch
@@ -98,10 +98,17 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     loss : {"auto", "hinge", "squared_hinge", "log_loss"}, default="auto"
         With several classes, the hinges are summed one-vs-rest and the log loss is softmax, which
         gives ``predict_proba``. "auto" is the log loss where the number of anchors is found by a
-        search, and the squared hinge for a given number and for many rows.
-    solver : {"auto", "adam", "sgd"}, default="auto"
+        search, and the squared hinge for a given number and for many rows. For
+        ``solver="printed"`` it is the hinge.
+    solver : {"auto", "adam", "sgd", "printed"}, default="auto"
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
-        steps row by row (any rows). "auto" is Adam for dense rows.
+        steps row by row (any rows), corrected or as printed (section 3.3, Algorithm 1). "auto" is
+        Adam for dense rows.
+    t0 : float or "auto", default="auto"
+        Of "printed", eq. 16: step t has the length 1 / (λ (t + t0)), for anchors, too. "auto" tries
+        powers of two for the first length on 1,000 rows, as [2]_ does. At least twice ``skip``.
+    skip : int, default=16
+        Of "printed", eq. 19: weights shrink after so many steps.
     max_iter : int or "auto", default="auto"
         Epochs. The step size falls to zero at the last one. "auto" is 40, and fewer for many rows:
         18 for 50,000, and 15 from 60,000 on.
@@ -167,7 +174,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     one-cycle step size, input jitter and averaged iterates is the default for dense rows; the
     bandwidth comes from the data and, like the metric, may be learned; biases are regularized;
     in the row-by-row solver the steps fade and anchors move by a bounded share of their
-    distance, since the printed step can diverge.
+    distance, since the printed step can diverge. ``solver="printed"`` is Algorithm 1 from the LLSVM
+    start on, with rows in a random order in every epoch, and 100 anchors unless told otherwise.
 
     ``n_anchors="auto"`` tries settings from the simplest on: linear models of four strengths, 16
     and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
@@ -181,6 +189,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     ----------
     .. [1] X. Mao, Z. Fu, O. Wu, W. Hu, "Optimizing Locally Linear Classifiers with Supervised
            Anchor Point Learning", IJCAI 2015.
+    .. [2] A. Bordes, L. Bottou, P. Gallinari, "SGD-QN: Careful Quasi-Newton Stochastic Gradient
+           Descent", JMLR 10, 2009.
 
     Examples
     --------
@@ -200,7 +210,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "max_iter": [at_least(1), one_of("auto")],
-        "solver": [one_of("auto", "adam", "sgd")],
+        "solver": [one_of("auto", "adam", "sgd", "printed")],
+        "t0": [positive(), one_of("auto")],
+        "skip": [at_least(1)],
         "batch_size": [at_least(1), one_of("auto")],
         "learning_rate": [positive()],
         "jitter": [at_least(0, Real), one_of("auto")],
@@ -223,6 +235,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         C="auto",
         loss="auto",
         solver="auto",
+        t0="auto",
+        skip=16,
         max_iter="auto",
         batch_size="auto",
         learning_rate=0.2,
@@ -247,6 +261,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         self.C = C
         self.loss = loss
         self.solver = solver
+        self.t0 = t0
+        self.skip = skip
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -338,7 +354,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         """What the user has set, or what held-out rows find best."""
         if self._is_given():
             C, jitter = self._usual_C(), 0.1 if self.jitter == "auto" else self.jitter
-            setting = AnchorSetting(self.n_anchors, C, jitter, has_root=False)
+            n_anchors = 100 if self.n_anchors == "auto" else self.n_anchors
+            setting = AnchorSetting(n_anchors, C, jitter, has_root=False)
             return replace(setting, **self._given()), []
         if self.warm_start and getattr(self, "setting_", None) is not None:
             return replace(self.setting_, **self._given()), self.settings_tried_
@@ -360,11 +377,13 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
 
     def _is_given(self):
-        """Whether the user says how many anchors there are, or where."""
-        return self.n_anchors != "auto" or not isinstance(self.anchors, str)
+        """Whether the user says how many anchors there are, or where; the paper has 100."""
+        is_counted = self.n_anchors != "auto" or self.solver == "printed"
+        return is_counted or not isinstance(self.anchors, str)
 
     def _given(self):
-        return given(self, "C", "jitter", "loss")
+        usual = {"loss": "hinge"} if self.solver == "printed" else {}
+        return usual | given(self, "C", "jitter", "loss")
 
     def _usual_C(self):
         return 1.0 if self.C == "auto" else self.C
@@ -427,12 +446,17 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         n_rows = rows.X.shape[0]
         n_epochs = usual_epochs(rows) if self.max_iter == "auto" else self.max_iter
         C = self._weight_of_losses(rows, setting)
-        if self._engine(rows) == "sgd":
+        if self._engine(rows) != "adam":
+            data = rows.X, rows.targets, rows.weight, start
+            options = {
+                "n_neighbors": n_neighbors, "loss": LOSSES[setting.loss], "C": C, "rng": rng
+            }  # fmt: skip
+            anchor_rate, rule = usual_anchor_rate(rows.X), None
+            if self.solver == "printed":
+                anchor_rate, rule = 1.0, self._printed_steps(*data, **options)
             train_by_sgd(
-                rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
-                loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs,
-                anchor_rate=usual_anchor_rate(rows.X), rng=rng,
-            )  # fmt: skip
+                *data, watch, n_epochs=n_epochs, anchor_rate=anchor_rate, rule=rule, **options
+            )
             return
         batch = (
             int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
@@ -444,6 +468,14 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
+
+    def _printed_steps(self, *data, **options):
+        t0 = tried_t0(*data, skip=self.skip, **options) if self.t0 == "auto" else self.t0
+        if t0 < 2 * self.skip:
+            raise ValueError(
+                f"t0={t0} must be at least twice skip={self.skip}: shrinking would take all."
+            )
+        return PrintedSteps(float(t0), self.skip)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):

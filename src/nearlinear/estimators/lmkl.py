@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..gates.learned import Rounded
+from ..gates.learned import Rounded, random_start
 from ..kernels.affine import affine_map
 from ..losses import LOSSES, EpsilonInsensitive
 from ..predictors.gated_expansion import GatedExpansion
 from ..predictors.locally_linear import LocallyLinear
+from ..solvers.localized.alternating import learn_gate_by_steps
 from ..solvers.localized.gate import (
     GateObjective,
     learn_gate,
@@ -88,15 +89,18 @@ class LMKLClassifier(ClassifierMixin, Model):
         rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
         divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
         are. Scales come from distinct rows; of more than 500, about 500 stand for all.
-    solver : {"auto", "smo", "mwu", "adam"}, default="auto"
+    solver : {"auto", "smo", "mwu", "averaging", "adam", "alternating"}, default="auto"
         "smo" solves the machine for every gate by pair steps in the dual. "mwu" does the same from
         columns of the Gram matrices alone, in memory that grows with rows × kernels; it has the
-        squared hinge loss, so that its C weighs squared slacks. "adam" learns gate and local models
-        together by mini-batches, without a Gram matrix, for linear and affine kernels. "auto" is
-        "adam" for these kernels beyond 10,000 rows, else "smo".
+        squared hinge loss, so that its C weighs squared slacks. "averaging" is "mwu" by the
+        published averages ([2]_, section 5.2, ε = 0.01). "adam" learns gate and local models
+        together by mini-batches, without a Gram matrix, for linear and affine kernels.
+        "alternating" is the published algorithm ([1]_, section 3): from a random gate, plain
+        gradient steps with a line search, by turns with "smo". "auto" is "adam" for linear and
+        affine kernels beyond 10,000 rows, else "smo".
     n_init : int, default=1
-        Number of starts from different k-means centers. The one with the least objective is kept.
-        "adam" starts once.
+        Number of starts from different centers, or random gates. The one with the least objective
+        is kept. "adam" starts once.
     tol : float, default=1e-3
         Learning stops when a step of the gate lowers the objective by less than this fraction of
         its first value. This is no duality gap, since the problem is not convex: only the machine
@@ -160,9 +164,10 @@ class LMKLClassifier(ClassifierMixin, Model):
     Follows [1]_ (see also [2]_). The optimum of the machine is a function of the gate, and L-BFGS
     minimizes it. Its gradient needs no derivative of the machine (Danskin), and every machine
     starts from the one before. Differs in: L-BFGS. The gate starts from k-means, since copies of
-    one kernel would start all but tied. ``gate_penalty`` is ours: 0 is the published problem. The
-    gate is rounded and its machine is solved once more, so that what predicts is what was solved.
-    The problem is not convex: ``duality_gap_`` certifies the machine for the learned gate alone.
+    one kernel would start all but tied. ``gate_penalty`` is ours: 0 is the published problem, and
+    with ``solver="alternating"`` the published algorithm. The gate is rounded and its machine is
+    solved once more, so that what predicts is what was solved. The problem is not convex:
+    ``duality_gap_`` certifies the machine for the learned gate alone.
     Linear and affine kernels become one linear model for each of P components: a prediction takes
     O(P d).
 
@@ -176,7 +181,7 @@ class LMKLClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **_CONSTRAINTS,
         **shared("class_weight"),
-        "solver": [one_of("auto", "adam", "smo", "mwu")],
+        "solver": [one_of("auto", "adam", "smo", "mwu", "averaging", "alternating")],
     }
 
     def __init__(
@@ -275,13 +280,15 @@ class LMKLRegressor(RegressorMixin, Model):
         rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
         divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
         are. Scales come from distinct rows; of more than 500, about 500 stand for all.
-    solver : {"auto", "smo", "adam"}, default="auto"
+    solver : {"auto", "smo", "adam", "alternating"}, default="auto"
         "smo" solves the machine for every gate by pair steps in the dual. "adam" learns gate and
         local models together by mini-batches, without a Gram matrix, for linear and affine kernels.
-        "auto" is "adam" for these kernels beyond 10,000 rows, else "smo".
+        "alternating" is the published algorithm ([1]_, section 2.3): from a random gate, plain
+        gradient steps with a line search, by turns with "smo". "auto" is "adam" for linear and
+        affine kernels beyond 10,000 rows, else "smo".
     n_init : int, default=1
-        Number of starts from different k-means centers. The one with the least objective is kept.
-        "adam" starts once.
+        Number of starts from different centers, or random gates. The one with the least objective
+        is kept. "adam" starts once.
     tol : float, default=1e-3
         Learning stops when a step of the gate lowers the objective by less than this fraction of
         its first value. This is no duality gap, since the problem is not convex: only the machine
@@ -352,7 +359,7 @@ class LMKLRegressor(RegressorMixin, Model):
     _parameter_constraints = {
         **_CONSTRAINTS,
         **shared("epsilon"),
-        "solver": [one_of("auto", "adam", "smo")],
+        "solver": [one_of("auto", "adam", "smo", "alternating")],
     }
 
     def __init__(
@@ -438,6 +445,10 @@ def _by_turns(model, setup, gate, kernel_of, maps, rng):
     """
     X, searches, found = setup.rows.X, [], []  # of the output in work
     options = {"tol": model.tol, "margin": _SHUT}
+    if model.solver == "alternating":
+        begin, search = partial(random_start, gate), learn_gate_by_steps
+    else:
+        begin, search = gate.start, learn_gate
 
     def solve(problem, tell):
         searches.clear()
@@ -447,14 +458,12 @@ def _by_turns(model, setup, gate, kernel_of, maps, rng):
         for _ in range(model.n_init):
             machines = setup.objective(grams, problem, FreeBias())
             objective = GateObjective(machines, kernel_of, X, penalty)
-            start = gate.start(X, len(kernel_of), rng)
+            start = begin(X, len(kernel_of), rng)
             size = 8 * _GATE_COPIES * len(start.parameters)
             require_memory(size, model.max_memory, "let the gate see fewer columns")
             watch = Watch(tell.steps("step"))
             searches.append((objective, watch))
-            found.append(
-                learn_gate(objective, start, max_iter=model.max_iter, watch=watch, **options)
-            )
+            found.append(search(objective, start, max_iter=model.max_iter, watch=watch, **options))
         return best()
 
     def rescue(problem):

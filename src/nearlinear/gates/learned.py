@@ -13,6 +13,8 @@ from .clustering import fit_anchors
 
 # Between its own center and the next a starting gate falls to about this share.
 _START_SHARPNESS = 1.0
+# Of the published start, for standardized rows.
+_RANDOM_START = 0.01
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,13 @@ class GaussianGate:
         centers, scale = _start_centers(Z, n_components, rng)
         return GaussianGate(centers, np.zeros(len(centers)), scale)
 
+    def random_start(self, Z, n_components, rng):
+        """Centers on random rows, and as wide as all rows together."""
+        rows = rng.choice(Z.shape[0], n_components, replace=n_components > Z.shape[0])
+        centers = Z[np.sort(rows)]
+        centers = np.asarray(centers.toarray() if issparse(centers) else centers, dtype=np.float64)
+        return GaussianGate(centers, np.zeros(n_components), _total_variance(Z))
+
     def __call__(self, Z):
         squares = self._squares(Z)
         return softmax(-squares * self._narrow.astype(squares.dtype))
@@ -138,6 +147,9 @@ class Viewing:
     def start(self, X, n_components, rng):
         return replace(self, gate=self.gate.start(self.view(X), n_components, rng))
 
+    def random_start(self, X, n_components, rng):
+        return replace(self, gate=random_start(self.gate, self.view(X), n_components, rng))
+
     def __call__(self, X):
         return self.gate(self.view(X))
 
@@ -176,6 +188,20 @@ class Rounded:
         return values
 
 
+def random_start(gate, Z, n_components, rng):
+    """A gate from which learning begins as published: all but tied, whatever the rows are like.
+
+    Scores differ by about a hundredth between rows: parameters are uniform between ±0.01, in units
+    of one over the features' spread, which is one where rows are standardized. A gate may have a
+    ``random_start`` of its own, as the Gaussian has.
+    """
+    if hasattr(gate, "random_start"):
+        return gate.random_start(Z, n_components, rng)
+    started = gate.start(Z, n_components, rng)
+    size = _RANDOM_START / max((_total_variance(Z) / max(1, Z.shape[1])) ** 0.5, 1e-300)
+    return started.with_parameters(rng.uniform(-size, size, len(started.parameters)))
+
+
 def softmax(scores):
     """Rows of exp(scores), divided by their sums."""
     scores = scores - scores.max(axis=1, keepdims=True)
@@ -200,6 +226,13 @@ def _start_centers(Z, n_components, rng):
     middle = found.mean(axis=0)
     spread = 2.0 * float(((found - middle) ** 2).sum(axis=1).mean()) / _START_SHARPNESS
     return found, spread if spread > 0 else 1.0
+
+
+def _total_variance(Z):
+    """Sum of the features' variances: their number, where rows are standardized."""
+    center = np.asarray(Z.mean(axis=0), dtype=np.float64).ravel()
+    total = float(_squared_norms(Z).mean() - center @ center)
+    return total if total > 0.0 else 1.0
 
 
 def _products(Z, directions):

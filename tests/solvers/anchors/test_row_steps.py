@@ -59,7 +59,7 @@ def run(problem, *, loss="hinge", anchor_rate=0.5, ridge=0.05, as_rows=np.asarra
 
 def run_reference(problem, trainer, *, loss="hinge", anchor_rate=0.5, ridge=0.05, codes=None):
     X, targets, row_weight, model = problem
-    first = trainer.first_step
+    first = trainer.rule.first_step
     steps = first / (1.0 + first * ridge * np.arange(len(X)))
     return train_rows(
         X, targets, row_weight, (model.anchors, model.sharpness, model.weights, model.biases),

@@ -82,7 +82,7 @@ def test_many_dense_rows_are_trained_in_portions(start, rng, local_model):
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
 def test_the_first_step_shrinks_with_the_squared_length_of_the_rows(start, problem, as_rows):
     def step_times_length(X):
-        step = RowTrainer.start_from(start, as_rows(X), 1e6, 0.0).first_step
+        step = RowTrainer.start_from(start, as_rows(X), 1e6, 0.0).rule.first_step
         return step * (1.0 + (X**2).sum(axis=1).mean())
 
     assert step_times_length(10 * problem[0]) == pytest.approx(step_times_length(problem[0]))
@@ -90,7 +90,7 @@ def test_the_first_step_shrinks_with_the_squared_length_of_the_rows(start, probl
 
 
 def test_the_first_step_shrinks_with_the_cost(start, problem):
-    steps = [RowTrainer.start_from(start, problem[0], C, 0.0).first_step for C in (1e-4, 1e-3)]
+    steps = [RowTrainer.start_from(start, problem[0], C, 0.0).rule.first_step for C in (1e-4, 1e-3)]
     assert steps[1] == pytest.approx(10 * steps[0])
 
 

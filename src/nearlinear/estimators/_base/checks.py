@@ -62,11 +62,12 @@ _SHARED = {
     "kernels": "no_validation",  # anything that parse_kernels takes
     "normalization": [one_of("variance", "trace", "diagonal"), None],
     "bias": [one_of("free", "penalized", "none")],
-    "solver": [one_of("smo", "mwu")],
+    "solver": [one_of("smo", "mwu", "averaging")],
     "success": [one_of("training", "out_of_fold")],
     "n_folds": [at_least(2)],
     "success_C": [positive()],
-    "success_epsilon": [at_least(0.0, Real)],
+    "success_epsilon": [at_least(0.0, Real), one_of("published")],
+    "success_rows": [at_least(2), one_of("auto"), None],
 }
 
 

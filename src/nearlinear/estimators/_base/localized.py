@@ -8,18 +8,26 @@ import numpy as np
 from ...predictors.combined import Stacked
 from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
+from ...solvers.localized.landmarks import BLOCK
 from ...solvers.localized.success import (
+    MOST_MACHINES,
     learn_success,
     side_by_side,
     single_kernels,
     stratified_folds,
 )
-from ...solvers.machine.exchange import Exchange
+from ...solvers.machine.exchange import AVERAGING, Exchange
 from ...solvers.machine.working_sets import WorkingSets
+from .checks import require_memory
 from .input import scored_rows
 from .kernels import certificate, kernel_setup, one_or_all, support_attributes
 from .model import Learned
 from .outputs import Teller, each_output
+
+# With success_rows="auto": the most rows for machines of all rows, and the landmarks of more.
+_MOST_REGRESSED, _LANDMARKS = 10_000, 500
+# Any other ``solver`` has machines by working sets.
+_MACHINES = {"mwu": Exchange(), "averaging": AVERAGING}
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ def localized_setup(model, rows):
             f"{type(model).__name__} needs rows, not kernels='precomputed': how much each "
             "kernel answers depends on where a row lies."
         )
-    machine = Exchange() if model.solver == "mwu" else WorkingSets()
+    machine = _MACHINES.get(model.solver, WorkingSets())
     return replace(kernel_setup(model, rows), machine=machine)
 
 
@@ -91,7 +99,7 @@ def kernel_success(model, setup, problem, rng, tell):
         folds = stratified_folds(problem.targets, model.n_folds, rng)
     learn = partial(
         learn_success, problem=problem, weight=setup.rows.weight, C=model.success_C,
-        epsilon=model.success_epsilon, folds=folds,
+        epsilon=free_error(model), folds=folds, n_landmarks=_landmarks(model, setup),
     )  # fmt: skip
     found = side_by_side(learn, singles, model.n_jobs)
     for m, success in enumerate(found):
@@ -99,6 +107,24 @@ def kernel_success(model, setup, problem, rng, tell):
     coefficients = np.array([success.regression.dual_coef for success in found])
     biases = [success.regression.bias for success in found]
     return singles, found, component_scores(setup, coefficients, biases)
+
+
+def free_error(model):
+    """ε of the regressions; the published one is scikit-learn's default."""
+    return 0.1 if model.success_epsilon == "published" else model.success_epsilon
+
+
+def _landmarks(model, setup):
+    """Rows that regressions of success are built on; None for machines of all rows."""
+    n_rows, count = setup.rows.X.shape[0], model.success_rows
+    if count == "auto":
+        count = None if n_rows <= _MOST_REGRESSED else _LANDMARKS
+    if count is None:
+        return None
+    count = min(count, n_rows)
+    size = 8 * min(MOST_MACHINES, len(setup.kernels)) * count * (6 * count + 3 * BLOCK)
+    require_memory(size, model.max_memory, "lower success_rows")
+    return count
 
 
 def gate_values(self, X):

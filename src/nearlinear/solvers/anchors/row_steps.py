@@ -10,8 +10,17 @@ import numpy as np
 
 from ..._compile import compiled, compiled_fast_sums
 
-_SHRINK_EVERY = 16
-_LARGEST_MOVE = 0.1  # of an anchor toward or away from a row, as a share of their distance
+
+class StepLimits(NamedTuple):
+    """How a pass shrinks and how far it moves.
+
+    Weights shrink every ``skip`` rows, and biases with them unless ``keeps_biases``. An anchor
+    moves toward or away from a row by ``largest_move`` of their distance at most.
+    """
+
+    skip: int = 16
+    largest_move: float = 0.1
+    keeps_biases: bool = False
 
 
 class RowState(NamedTuple):
@@ -75,8 +84,9 @@ def _score_row(columns, data, width, state, indices, codes, local, scores):
 
 @compiled_fast_sums
 def _update_row(
-    columns, data, width, state, indices, codes, local, scores, slopes, dots, step, rate, sharpness
-):
+    columns, data, width, state, indices, codes, local, scores, slopes, dots, step, rate, sharpness,
+    largest_move,
+):  # fmt: skip
     """All updates of one row from the old values: weights, biases, then anchors."""
     square = 0.0
     for t in range(len(columns)):
@@ -94,7 +104,7 @@ def _update_row(
                     state.weights[j, columns[t], c] -= factor * slopes[c] * data[t]
         if rate > 0.0:
             move = -rate * step * 2.0 * sharpness * codes[p] * slope_gamma
-            move = min(max(move, -_LARGEST_MOVE), _LARGEST_MOVE)
+            move = min(max(move, -largest_move), largest_move)
             stay = 1.0 - move
             state.half_norms[j] = (
                 stay * stay * state.half_norms[j]
@@ -120,9 +130,11 @@ def _size_of_row(data, width, codes):
 
 
 @compiled
-def _shrink(state, factor):
+def _shrink(state, factor, keeps_biases):
     """Weight decay, on the scale; arrays are rescaled before a scale becomes too small."""
     state.model_scale[0] *= factor
+    if keeps_biases:
+        state.biases[:] /= factor
     if state.model_scale[0] < 1e-6:
         state.weights[:] *= state.model_scale[0]
         state.biases[:] *= state.model_scale[0]
@@ -136,7 +148,7 @@ def _shrink(state, factor):
 @compiled
 def margin_pass(
     indptr, columns, data, width, targets, row_weight, indices, codes, first, steps, ridge,
-    straight, curved, rate, sharpness, state,
+    straight, curved, rate, sharpness, state, limits,
 ):  # fmt: skip
     """Steps on Σ_c p ξ_c + q/2 ξ_c², ξ_c = max(0, 1 − y_c f_c), one row after another."""
     n_outputs = targets.shape[1]
@@ -162,16 +174,17 @@ def margin_pass(
                 )
             _update_row(
                 cols, vals, width, state, indices[i], codes[i], local, scores, slopes, dots,
-                step, rate, sharpness,
+                step, rate, sharpness, limits.largest_move,
             )  # fmt: skip
-        if (first + i) % _SHRINK_EVERY == 0:
-            _shrink(state, 1.0 - min(0.5, _SHRINK_EVERY * steps[i] * ridge))
+        if (first + i) % limits.skip == 0:
+            factor = 1.0 - min(0.5, limits.skip * steps[i] * ridge)
+            _shrink(state, factor, limits.keeps_biases)
 
 
 @compiled
 def softmax_pass(
     indptr, columns, data, width, targets, row_weight, indices, codes, first, steps, ridge,
-    straight, curved, rate, sharpness, state,
+    straight, curved, rate, sharpness, state, limits,
 ):  # fmt: skip
     """Steps on the log loss, one row after another; one score column is a logistic model."""
     n_outputs = targets.shape[1]
@@ -195,7 +208,8 @@ def softmax_pass(
                 slopes[c] = row_weight[i] * (slopes[c] / total - hit)
         _update_row(
             cols, vals, width, state, indices[i], codes[i], local, scores, slopes, dots,
-            steps[i], rate, sharpness,
+            steps[i], rate, sharpness, limits.largest_move,
         )  # fmt: skip
-        if (first + i) % _SHRINK_EVERY == 0:
-            _shrink(state, 1.0 - min(0.5, _SHRINK_EVERY * steps[i] * ridge))
+        if (first + i) % limits.skip == 0:
+            factor = 1.0 - min(0.5, limits.skip * steps[i] * ridge)
+            _shrink(state, factor, limits.keeps_biases)

@@ -1,9 +1,10 @@
 """Anchors and local models learned row by row: stochastic subgradient steps on sparse rows.
 
-Algorithm 1 of Mao et al. (2015) with its steps corrected: the initial models are already good, so
-the first step is small (relative to the rows' norms); anchors move more cautiously than weights
-and never further than a tenth of the way to the row; steps fade to zero over the run, which takes
-out the noise of the last ones. One step costs O(nnz (m + k I)).
+Algorithm 1 of Mao et al. (2015), by default with its steps corrected (``FadingSteps``): the initial
+models are already good, so the first step is small (relative to the rows' norms); anchors move more
+cautiously than weights and never further than a tenth of the way to the row; steps fade to zero
+over the run, which takes out the noise of the last ones. ``PrintedSteps`` are those of the paper.
+One step costs O(nnz (m + k I)).
 
 Dense rows are walked as sparse ones without zeros left out.
 """
@@ -17,9 +18,45 @@ from ..._interrupt import uninterrupted
 from ..solution import LocalModels
 from ..watch import Progress
 from .objective import training_objective
-from .row_steps import RowState, margin_pass, softmax_pass
+from .row_steps import RowState, StepLimits, margin_pass, softmax_pass
 
 _DENSE_ROWS = 2048  # dense rows given column numbers at once
+# Bottou's trial of first steps: on so many rows, each of these powers of two.
+_TRIAL_ROWS, _TRIAL_POWERS = 1000, range(-12, 3)
+
+
+@dataclass(frozen=True)
+class FadingSteps:
+    """η₀ / (1 + λ η₀ t), faded to zero at the last step."""
+
+    first_step: float
+    first = 0  # weights shrink at the first row, and every ``skip`` rows from there
+
+    def limits(self, width):
+        return StepLimits()
+
+    def steps(self, times, ridge, n_total):
+        steps = self.first_step / (1.0 + self.first_step * ridge * times)
+        return steps * np.maximum(0.0, 1.0 - times / n_total)
+
+
+@dataclass(frozen=True)
+class PrintedSteps:
+    """1 / (λ (t + t0)) for weights, biases and anchors alike: eq. 16 to 19 of the paper.
+
+    Weights shrink by ``skip`` / (t + t0) after every ``skip`` rows; biases only where they are all
+    of a local model.
+    """
+
+    t0: float
+    skip: int
+    first = 1
+
+    def limits(self, width):
+        return StepLimits(self.skip, np.inf, width > 0)
+
+    def steps(self, times, ridge, n_total):
+        return 1.0 / (ridge * (times + self.t0))
 
 
 @dataclass
@@ -29,15 +66,16 @@ class RowTrainer:
     state: RowState
     sharpness: float
     anchor_rate: float
-    first_step: float
+    rule: FadingSteps | PrintedSteps
     plain_metric: bool
     n_steps: int = 0
 
     @classmethod
-    def start_from(cls, model, X, C, anchor_rate):
+    def start_from(cls, model, X, C, anchor_rate, rule=None):
         """``anchor_rate`` is the step of the anchors relative to that of the weights."""
-        # 1/‖[x; 1]‖² would undo a row's whole slack in one step
-        first_step = min(0.2 * C, 0.3 / mean_square_norm(X))
+        if rule is None:
+            # 1/‖[x; 1]‖² would undo a row's whole slack in one step
+            rule = FadingSteps(min(0.2 * C, 0.3 / mean_square_norm(X)))
         n_anchors = len(model.anchors)
         plain = model.metric is None
         metric = np.ones(X.shape[1]) if plain else model.metric.astype(np.float64)
@@ -51,7 +89,7 @@ class RowTrainer:
             model.biases.astype(np.float64),
             np.ones(1),
         )
-        return cls(state, model.sharpness, anchor_rate, first_step, plain)
+        return cls(state, model.sharpness, anchor_rate, rule, plain)
 
     def train(self, X, targets, row_weight, gate, *, loss, ridge, rng, n_total=np.inf):
         """One step for each row in random order; ``ridge`` is λ of the objective.
@@ -76,14 +114,13 @@ class RowTrainer:
             else:
                 indices, codes = gate.codes(X[rows])
             times = self.n_steps + np.arange(len(rows))
-            steps = self.first_step / (1.0 + self.first_step * ridge * times)
-            steps *= np.maximum(0.0, 1.0 - times / n_total)
+            steps = self.rule.steps(times, ridge, n_total)
             with uninterrupted():
                 run(
                     part.indptr, part.indices, part.data, width, targets[rows].astype(np.float64),
                     row_weight[rows].astype(np.float64), indices, codes.astype(np.float64),
-                    self.n_steps, steps, ridge, straight, curved, self.anchor_rate, self.sharpness,
-                    self.state,
+                    self.n_steps + self.rule.first, steps, ridge, straight, curved,
+                    self.anchor_rate, self.sharpness, self.state, self.rule.limits(width),
                 )  # fmt: skip
                 self.n_steps += len(rows)
 
@@ -101,12 +138,13 @@ class RowTrainer:
 
 
 def train_by_sgd(
-    X, targets, sample_weight, start, watch, *, n_neighbors, loss, C, n_epochs, anchor_rate, rng
-):
+    X, targets, sample_weight, start, watch, *, n_neighbors, loss, C, n_epochs, anchor_rate, rng,
+    rule=None,
+):  # fmt: skip
     """Run ``n_epochs`` from ``start``, and tell ``watch`` of the model after each."""
     ridge = 1.0 / (C * sample_weight.sum())
     row_weight = sample_weight / sample_weight.mean()
-    trainer = RowTrainer.start_from(start, X, C, anchor_rate)
+    trainer = RowTrainer.start_from(start, X, C, anchor_rate, rule)
     gate = start.gate(n_neighbors)
     for epoch in range(1, n_epochs + 1):
         trainer.train(
@@ -117,6 +155,29 @@ def train_by_sgd(
         objective = training_objective(X, targets, sample_weight, model, n_neighbors, loss, C)
         if watch(Progress(epoch, objective, state=model)):
             break
+
+
+def tried_t0(X, targets, sample_weight, start, *, n_neighbors, loss, C, skip, rng):
+    """t0 = 1 / (λ η₀) for the first step η₀ with the least objective after one pass over some rows.
+
+    This is Bottou's recipe, which the paper takes from Bordes et al. (2009).
+    """
+    some = np.arange(X.shape[0])[:: -(-X.shape[0] // _TRIAL_ROWS)]
+    ridge, rows = 1.0 / (C * sample_weight.sum()), (X[some], targets[some], sample_weight[some])
+    weight, seed, gate = rows[2] / rows[2].mean(), rng.randint(2**31 - 1), start.gate(n_neighbors)
+    share = C * sample_weight.sum() / rows[2].sum()  # the same λ on fewer rows
+    found = {}
+    for power in _TRIAL_POWERS:
+        t0 = max(2.0 * skip, 1.0 / (ridge * 2.0**power))
+        trainer = RowTrainer.start_from(start, rows[0], C, 1.0, PrintedSteps(t0, skip))
+        trainer.train(
+            rows[0], rows[1], weight, gate, loss=loss, ridge=ridge,
+            rng=np.random.RandomState(seed),
+        )  # fmt: skip
+        with np.errstate(all="ignore"):
+            value = training_objective(*rows, trainer.model(X.dtype), n_neighbors, loss, share)
+        found[t0] = value if np.isfinite(value) else np.inf
+    return min(found, key=found.get)
 
 
 def mean_square_norm(X):

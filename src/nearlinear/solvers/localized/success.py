@@ -13,11 +13,12 @@ from ..machine.bias import FreeBias
 from ..machine.problem import DualProblem, MachineSolution
 from ..machine.working_sets import WorkingSets
 from ..mixture.objective import KernelObjective
+from .landmarks import LandmarkRegression, regress_on_landmarks
 
 # Bytes for rows of a matrix where memory shall grow with the rows alone.
 _FRUGAL, _FRUGAL_PER_ROW = 1 << 24, 400
 # Machines that are solved at once, at most; each has its part of the memory.
-_MOST_MACHINES = 4
+MOST_MACHINES = 4
 # Fewer rows than this fraction, or one class alone, do not make a machine of their own.
 _SMALLEST_PART = 0.1
 
@@ -31,7 +32,7 @@ class KernelSuccess:
     """
 
     machine: MachineSolution
-    regression: MachineSolution
+    regression: MachineSolution | LandmarkRegression
     expected: np.ndarray
     share: float
 
@@ -75,7 +76,7 @@ def single_kernels(kernels, X, machine, *, tol, max_bytes):
 
     A machine with more room would be solved in other precision.
     """
-    room = max_bytes / min(_MOST_MACHINES, len(kernels))
+    room = max_bytes / min(MOST_MACHINES, len(kernels))
     return [
         SingleKernel(kernel, X, machine, FreeBias(), tol=tol, max_bytes=room) for kernel in kernels
     ]
@@ -89,15 +90,16 @@ def side_by_side(work, kernels, n_jobs):
         for m in range(start, stop):
             found[m] = work(kernels[m])
 
-    run_blocks(fill, len(kernels), 1, min(count_threads(n_jobs), _MOST_MACHINES))
+    run_blocks(fill, len(kernels), 1, min(count_threads(n_jobs), MOST_MACHINES))
     return found
 
 
-def learn_success(single, problem, weight, *, C, epsilon, folds=()):
+def learn_success(single, problem, weight, *, C, epsilon, folds=(), n_landmarks=None):
     """The success of one kernel.
 
     It is taken from the machine of all rows, or with ``folds`` (arrays of rows) from machines that
-    have not seen the rows they are tried on. Regressions are ε-insensitive machines by pair steps.
+    have not seen the rows they are tried on. Regressions are ε-insensitive machines by pair steps,
+    or least squares on ``n_landmarks`` rows.
     """
     machine = single.solve(problem)
     scores = problem.targets - machine.slack + machine.bias
@@ -105,8 +107,12 @@ def learn_success(single, problem, weight, *, C, epsilon, folds=()):
         kept = np.setdiff1d(np.arange(len(problem)), held)
         scores[held] = single.scores(single.solve(problem.take(kept), kept), kept, held)
     right = (scores * problem.targets > 0.0).astype(np.float64)
-    values = DualProblem.of_values(right, C * weight, epsilon)
-    regression = single.regress(values)
+    if n_landmarks is None:
+        regression = single.regress(DualProblem.of_values(right, C * weight, epsilon))
+    else:
+        regression = regress_on_landmarks(
+            single.kernel, single.X, right, weight, C=C, count=n_landmarks
+        )
     expected = right - regression.slack + regression.bias
     return KernelSuccess(machine, regression, expected, float(np.average(right, weights=weight)))
 

@@ -13,7 +13,9 @@ any weights; ``lower`` is one over the objective of the returned f, which no α 
 The saddle value lies between, and neither α nor μ can gain more than ``upper − lower``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -140,10 +142,12 @@ class Exchange:
 
     For ½‖f‖² + ½ Σ_i C_i max(0, 1 − y_i f(x_i))². Memory is a few columns of every kernel's matrix.
     As there, S_m = aᵀK_m a and J's gradient in the weights is −½ S: the slack adds a diagonal that
-    no weight touches. What is looser than ``finest`` stays so for long: the end is slow.
+    no weight touches. What is looser than ``finest`` stays so for long: the end is slow. ``scheme``
+    finds a machine.
     """
 
     finest: float = 1e-3
+    scheme: Callable = partial(solve_by_exchange, max_iter=100_000)
     reads_matrices = False
 
     def solve(self, objective, weights, which, tol, start):
@@ -153,10 +157,9 @@ class Exchange:
         def columns(rows):
             return np.tensordot(weights, grams.columns(rows)[which], axes=1)[None]
 
-        found = solve_by_exchange(
-            columns, np.ones((1, len(ridge))), problem.targets, ridge,
-            tol=max(tol, self.finest), max_iter=100_000,
-        )  # fmt: skip
+        found = self.scheme(
+            columns, np.ones((1, len(ridge))), problem.targets, ridge, tol=max(tol, self.finest)
+        )
         primal, dual = 0.5 / found.lower, 0.5 / found.upper
         coef = found.dual_coef
         slack = problem.targets - weights @ grams.products(coef, which, np.arange(len(coef)))
@@ -189,6 +192,10 @@ class Exchange:
         kernel = grams.mixture(weights, which)
         ridge = _ridge(objective.problem)[free]
         return kernel(grams.X[free]).astype(np.float64) + np.diag(ridge)
+
+
+# As in Moeller et al. (SDM 2016), section 5.2: single-kernel MWUMKL with ε = 0.01.
+AVERAGING = Exchange(finest=1e-2, scheme=partial(solve_by_averaging, eps=0.01))
 
 
 def _ridge(problem):
