@@ -21,6 +21,7 @@ _CONSTRAINTS = {
     "selection_rows": [at_least(1), None],
     "max_kernels": [at_least(1), None],
     "refinement": [one_of("models", "kernels"), None],
+    "machine_epochs": [at_least(1), None],
     "max_insertions": [at_least(1)],
     "chunk_size": [at_least(1), None],
     "max_support": [at_least(1), None],
@@ -94,6 +95,11 @@ class MLLKMClassifier(ClassifierMixin, Model):
         kernels and fit the models. The certificate holds for all rows. None lets all rows choose.
     bias : {"free", "penalized", "none"}, default="free"
         Whether the model has a constant, and whether the penalty counts it as a weight.
+    machine_epochs : int or None, default=None
+        E of [1]_, section 4.1, Algorithm 1: machines are ascended for E epochs, coordinate by
+        coordinate from zero, and left there. That is an early stop: ``duality_gap_`` tells how
+        early. Needs ``bias="none"``, as published, or "penalized"; a stream does without. None
+        solves machines to a duality gap.
     max_kernels : int or None, default=None
         The most kernels for each output. The most important ones are kept and weighed again.
         None sets no limit.
@@ -199,6 +205,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         n_anchors=2000,
         selection_rows=20_000,
         bias="free",
+        machine_epochs=None,
         max_kernels=None,
         refinement=None,
         max_insertions=30,
@@ -221,6 +228,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         self.n_anchors = n_anchors
         self.selection_rows = selection_rows
         self.bias = bias
+        self.machine_epochs = machine_epochs
         self.max_kernels = max_kernels
         self.refinement = refinement
         self.max_insertions = max_insertions
@@ -317,6 +325,11 @@ class MLLKMRegressor(RegressorMixin, Model):
     bias : {"free", "penalized", "none"}, default="free"
         Whether the model has a constant, and whether the penalty counts it as a weight. The
         center of y is added in any case.
+    machine_epochs : int or None, default=None
+        E of [1]_, section 4.1, Algorithm 1: machines are ascended for E epochs, coordinate by
+        coordinate from zero, and left there. That is an early stop: ``duality_gap_`` tells how
+        early. Needs ``bias="none"``, as published, or "penalized"; a stream does without. None
+        solves machines to a duality gap.
     max_kernels : int or None, default=None
         The most kernels. The most important ones are kept and weighed again.
         None sets no limit.
@@ -404,6 +417,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         n_anchors=2000,
         selection_rows=20_000,
         bias="free",
+        machine_epochs=None,
         max_kernels=None,
         refinement=None,
         max_insertions=30,
@@ -426,6 +440,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         self.n_anchors = n_anchors
         self.selection_rows = selection_rows
         self.bias = bias
+        self.machine_epochs = machine_epochs
         self.max_kernels = max_kernels
         self.refinement = refinement
         self.max_insertions = max_insertions

@@ -57,10 +57,9 @@ class SwMKLClassifier(ClassifierMixin, Model):
         Errors up to this size cost nothing in these regressions. "published" is 0.1, the default of
         scikit-learn's SVR, with which the method was published.
     success_rows : int, "auto" or None, default="auto"
-        None has a regression for each kernel that is a machine on all rows, as published. A number
-        q has least squares on the kernel's values at q of the rows, in O(n q²) time and O(q²)
-        memory for each kernel; ``success_epsilon`` then has no part. "auto" is None up to 10,000 rows, and 500
-        beyond.
+        How regressions of success are made. None: machines on all rows, as published. A number q:
+        least squares on the kernel's values at q of the rows, in O(n q²) time and O(q²) memory.
+        "auto" is None up to 10,000 rows, and 500 beyond. ``success_epsilon`` then has no part.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -118,7 +117,7 @@ class SwMKLClassifier(ClassifierMixin, Model):
     -----
     Follows [1]_ as told by [2]_. Differs in: the separable kernel by default. Regressions are
     ε-insensitive machines on all features, clipped to [0.001, 1]. They are solved by pair steps
-    whatever ``solver`` says.
+    whatever ``solver`` says. Beyond 10,000 rows they are least squares (``success_rows``).
 
     References
     ----------

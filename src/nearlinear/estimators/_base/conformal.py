@@ -1,6 +1,7 @@
 """Conformal kernels for every output: candidates, choice, collapse, predictor."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,6 +14,8 @@ from ...predictors.conformal_linear import ConformalLinear
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.conformal.local_kernels import LocalKernels
 from ...solvers.conformal.refinement import refine
+from ...solvers.machine.epochs import ascend_by_epochs
+from ...solvers.machine.working_sets import WorkingSets
 from ...solvers.mixture.active_set import (
     SequentialSolution,
     certified,
@@ -54,12 +57,12 @@ def learn_kernels(model, rows, scales, problems):
     """What a fit has learned, and the ``Chosen`` of every output, from which a stream goes on."""
     rng, tell, descent = check_random_state(model.random_state), Teller(model), None
     bank = scales.bank(_place_anchors(model.anchors, model.n_anchors, rows, rng))
-    grams = ConformalGrams(bank, rows.X, model.n_jobs)
+    grams, machine = ConformalGrams(bank, rows.X, model.n_jobs), _machine(model, rng)
 
     def solve(problem):
         nonlocal descent
         descent = None
-        objective = _objective(model, grams, problem)
+        objective = _objective(model, grams, problem, machine)
         descent = Descent(objective, watch=Watch(tell.steps("round")))
         found = _choose(model, bank, descent, rows)
         chosen = _collapsed(model, bank, objective, found, rows.X)
@@ -189,9 +192,23 @@ def _checked_numbers(given, n_axes, name):
     return numbers
 
 
-def _objective(model, grams, problem):
+def _machine(model, rng):
+    """How machines are solved: to a duality gap, or for some epochs."""
+    if model.machine_epochs is None:
+        return WorkingSets()
+    if model.bias == "free":
+        raise ValueError(
+            f"{type(model).__name__}(machine_epochs={model.machine_epochs}) takes steps on single "
+            "rows, which a free bias does not allow: take bias='none', as published, or "
+            "bias='penalized'."
+        )
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    return WorkingSets(scheme=partial(ascend_by_epochs, n_epochs=model.machine_epochs, seed=seed))
+
+
+def _objective(model, grams, problem, machine):
     gram_bytes = grams.dtype.itemsize * _GRAM_ROWS**2
-    return KernelObjective(grams, problem, bias_named(model.bias), max_bytes=gram_bytes)
+    return KernelObjective(grams, problem, bias_named(model.bias), machine, gram_bytes)
 
 
 def _choose(model, bank, descent, rows):
@@ -205,11 +222,12 @@ def _choose(model, bank, descent, rows):
         # rows are in the order of their hashes, which is as good as any random one
         some = np.arange(n_rows)[:: -(-n_rows // model.selection_rows)]
         grams = ConformalGrams(bank, rows.X[some], model.n_jobs)
-        sample = _objective(model, grams, objective.problem.take(some))
+        sample = _objective(model, grams, objective.problem.take(some), objective.machine)
         found = solve_on_sample(descent, Descent(sample, watch=descent.watch), **options)
         return certified(objective, found, tol=model.tol)
     found = certified(objective, solve_sequential(descent, **options), tol=model.tol)
-    warn_if_loose([found], model.tol, type(model).__name__)
+    if model.machine_epochs is None:  # else it was asked for
+        warn_if_loose([found], model.tol, type(model).__name__)
     return found
 
 

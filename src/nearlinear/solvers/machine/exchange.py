@@ -54,6 +54,7 @@ _CERTIFY_EVERY = 10  # rounds of the published scheme, which are short
 _STEEPNESS = 60.0  # of the smooth maximum, in the relative difference of two norms
 _LEAST_PRIOR = 1e-9  # a kernel given up by mistake comes back in a few steps
 _SMALLEST_C = 1e-9  # of a row of weight zero: its slack is as good as free
+_MOST_EXCHANGES = 100_000  # of a machine's rounds
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def solve_by_averaging(columns, diagonals, y, ridge, *, eps, tol, max_iter=np.in
     return state.solution(n_iter)
 
 
-def solve_by_exchange(columns, diagonals, y, ridge, *, tol, max_iter, block=8):
+def solve_by_exchange(columns, diagonals, y, ridge, *, tol, max_iter=_MOST_EXCHANGES, block=8):
     """Averages as above until the gap is moderate; then pairs of rows exchange α to the optimum.
 
     Arguments as above; ``block`` columns, four or more, are asked for at once. An exchange takes
@@ -147,7 +148,7 @@ class Exchange:
     """
 
     finest: float = 1e-3
-    scheme: Callable = partial(solve_by_exchange, max_iter=100_000)
+    scheme: Callable = solve_by_exchange
     reads_matrices = False
 
     def solve(self, objective, weights, which, tol, start):

@@ -6,6 +6,7 @@ point outwards are left out until the rest is solved. The stop is a certificate:
 over all rows, as far as the precision of the matrix goes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,16 +72,18 @@ def solve_kernel_machine(source, problem, bias, *, tol=1e-3, max_iter=10_000, st
 class WorkingSets:
     """Machines of a ``KernelObjective`` solved by working sets, for the loss of its problem.
 
-    ``finest`` is the relative gap below which asking for more is in vain.
+    ``finest`` is the relative gap below which asking for more is in vain. ``scheme`` may be another
+    solver of the same problem, such as ``ascend_by_epochs``.
     """
 
     max_iter: int = 10_000
+    scheme: Callable = solve_kernel_machine
     finest = 0.0
     reads_matrices = True
 
     def solve(self, objective, weights, which, tol, start):
         source = objective.grams.rows(weights, which, objective.max_bytes)
-        return solve_kernel_machine(
+        return self.scheme(
             source, objective.problem, objective.bias, tol=tol, max_iter=self.max_iter, start=start
         )
 
