@@ -10,8 +10,10 @@ from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.anchors.fixed_gate import solve_local_models
+from ._base.anchors import MOST_ANCHORS
 from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
 from ._base.model import Learned, Model
+from ._base.pruning import LOOSE, LOOSE_EPOCHS, prune
 
 
 class ClusteredSVMClassifier(ClassifierMixin, Model):
@@ -27,8 +29,10 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default="auto"
-        Number of clusters. "auto" is one for every fifty training rows, at most 100.
+    n_clusters : int, "auto" or "pruned", default="auto"
+        Number of clusters. "auto" is one for every fifty training rows, at most 100. "pruned"
+        begins with up to 200 and drops half of them again and again, those whose models differ
+        least from the global one. The fewest whose loss on held-out rows is about the lowest stay.
     alignment : float, default=1.0
         :math:`\lambda`: small values hold the clusters' models to the global one, large values
         make them independent.
@@ -74,7 +78,7 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("C", "loss", "tol", "max_iter", "class_weight", "max_memory", "n_jobs"),
         **shared("random_state"),
-        "n_clusters": [at_least(1), one_of("auto")],
+        "n_clusters": [at_least(1), one_of("auto", "pruned")],
         "alignment": [positive()],
     }
 
@@ -107,27 +111,60 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         rng = check_random_state(self.random_state)
         n_rows, n_features = rows.X.shape
         wanted = self.n_clusters
-        if wanted == "auto":
-            wanted = int(np.clip(n_rows // 50, 1, 100))
+        if isinstance(wanted, str):
+            wanted = int(np.clip(n_rows // 50, 1, MOST_ANCHORS[wanted]))
         wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
         numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1) + 4 * rows.targets.size
         require_memory(8 * numbers + row_copies(rows.X), self.max_memory, "lower n_clusters")
-        centers = fit_anchors(rows.X, wanted, rng, rows.weight)
+        centers = None
+        if self.n_clusters == "pruned":
+            centers = self._pruned_centers(rows, wanted, rng)
+        if centers is None:
+            centers = fit_anchors(rows.X, wanted, rng, rows.weight)
+        predictor, _, solution, certified = self._solve(rows, centers, rng, self.tol, self.max_iter)
+        warn_if_loose(certified, self.tol, type(self).__name__)
+        attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
+        return Learned(predictor, attributes)
+
+    def _solve(self, rows, centers, rng, tol, max_iter):
+        """The predictor, the models' differences from the common one, and certificates."""
         labels, _ = assign(rows.X, centers)
         indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)
         common = 1.0 / np.sqrt(self.alignment)
-        codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (n_rows, 1))
+        codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (len(labels), 1))
         solution, certified = solve_local_models(
             rows.X, indices, codes, rows.targets, loss=LOSSES[self.loss], C=self.C * rows.weight,
-            n_components=wanted + 1, tol=self.tol, max_iter=self.max_iter, rng=rng,
-            n_jobs=self.n_jobs,
+            n_components=len(centers) + 1, tol=tol, max_iter=max_iter, rng=rng, n_jobs=self.n_jobs,
         )  # fmt: skip
-        warn_if_loose(certified, self.tol, type(self).__name__)
-        common = rows.X.dtype.type(common)
+        common, gate = rows.X.dtype.type(common), SoftAssignment(centers, 1, 1.0)
         predictor = LocallyLinear(
-            SoftAssignment(centers, 1, 1.0),
+            gate,
             solution.weights[1:] + common * solution.weights[:1],
             solution.biases[1:] + common * solution.biases[:1],
         )
-        attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
-        return Learned(predictor, attributes)
+        differences = LocallyLinear(gate, solution.weights[1:], solution.biases[1:])
+        return predictor, differences, solution, certified
+
+    def _pruned_centers(self, rows, wanted, rng):
+        """Those of ``wanted`` centers whose models differ most from the common one."""
+
+        def fitted(train, centers):
+            return self._solve(train, centers, rng, LOOSE, LOOSE_EPOCHS)[:2]
+
+        def begin(train):
+            centers = fit_anchors(train.X, min(wanted, train.n_distinct), rng, train.weight)
+            return len(centers), fitted(train, centers)
+
+        def shorten(train, before, count):
+            centers = before[0].gate.anchors
+            labels, _ = assign(train.X, centers)
+            apart = train.weight * np.abs(before[1](train.X, self.n_jobs)).sum(axis=1)
+            effects = np.bincount(labels, apart, len(centers))
+            return fitted(train, centers[np.sort(np.argsort(-effects, kind="stable")[:count])])
+
+        def losses(found, held_out):
+            scores = found[0](held_out.X, self.n_jobs)
+            return LOSSES[self.loss].value(scores, held_out.targets)
+
+        chosen, _ = prune(rows, rng, begin, shorten, losses)
+        return None if chosen is None else chosen.model[0].gate.anchors

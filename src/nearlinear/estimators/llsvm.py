@@ -20,6 +20,7 @@ from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller
+from ._base.pruning import pruned_anchors
 
 
 class LLSVMClassifier(ClassifierMixin, Model):
@@ -35,8 +36,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int or "auto", default="auto"
-        Number of anchors. "auto" takes one for every ten training rows, at most 100.
+    n_anchors : int, "auto" or "pruned", default="auto"
+        Number of anchors. "auto" takes one for every ten training rows, at most 100. "pruned"
+        begins with 200 anchors and drops half of them again and again, those without which
+        scores change least. The fewest whose loss on held-out rows is about the lowest stay.
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
@@ -193,8 +196,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int or "auto", default="auto"
-        Number of anchors. "auto" takes one for every ten training rows, at most 100.
+    n_anchors : int, "auto" or "pruned", default="auto"
+        Number of anchors. "auto" takes one for every ten training rows, at most 100. "pruned"
+        begins with 200 anchors and drops half of them again and again, those without which
+        scores change least. The fewest whose loss on held-out rows is about the lowest stay.
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
@@ -335,9 +340,15 @@ def _learn(model, rows, usual_coding, width):
     rng = check_random_state(model.random_state)
     previous = getattr(model, "predictor_", None) if model.warm_start else None
     is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
-    anchors = previous.gate.anchors if is_reusable else make_anchors(model, rows, rng)
+    coding = _coding(model, usual_coding)
+    if is_reusable:
+        anchors = previous.gate.anchors
+    elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
+        anchors = pruned_anchors(model, rows, coding, width, rng)
+    else:
+        anchors = make_anchors(model, rows, rng)
     anchors = anchors.astype(rows.X.dtype, copy=False)
-    gate = make_gate(model, anchors, rows.X, _coding(model, usual_coding))
+    gate = make_gate(model, anchors, rows.X, coding)
     indices, codes = gate.codes(rows.X, model.n_jobs)
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
     solution, certified = solve_local_models(

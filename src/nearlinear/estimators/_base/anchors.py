@@ -25,8 +25,12 @@ SHARPNESS = property(
 )
 
 
+# Where the number is a word: the most that there may be.
+MOST_ANCHORS = {"auto": 100, "pruned": 200}
+
+
 def make_anchors(model, rows, rng, most=100):
-    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds "auto"."""
+    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds a free number."""
     if not isinstance(model.anchors, str):
         anchors = check_array(model.anchors, dtype=rows.X.dtype, order="C", copy=True)
         if anchors.shape[1] != rows.X.shape[1]:
@@ -35,7 +39,8 @@ def make_anchors(model, rows, rng, most=100):
             )
         return anchors
     n_rows = rows.X.shape[0]
-    wanted = max(1, min(most, n_rows // 10)) if model.n_anchors == "auto" else model.n_anchors
+    is_free = isinstance(model.n_anchors, str)
+    wanted = max(1, min(most, n_rows // 10)) if is_free else model.n_anchors
     wanted = limit_to_distinct(wanted, rows.n_distinct, "n_anchors")
     if model.anchors == "class_balanced":
         return fit_class_anchors(rows.X, rows.labels, wanted, rng, rows.weight)
@@ -53,10 +58,16 @@ def make_gate(model, anchors, X, coding="soft"):
     return SoftAssignment(anchors, n_neighbors, float(model.sharpness * scale))
 
 
+def predictor_of(models, n_neighbors):
+    """Local models as they predict, by ``n_neighbors`` anchors at most."""
+    gate = models.gate(min(n_neighbors, len(models.anchors)))
+    return LocallyLinear(gate, models.weights, models.biases)
+
+
 def check_memory(model, X, n_outputs, itemsize, copies):
     """Refuse what would not fit; ``copies`` of all local models are held at once."""
     n_rows, n_features = X.shape
-    n_anchors = min(n_rows, 100 if model.n_anchors == "auto" else model.n_anchors)
+    n_anchors = min(n_rows, MOST_ANCHORS.get(model.n_anchors, model.n_anchors))
     numbers = n_anchors * (n_features + 1) * (n_outputs + 1)
     codes = n_rows * min(model.n_neighbors, n_anchors) * (itemsize + 4)
     dual = n_rows * n_outputs * 24

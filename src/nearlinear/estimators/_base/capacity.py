@@ -7,7 +7,7 @@ import numpy as np
 _MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
 _ROW_VISITS, _EPOCHS = 900_000, (15, 40)
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
-_TOLERANCE, _HOPELESS = 0.5, 3.0
+TOLERANCE, HOPELESS = 0.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def choose_setting(rows, settings, losses, rng):
         if not running:
             return settings[0], []
         best = min(running, key=lambda one: np.average(found[one], weights=weight))
-        behind = {one: _standard_errors(found[one] - found[best], weight) for one in running}
+        behind = {one: standard_errors(found[one] - found[best], weight) for one in running}
         # what is far behind on the first part need not be tried on the others
-        running = [one for one in running if behind[one] < _HOPELESS]
-    chosen = next(one for one in running if behind[one] <= _TOLERANCE)
+        running = [one for one in running if behind[one] < HOPELESS]
+    chosen = next(one for one in running if behind[one] <= TOLERANCE)
     tried = [
         Verdict(one, float(np.average(found[one], weights=weight[: len(found[one])])))
         for one in settings
@@ -101,7 +101,7 @@ def _others(rows, part):
     return np.setdiff1d(np.arange(rows.X.shape[0]), part)
 
 
-def _standard_errors(differences, weight):
+def standard_errors(differences, weight):
     """The weighted mean of the differences in units of its standard error."""
     mean = np.average(differences, weights=weight)
     error = np.sqrt(np.sum((weight * (differences - mean)) ** 2)) / weight.sum()

@@ -55,7 +55,7 @@ _SHARED = {
     "verbose": ["verbose"],
     "max_memory": [positive(), None],
     "loss": [one_of("hinge", "squared_hinge", "log_loss")],
-    "n_anchors": [at_least(1), one_of("auto")],
+    "n_anchors": [at_least(1), one_of("auto", "pruned")],
     "n_neighbors": [at_least(1)],
     "anchors": [one_of("kmeans", "class_balanced"), "array-like"],
     "sharpness": [positive()],
