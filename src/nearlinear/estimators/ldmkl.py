@@ -65,9 +65,8 @@ class LDMKLClassifier(ClassifierMixin, Model):
         scikit-learn's SVR, with which the method was published.
     success_rows : int, "auto" or None, default="auto"
         How regressions of success are made. None: machines on all rows, as published. A number q:
-        least squares on the kernel's values at q of the rows, in O(n q²) time and O(q²) memory.
-        "auto" is None up to 10,000 rows, and 500 beyond. ``success_epsilon`` then only says
-        which kernels are tied.
+        the same loss, with machines in the span of the kernel at q of the rows, in O(n q) memory
+        and O(n q) time a step. "auto" is None up to 10,000 rows, and 500 beyond.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -126,11 +125,11 @@ class LDMKLClassifier(ClassifierMixin, Model):
     Follows [1]_, Algorithm 3. Differs in: machines keep their bias, without which the vote fails
     for Gaussian kernels. A kernel that answers for less than a tenth of the rows, or for one class
     alone, keeps its first machine. Regressions are ε-insensitive machines, solved by pair steps
-    whatever ``solver`` says, and beyond 10,000 rows least squares (``success_rows``). Errors up to
-    ε = ``success_epsilon`` cost nothing in the former. So two kernels that are both right may have
-    regressions that are 2ε apart for no reason but the solver's steps. Such kernels are tied:
-    kernel m answers for a row where :math:`M g_m(x) \ge 0.999\, e^{-2ε/T}`. The published rule,
-    :math:`g_m(x) > 1/M`, leaves it to rounding which of them are trained on the row.
+    whatever ``solver`` says; beyond 10,000 rows they stand on 500 of these (``success_rows``).
+    Errors up to ε = ``success_epsilon`` cost nothing in them. So two kernels that are both right
+    may have regressions that are 2ε apart for no reason but the solver's steps. Such kernels are
+    tied: kernel m answers for a row where :math:`M g_m(x) \ge 0.999\, e^{-2ε/T}`. The published
+    rule, :math:`g_m(x) > 1/M`, leaves it to rounding which of them are trained on the row.
 
     References
     ----------

@@ -58,8 +58,8 @@ class SwMKLClassifier(ClassifierMixin, Model):
         scikit-learn's SVR, with which the method was published.
     success_rows : int, "auto" or None, default="auto"
         How regressions of success are made. None: machines on all rows, as published. A number q:
-        least squares on the kernel's values at q of the rows, in O(n q²) time and O(q²) memory.
-        "auto" is None up to 10,000 rows, and 500 beyond. ``success_epsilon`` then has no part.
+        the same loss, with machines in the span of the kernel at q of the rows, in O(n q) memory
+        and O(n q) time a step. "auto" is None up to 10,000 rows, and 500 beyond.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -117,7 +117,7 @@ class SwMKLClassifier(ClassifierMixin, Model):
     -----
     Follows [1]_ as told by [2]_. Differs in: the separable kernel by default. Regressions are
     ε-insensitive machines on all features, clipped to [0.001, 1]. They are solved by pair steps
-    whatever ``solver`` says. Beyond 10,000 rows they are least squares (``success_rows``).
+    whatever ``solver`` says. Beyond 10,000 rows they stand on 500 of these (``success_rows``).
 
     References
     ----------

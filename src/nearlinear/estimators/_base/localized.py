@@ -8,7 +8,7 @@ import numpy as np
 from ...predictors.combined import Stacked
 from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
-from ...solvers.localized.landmarks import BLOCK
+from ...solvers.localized.landmarks import landmark_bytes
 from ...solvers.localized.success import (
     MOST_MACHINES,
     learn_success,
@@ -122,7 +122,7 @@ def _landmarks(model, setup):
     if count is None:
         return None
     count = min(count, n_rows)
-    size = 8 * min(MOST_MACHINES, len(setup.kernels)) * count * (6 * count + 3 * BLOCK)
+    size = min(MOST_MACHINES, len(setup.kernels)) * landmark_bytes(n_rows, count)
     require_memory(size, model.max_memory, "lower success_rows")
     return count
 

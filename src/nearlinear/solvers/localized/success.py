@@ -99,7 +99,7 @@ def learn_success(single, problem, weight, *, C, epsilon, folds=(), n_landmarks=
 
     It is taken from the machine of all rows, or with ``folds`` (arrays of rows) from machines that
     have not seen the rows they are tried on. Regressions are ε-insensitive machines by pair steps,
-    or least squares on ``n_landmarks`` rows.
+    or by Newton steps in the span of ``n_landmarks`` rows.
     """
     machine = single.solve(problem)
     scores = problem.targets - machine.slack + machine.bias
@@ -111,7 +111,7 @@ def learn_success(single, problem, weight, *, C, epsilon, folds=(), n_landmarks=
         regression = single.regress(DualProblem.of_values(right, C * weight, epsilon))
     else:
         regression = regress_on_landmarks(
-            single.kernel, single.X, right, weight, C=C, count=n_landmarks
+            single.kernel, single.X, right, weight, C=C, epsilon=epsilon, count=n_landmarks
         )
     expected = right - regression.slack + regression.bias
     return KernelSuccess(machine, regression, expected, float(np.average(right, weights=weight)))
