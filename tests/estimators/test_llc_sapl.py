@@ -248,3 +248,80 @@ def test_class_balanced_anchors_are_a_start(blobs):
     model = LLCSAPLClassifier(6, anchors="class_balanced", max_iter=5, random_state=0).fit(*blobs)
     assert model.anchors_.shape == (6, 4)
     assert model.score(*blobs) > 0.75
+
+
+# --- Algorithm 1 as printed --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
+def test_the_printed_algorithm_improves_on_its_start(moons, as_rows):
+    X, y = moons
+    model = LLCSAPLClassifier(4, 2, solver="printed", max_iter=20, random_state=0)
+    model.fit(as_rows(X), y)
+    assert model.loss_ == "hinge"
+    assert model.history_[-1].objective < 0.9 * model.history_[0].objective
+    assert model.score(as_rows(X), y) > 0.95
+
+
+def test_a_later_first_step_of_the_printed_algorithm_stays_nearer_to_the_start(moons):
+    X, y = moons
+    shared = {"anchors": X[:6].copy(), "n_neighbors": 3, "solver": "printed", "random_state": 0}
+    fixed = LLSVMClassifier(
+        anchors=X[:6].copy(), n_neighbors=3, tol=1e-2, max_iter=30, random_state=0
+    ).fit(X, y)
+    apart = [
+        np.abs(
+            LLCSAPLClassifier(t0=t0, max_iter=1, **shared).fit(X, y).decision_function(X)
+            - fixed.decision_function(X)
+        ).max()
+        for t0 in (1e9, 1e4)
+    ]
+    assert apart[0] < 1e-3 < apart[1]
+
+
+def test_shrinking_may_not_take_all(moons):
+    with pytest.raises(ValueError, match="t0=20 must be at least twice skip=16"):
+        LLCSAPLClassifier(4, solver="printed", t0=20).fit(*moons)
+
+
+# --- anchors pruned ----------------------------------------------------------------------------
+
+PRUNED = {"n_anchors": "pruned", "n_neighbors": 3, "max_iter": 24, "random_state": 0}
+
+
+def test_pruning_keeps_few_anchors_where_few_will_do(rng):
+    X = rng.standard_normal((400, 2))
+    bent = (X[:, 1] > np.abs(X[:, 0]) - 0.7).astype(int)  # two lines
+    model = LLCSAPLClassifier(**PRUNED).fit(X, bent)
+    counts = [verdict.setting.n_anchors for verdict in model.settings_tried_]
+    assert counts[:3] == [32, 16, 8]  # at first one anchor for ten of the rows not held out
+    assert len(model.anchors_) == model.setting_.n_anchors < 20
+    losses = {v.setting.n_anchors: v.loss for v in model.settings_tried_}
+    assert losses[len(model.anchors_)] < 1.5 * min(losses.values())
+    assert model.score(X, bent) > 0.93
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd", "printed"])
+def test_pruning_knows_no_copies_and_no_threads(moons, rng, solver):
+    X, y = moons
+    weight = rng.integers(1, 3, len(y))
+    one = LLCSAPLClassifier(solver=solver, n_jobs=2, **PRUNED).fit(X, y, sample_weight=weight)
+    two = LLCSAPLClassifier(solver=solver, **PRUNED)
+    two.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+@pytest.mark.parametrize("method", [LLSVMClassifier, LCCSVMClassifier])
+def test_fixed_anchors_are_pruned_to_their_certificate(moons, method):
+    X, y = moons
+    model = method(n_anchors="pruned", n_neighbors=3, random_state=0).fit(X, y)
+    assert 1 <= len(model.anchors_) <= 20
+    again = method(anchors=model.anchors_, n_neighbors=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=0.1)
+    assert model.score(X, y) > 0.95
+
+
+def test_too_few_rows_to_hold_some_out_are_not_pruned(moons):
+    X, y = moons[0][:20], moons[1][:20]
+    for method in (LLCSAPLClassifier, LLSVMClassifier):
+        assert len(method(n_anchors="pruned").fit(X, y).anchors_) == 2

@@ -472,6 +472,32 @@ def test_the_objective_of_three_classes_is_their_sum(blobs):
     assert model.objective_ == pytest.approx(sum(part.objective_ for part in alone))
 
 
+# --- as published ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gate", ["softmax", "sigmoid", "gaussian"])
+def test_the_published_algorithm_learns_in_any_unit(data, gate):
+    X, y = data[0], data[1]["Classifier"]
+    settings = {"solver": "alternating", "gate": gate, "gate_penalty": 0.0, "random_state": 0}
+    model = make(**settings).fit(X, y)
+    assert np.all(np.diff(model.objective_path_) < 0.0)
+    assert model.duality_gap_ <= model.tol * model.objective_
+    line = make(n_copies=1).fit(X, y)
+    assert model.objective_ < line.objective_
+    assert model.score(X, y) > line.score(X, y)
+    same = make(n_jobs=2, **settings).fit(X, y)
+    np.testing.assert_array_equal(score(same, X), score(model, X))
+
+
+def test_one_component_of_the_published_algorithm_is_the_machine(data):
+    X, y = data[0], data[1]["Regressor"]
+    found, expected = (
+        make("Regressor", Gaussian(0.5), n_copies=1, solver=solver, tol=1e-6).fit(X, y)
+        for solver in ("alternating", "smo")
+    )
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
+
+
 # --- weights -----------------------------------------------------------------------------------
 
 
@@ -483,8 +509,9 @@ def test_the_objective_of_three_classes_is_their_sum(blobs):
         ("mwu", [Gaussian(0.5), AFFINE]),
         ("adam", AFFINE),
         ("adam", [Linear(), AFFINE]),
+        ("alternating", [Gaussian(0.5), AFFINE]),
     ],
-    ids=["smo", "smo-mixed", "mwu-mixed", "adam", "adam-mixed"],
+    ids=["smo", "smo-mixed", "mwu-mixed", "adam", "adam-mixed", "alternating"],
 )
 def test_weight_k_equals_k_copies(data, rng, solver, kernels):
     X, y = data[0], data[1]["Classifier"]

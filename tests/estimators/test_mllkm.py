@@ -781,3 +781,25 @@ def test_anchors_that_are_none_are_refused(moons, anchors):
     with pytest.raises(ValueError, match="anchors") as caught:
         classify(anchors=anchors).fit(*moons)
     assert "\n" not in str(caught.value)
+
+
+# --- machines by epochs ------------------------------------------------------------------------
+
+
+def test_machines_may_be_left_after_some_epochs(moons):
+    X, y = moons
+    few, many, best = (
+        classify(bias="none", machine_epochs=n, random_state=0).fit(X, y) for n in (2, 500, None)
+    )
+    assert few.duality_gap_ > 0.05 * few.objective_
+    assert few.objective_ - few.duality_gap_ <= best.objective_ <= few.objective_
+    assert many.objective_ == pytest.approx(best.objective_, rel=0.02)
+    again = classify(bias="none", machine_epochs=2, random_state=0, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), few.decision_function(X))
+
+
+def test_single_steps_do_not_go_with_a_free_bias(moons):
+    with pytest.raises(
+        ValueError, match=r"MLLKMClassifier\(machine_epochs=5\) takes steps on single"
+    ):
+        classify(machine_epochs=5).fit(*moons)

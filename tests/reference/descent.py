@@ -39,11 +39,13 @@ SLOPES = {
 
 
 def train_rows(
-    X, targets, row_weight, model, *, loss, n_neighbors, steps, ridge, anchor_rate, codes=None
-):
+    X, targets, row_weight, model, *, loss, n_neighbors, steps, ridge, anchor_rate, codes=None,
+    skip=None,
+):  # fmt: skip
     """One pass over the rows in their order; ``model`` is (anchors, sharpness, weights, biases).
 
     ``codes`` gives fixed codes, one dense row each; otherwise they follow the moving anchors.
+    ``skip`` is that of the printed algorithm, which bounds no move and leaves biases alone.
     """
     anchors, sharpness, weights, biases = model
     anchors, weights, biases = anchors.copy(), weights.copy(), biases.copy()
@@ -69,8 +71,14 @@ def train_rows(
             biases[j] -= step * share[p] * slopes
             pull = slopes @ (local[p] - scores)
             move = -anchor_rate * step * 2.0 * sharpness * share[p] * pull
-            anchors[j] += np.clip(move, -0.1, 0.1) * (x - anchors[j])
-        if i % 16 == 0:
+            most = 0.1 if skip is None else np.inf
+            anchors[j] += np.clip(move, -most, most) * (x - anchors[j])
+        if skip is not None:
+            if (i + 1) % skip == 0:
+                weights *= 1.0 - skip * steps[i] * ridge
+                if weights.shape[1] == 0:  # biases are all of the model
+                    biases *= 1.0 - skip * steps[i] * ridge
+        elif i % 16 == 0:
             decay = 1.0 - min(0.5, 16 * steps[i] * ridge)
             weights *= decay
             biases *= decay

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from shipping import assert_ships
 from sklearn.svm import SVC, SVR
 
 from nearlinear import LDMKLClassifier, SwMKLClassifier
@@ -542,3 +543,63 @@ def test_little_memory_gives_the_model_of_much(data, method):
     apart = np.abs(little.decision_function(X) - much.decision_function(X))
     # LD-MKL trains on rows with a gate of at least 1 / M: rounding may let one in or out
     assert np.mean(apart <= 0.05) >= 0.95
+
+
+# --- success on landmarks ----------------------------------------------------------------------
+
+
+@EACH
+def test_all_rows_as_landmarks_give_the_machine_of_all_rows(data, method):
+    X, y = data
+    kernels = [Gaussian(0.3), Gaussian(1.0)]
+    whole, spanned = (make(method, kernels, success_rows=n).fit(X, y) for n in (None, 80))
+    np.testing.assert_allclose(spanned.gate_values(X), whole.gate_values(X), atol=0.03)
+    assert np.mean(spanned.predict(X) == whole.predict(X)) > 0.95
+
+
+@EACH
+def test_a_gate_on_landmarks_keeps_few_rows_and_ships(data, method, tmp_path):
+    X, y = data
+    model = make(method, [Gaussian(0.3), Gaussian(1.0)], success_rows=12, tol=1e-4).fit(X, y)
+    assert model.gate_.scores.n_support <= 12
+    assert_ships(model, X, tmp_path)
+
+
+@EACH
+def test_landmarks_know_no_copies(data, rng, method):
+    X, y = data
+    weight = rng.integers(1, 4, len(y))
+    settings = {"success_rows": 12, "n_jobs": 2}
+    weighted = make(method, **settings).fit(X, y, sample_weight=weight)
+    copied = make(method, success_rows=12)
+    copied.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_array_equal(weighted.decision_function(X), copied.decision_function(X))
+
+
+@EACH
+def test_many_rows_are_regressed_on_some_of_them(data, method, monkeypatch):
+    X, y = data
+    monkeypatch.setattr("nearlinear.estimators._base.localized._MOST_REGRESSED", 79)
+    monkeypatch.setattr("nearlinear.estimators._base.localized._LANDMARKS", 12)
+    usual, given = (make(method, success_rows=n).fit(X, y) for n in ("auto", 12))
+    np.testing.assert_array_equal(usual.decision_function(X), given.decision_function(X))
+    with pytest.raises(MemoryError, match="lower success_rows, or raise max_memory"):
+        make(method, success_rows=10**6, max_memory=5e5).fit(X, y)
+
+
+@EACH
+def test_the_published_epsilon_is_that_of_scikit_learn(data, method):
+    X, y = data
+    named, given = (make(method, success_epsilon=e).fit(X, y) for e in ("published", 0.1))
+    np.testing.assert_array_equal(named.decision_function(X), given.decision_function(X))
+    assert SVR().epsilon == 0.1
+
+
+@EACH
+def test_published_averages_solve_machines_to_their_gap(data, method):
+    X, y = data
+    fine, averaged = (
+        make(method, Gaussian(0.3), solver=s, tol=1e-2).fit(X, y) for s in ("mwu", "averaging")
+    )
+    assert averaged.duality_gap_ <= 0.0101 * averaged.objective_
+    assert averaged.objective_ == pytest.approx(fine.objective_, rel=0.02)

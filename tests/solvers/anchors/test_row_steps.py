@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 
 from nearlinear import losses
 from nearlinear.gates.anchors import InverseDistance, SoftAssignment
-from nearlinear.solvers.anchors.sgd import RowTrainer
+from nearlinear.solvers.anchors.sgd import PrintedSteps, RowTrainer
 from nearlinear.solvers.solution import LocalModels
 from reference.codes import inverse
 from reference.descent import train_rows
@@ -82,6 +82,26 @@ def test_steps_are_those_of_the_dense_algorithm(loss, n_outputs, local_model, as
     problem = make_problem(n_outputs, local_model)
     trainer = run(problem, loss=loss, as_rows=as_rows)
     assert_same_model(trainer, run_reference(problem, trainer, loss=loss))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3], ids=["binary", "three classes"])
+@pytest.mark.parametrize("local_model", ["affine", "constant"])
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
+def test_printed_steps_are_those_of_the_paper(n_outputs, local_model, as_rows):
+    problem = make_problem(n_outputs, local_model)
+    X, targets, row_weight, model = problem
+    t0, skip, ridge = 30.0, 7, 0.05
+    trainer = RowTrainer.start_from(model, as_rows(X), 10.0, 1.0, PrintedSteps(t0, skip))
+    trainer.train(
+        as_rows(X), targets, row_weight, soft_gate(model), loss=losses.LOSSES["hinge"], ridge=ridge,
+        rng=InOrder(),
+    )  # fmt: skip
+    expected = train_rows(
+        X, targets, row_weight, (model.anchors, model.sharpness, model.weights, model.biases),
+        loss="hinge", n_neighbors=N_NEIGHBORS, steps=1.0 / (ridge * (np.arange(len(X)) + t0)),
+        ridge=ridge, anchor_rate=1.0, skip=skip,
+    )  # fmt: skip
+    assert_same_model(trainer, expected)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -10,7 +10,7 @@ from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.gated_grams import GatedGrams
 from nearlinear.kernels.grams import Grams
 from nearlinear.solvers.machine.bias import FreeBias
-from nearlinear.solvers.machine.exchange import Exchange
+from nearlinear.solvers.machine.exchange import AVERAGING, Exchange
 from nearlinear.solvers.machine.problem import DualProblem
 from nearlinear.solvers.mixture.objective import Descent, KernelObjective
 from nearlinear.solvers.mixture.simplex import solve_newton, start_weights
@@ -256,3 +256,19 @@ def test_no_matrix_is_ever_made(learn, monkeypatch, rng):
     monkeypatch.setattr(Grams, "rows", refuse)
     learn().at(WEIGHTS, tol=1e-2)
     learn(gates=random_gates(rng, 4)).at(WEIGHTS, tol=1e-2)
+
+
+def test_published_averages_come_within_their_gap_of_the_optimum(rows, learn):
+    y = rows[1]
+    weights = np.full(len(KERNELS), 0.25)
+    problem = learn(machine=AVERAGING)
+    found = problem.solve(weights, 1e-6)  # finer than averages ever get
+    gram = np.tensordot(weights, np.stack([kernel(rows[0]) for kernel in KERNELS]), axes=1)
+    scores, coef = soft_margin(gram, y, 2.0)
+    bias = (scores - gram @ coef)[0]
+    best = objective(gram, y, 2.0, coef, bias)
+    assert found.objective == pytest.approx(
+        objective(gram, y, 2.0, found.dual_coef, found.bias), rel=1e-6
+    )
+    assert best * (1.0 - 1e-6) <= found.objective <= best + found.gap
+    assert found.gap <= 0.0101 * found.objective

@@ -112,10 +112,10 @@ def _rounded(features, values, C, epsilon, width, penalty, model):
     inside = np.minimum(beyond, width)
     loss = inside * inside / (2.0 * width) + (beyond - inside)
     slopes = C * np.sign(residual) * (inside / width)
-    bounds = np.where(beyond > 0.0, C / np.maximum(beyond, width), 0.0)
+    bounds = C / np.maximum(beyond, width)
     return _Point(
         0.5 * float(penalty @ model**2) + float(C @ loss), penalty * model - slopes @ features,
-        slopes, np.where(beyond < width, bounds, 0.0), bounds,
+        slopes, np.where((beyond > 0.0) & (beyond < width), bounds, 0.0), bounds,
     )  # fmt: skip
 
 
