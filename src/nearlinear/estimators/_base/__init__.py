@@ -14,6 +14,7 @@ kernels           Kernels of a fit and the memory for their matrices; from machi
 localized         Machines on gated kernels: one for each output, and what they report.
 model             The one class that all estimators share.
 outputs           One loop over the outputs of a fit, one rule for Ctrl-C, one format of progress.
+pruning           How many anchors the data bear.
 rows              Training rows in one canonical form, so that every fit sees the same problem.
 target_units      The unit in which a regression measures its values.
 task              What is learned.
