@@ -295,13 +295,15 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         rng = check_random_state(self.random_state)
         previous = getattr(self, "predictor_", None) if self.warm_start else None
         setting, tried = self._choose_setting(rows, rng, tell)
+        start = None
         if self.n_anchors == "pruned" and previous is None:
-            setting, previous, tried = pruned_models(self, rows, setting, rng, tell)
+            setting, start, tried = pruned_models(self, rows, setting, rng, tell)
         train, held_out = rows, None
         is_checked = self.local_model == "affine" and not self._is_given() and are_many(rows)
         if self.early_stopping or is_checked:
             train, held_out = rows.split(self.validation_fraction, rng)
-        start = self._start(train, setting, previous, rng)
+        if start is None:
+            start = self._start(train, setting, previous, rng)
         n_neighbors = min(self.n_neighbors, len(start.anchors))
 
         def held_out_score(model):
@@ -364,14 +366,17 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _choose_setting(self, rows, rng, tell):
         """What the user has set, or what held-out rows find best."""
-        if self._is_given():
+        is_pruned = self.n_anchors == "pruned"
+        if self._is_given() and not is_pruned:
             C, jitter = self._usual_C(), 0.1 if self.jitter == "auto" else self.jitter
-            n_anchors = 100 if isinstance(self.n_anchors, str) else self.n_anchors
+            n_anchors = 100 if self.n_anchors == "auto" else self.n_anchors
             setting = AnchorSetting(n_anchors, C, jitter, has_root=False)
             return replace(setting, **self._given()), []
         if self.warm_start and getattr(self, "setting_", None) is not None:
             return replace(self.setting_, **self._given()), self.settings_tried_
         settings = self._settings(rows)
+        if is_pruned:
+            return replace(settings[-1], has_root=settings[-1].has_root and not self._prints), []
         setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
         tell_verdicts(tell, tried)
         return setting, tried
@@ -390,11 +395,15 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _is_given(self):
         """Whether the user says how many anchors there are, or where; the paper has 100."""
-        is_counted = self.n_anchors != "auto" or self.solver == "printed"
+        is_counted = self.n_anchors != "auto" or self._prints
         return is_counted or not isinstance(self.anchors, str)
 
+    @property
+    def _prints(self):
+        return self.solver == "printed"
+
     def _given(self):
-        usual = {"loss": "hinge"} if self.solver == "printed" else {}
+        usual = {"loss": "hinge"} if self._prints else {}
         return usual | given(self, "C", "jitter", "loss")
 
     def _usual_C(self):
@@ -467,7 +476,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
                 "n_neighbors": n_neighbors, "loss": LOSSES[setting.loss], "C": C, "rng": rng
             }  # fmt: skip
             anchor_rate, rule = usual_anchor_rate(rows.X), None
-            if self.solver == "printed":
+            if self._prints:
                 anchor_rate, rule = 1.0, self._printed_steps(*data, **options)
             train_by_sgd(
                 *data, watch, n_epochs=n_epochs, anchor_rate=anchor_rate, rule=rule, **options

@@ -56,9 +56,9 @@ def prune(rows, rng, begin, shorten, losses):
 
 
 def pruned_models(model, rows, setting, rng, tell):
-    """LLC-SAPL's setting with as many anchors as the rows ask for, a predictor, and verdicts.
+    """LLC-SAPL's setting with as many anchors as the rows ask for, their models, and verdicts.
 
-    Without rows to hold out the setting stays, and there is no predictor.
+    Without rows to hold out the setting stays, and there are no models.
     """
     n_epochs = model._epochs(rows)
 
@@ -90,8 +90,7 @@ def pruned_models(model, rows, setting, rng, tell):
         for stop, weight in path
     ]
     tell_verdicts(tell, tried)
-    setting = replace(setting, n_anchors=chosen.n_anchors)
-    return setting, predictor_of(chosen.model, model.n_neighbors), tried
+    return replace(setting, n_anchors=chosen.n_anchors), chosen.model, tried
 
 
 def pruned_anchors(model, rows, coding, width, rng):
