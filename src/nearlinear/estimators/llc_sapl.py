@@ -1,6 +1,6 @@
 """LLC-SAPL: anchors learned together with the local models."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..solvers.anchors.sgd import PrintedSteps, train_by_sgd, tried_t0, usual_an
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
 from ..solvers.watch import Progress, Watch
+from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, models_of
 from ._base.anchors import (
     ANCHORS,
     SHARPNESS,
@@ -37,27 +38,6 @@ from ._base.pruning import pruned_models
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
 # Local models on fixed anchors are final.
 _FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
-
-
-@dataclass(frozen=True)
-class AnchorSetting:
-    """How much local models may learn: how many anchors, how close to a linear root they stay.
-
-    One anchor is the linear model itself. ``C`` is relative to the spread of the features where
-    there is a root. ``learns`` says whether the anchors move, or stay where k-means put them.
-    """
-
-    n_anchors: int
-    C: float
-    jitter: float
-    learns: bool = True
-    has_root: bool = True
-    loss: str = "squared_hinge"
-
-
-_LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
-_FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
-_LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]  # the last is the fullest
 
 
 class LLCSAPLClassifier(ClassifierMixin, Model):
@@ -338,7 +318,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
         """A model of many rows, or the linear one where that is as good on held-out rows."""
-        linear = replace(_LINEAR[0], loss=setting.loss)
+        linear = replace(LINEAR[0], loss=setting.loss)
         line = self._line(self._some(train, rng), linear)
         models = (linear, line), (setting, predictor)
         found = [(one, self._losses(model, held_out, one)) for one, model in models]
@@ -384,12 +364,12 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     def _settings(self, rows):
         """Simplest first; what the user has set is the same in all."""
         if self.local_model == "constant":
-            learned = _LEARNED[-1:] if are_many(rows) else _LEARNED
+            learned = LEARNED[-1:] if are_many(rows) else LEARNED
             settings = [replace(setting, has_root=False) for setting in learned]
         elif are_many(rows):
-            settings = _LEARNED[-1:]
+            settings = LEARNED[-1:]
         else:
-            settings = [*_LINEAR, *_FIXED, *_LEARNED]
+            settings = [*LINEAR, *FIXED, *LEARNED]
             settings = [replace(setting, loss="log_loss") for setting in settings]
         return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
 
@@ -433,7 +413,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
                 and previous.biases.shape[1] == rows.targets.shape[1]
             )
         ):
-            return _models(previous, rows.X.dtype, setting.has_root)
+            return models_of(previous, rows.X.dtype, setting.has_root)
         gate = make_gate(self, make_anchors(self, rows, rng, setting.n_anchors), rows.X)
         C = self._weight_of_losses(rows, setting)
         tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
@@ -534,14 +514,3 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _local_features(self, X):
         return X if self.local_model == "affine" else X[:, :0]
-
-
-def _models(predictor, dtype, has_root):
-    """The local models of a predictor; their mean stands for the root that they had."""
-    gate = predictor.gate
-    weights, biases = predictor.weights.astype(dtype), predictor.biases.astype(dtype)
-    return LocalModels(
-        gate.anchors.astype(dtype), gate.sharpness, weights, biases,
-        None if gate.metric is None else gate.metric.astype(dtype),
-        (weights.mean(axis=0), biases.mean(axis=0)) if has_root else None,
-    )  # fmt: skip

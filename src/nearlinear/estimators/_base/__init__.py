@@ -2,6 +2,7 @@
 
 Modules
 -------
+anchor_settings   Settings that LLC-SAPL tries, from a linear model on.
 anchors           What the anchor methods share.
 capacity          How much capacity the rows bear.
 checks            What parameters and rows may be.

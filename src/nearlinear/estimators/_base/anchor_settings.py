@@ -1,0 +1,37 @@
+"""Settings that LLC-SAPL tries, from a linear model on, and models that it goes on from."""
+
+from dataclasses import dataclass
+
+from ...solvers.solution import LocalModels
+
+
+@dataclass(frozen=True)
+class AnchorSetting:
+    """How much local models may learn: how many anchors, how close to a linear root they stay.
+
+    One anchor is the linear model itself. ``C`` is relative to the spread of the features where
+    there is a root. ``learns`` says whether the anchors move, or stay where k-means put them.
+    """
+
+    n_anchors: int
+    C: float
+    jitter: float
+    learns: bool = True
+    has_root: bool = True
+    loss: str = "squared_hinge"
+
+
+LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
+FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
+LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]  # the last is the fullest
+
+
+def models_of(predictor, dtype, has_root):
+    """The local models of a predictor; their mean stands for the root that they had."""
+    gate = predictor.gate
+    weights, biases = predictor.weights.astype(dtype), predictor.biases.astype(dtype)
+    return LocalModels(
+        gate.anchors.astype(dtype), gate.sharpness, weights, biases,
+        None if gate.metric is None else gate.metric.astype(dtype),
+        (weights.mean(axis=0), biases.mean(axis=0)) if has_root else None,
+    )  # fmt: skip
