@@ -173,7 +173,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     :math:`s_j` is its own answer. The rest learns on for an eighth of the epochs, and so on,
     while the loss on the fifth is not far behind. The fewest anchors whose loss is within half a
     standard error of the lowest are taken, and learn from where they are with all rows. All of it
-    takes about twice the time of a fit.
+    takes two to three times as long as a fit.
 
     References
     ----------
@@ -275,13 +275,12 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         rng = check_random_state(self.random_state)
         previous = getattr(self, "predictor_", None) if self.warm_start else None
         setting, tried = self._choose_setting(rows, rng, tell)
-        start = None
-        if self.n_anchors == "pruned" and previous is None:
-            setting, start, tried = pruned_models(self, rows, setting, rng, tell)
-        train, held_out = rows, None
+        train, held_out, start = rows, None, None
         is_checked = self.local_model == "affine" and not self._is_given() and are_many(rows)
         if self.early_stopping or is_checked:
             train, held_out = rows.split(self.validation_fraction, rng)
+        if self.n_anchors == "pruned" and previous is None:
+            setting, start, tried = pruned_models(self, train, setting, rng, tell)
         if start is None:
             start = self._start(train, setting, previous, rng)
         n_neighbors = min(self.n_neighbors, len(start.anchors))
