@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_BLOCK = 1024  # rows whose kernel values are held at once
+_BLOCK = 1024  # rows of which kernel values, or copies of features, are held at once
 # Directions shorter than this share of the longest would need coefficients that float32 rounds off.
 _SHORTEST = 1e-5
 # Widths of the rounding in the unit of success, and Newton steps for each.
@@ -38,8 +38,8 @@ class LandmarkRegression:
 
 
 def landmark_bytes(n_rows, count):
-    """Features of all rows, and matrices among landmarks."""
-    return 8 * (count * (n_rows + 4 * count) + 6 * n_rows)
+    """Features of all rows, blocks of them, and matrices among landmarks."""
+    return 8 * (count * (n_rows + 4 * count + 3 * _BLOCK) + 10 * n_rows)
 
 
 def regress_on_landmarks(kernel, X, values, weight, *, C, epsilon, count):
@@ -120,9 +120,10 @@ def _rounded(features, values, C, epsilon, width, penalty, model):
 
 
 def _newton_step(features, gradient, bends, penalty, C):
-    zone = np.flatnonzero(bends)
-    bent = features[zone]
-    matrix = (bent.T * bends[zone]) @ bent + np.diag(penalty)
+    zone, matrix = np.flatnonzero(bends), np.diag(penalty)
+    for start in range(0, len(zone), _BLOCK):
+        part = zone[start : start + _BLOCK]
+        matrix += (features[part].T * bends[part]) @ features[part]
     matrix[-1, -1] += 1e-9 * C.sum()  # for a zone without rows
     return np.linalg.solve(matrix, gradient)
 
