@@ -15,6 +15,7 @@ FAMILIES = {
         "LocallyLinear": "predictors.locally_linear",
         "TreePath": "predictors.tree_path",
         "TreeLeaves": "predictors.tree_leaves",
+        "LinkedTree": "predictors.linked_tree",
         "ConformalLinear": "predictors.conformal_linear",
         "KernelExpansion": "predictors.kernel_expansion",
         "GatedExpansion": "predictors.gated_expansion",
@@ -41,7 +42,12 @@ FAMILIES = {
         "Switches": "gates.scores",
     },
     "score gate": {"TopAndBottom": "gates.scores"},  # of the components' scores, not of rows
-    "map": {"Affine": "maps", "WithGates": "maps"},
+    "map": {
+        "Affine": "maps",
+        "WithGates": "maps",
+        "Quadratic": "maps",
+        "OwnFeatures": "maps",
+    },
     "kernel": {
         "Linear": "kernels.standard",
         "Polynomial": "kernels.standard",
@@ -59,6 +65,7 @@ FAMILIES = {
     "part": {
         "TanhNode": "gates.trees.node_gates",
         "CompositionalNode": "gates.trees.node_gates",
+        "IndicatorNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
     },
@@ -72,7 +79,7 @@ FAMILIES = {
     "outcome": {"Outcome": "runtime.outcome"},
 }
 KINDS = {kind: module for family in FAMILIES.values() for kind, module in family.items()}
-STAYS = {"NeighborhoodSVM", "Custom"}  # training rows, and code: no file holds these
+STAYS = {"NeighborhoodSVM", "Custom", "OwnFeatures"}  # training rows, and code: no file holds these
 _FAMILY_OF = {kind: family for family, kinds in FAMILIES.items() for kind in kinds}
 
 _ALL = ("predictor", "sparse gate", "gate", "score gate", "map", "kernel")
@@ -96,6 +103,8 @@ _TRAINING = {
     "Precomputed": "A Precomputed kernel belongs to the training rows: fit with a kernel of rows.",
     "Custom": "A Custom kernel is a function: write a class in its place, and register that.",
     "Conformal": "A machine of conformal kernels is stored as a ConformalLinear.",
+    "OwnFeatures": "global_features is a function, which no file and no other language holds: take "
+    "'quadratic', or give its columns with the rows.",
 }
 _NO_TABLES = "it has no table of its own"
 _BLOCK = "a block of one row is as quick"
@@ -113,6 +122,7 @@ NOT_IN = {
     "int8": {
         "NeighborhoodSVM": _QUERIES,
         **dict.fromkeys(("GatedExpansion", "Mapped", "Mean", "Stacked", "WithGates"), _NO_TABLES),
+        **dict.fromkeys(("Quadratic", "OwnFeatures"), "its numbers stand alone"),
         **dict.fromkeys(("Viewing", "Rounded", "SoftmaxOf", "Clipped"), _NO_TABLES),
         **dict.fromkeys(("UnitLength", "Repeated", "Switches", "TopAndBottom"), _NO_TABLES),
         **dict.fromkeys(FAMILIES["kernel"], _NO_TABLES),

@@ -18,6 +18,7 @@ METHODS = {
     "LocallyLinear": "LLSVMClassifier",
     "TreePath": "LDKLClassifier",
     "TreeLeaves": "LDKLClassifier",
+    "LinkedTree": "LDKLClassifier",
     "Mean": "LDKLClassifier",
     "ConformalLinear": "MLLKMClassifier",
     "KernelExpansion": "UniformMKLClassifier",
@@ -146,6 +147,7 @@ def _count_outputs(predictor, arrays):
     if kind == "Mapped":
         return _count_outputs(fields["predictor"], arrays)
     outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
+    outputs |= {"LinkedTree": "intercept"}
     outputs |= {"ConformalLinear": "biases", "KernelExpansion": "biases"}
     return arrays[fields[outputs[kind]]["number"]].shape[-1] if kind in outputs else 1
 
@@ -190,6 +192,28 @@ def _leaves(draft, depth=2, n_outputs=1):
         weights=draft.floats(2**depth, n_outputs, N_FEATURES + 1),
         intercept=draft.floats(n_outputs),
     )
+
+
+def _linked(draft, node_gate="TanhNode", n_outputs=1, hidden=0, width=N_FEATURES):
+    """Node 1 goes on to one side only; splits do not see the first ``hidden`` columns."""
+    n_nodes, n_inner, seen = 5, 3, width + 1 - hidden
+    return part(
+        "LinkedTree",
+        children=draft.array(np.array([[1, 2], [3, -1], [-1, 4]], dtype=np.int32)),
+        splits=draft.floats(n_nodes if node_gate == "CompositionalNode" else n_inner, seen),
+        slopes=draft.floats(n_nodes if node_gate == "TanhNode" else 0, seen),
+        weights=draft.floats(n_nodes, n_outputs, width + 1),
+        intercept=draft.floats(n_outputs),
+        node_gate=part(node_gate, **({"sigma": 1.25} if node_gate == "TanhNode" else {})),
+    )
+
+
+def _lifted(draft):
+    """Products of features in pairs stand before the features, which the splits see."""
+    n_pairs = N_FEATURES * (N_FEATURES + 1) // 2
+    seen = part("Quadratic", center=draft.floats(N_FEATURES), scale=1.5)
+    tree = _linked(draft, hidden=n_pairs, width=n_pairs + N_FEATURES)
+    return part("Mapped", map=seen, predictor=tree)
 
 
 def _forest(draft):
@@ -358,6 +382,11 @@ MODELS = {
     "tree with leaves": partial(_leaves, n_outputs=3),
     "tree of one leaf": partial(_leaves, depth=0),
     "tree of projected rows": partial(_tree, n_components=2),
+    **{
+        f"unbalanced tree of {kind}": partial(_linked, node_gate=kind, n_outputs=3)
+        for kind in (*_FEATURES, "IndicatorNode")
+    },
+    "tree of products of features": _lifted,
     "forest": _forest,
     **{
         f"conformal, {profile}{', by feature' * by_feature}": partial(

@@ -27,7 +27,7 @@ _OPTIONAL = {"metric", "intercept"}
 # Compiled code takes all arrays of these in one precision.
 _ONE_PRECISION = {
     "LocallyLinear", "SoftAssignment", "InverseDistance", "ReconstructionCodes", "TreePath",
-    "TreeLeaves", "Affine",
+    "TreeLeaves", "LinkedTree", "Affine", "Quadratic",
 }  # fmt: skip
 
 _ANY_PRECISION = ("LocallyLinear", "intercept")

@@ -256,6 +256,25 @@ def _tree_leaves(part, x):
     return [b + _dot(w, z) for b, w in zip(part.intercept, leaf)]
 
 
+def _linked_tree(part, x):
+    z, node, above, total = [*x, 1.0], 0, 1.0, list(part.intercept)
+    kind = part.node_gate.kind
+    while node >= 0:
+        seen = z[len(z) - len((part.slopes or part.splits or [z])[0]) :]
+        after = -1
+        if node < len(part.children):
+            after = part.children[node][0 if _dot(part.splits[node], seen) > 0 else 1]
+        if kind == "TanhNode":
+            above = math.tanh(part.node_gate.sigma * _dot(part.slopes[node], seen))
+        elif kind == "CompositionalNode":
+            above = math.tanh(above * _dot(part.splits[node], seen))
+        else:
+            above = 1.0 if after < 0 else 0.0
+        total = [t + above * _dot(w, z) for t, w in zip(total, part.weights[node])]
+        node = after
+    return total
+
+
 def _child(part, node, z):
     return 2 * node + (1 if _dot(part.splits[node], z) > 0 else 2)
 
@@ -263,6 +282,10 @@ def _child(part, node, z):
 def _mapped(part, x):
     if part.map.kind == "WithGates":
         return _score(part.predictor, [*x, *_gate(part.map.gate, x)])
+    if part.map.kind == "Quadratic":
+        z = [(p - c) / part.map.scale for p, c in zip(x, part.map.center)]
+        pairs = [z[i] * z[j] for i in range(len(z)) for j in range(i, len(z))]
+        return _score(part.predictor, [*pairs, *z])
     return _score(part.predictor, [_dot(row, [*x, 1.0]) for row in part.map.matrix])
 
 
@@ -318,6 +341,7 @@ _PREDICTORS = {
     "LocallyLinear": _locally_linear,
     "TreePath": _tree_path,
     "TreeLeaves": _tree_leaves,
+    "LinkedTree": _linked_tree,
     "ConformalLinear": _conformal,
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,

@@ -7,7 +7,7 @@ from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
 from ._base.tree_plan import TREE_CONSTRAINTS
-from ._base.trees import learn_trees, learn_trees_on
+from ._base.trees import learn_trees, learn_trees_on, sees_plain_rows
 
 
 class LDKLClassifier(ClassifierMixin, Model):
@@ -39,6 +39,11 @@ class LDKLClassifier(ClassifierMixin, Model):
         Columns of a learned projection that comes before the tree, as in Bonsai [2]_. Fewer
         columns make a smaller and faster model. None means no projection. "auto" is 32 for dense
         rows of 100 features or more, else None.
+    global_features : {"identity", "quadratic"} or callable, default="identity"
+        What the weights W see of a row, the φ_G of the paper; splits and slopes see x. "identity"
+        is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
+        matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
+        and are not projected.
     node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
@@ -55,8 +60,8 @@ class LDKLClassifier(ClassifierMixin, Model):
         best wrong one, and "log_loss" is softmax. The paper has "hinge".
     solver : {"adam", "sgd"}, default="adam"
         "adam" takes mini-batch steps with exact gradients, first with soft and then with hard
-        splits. "sgd" is the schedule of the paper: C, jitter, direction_penalty, splits, the two
-        sharpnesses and hard_fraction have no effect on its steps.
+        splits. "sgd" is the schedule of the paper: C, jitter, splits, the two sharpnesses and
+        hard_fraction have no effect on its steps.
     max_iter : int or "auto", default="auto"
         Epochs. More take longer and fit the training rows more closely. "auto" is 40, and fewer
         for many rows: 18 for 50,000, and 15 from 60,000 on. It is 60 for projected rows, and 100
@@ -68,9 +73,13 @@ class LDKLClassifier(ClassifierMixin, Model):
     learning_rate : float or "auto", default="auto"
         Largest step. For Adam it is relative to the scale of the features ("auto" is 0.1). For
         ``solver="sgd"`` it is 1/λ of the paper ("auto" is 100).
-    direction_penalty : float, default=0.0
-        The factor μ of the splits and slopes. A larger value makes them shorter. The paper has
-        μ > 0; with the noise of ``jitter`` no penalty is needed.
+    direction_penalty : float or pair of floats, default=0.0
+        The factors μ of the splits and μ' of the slopes; one number stands for both. Larger values
+        make them shorter. The paper has μ > 0; with the noise of ``jitter`` no penalty is needed.
+        ``solver="sgd"`` takes them as λ_Θ and λ_Θ' of the paper, and for 0 that of the weights.
+    constant : float, default=1.0
+        The value of the constant feature, where scaled features have a variance of 1. A larger
+        value makes the offsets of weights, splits and slopes cheaper beside their directions.
     jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise that is added to dense training rows, in units of
         each feature's own. A larger value makes a smoother model; nothing else regularizes this
@@ -91,6 +100,10 @@ class LDKLClassifier(ClassifierMixin, Model):
     polish : bool, default=False
         Whether to solve the weights exactly at the end. They are kept if they are better on
         held-out rows. The loss "crammer_singer" has no such solver.
+    pruning : {"l1", "l2"} or None, default=None
+        Whether nodes go whose weights, and those of all nodes below, have a short norm. Held-out
+        rows say how many: the smallest trees whose loss is within half a standard error of the
+        lowest. What is left is an unbalanced tree. A linear root stays.
     n_init : int, default=1
         Training runs. The one that is best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
@@ -102,8 +115,8 @@ class LDKLClassifier(ClassifierMixin, Model):
         paper. With False, ``depth="auto"`` searches nothing: the depth grows with the logarithm of
         the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
-        Fraction of the rows held out where something has to be chosen: by ``polish``, ``n_init`` or
-        ``early_stopping``, or between a tree and a linear model for many rows. Otherwise all rows
+        Fraction of the rows held out where something has to be chosen: by ``polish``,
+        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many rows. Otherwise all rows
         train.
     early_stopping : bool, default=False
         Whether to end the soft epochs, and then the hard ones, as soon as ``n_iter_no_change``
@@ -125,7 +138,7 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     Attributes
     ----------
-    predictor_ : TreePath, TreeLeaves, Mapped or Mean
+    predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Mean
         Splits, slopes and weights; all that prediction needs.
     classes_ : array of shape (n_classes,)
         Class labels.
@@ -187,6 +200,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         depth="auto",
         *,
         n_components="auto",
+        global_features="identity",
         node_gate="tanh",
         sigma=1.0,
         C="auto",
@@ -196,12 +210,14 @@ class LDKLClassifier(ClassifierMixin, Model):
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
+        constant=1.0,
         jitter="auto",
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
         hard_fraction=0.3,
         polish=False,
+        pruning=None,
         n_init=1,
         n_trees="auto",
         linear_root="auto",
@@ -217,6 +233,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     ):
         self.depth = depth
         self.n_components = n_components
+        self.global_features = global_features
         self.node_gate = node_gate
         self.sigma = sigma
         self.C = C
@@ -226,12 +243,14 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.direction_penalty = direction_penalty
+        self.constant = constant
         self.jitter = jitter
         self.first_sharpness = first_sharpness
         self.last_sharpness = last_sharpness
         self.splits = splits
         self.hard_fraction = hard_fraction
         self.polish = polish
+        self.pruning = pruning
         self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
@@ -245,7 +264,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
-    _learn, _learn_more = learn_trees, learn_trees_on
+    _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -289,6 +308,11 @@ class LDKLRegressor(RegressorMixin, Model):
         Columns of a learned projection that comes before the tree, as in Bonsai [2]_. Fewer
         columns make a smaller and faster model. None means no projection. "auto" is 32 for dense
         rows of 100 features or more, else None.
+    global_features : {"identity", "quadratic"} or callable, default="identity"
+        What the weights W see of a row, the φ_G of the paper; splits and slopes see x. "identity"
+        is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
+        matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
+        and are not projected.
     node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
@@ -306,8 +330,8 @@ class LDKLRegressor(RegressorMixin, Model):
         standard deviation of y: for a width in y's own unit, give that width / np.std(y).
     solver : {"adam", "sgd"}, default="adam"
         "adam" takes mini-batch steps with exact gradients, first with soft and then with hard
-        splits. "sgd" is the schedule of the paper: C, jitter, direction_penalty, splits, the two
-        sharpnesses and hard_fraction have no effect on its steps.
+        splits. "sgd" is the schedule of the paper: C, jitter, splits, the two sharpnesses and
+        hard_fraction have no effect on its steps.
     max_iter : int or "auto", default="auto"
         Epochs. More take longer and fit the training rows more closely. "auto" is 40, and fewer
         for many rows: 18 for 50,000, and 15 from 60,000 on. It is 60 for projected rows, and 100
@@ -319,9 +343,13 @@ class LDKLRegressor(RegressorMixin, Model):
     learning_rate : float or "auto", default="auto"
         Largest step. For Adam it is relative to the scale of the features ("auto" is 0.1). For
         ``solver="sgd"`` it is 1/λ of the paper ("auto" is 1).
-    direction_penalty : float, default=0.0
-        The factor μ of the splits and slopes. A larger value makes them shorter. The paper has
-        μ > 0; with the noise of ``jitter`` no penalty is needed.
+    direction_penalty : float or pair of floats, default=0.0
+        The factors μ of the splits and μ' of the slopes; one number stands for both. Larger values
+        make them shorter. The paper has μ > 0; with the noise of ``jitter`` no penalty is needed.
+        ``solver="sgd"`` takes them as λ_Θ and λ_Θ' of the paper, and for 0 that of the weights.
+    constant : float, default=1.0
+        The value of the constant feature, where scaled features have a variance of 1. A larger
+        value makes the offsets of weights, splits and slopes cheaper beside their directions.
     jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise that is added to dense training rows, in units of
         each feature's own. A larger value makes a smoother model. "auto" is chosen together with
@@ -341,6 +369,10 @@ class LDKLRegressor(RegressorMixin, Model):
     polish : bool, default=False
         Whether to solve the weights exactly at the end. They are kept if they are better on
         held-out rows. Only the squared error has such a solver.
+    pruning : {"l1", "l2"} or None, default=None
+        Whether nodes go whose weights, and those of all nodes below, have a short norm. Held-out
+        rows say how many: the smallest trees whose loss is within half a standard error of the
+        lowest. What is left is an unbalanced tree. A linear root stays.
     n_init : int, default=1
         Training runs. The one that is best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
@@ -352,8 +384,8 @@ class LDKLRegressor(RegressorMixin, Model):
         paper. With False, ``depth="auto"`` searches nothing: the depth grows with the logarithm of
         the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
-        Fraction of the rows held out where something has to be chosen: by ``polish``, ``n_init`` or
-        ``early_stopping``, or between a tree and a linear model for many rows. Otherwise all rows
+        Fraction of the rows held out where something has to be chosen: by ``polish``,
+        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many rows. Otherwise all rows
         train.
     early_stopping : bool, default=False
         Whether to end the soft epochs, and then the hard ones, as soon as ``n_iter_no_change``
@@ -373,7 +405,7 @@ class LDKLRegressor(RegressorMixin, Model):
 
     Attributes
     ----------
-    predictor_ : TreePath, TreeLeaves, Mapped or Mean
+    predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Mean
         Splits, slopes, weights and intercept; all that prediction needs.
     history_ : list of Progress
         Step, objective and held-out R² of each epoch of the first tree. While splits are
@@ -431,6 +463,7 @@ class LDKLRegressor(RegressorMixin, Model):
         depth="auto",
         *,
         n_components="auto",
+        global_features="identity",
         node_gate="tanh",
         sigma=1.0,
         C="auto",
@@ -441,12 +474,14 @@ class LDKLRegressor(RegressorMixin, Model):
         batch_size="auto",
         learning_rate="auto",
         direction_penalty=0.0,
+        constant=1.0,
         jitter="auto",
         first_sharpness=2.0,
         last_sharpness=20.0,
         splits="top_down",
         hard_fraction=0.3,
         polish=False,
+        pruning=None,
         n_init=1,
         n_trees="auto",
         linear_root="auto",
@@ -461,6 +496,7 @@ class LDKLRegressor(RegressorMixin, Model):
     ):
         self.depth = depth
         self.n_components = n_components
+        self.global_features = global_features
         self.node_gate = node_gate
         self.sigma = sigma
         self.C = C
@@ -471,12 +507,14 @@ class LDKLRegressor(RegressorMixin, Model):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.direction_penalty = direction_penalty
+        self.constant = constant
         self.jitter = jitter
         self.first_sharpness = first_sharpness
         self.last_sharpness = last_sharpness
         self.splits = splits
         self.hard_fraction = hard_fraction
         self.polish = polish
+        self.pruning = pruning
         self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
@@ -489,7 +527,7 @@ class LDKLRegressor(RegressorMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
-    _learn, _learn_more = learn_trees, learn_trees_on
+    _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):

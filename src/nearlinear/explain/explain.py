@@ -10,7 +10,7 @@ from .conformal import explain_conformal
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
 from .linear import LinearParts, explain_locally_linear
 from .record import Explanation, InfluentialRows
-from .trees import explain_tree
+from .trees import explain_linked, explain_tree
 
 
 def explain(predictor, X, n_support=5, n_jobs=None):
@@ -53,6 +53,8 @@ def _mean(predictor, X, n_support, n_jobs):
 
 def _mapped(predictor, X, n_support, n_jobs):
     """A linear model of A x + a is one of x."""
+    if kind_of(predictor.map) in ("Quadratic", "OwnFeatures"):
+        return _lifted(predictor, X, n_support, n_jobs)
     if kind_of(predictor.map) != "Affine":
         return explain_gated_rows(predictor, X, n_support, n_jobs)
     parts = LinearParts(X, predictor.n_outputs, 0)
@@ -60,6 +62,17 @@ def _mapped(predictor, X, n_support, n_jobs):
     matrix = predictor.map.matrix.astype(np.float64)
     np.matmul(found.coefficients, matrix[:, :-1], out=parts.coefficients)
     intercepts = found.intercepts + found.coefficients @ matrix[:, -1]
+    return replace(found, intercepts=intercepts, coefficients=parts.coefficients, rows=parts.rows)
+
+
+def _lifted(predictor, X, n_support, n_jobs):
+    """A linear model of more columns than x has, as one of x for this row alone."""
+    parts, seen = LinearParts(X, predictor.n_outputs, 0), predictor.map
+    found = explain(predictor.predictor, seen(X), n_support, n_jobs)
+    slopes, rest = seen.linear_parts(parts.rows, found.coefficients)
+    np.divide(slopes, seen.scale, out=parts.coefficients)
+    center = seen.center.astype(np.float64)
+    intercepts = found.intercepts + rest - parts.coefficients @ center
     return replace(found, intercepts=intercepts, coefficients=parts.coefficients, rows=parts.rows)
 
 
@@ -93,6 +106,7 @@ RULES = {
     "LocallyLinear": explain_locally_linear,
     "TreePath": explain_tree,
     "TreeLeaves": explain_tree,
+    "LinkedTree": explain_linked,
     "ConformalLinear": explain_conformal,
     "KernelExpansion": explain_expansion,
     "GatedExpansion": explain_blend,

@@ -44,6 +44,28 @@ def explain_tree(predictor, X, n_support, n_jobs):
     return found.explanation("node")
 
 
+def explain_linked(predictor, X, n_support, n_jobs):
+    """Of a path that has ended, the nodes are −1 and the gates 0."""
+    found = LinearParts(X, predictor.n_outputs, predictor.depth + 1)
+    weights = np.ascontiguousarray(predictor.weights[:, :, :-1])
+    biases = np.ascontiguousarray(predictor.weights[:, :, -1:])
+
+    def work(start, stop):
+        rows, walked = slice(start, stop), predictor.walk(X[start:stop])
+        paths = np.ascontiguousarray(walked.paths.T)
+        gates = np.where(paths >= 0, predictor.gates(walked).T, 0.0)
+        found.active[rows], found.gates[rows] = paths, gates
+        if predictor.ends_alone:
+            paths, gates = paths.max(axis=1, keepdims=True), np.ones((len(paths), 1))
+        paths = np.maximum(paths, 0)
+        found.intercepts[rows] = predictor.intercept
+        blend_models(paths, gates, biases, found.intercepts[rows, :, None], is_first=False)
+        blend_models(paths, gates, weights, found.coefficients[rows])
+
+    run_blocks(work, X.shape[0], predictor.block_rows, n_jobs)
+    return found.explanation("node")
+
+
 def _features(predictor, found, n_rows):
     """c(x) of the nodes on the paths, shape (n_rows, depth + 1), from products of prediction."""
     if predictor.node_gate.name == "indicator":

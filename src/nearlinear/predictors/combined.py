@@ -56,6 +56,8 @@ class Mapped:
         own, linear = self.predictor.cost, self.n_features * self.n_outputs
         if isinstance(self.map, Affine):
             more, n_bytes = self.map.matrix[:, :-1].size, self.map.matrix.nbytes
+        elif hasattr(self.map, "cost"):
+            more, n_bytes = self.map.cost
         else:
             more, n_bytes = gate_cost(self.map.gate)
         work = own.multiply_adds + more
@@ -144,5 +146,5 @@ def tree_predictor(splits, slopes, weights, intercept, node_gate, projection=Non
 def tree_and_projection(predictor):
     """The tree of a predictor, and the projection before it or None."""
     if isinstance(predictor, Mapped):
-        return predictor.predictor, predictor.map.matrix
+        return predictor.predictor, getattr(predictor.map, "matrix", None)
     return predictor, None

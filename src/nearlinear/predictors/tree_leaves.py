@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from .._cached import cached_property
-from ..gates.trees.balanced import hard_paths, local_scores_along_paths, pad
+from ..gates.trees.balanced import hard_paths, local_scores_along_paths, pad, sums_along_paths
 from ..gates.trees.node_gates import IndicatorNode
 from ..gates.trees.walk import VECTOR_BYTES, WalkBlock
 from .tree_path import paths_of, rows_in_cache, tree_cost, walk_down, with_constant
@@ -29,9 +29,7 @@ class TreeLeaves:
     @classmethod
     def of_nodes(cls, splits, weights, intercept):
         """From the models of all nodes: those along a path are added up."""
-        sums = weights.copy()
-        for node in range(1, len(sums)):
-            sums[node] += sums[(node - 1) // 2]
+        sums = sums_along_paths(weights)
         return cls(splits, np.ascontiguousarray(sums[len(sums) // 2 :]), intercept)
 
     @property

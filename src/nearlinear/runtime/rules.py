@@ -15,8 +15,10 @@ from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES
 from .parts import Part
+from .tree_rules import check_node_gate, linked_tree
 
 _LARGEST_DEPTH = 30
+_TREES = ("TreePath", "TreeLeaves", "LinkedTree")
 _OUTPUTS = ("LocallyLinear", "GatedExpansion", "Mapped")  # what may stand side by side
 PROFILES = ("exponential", "gaussian", "linear", "square")
 
@@ -43,13 +45,7 @@ def _locally_linear(part, n_features):
 
 
 def _tree_path(part, n_features):
-    names = {"TanhNode": ("sigma",), "CompositionalNode": ()}
-    kind = getattr(part.node_gate, "kind", None)
-    require(kind in names, "TreePath", "its node gate is unknown")
-    fields = set(vars(part.node_gate))
-    require(fields == {"kind", *names[kind]}, "TreePath", "its node gate is odd")
-    if kind == "TanhNode":
-        number(part.node_gate.sigma, "sigma")
+    kind = check_node_gate(part.node_gate, "TreePath", ("TanhNode", "CompositionalNode"))
     n_nodes, n_outputs, _ = floats(part.weights, None, None, n_features + 1, name="weights")
     depth = (n_nodes + 1).bit_length() - 2
     complete = n_nodes >= 1 and n_nodes == 2 ** (depth + 1) - 1
@@ -80,7 +76,7 @@ def _tree_leaves(part, n_features):
 
 def _mapped(part, n_features):
     width = checked(part.map, "map", n_features)
-    only = ("KernelExpansion",) if part.map.kind == "WithGates" else ("TreePath", "TreeLeaves")
+    only = ("KernelExpansion",) if part.map.kind == "WithGates" else _TREES
     n_outputs = checked(part.predictor, "predictor", width, only=only)
     if part.map.kind == "WithGates":
         # these have one kernel for each gate
@@ -88,11 +84,19 @@ def _mapped(part, n_features):
         require(kinds == {"PairwiseNormalizedSum"}, "Mapped", "its kernels do not read gates")
     elif part.map.kind == "Affine":
         one_type(part.map.matrix, part.predictor.weights, name="Mapped")
+    else:
+        one_type(part.map.center, part.predictor.weights, name="Mapped")
     return n_outputs
 
 
 def _affine(part, n_features):
     return floats(part.matrix, None, n_features + 1, name="matrix")[0]
+
+
+def _quadratic(part, n_features):
+    floats(part.center, n_features, name="center")
+    number(part.scale, "scale", 1e-300)
+    return n_features * (n_features + 3) // 2
 
 
 def _with_gates(part, n_features):
@@ -102,7 +106,7 @@ def _with_gates(part, n_features):
 
 def _mean(part, n_features):
     require(isinstance(part.predictors, tuple) and part.predictors, "Mean", "it is of nothing")
-    only = ("TreePath", "TreeLeaves", "Mapped")
+    only = (*_TREES, "Mapped")
     found = {checked(one, "predictor", n_features, only=only) for one in part.predictors}
     require(len(found) == 1, "Mean", "its parts differ")
     trees = [getattr(one, "predictor", one) for one in part.predictors]
@@ -183,6 +187,9 @@ RULES = {
     "LocallyLinear": (("gate", "weights", "biases", "intercept"), _locally_linear),
     "TreePath": (("splits", "slopes", "weights", "intercept", "node_gate"), _tree_path),
     "TreeLeaves": (("splits", "weights", "intercept"), _tree_leaves),
+    "LinkedTree": (
+        ("children", "splits", "slopes", "weights", "intercept", "node_gate"), linked_tree
+    ),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
@@ -196,6 +203,7 @@ RULES = {
     "Stacked": (("outputs",), _stacked),
     "Affine": (("matrix",), _affine),
     "WithGates": (("gate", "n_features"), _with_gates),
+    "Quadratic": (("center", "scale"), _quadratic),
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

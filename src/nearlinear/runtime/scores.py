@@ -95,6 +95,31 @@ def _tree_leaves(part, X):
     return scores + np.einsum("icd,id->ic", part.weights[node - (len(part.weights) - 1)], Z)
 
 
+def _linked_tree(part, X):
+    """Level by level; a row that has ended adds nothing."""
+    Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
+    kind, n_inner = part.node_gate.kind, len(part.children)
+    own = part.slopes if kind == "TanhNode" else part.splits
+    seen = Z[:, Z.shape[1] - own.shape[1] :]
+    scores, above = np.tile(part.intercept, (len(X), 1)), np.ones(len(X), dtype=Z.dtype)
+    rows, node = np.arange(len(X)), np.zeros(len(X), dtype=np.intp)
+    while len(rows):
+        after = np.full(len(rows), -1, dtype=np.intp)
+        inner = node < n_inner
+        turn = np.einsum("id,id->i", part.splits[node[inner]], seen[rows[inner]])
+        after[inner] = part.children[node[inner], np.where(turn > 0, 0, 1)]
+        if kind == "IndicatorNode":
+            gate = (after < 0).astype(Z.dtype)
+        else:
+            reached = np.einsum("id,id->i", own[node], seen[rows])
+            is_composed = kind == "CompositionalNode"
+            gate = np.tanh(above[rows] * reached if is_composed else part.node_gate.sigma * reached)
+            above[rows] = gate
+        scores[rows] += gate[:, None] * np.einsum("icd,id->ic", part.weights[node], Z[rows])
+        rows, node = rows[after >= 0], after[after >= 0]
+    return scores
+
+
 def _path(part, Z, depth):
     """Nodes of the rows, level by level."""
     node = np.zeros(len(Z), dtype=np.intp)
@@ -173,6 +198,13 @@ def _affine(part, X):
     return X @ part.matrix[:, :-1].T + part.matrix[:, -1]
 
 
+def _quadratic(part, X):
+    """Products of scaled features in pairs, then these features."""
+    Z = (X - part.center) / part.center.dtype.type(part.scale)
+    first, second = np.triu_indices(Z.shape[1])
+    return np.concatenate([Z[:, first] * Z[:, second], Z], axis=1)
+
+
 def _with_gates(part, X):
     return np.hstack([X, values_of(part.gate, X).astype(X.dtype)])
 
@@ -189,6 +221,7 @@ RULES = {
     "LocallyLinear": _locally_linear,
     "TreePath": _tree_path,
     "TreeLeaves": _tree_leaves,
+    "LinkedTree": _linked_tree,
     "ConformalLinear": _conformal,
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,
@@ -197,6 +230,7 @@ RULES = {
     "Stacked": _stacked,
     "Affine": _affine,
     "WithGates": _with_gates,
+    "Quadratic": _quadratic,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

@@ -113,15 +113,38 @@ def _tree(predictor, n_features):
     return score
 
 
-def _mapped(predictor, n_features):
-    if kind_of(predictor.map) != "Affine":
-        return None
-    matrix, dtype = predictor.map.matrix, predictor.dtype
-    inner, project = pass_for(predictor.predictor, len(matrix)), row_passes.project
+def _linked_tree(predictor, n_features):
+    n_outputs, dtype, gate = predictor.n_outputs, predictor.dtype, predictor.node_gate
+    sigma = dtype.type(getattr(gate, "sigma", 1.0))
+    tables = (predictor.children, predictor.splits, predictor.directions, predictor.weights)
+    tables += (predictor.intercept, sigma, gate.name == "compositional", predictor.ends_alone)
+    run = row_passes.linked_row.dispatcher()
 
     def score(x, scratch):
-        seen = scratch.get("seen", len(matrix), dtype)
-        return inner(seen, scratch) if project(x, matrix, seen) else None
+        scores = scratch.get("scores", n_outputs, dtype)
+        return scores if run(x, *tables, scores) else None
+
+    return score
+
+
+def _mapped(predictor, n_features):
+    kind, seen_by = kind_of(predictor.map), predictor.map
+    if kind == "Affine":
+        tables, width, see = (seen_by.matrix,), len(seen_by.matrix), row_passes.project
+    elif kind == "Quadratic":
+        scale = predictor.dtype.type(seen_by.scale)
+        tables, width, see = (
+            (seen_by.center, scale),
+            seen_by.n_components,
+            row_passes.raise_to_pairs,
+        )
+    else:
+        return None
+    inner, dtype = pass_for(predictor.predictor, width), predictor.dtype
+
+    def score(x, scratch):
+        seen = scratch.get("seen", width, dtype)
+        return inner(seen, scratch) if see(x, *tables, seen) else None
 
     return score
 
@@ -205,6 +228,7 @@ RULES = {
     "LocallyLinear": _locally_linear,
     "TreePath": _tree,
     "TreeLeaves": _tree,
+    "LinkedTree": _linked_tree,
     "ConformalLinear": _conformal,
     "Mapped": _mapped,
     "Mean": _mean,

@@ -223,6 +223,52 @@ def path_row(x, splits, own, weights, intercept, sigma, composes, scores):
 
 
 @compiled_fast_sums
+def linked_row(x, children, splits, own, weights, intercept, sigma, composes, ends_alone, scores):
+    """A tree whose nodes name their children; splits and ``own`` see the last columns."""
+    if not _is_row(x, weights.shape[2] - 1):
+        return False
+    seen = x[weights.shape[2] - splits.shape[1] :]
+    node, factor = 0, sigma
+    for c in range(len(scores)):
+        scores[c] = intercept[c]
+    while True:
+        child = -1
+        if node < len(children):
+            child = children[node, 0 if _product(splits[node], seen) > 0 else 1]
+        if ends_alone:
+            if child < 0:
+                for c in range(len(scores)):
+                    scores[c] += _product(weights[node, c], x)
+        else:
+            feature = np.tanh(factor * _product(own[node], seen))
+            for c in range(len(scores)):
+                scores[c] += feature * _product(weights[node, c], x)
+            if composes:
+                factor = feature
+        if child < 0:
+            break
+        node = child
+    return True
+
+
+@compiled_fast_sums
+def raise_to_pairs(x, center, scale, out):
+    """Products of scaled features in pairs, then these features."""
+    n = len(center)
+    if not _is_row(x, n):
+        return False
+    first = len(out) - n
+    for i in range(n):
+        out[first + i] = (x[i] - center[i]) / scale
+    place = 0
+    for i in range(n):
+        for j in range(i, n):
+            out[place] = out[first + i] * out[first + j]
+            place += 1
+    return True
+
+
+@compiled_fast_sums
 def _faded(square, gamma, of_root, is_bounded):
     u = gamma * (np.sqrt(square) if of_root else square)
     if is_bounded:

@@ -1,11 +1,14 @@
 """Trees found in scaled coordinates, as predictors of the user's rows and back."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from nearlinear.estimators._base.rows import TrainingRows
+from nearlinear.estimators._base.task import Classification
 from nearlinear.estimators._base.tree_coordinates import TreeCoordinates
 from nearlinear.gates.trees.balanced import hard_paths
 from nearlinear.solvers.trees.model import RowScaling
@@ -21,8 +24,9 @@ def X(rng):
     return 4.0 * rng.standard_normal((30, 5)) + [7.0, 0.0, 0.0, -3.0, 100.0]
 
 
-def coordinates(X, scale=2.5, offset=-1.5):
-    return TreeCoordinates(RowScaling.of(X, np.ones(X.shape[0])), scale, offset)
+def coordinates(X, scale=2.5, offset=-1.5, constant=3.0):
+    scaling = RowScaling.of(X, np.ones(X.shape[0]))
+    return TreeCoordinates(replace(scaling, constant=constant), scale, offset)
 
 
 def models(kind):
@@ -78,3 +82,22 @@ def test_targets_are_moved_and_scaled(X):
 def test_targets_of_classes_stay(X):
     rows = SimpleNamespace(X=X, targets=np.array([[-1.0], [1.0]]))
     assert coordinates(X, 1.0, 0.0).targets(rows) is rows.targets
+
+
+@each_kind
+@pytest.mark.parametrize("features", ["quadratic", np.sin], ids=["quadratic", "function"])
+def test_a_tree_with_global_features_is_a_predictor_of_plain_rows_and_back(X, kind, features):
+    rows = TrainingRows(X, None, np.ones((30, 2)), np.ones(30), 30, Classification(np.arange(3)))
+    parameters = SimpleNamespace(global_features=features, solver="adam", constant=2.0)
+    found = TreeCoordinates.of(parameters, rows)
+    Z, n_seen = found.rows(X), found.n_seen
+    assert n_seen == 6
+    assert Z.shape[1] == 6 + (15 if features == "quadratic" else 5)
+    np.testing.assert_allclose(Z[:, :-6].std(axis=0), 1.0)
+    wide = make_tree(kind, 2, 2, n_features=Z.shape[1] - 1)
+    model = replace(wide, splits=wide.splits[:, -6:], slopes=wide.slopes[:, -6:])
+    scores = path_scores(model, Z, hard_paths(Z, model.splits, 2))
+    predictor = found.predictor(model)
+    np.testing.assert_allclose(predictor(X), scores, atol=1e-9)
+    again = found.predictor(found.model(predictor, np.float64))
+    np.testing.assert_allclose(again(X), scores, atol=1e-9)

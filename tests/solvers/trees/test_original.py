@@ -14,16 +14,16 @@ from reference.tree_problem import SIGMA, make_feature, make_rows, make_tree
 each_kind = pytest.mark.parametrize("kind", ["tanh", "compositional", "indicator"])
 
 
-def train(rows, start, *, watch=None, n_epochs=3, learning_rate=10.0, **settings):
+def train(rows, start, *, watch=None, n_epochs=3, rates=(10.0, 10.0, 10.0), **settings):
     watch = watch or Watch()
     train_original(
-        *rows, start, watch, loss=LOSSES["hinge"], n_epochs=n_epochs, learning_rate=learning_rate,
+        *rows, start, watch, loss=LOSSES["hinge"], n_epochs=n_epochs, learning_rates=rates,
         rng=np.random.default_rng(3), **settings,
     )  # fmt: skip
     return watch
 
 
-def steps_by_the_book(rows, start, n_epochs):
+def steps_by_the_book(rows, start, n_epochs, rates):
     """θ ← (t − 1)/t θ − r/√t g: exact gradients, of splits and slopes without s and σ.
 
     The runs here are shorter than the hundred steps after which the sharpness is set anew.
@@ -42,18 +42,19 @@ def steps_by_the_book(rows, start, n_epochs):
                 model, batch, targets_of, share, sharpness, LOSSES["hinge"]
             )
             sigma = SIGMA if start.node_gate.name == "tanh" else 1.0
-            decay, rate = (step - 1) / step, 10.0 / np.sqrt(step)
-            splits = decay * splits - rate * gradient.splits / sharpness
-            slopes = decay * slopes - rate * gradient.slopes / sigma
-            weights = decay * weights - rate * gradient.weights
+            decay, (of_splits, of_slopes, of_weights) = (step - 1) / step, rates / np.sqrt(step)
+            splits = decay * splits - of_splits * gradient.splits / sharpness
+            slopes = decay * slopes - of_slopes * gradient.slopes / sigma
+            weights = decay * weights - of_weights * gradient.weights
     return splits, slopes, weights
 
 
 @each_kind
 def test_steps_are_those_of_the_published_schedule(kind):
     rows, start = make_rows(n_rows=30), make_tree(kind)  # batches of √30 rows
-    model = train(rows, start).best
-    expected = steps_by_the_book(rows, start, 3)
+    rates = np.array([3.0, 7.0, 10.0])  # 1/λ of splits, slopes and weights
+    model = train(rows, start, rates=rates).best
+    expected = steps_by_the_book(rows, start, 3, rates)
     for found, wanted in zip((model.splits, model.slopes, model.weights), expected):
         np.testing.assert_allclose(found, wanted, atol=1e-10)
 
@@ -72,7 +73,7 @@ def test_sharpness_doubles_ten_times_from_a_tenth_of_its_unit(monkeypatch):
 
 def test_a_run_that_goes_on_does_not_forget_its_start():
     rows, start = make_rows(n_rows=16), make_tree("tanh")
-    model = train(rows, start, n_epochs=5, is_new=False, learning_rate=1e-12).best
+    model = train(rows, start, n_epochs=5, is_new=False, rates=[1e-12] * 3).best
     # twenty steps after twenty others: Π (1 − 1/t) for t = 21 … 40 is a half
     np.testing.assert_allclose(model.weights, 0.5 * start.weights, atol=1e-9)
 

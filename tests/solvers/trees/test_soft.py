@@ -79,6 +79,38 @@ def test_gradients_are_the_derivatives_of_the_loss(kind, loss, n_outputs):
         )
 
 
+def narrowed(model, n_hidden):
+    """The tree whose splits and slopes do not see the first columns; and the same, with zeros."""
+    names = ("splits", "slopes")
+
+    def padded(tree):
+        wide = {name: np.pad(getattr(tree, name), [(0, 0), (n_hidden, 0)]) for name in names}
+        return replace(tree, **wide)
+
+    return replace(model, **{name: getattr(model, name)[:, n_hidden:] for name in names}), padded
+
+
+@pytest.mark.passes
+@each_kind
+def test_splits_that_see_the_last_columns_alone_have_the_slopes_of_their_loss(kind):
+    model, padded = narrowed(make_tree(kind, 2, 2), 2)
+    rows, loss, step = make_rows(2), ALL_LOSSES["log_loss"], 1e-6
+    np.testing.assert_allclose(
+        soft_scores(model, rows[0]), soft_scores(padded(model), rows[0]), atol=1e-12
+    )
+    _, found = gradients(model, rows, loss)
+    for name, gradient in zip(NAMES, found):
+        assert gradient.shape == getattr(model, name).shape
+        for entry in list(np.ndindex(*gradient.shape))[::3]:
+            ends = []
+            for sign in (1, -1):
+                array = getattr(model, name).copy()
+                array[entry] += sign * step
+                moved = padded(replace(model, **{name: array}))
+                ends.append(loss_by_definition(moved, kind, rows, loss))
+            assert gradient[entry] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-7)
+
+
 @pytest.mark.passes
 @each_kind
 @each_loss

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
@@ -65,6 +66,22 @@ def test_margin_losses_reach_the_optimum_of_a_linear_svm(data, kind, depth, loss
     expected = 0.5 * np.sum(svm.coef_**2) + C * weight @ LOSSES[loss].value(scores, targets)
     found = objective(polish(model, *data, LOSSES[loss]), *data, LOSSES[loss])
     assert found == pytest.approx(expected, rel=1e-3)  # the relative gap at which polishing ends
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+def test_another_constant_feature_is_penalized_as_it_stands_in_the_rows(data, loss):
+    Z, targets, weight = data
+    Z[:, -1] = 4.0
+    model, loss = make_tree("tanh"), LOSSES[loss]
+    best = objective(polish(model, *data, loss), *data, loss)
+    wide = gated_rows(model, "tanh", Z)
+
+    def value(weights):
+        scores = (wide @ weights)[:, None]
+        return 0.5 * weights @ weights + C * weight @ loss.value(scores, targets)
+
+    found = minimize(value, np.zeros(wide.shape[1]), method="BFGS").fun
+    assert best == pytest.approx(found, rel=2e-3)  # stopped at a gap of 1e-3
 
 
 @each_depth

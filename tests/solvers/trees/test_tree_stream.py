@@ -20,7 +20,7 @@ def feed(stream, rows, n_times=1, **settings):
     settings = {
         "loss": LOSSES["log_loss"],
         "ridge": 1e-3,
-        "direction_ridge": 0.0,
+        "direction_ridges": (0.0, 0.0),
         "batch_size": 10,
         "jitter": 0.0,
         "n_jobs": None,
@@ -72,7 +72,7 @@ def test_the_number_of_steps_is_counted_over_portions():
     for seed in range(6):
         pieces.train(
             Z[:10], targets[:10], weight[:10], loss=LOSSES["log_loss"], ridge=1e-3,
-            direction_ridge=0.0, batch_size=10, jitter=0.0, rng=np.random.default_rng(seed),
+            direction_ridges=(0.0, 0.0), batch_size=10, jitter=0.0, rng=np.random.default_rng(seed),
             n_jobs=None,
         )  # fmt: skip
         pieces = pickle.loads(pickle.dumps(pieces))  # as between two sessions

@@ -83,6 +83,15 @@ def choose_setting(rows, settings, losses, rng):
     return chosen, tried
 
 
+def simplest(losses, weight):
+    """The first of {setting: losses of held-out rows} that is about as good as the best."""
+    best = min(losses, key=lambda one: np.average(losses[one], weights=weight))
+    return next(
+        one for one in losses
+        if _standard_errors(losses[one] - losses[best], weight) <= _TOLERANCE
+    )  # fmt: skip
+
+
 def _parts(rows, rng):
     """Disjoint parts with each class in its proportion, whose complements have every class."""
     n_rows = rows.X.shape[0]

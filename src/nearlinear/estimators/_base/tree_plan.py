@@ -22,6 +22,7 @@ from .checks import (
     shared,
 )
 from .task import Classification, Regression
+from .tree_coordinates import count_global_columns
 
 _WIDE = 100  # features from which a projection pays
 _USUAL_COMPONENTS = 32
@@ -43,7 +44,10 @@ TREE_CONSTRAINTS = {
     "solver": [one_of("adam", "sgd")],
     "batch_size": [at_least(1), one_of("auto")],
     "learning_rate": [positive(), one_of("auto")],
-    "direction_penalty": [at_least(0, Real)],
+    "direction_penalty": [at_least(0, Real), tuple, list],
+    "constant": [positive()],
+    "global_features": [one_of("identity", "quadratic"), callable],
+    "pruning": [one_of("l1", "l2"), None],
     "jitter": [at_least(0, Real), one_of("auto")],
     "first_sharpness": [positive()],
     "last_sharpness": [positive()],
@@ -116,6 +120,8 @@ class TreePlan:
     usual: TreeSetting  # for a depth that is given, and for streams, in which nothing is held out
     defaults: TreeDefaults
     is_searched: bool  # whether held-out rows say how much the trees may learn
+    direction_penalties: tuple  # of splits and of slopes
+    n_global: int  # columns that the weights see beside the features
 
     def depth(self, setting):
         if setting.depth is None:
@@ -152,7 +158,29 @@ def tree_plan(model, rows):
         usual=replace(usual, **given(model, "C", "jitter")),
         defaults=defaults,
         is_searched=is_searched,
+        direction_penalties=_direction_penalties(model.direction_penalty),
+        n_global=count_global_columns(model.global_features, rows.X),
     )
+
+
+def original_rates(model, plan):
+    """Steps of splits, slopes and weights in the original schedule: 1/λ of each."""
+    weights = plan.learning_rate
+    return *(1.0 / one if one else weights for one in plan.direction_penalties), weights
+
+
+def _direction_penalties(given):
+    """Of splits and of slopes; one number stands for both."""
+    pair = (given, given) if isinstance(given, Real) else tuple(given)
+    good = len(pair) == 2 and all(
+        isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < np.inf for one in pair
+    )
+    if not good:
+        raise ValueError(
+            f"direction_penalty={given!r} must be a number of 0 or more, or two of them: of the "
+            "splits and of the slopes."
+        )
+    return tuple(float(one) for one in pair)
 
 
 def _or_usual(value, usual):
@@ -189,11 +217,17 @@ def _annealing(model):
 
 def _rank(model, X):
     """Columns after the projection, or None for none."""
+    is_plain = isinstance(model.global_features, str) and model.global_features == "identity"
     if model.n_components == "auto":
-        is_wide = X.shape[1] >= _WIDE and isinstance(X, np.ndarray)
+        is_wide = X.shape[1] >= _WIDE and isinstance(X, np.ndarray) and is_plain
         return _USUAL_COMPONENTS if is_wide and model.solver == "adam" else None
     if model.n_components is None:
         return None
+    if not is_plain:
+        raise ValueError(
+            "global_features stand beside all features, and n_components projects these: set "
+            "n_components=None, or put a PCA before the model."
+        )
     if model.solver != "adam":
         raise ValueError("n_components needs solver='adam'; the original has no projection.")
     return min(model.n_components, X.shape[1])
@@ -217,6 +251,7 @@ def check_size(model, rows, plan):
             "rows; lower depth."
         )
     n_rows, n_features = rows.X.shape
+    n_features += plan.n_global
     n_outputs, itemsize = rows.targets.shape[1], rows.X.dtype.itemsize
     width = 1 + (n_features if plan.n_components is None else plan.n_components)
     n_nodes = count_nodes(plan.depth(setting))
@@ -225,5 +260,7 @@ def check_size(model, rows, plan):
     is_dense = isinstance(rows.X, np.ndarray)
     data = n_rows * (n_features + 1) * itemsize if is_dense else 2 * rows.X.data.nbytes
     # a search holds some rows out, which copies them all
+    if plan.n_global:
+        data += n_rows * plan.n_global * (itemsize + 16)  # their spreads are taken in double
     need = (12 * numbers + chunks) * itemsize + (3 if plan.is_searched else 2) * data
     require_memory(need + row_copies(rows.X), model.max_memory, "lower depth or batch_size")

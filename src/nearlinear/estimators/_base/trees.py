@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from ...predictors.combined import Mean, tree_and_projection
 from ...solvers.anchors.linear_root import solve_linear
 from ...solvers.trees.adam import TreeStream, train_tree
-from ...solvers.trees.model import project_rows, with_linear_root
+from ...solvers.trees.model import constant_of, project_rows, with_linear_root
 from ...solvers.trees.original import start_original, train_original
 from ...solvers.trees.paths import (
     COMPARED_ROWS,
@@ -16,6 +16,7 @@ from ...solvers.trees.paths import (
     can_polish,
     hard_scores,
     polish_weights,
+    without_constant,
 )
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
@@ -23,8 +24,9 @@ from .capacity import are_many, choose_setting, given, judge, tell_verdicts
 from .model import Learned, stream_rng
 from .outputs import Teller, keeping
 from .task import Regression
-from .tree_coordinates import TreeCoordinates
-from .tree_plan import TreeSetting, check_size, tree_plan, tree_settings
+from .tree_coordinates import TreeCoordinates, is_balanced
+from .tree_pruning import pruned_nodes
+from .tree_plan import TreeSetting, check_size, original_rates, tree_plan, tree_settings
 
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
@@ -42,6 +44,11 @@ class TreeState:
     seed: int | None = None
 
 
+def sees_plain_rows(model):
+    """Whether weights see the features alone: further columns would fill sparse rows."""
+    return isinstance(model.global_features, str) and model.global_features == "identity"
+
+
 def learn_trees(model, rows):
     """A tree, or the mean of several; or a linear model where held-out rows ask for no more."""
     plan, tell = tree_plan(model, rows), Teller(model)
@@ -51,7 +58,7 @@ def learn_trees(model, rows):
     train, held_out = rows, None
     is_checked = plan.is_searched and are_many(rows)
     chooses = model.early_stopping or model.polish or model.n_init > 1
-    if chooses or is_checked:
+    if chooses or is_checked or model.pruning is not None:
         train, held_out = rows.split(model.validation_fraction, rng)
     judges = held_out if chooses else None
     coordinates, starts = _starts(model, train, plan, setting)
@@ -74,7 +81,12 @@ def learn_trees(model, rows):
         if tried[0].loss <= tried[1].loss:
             setting, coordinates = tried[0].setting, TreeCoordinates.of(model, rows)
             best = [_run(model, rows, coordinates, setting, _generator(rng), Watch())]
-    trees = tuple(coordinates.predictor(watch.best) for watch in best)
+    trees = [watch.best for watch in best]
+    kept = [None] * len(trees)
+    if model.pruning is not None and held_out is not None and setting.depth is not None:
+        Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
+        kept = pruned_nodes(model.pruning, trees, Z, targets, held_out.weight, plan.loss)
+    trees = tuple(map(coordinates.predictor, trees, kept))
     history = best[0].history
     attributes = {
         "history_": history,
@@ -142,7 +154,8 @@ def _starts(model, rows, plan, setting):
         rank = None if projection is None else len(projection)
         found = (trees[0].n_features, first.n_outputs), first.depth, rank, first.node_gate
         wanted = sizes, plan.depth(setting), plan.n_components, plan.node_gate
-        if (found, len(trees)) == (wanted, n_trees):
+        sound = all(is_balanced(tree) for tree in trees) and coordinates.are_of(model)
+        if sound and (found, len(trees)) == (wanted, n_trees):
             return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
     return TreeCoordinates.of(model, rows), [None] * n_trees
 
@@ -174,7 +187,8 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
     loss, annealing = plan.loss, plan.annealing
     is_new = start is None or setting.depth is None
     if is_new:
-        start = _start(model, plan, setting, Z, targets, train.weight, rng)
+        n_seen = coordinates.n_seen
+        start = _start(model, plan, setting, Z, targets, train.weight, rng, n_seen)
     else:
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
@@ -183,15 +197,17 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
         watch(Progress(1, float(np.average(losses, weights=train.weight)), state=start))
         return watch
     common = dict(
-        loss=loss, n_epochs=plan.n_epochs, rng=rng, n_jobs=model.n_jobs,
-        learning_rate=plan.learning_rate, compare=compare,
+        loss=loss, n_epochs=plan.n_epochs, rng=rng, n_jobs=model.n_jobs, compare=compare,
     )  # fmt: skip
     if model.solver == "sgd":
-        train_original(Z, targets, train.weight, start, watch, is_new=is_new, **common)
+        train_original(
+            Z, targets, train.weight, start, watch, is_new=is_new,
+            learning_rates=original_rates(model, plan), **common,
+        )  # fmt: skip
     else:
         train_tree(
-            Z, targets, train.weight, start, watch, C=setting.C,
-            direction_ridge=model.direction_penalty, annealing=annealing,
+            Z, targets, train.weight, start, watch, C=setting.C, annealing=annealing,
+            direction_ridges=plan.direction_penalties, learning_rate=plan.learning_rate,
             batch_size=plan.batch_size, jitter=setting.jitter, **common,
         )  # fmt: skip
     if model.polish and watch.score is not None and can_polish(loss):
@@ -205,18 +221,20 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
     return watch
 
 
-def _start(model, plan, setting, Z, targets, weight, rng):
+def _start(model, plan, setting, Z, targets, weight, rng, n_seen):
     depth, n_components, n_outputs = plan.depth(setting), plan.n_components, targets.shape[1]
     if model.solver == "sgd":
-        return start_original(Z, depth, n_outputs, plan.node_gate, rng)
+        return start_original(Z, depth, n_outputs, plan.node_gate, rng, seen=n_seen)
     some = slice(None)
     if Z.shape[0] > _ROOT_ROWS and setting.depth is not None:
         some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
 
     def linear_model(Z):
-        plain = Z[some][:, :-1]
-        plain = np.ascontiguousarray(plain) if isinstance(plain, np.ndarray) else plain.tocsr()
-        return solve_linear(plain, targets[some], weight[some], loss=plan.loss, C=setting.root_C)
+        plain, constant = without_constant(Z[some])
+        found = solve_linear(
+            plain, targets[some], weight[some], loss=plan.loss, C=setting.root_C * constant**2
+        )
+        return found / found.dtype.type(constant)
 
     projection = None
     if n_components is not None:
@@ -227,9 +245,9 @@ def _start(model, plan, setting, Z, targets, weight, rng):
         projection = start_projection(Z, n_components, rng, first)
         Z = project_rows(Z, projection)
     from_data = model.splits == "top_down"
-    start = start_tree(Z, depth, n_outputs, plan.node_gate, rng, from_data=from_data)
+    start = start_tree(Z, depth, n_outputs, plan.node_gate, rng, from_data=from_data, seen=n_seen)
     if setting.root_C is not None:
-        start = with_linear_root(start, linear_model(Z))
+        start = with_linear_root(start, linear_model(Z), constant_of(Z))
     return replace(start, projection=projection)
 
 
@@ -245,7 +263,7 @@ def learn_trees_on(model, rows):
         state.stream.train(
             coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
             loss=plan.loss, ridge=1.0 / (plan.usual.C * weight_seen),
-            direction_ridge=model.direction_penalty, jitter=plan.usual.jitter,
+            direction_ridges=plan.direction_penalties, jitter=plan.usual.jitter,
             batch_size=plan.batch_size, n_jobs=model.n_jobs, rng=_generator(rng),
         )  # fmt: skip
     predictor = coordinates.predictor(state.stream.model())
@@ -271,13 +289,16 @@ def _begin_stream(model, rows, plan, state, rng):
         raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
     annealing = plan.annealing
     if previous is not None:
+        if not is_balanced(previous):
+            raise ValueError("partial_fit cannot go on from a pruned tree: fit with pruning=None.")
         start = state.coordinates.model(previous, rows.X.dtype)
         annealing = replace(annealing, first=annealing.last)
     else:
         check_size(model, rows, plan)
         state = TreeState(TreeCoordinates.of(model, rows), {})
         Z, targets = state.coordinates.rows(rows.X), state.coordinates.targets(rows)
-        start = _start(model, plan, plan.usual, Z, targets, rows.weight, _generator(rng))
+        n_seen = state.coordinates.n_seen
+        start = _start(model, plan, plan.usual, Z, targets, rows.weight, _generator(rng), n_seen)
     return replace(state, stream=TreeStream(start, plan.learning_rate, annealing))
 
 

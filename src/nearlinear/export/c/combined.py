@@ -35,6 +35,25 @@ static void $(const $_tables *m, const float *x, float *seen)
         seen[c] = m->offsets[c] + @_dot(&m->matrix, c, x);
 }
 """
+_QUADRATIC = """
+typedef struct {
+    const float *center;
+    float scale;
+    size_t n_features;
+} $_tables;
+
+/* Products of scaled features in pairs, then these features. */
+static void $(const $_tables *m, const float *x, float *seen)
+{
+    const size_t n = m->n_features;
+    float *z = seen + n * (n + 1) / 2;
+    for (size_t i = 0; i < n; i++)
+        z[i] = (x[i] - m->center[i]) / m->scale;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            *seen++ = z[i] * z[j];
+}
+"""
 _MANY = """
 typedef struct {
 <FIELDS>} $_tables;
@@ -63,6 +82,16 @@ def lower_affine(part, program):
     tables = {**affine_tables(program, "matrix", "offsets", part.matrix), "n": len(part.matrix)}
     work = part.matrix[:, :-1].size
     return Part(program.define("affine", _AFFINE), tables, len(part.matrix), work)
+
+
+def lower_quadratic(part, program):
+    tables = {
+        "center": program.vector("center", part.center),
+        "scale": float(part.scale),
+        "n_features": part.n_features,
+    }
+    n_columns = part.n_components
+    return Part(program.define("quadratic", _QUADRATIC), tables, n_columns, n_columns)
 
 
 def lower_with_gates(part, program):

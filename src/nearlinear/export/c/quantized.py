@@ -128,6 +128,7 @@ RULES = {
     **dict.fromkeys(("SoftAssignment", "InverseDistance", "ReconstructionCodes"), _round_anchors),
     "TreePath": _rounded_affine("splits", "slopes", "weights"),
     "TreeLeaves": _rounded_affine("splits", "weights"),
+    "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,
     "KernelExpansion": _round_support,

@@ -181,6 +181,7 @@ _FOLDED = {
     "LocallyLinear": _fold_local,
     "TreePath": _fold_affine("splits", "slopes", "weights"),
     "TreeLeaves": _fold_affine("splits", "weights"),
+    "LinkedTree": _fold_affine("splits", "slopes", "weights"),
     "Affine": _fold_affine("matrix"),
     "Mapped": _fold_mapped,
     "Mean": _fold_all("predictors"),

@@ -9,7 +9,14 @@ from ..._version import __version__
 from ..model import count_columns
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare
-from .combined import lower_affine, lower_mapped, lower_mean, lower_stacked, lower_with_gates
+from .combined import (
+    lower_affine,
+    lower_mapped,
+    lower_mean,
+    lower_quadratic,
+    lower_stacked,
+    lower_with_gates,
+)
 from .conformal import lower_conformal
 from .expansions import lower_expansion
 from .files import (
@@ -26,6 +33,7 @@ from .gated import lower_gated_expansion
 from .gates import GATES
 from .kernels import KERNELS
 from .linear import SPARSE_GATES, lower_locally_linear
+from .linked_trees import lower_linked
 from .literals import CSourceError
 from .outcome import CALIBRATIONS
 from .preparation import in_single
@@ -71,6 +79,7 @@ RULES = {
     "LocallyLinear": lower_locally_linear,
     "TreePath": lower_tree,
     "TreeLeaves": lower_tree,
+    "LinkedTree": lower_linked,
     "ConformalLinear": lower_conformal,
     "KernelExpansion": lower_expansion,
     "GatedExpansion": lower_gated_expansion,
@@ -79,6 +88,7 @@ RULES = {
     "Stacked": lower_stacked,
     "Affine": lower_affine,
     "WithGates": lower_with_gates,
+    "Quadratic": lower_quadratic,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

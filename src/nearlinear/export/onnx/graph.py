@@ -19,7 +19,7 @@ from .linear import SPARSE_GATES, locally_linear
 from .outcome import CALIBRATIONS, places, probabilities
 from .preparation import prepared
 from .proto import model_proto, require_onnx, write
-from .trees import tree_path
+from .trees import linked_tree, tree_path
 
 
 def _mapped(graph, part, X):
@@ -28,6 +28,13 @@ def _mapped(graph, part, X):
 
 def _affine(graph, part, X):
     return graph.op("Add", graph.op("MatMul", X, part.matrix[:, :-1].T), part.matrix[:, -1])
+
+
+def _quadratic(graph, part, X):
+    rows = graph.op("Div", graph.op("Sub", X, part.center), float(part.scale))
+    first, second = np.triu_indices(len(part.center))
+    pairs = [graph.op("Gather", rows, which, axis=1) for which in (first, second)]
+    return graph.op("Concat", graph.op("Mul", *pairs), rows, axis=1)
 
 
 def _with_gates(graph, part, X):
@@ -49,6 +56,7 @@ RULES = {
     "LocallyLinear": locally_linear,
     "TreePath": tree_path,
     "TreeLeaves": tree_path,
+    "LinkedTree": linked_tree,
     "ConformalLinear": conformal_linear,
     "KernelExpansion": expansion,
     "GatedExpansion": gated_expansion,
@@ -57,6 +65,7 @@ RULES = {
     "Stacked": _stacked,
     "Affine": _affine,
     "WithGates": _with_gates,
+    "Quadratic": _quadratic,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

@@ -68,3 +68,43 @@ def _next_place(graph, found, place):
     is_second = graph.op("LessOrEqual", graph.columns(found, 0), 0.0)
     step = graph.cast(is_second, np.int64)
     return step if place is None else graph.op("Add", graph.op("Mul", place, 2), step)
+
+
+def linked_tree(graph, part, X):
+    """The same for a tree whose nodes name their children: one table for all levels.
+
+    A row whose path has ended meets a last node of zeros; with the indicator gate, it stays.
+    """
+    rows = graph.op("Pad", X, np.array([0, 0, 0, 1]), 1.0)
+    table, ways = _linked_tables(part)
+    is_leafy = part.node_gate.name == "indicator"
+    place, feature, terms = None, None, []
+    for level in range(part.depth + 1):
+        found = None if is_leafy and level == part.depth else _products(graph, table, place, rows)
+        if not is_leafy:
+            feature, answers = _feature_and_answers(graph, part, found, table.shape[1], feature)
+            terms.append(graph.op("Mul", feature, answers))
+        if level < part.depth:
+            place = graph.op("Gather", ways, _next_place(graph, found, place), axis=0)
+    if is_leafy:
+        terms.append(_products(graph, part.weights, place, rows))
+    return graph.total(*terms, part.intercept)
+
+
+def _linked_tables(part):
+    """Directions of all nodes, and where each side of a node leads."""
+    n_nodes, n_outputs, width = part.weights.shape
+    is_leafy = part.node_gate.name == "indicator"
+    # split, own direction and weights; a composed feature is that of the split
+    n_own = 0 if is_leafy else 1 + n_outputs
+    n_splits = 0 if part.node_gate.name == "compositional" else 1
+    table = np.zeros((n_nodes + 1, n_splits + n_own, width), dtype=part.weights.dtype)
+    table[: len(part.splits), 0, width - part.splits.shape[1] :] = part.splits
+    if not is_leafy:
+        table[:n_nodes, n_splits + 1 :] = part.weights
+        if len(part.slopes):
+            table[:n_nodes, n_splits, width - part.slopes.shape[1] :] = part.slopes
+    ways = np.full((n_nodes + 1, 2), -1, dtype=np.int64)
+    ways[: len(part.children)] = part.children
+    ends = np.arange(n_nodes + 1)[:, None] if is_leafy else n_nodes
+    return table, np.where(ways < 0, ends, ways).ravel()

@@ -42,8 +42,14 @@ def _memberships(turns, shares):
             right[i] = above[i] - left[i]
 
 
+def columns_seen(Z, width):
+    """The last ``width`` columns of rows: splits and slopes may see fewer than weights do."""
+    return Z if Z.shape[1] == width else np.ascontiguousarray(Z[:, Z.shape[1] - width :])
+
+
 def hard_paths(Z, splits, depth):
     """Nodes that each row passes, root first, shape (n_rows, depth + 1); dense rows or CSR."""
+    Z = columns_seen(Z, splits.shape[1])
     paths = np.zeros((Z.shape[0], depth + 1), dtype=np.int32)
     if isinstance(Z, np.ndarray):
         _dense_paths(Z, splits, paths)
@@ -80,6 +86,7 @@ def local_scores_along_paths(directions, Z, paths):
 
     ``directions`` has shape (n_nodes, n_directions, width).
     """
+    Z = columns_seen(Z, directions.shape[2])
     out = np.empty((*paths.shape, directions.shape[1]), dtype=directions.dtype)
     if isinstance(Z, np.ndarray):
         _dense_answers(directions, Z, paths, out)
@@ -113,6 +120,14 @@ def _sparse_answers(directions, indptr, columns, data, paths, out):
                 for t in range(indptr[i], indptr[i + 1]):
                     total += directions[node, c, columns[t]] * data[t]
                 out[i, level, c] = total
+
+
+def sums_along_paths(weights):
+    """For each node the sum of its own weights and those of its ancestors."""
+    sums = weights.copy()
+    for node in range(1, len(sums)):
+        sums[node] += sums[(node - 1) // 2]
+    return sums
 
 
 class PathProducts:

@@ -1,6 +1,6 @@
 """Splits, slopes and weights of a tree learned together by mini-batch Adam.
 
-Minimizes λ/2 ‖W − W̄‖² + μ/2 (‖Θ‖² + ‖Θ'‖²) + mean_i loss(y_i, f(z_i)), where W̄ is zero but for a
+Minimizes λ/2 ‖W − W̄‖² + μ/2 ‖Θ‖² + μ'/2 ‖Θ'‖² + mean_i loss(y_i, f(z_i)), where W̄ is zero but for a
 linear root, which stays near the linear model that it starts from. The turns of the splits are
 soft and sharpen from epoch to epoch; in the last part the splits stay where they are and rows
 follow their hard path, which is what will be predicted.
@@ -26,9 +26,12 @@ _REVIVALS = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 class TreeInTraining:
-    """The parameters of a tree with their steps and averages."""
+    """The parameters of a tree with their steps and averages.
 
-    def __init__(self, start, learning_rate, ridge, direction_ridge):
+    ``ridge`` is the penalty of the weights, ``direction_ridges`` are those of splits and slopes.
+    """
+
+    def __init__(self, start, learning_rate, ridge, direction_ridges):
         slopes, self._center = start.center
         self._splits = Parameter(start.splits)
         self._slopes = Parameter(start.slopes, slopes)
@@ -40,19 +43,19 @@ class TreeInTraining:
         if self._projection is not None:
             spread = np.sqrt(np.mean(start.projection.astype(np.float64) ** 2))
             self._projection_size = _PROJECTION_RATE * learning_rate * spread
-        self._ridge, self._direction_ridge = ridge, direction_ridge
         self._count = 0
+        self.set_penalties(ridge, direction_ridges)
 
-    def set_penalties(self, ridge, direction_ridge):
-        self._ridge, self._direction_ridge = ridge, direction_ridge
+    def set_penalties(self, ridge, direction_ridges):
+        self._ridge, (self._split_ridge, self._slope_ridge) = ridge, direction_ridges
 
     def step(self, gradients, factor, *, move_splits):
         self._count += 1
         size = factor * self._size
         if move_splits and gradients.splits.size:
-            self._splits.step(gradients.splits, size, self._direction_ridge, self._count)
+            self._splits.step(gradients.splits, size, self._split_ridge, self._count)
         if gradients.slopes.size:
-            self._slopes.step(gradients.slopes, size, self._direction_ridge, self._count)
+            self._slopes.step(gradients.slopes, size, self._slope_ridge, self._count)
         self._weights.step(gradients.weights, size, self._ridge, self._count)
         if gradients.projection is not None:
             size = factor * self._projection_size
@@ -101,7 +104,7 @@ def train_tree(
     *,
     loss,
     C,
-    direction_ridge,
+    direction_ridges,
     annealing,
     n_epochs,
     batch_size,
@@ -118,7 +121,7 @@ def train_tree(
     """
     row_weight = sample_weight / sample_weight.mean()
     ridge = 1.0 / (C * sample_weight.sum())
-    tree = TreeInTraining(start, learning_rate, ridge, direction_ridge)
+    tree = TreeInTraining(start, learning_rate, ridge, direction_ridges)
     noise = RowNoise(Z, jitter, rng, start.rows)
     soft = SoftPhase(SoftPass(start, batch_size), noise, loss, annealing, compare, n_jobs)
     n_soft = n_epochs - round(annealing.hard_fraction * n_epochs) if start.depth else 0
@@ -242,15 +245,15 @@ class TreeStream:
     """
 
     def __init__(self, start, learning_rate, annealing):
-        self._tree = TreeInTraining(start, learning_rate, 0.0, 0.0)
+        self._tree = TreeInTraining(start, learning_rate, 0.0, (0.0, 0.0))
         self._annealing = annealing
         self._count = 0
 
     def train(
-        self, Z, targets, weight, *, loss, ridge, direction_ridge, batch_size, jitter, rng, n_jobs
+        self, Z, targets, weight, *, loss, ridge, direction_ridges, batch_size, jitter, rng, n_jobs
     ):
         tree = self._tree
-        tree.set_penalties(ridge, direction_ridge)
+        tree.set_penalties(ridge, direction_ridges)
         batches = Batches(Z, targets, weight / weight.mean(), batch_size, rng)
         noise = RowNoise(tree.now().rows(Z), jitter, rng)
         soft = SoftPass(tree.now(), batches.largest)

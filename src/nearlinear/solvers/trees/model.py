@@ -59,13 +59,18 @@ class TreeModel:
         return self.weights.reshape(n_nodes * n_outputs, width)
 
 
-def with_linear_root(model, weights):
-    """The same tree with a plain linear model at its root, given as [W, b].
+def constant_of(Z):
+    """The value of the constant feature, which is the last of scaled rows."""
+    return float(Z[0, -1]) if Z.shape[0] else 1.0
+
+
+def with_linear_root(model, weights, constant=1.0):
+    """The same tree with a plain linear model at its root, given as weights of rows.
 
     f(z) = W_0 z + Σ_{k>0} I_k c_k W_k z: the root's slope is a constant whose tanh is 1.
     """
     model.slopes[0] = 0.0
-    model.slopes[0, -1] = _SATURATED / model.node_gate.sigma
+    model.slopes[0, -1] = _SATURATED / model.node_gate.sigma / constant
     model.weights[0] = weights
     return model
 
@@ -74,19 +79,21 @@ def project_rows(Z, projection):
     """[P z, 1] for rows that end in a constant, which is not projected."""
     out = np.empty((Z.shape[0], len(projection) + 1), dtype=projection.dtype)
     out[:, :-1] = Z[:, :-1] @ projection.T
-    out[:, -1] = 1.0
+    out[:, -1] = constant_of(Z)
     return out
 
 
 @dataclass(frozen=True)
 class RowScaling:
-    """z = [(x − center) / scale, 1]: one scale for all features, so their proportions stay.
+    """z = [(x − center) / scale, constant]: one scale for all features, so their proportions stay.
 
-    Sparse rows are not centered.
+    Sparse rows are not centered. Columns of several kinds have a scale each. Directions may see
+    the last columns of rows only.
     """
 
     center: np.ndarray
-    scale: float
+    scale: float | np.ndarray
+    constant: float = 1.0
 
     @classmethod
     def of(cls, X, weight):
@@ -106,19 +113,30 @@ class RowScaling:
         rounding = (np.finfo(X.dtype).eps * np.max(np.abs(center), initial=0.0)) ** 2
         return cls(center, float(np.sqrt(variance)) if variance > rounding else 1.0)
 
+    @classmethod
+    def of_more_columns(cls, X, weight, n_own):
+        """Each column to mean 0 and deviation 1, but for the last ``n_own``, which are so."""
+        more = X[:, : X.shape[1] - n_own].astype(np.float64)
+        total = weight.sum()
+        center = weight @ more / total
+        spread = np.sqrt(weight @ (more - center) ** 2 / total)
+        rounding = np.finfo(X.dtype).eps * np.abs(center)
+        spread = np.where(spread > rounding, spread, 1.0)
+        return cls(np.append(center, np.zeros(n_own)), np.append(spread, np.ones(n_own)))
+
     def __call__(self, X):
         """Scaled rows with their constant column; a copy."""
         if not isinstance(X, np.ndarray):
             from scipy.sparse import csr_matrix, hstack
 
-            ones = csr_matrix(np.ones((X.shape[0], 1), dtype=X.dtype))
+            ones = csr_matrix(np.full((X.shape[0], 1), self.constant, dtype=X.dtype))
             return hstack([X * X.dtype.type(1.0 / self.scale), ones], format="csr", dtype=X.dtype)
         Z = np.empty((X.shape[0], X.shape[1] + 1), dtype=X.dtype)
         for start in range(0, len(X), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
             Z[rows, :-1] = X[rows] - self.center
-        Z[:, :-1] *= X.dtype.type(1.0 / self.scale)
-        Z[:, -1] = 1.0
+        Z[:, :-1] *= np.asarray(1.0 / self.scale, dtype=X.dtype)
+        Z[:, -1] = self.constant
         return Z
 
     def unscaled_projection(self, projection):
@@ -128,14 +146,24 @@ class RowScaling:
 
     def unscaled(self, directions):
         """The same linear functions as functions of [x, 1]."""
+        center, scale = self._of(directions)
         out = directions.astype(np.float64)
-        out[..., :-1] /= self.scale
-        out[..., -1] -= out[..., :-1] @ self.center
+        out[..., :-1] /= scale
+        out[..., -1] *= self.constant
+        out[..., -1] -= out[..., :-1] @ center
         return out.astype(directions.dtype)
 
     def scaled(self, directions):
         """The inverse of ``unscaled``."""
+        center, scale = self._of(directions)
         out = directions.astype(np.float64)
-        out[..., -1] += out[..., :-1] @ self.center
-        out[..., :-1] *= self.scale
+        out[..., -1] += out[..., :-1] @ center
+        out[..., -1] /= self.constant
+        out[..., :-1] *= scale
         return out.astype(directions.dtype)
+
+    def _of(self, directions):
+        """Center and scale of the columns that directions see."""
+        skipped = len(self.center) + 1 - directions.shape[-1]
+        scale = self.scale if np.ndim(self.scale) == 0 else self.scale[skipped:]
+        return self.center[skipped:], scale

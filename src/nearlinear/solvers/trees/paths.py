@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._compile import compiled_fast_sums
-from ...gates.trees.balanced import hard_paths, local_scores_along_paths
+from ...gates.trees.balanced import columns_seen, hard_paths, local_scores_along_paths
 from ...losses import LogLoss, SquaredError
 from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
 from ..solution import GatedSolution
+from .model import constant_of
 from .soft import SoftPass, TreeGradients
 
 COMPARED_ROWS = 500  # enough to see the gap between soft and hard splits
@@ -83,6 +84,7 @@ def path_gradients(model, Z, paths, targets, row_weight, loss):
 
 def _add_rows(Z, paths, factors, out):
     """out[k, c] += factor × z over rows and the nodes of their paths."""
+    Z = columns_seen(Z, out.shape[2])
     if isinstance(Z, np.ndarray):
         _dense_sums(Z, paths, factors, out)
     else:
@@ -118,6 +120,16 @@ def _sparse_sums(indptr, columns, data, paths, factors, out):
 _TOL, _MOST_EPOCHS = 1e-3, 200
 
 
+def without_constant(Z):
+    """Rows for solvers whose constant feature is 1, and the constant c of these rows.
+
+    Rows are divided by c: with C c² in place of C, such a solver finds c times the weights.
+    """
+    constant, X = constant_of(Z), Z[:, :-1]
+    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
+    return X if constant == 1.0 else X / X.dtype.type(constant), constant
+
+
 def can_polish(loss):
     return hasattr(loss, "dual_box") or isinstance(loss, LogLoss | SquaredError)
 
@@ -127,20 +139,18 @@ def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=Non
     Z = model.rows(Z)
     paths = hard_paths(Z, model.splits, model.depth)
     codes = path_features(model, Z, paths)
-    X = Z[:, :-1]
-    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
-    common = dict(C=C * sample_weight, n_components=len(model.weights), tol=_TOL)
+    X, constant = without_constant(Z)
+    common = dict(C=C * constant**2 * sample_weight, n_components=len(model.weights), tol=_TOL)
     if hasattr(loss, "dual_box"):
         solution, _ = solve_local_models(
             X, paths, codes, targets, loss=loss, max_iter=_MOST_EPOCHS, rng=rng,
             n_jobs=n_jobs, **common,
         )  # fmt: skip
     else:
-        start = GatedSolution(
-            model.weights[:, :, :-1].swapaxes(1, 2), model.weights[:, :, -1], np.inf, np.inf, 0
-        )
+        now = model.weights * model.weights.dtype.type(constant)
+        start = GatedSolution(now[:, :, :-1].swapaxes(1, 2), now[:, :, -1], np.inf, np.inf, 0)
         solution = solve_gated_smooth(
             X, paths, codes, targets, loss=loss, max_iter=_MOST_EPOCHS, start=start, **common
         )
     weights = np.concatenate([solution.weights.swapaxes(1, 2), solution.biases[:, :, None]], axis=2)
-    return replace(model, weights=np.ascontiguousarray(weights))
+    return replace(model, weights=np.ascontiguousarray(weights / weights.dtype.type(constant)))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import compiled, run_blocks
-from ...gates.trees.balanced import count_splits, soft_memberships
+from ...gates.trees.balanced import columns_seen, count_splits, soft_memberships
 
 _CHUNK_BYTES = 3 << 20
 
@@ -79,6 +79,7 @@ class SoftPass:
     def mean_distance(self, model, Z):
         """Mean of |⟨θ, z⟩| over splits and rows: the unit of the sharpness."""
         splits = model.splits[: count_splits(model.depth)]
+        Z = columns_seen(Z, splits.shape[1])
         return float(np.mean(np.abs(Z @ splits.T))) if len(splits) else 1.0
 
 
@@ -161,6 +162,7 @@ class _Chunk:
 
 def _project(directions, Z, out):
     """⟨direction, z⟩ for every direction and row, direction-major."""
+    Z = columns_seen(Z, directions.shape[1])
     if isinstance(Z, np.ndarray):
         np.matmul(directions, Z.T, out=out)
     else:
@@ -169,6 +171,7 @@ def _project(directions, Z, out):
 
 def _collect(slopes, Z, out):
     """Σ over rows of slope × row, one row for each direction."""
+    Z = columns_seen(Z, out.shape[1])
     if isinstance(Z, np.ndarray):
         np.matmul(slopes, Z, out=out)
     else:

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from ...gates.trees.balanced import count_nodes, count_splits
-from .model import TreeModel
+from ...gates.trees.balanced import columns_seen, count_nodes, count_splits
+from .model import TreeModel, constant_of
 
 _MOST_ROWS = 20000  # directions of a split need no more
 _LLOYD_STEPS = 5
@@ -13,21 +13,25 @@ _DEAD = 0.01  # share of a node's rows below which a side counts as empty
 _FEWEST_ROWS = 20  # a node with fewer rows has nothing to part
 
 
-def start_tree(Z, depth, n_outputs, node_gate, rng, *, from_data=True):
-    """A tree with small random weights; its splits part the rows in equal halves, or at random."""
+def start_tree(Z, depth, n_outputs, node_gate, rng, *, from_data=True, seen=None):
+    """A tree with small random weights; its splits part the rows in equal halves, or at random.
+
+    Splits and slopes see the last ``seen`` columns of the rows, or all.
+    """
     n_nodes, width = count_nodes(depth), Z.shape[1]
     n_split_rows, n_slope_rows = node_gate.direction_rows(n_nodes)
+    seen = width if seen is None else seen
 
     def draw(*shape):
-        return (rng.standard_normal(shape) / np.sqrt(width)).astype(Z.dtype)
+        return (rng.standard_normal(shape) / np.sqrt(shape[-1])).astype(Z.dtype)
 
-    splits, slopes = draw(n_split_rows, width), draw(n_slope_rows, width)
+    splits, slopes = draw(n_split_rows, seen), draw(n_slope_rows, seen)
     weights = Z.dtype.type(0.3) * draw(n_nodes, n_outputs, width)
     if from_data and depth:
         rows = np.arange(Z.shape[0])
         if len(rows) > _MOST_ROWS:
             rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
-        _split_in_halves(Z[rows], depth, splits, rng)
+        _split_in_halves(columns_seen(Z[rows], seen), depth, splits, rng)
     return TreeModel(splits, slopes, weights, node_gate)
 
 
@@ -91,7 +95,7 @@ def halving_direction(Z, rng):
     spread = np.mean(np.abs(scores - 0.5 * (low + high)))
     if not spread > 0:
         return None
-    direction[-1] = -0.5 * (low + high)
+    direction[-1] = -0.5 * (low + high) / constant_of(Z)
     return direction / spread
 
 
@@ -99,7 +103,7 @@ def revive_splits(model, Z, rng):
     """New directions, {node: direction}, for splits that send nearly all rows to one side."""
     if Z.shape[0] > _MOST_ROWS:
         Z = Z[np.sort(rng.choice(Z.shape[0], _MOST_ROWS, replace=False))]
-    Z = model.rows(Z)
+    Z = columns_seen(model.rows(Z), model.splits.shape[1])
     splits, revived = model.splits.copy(), {}
     members = {0: np.arange(Z.shape[0])}
     for node in range(count_splits(model.depth)):
