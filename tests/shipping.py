@@ -1,4 +1,4 @@
-"""A fitted classifier of two classes taken everywhere that a model can go."""
+"""A fitted model taken everywhere that a model can go."""
 
 import shutil
 import subprocess
@@ -17,21 +17,29 @@ WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversio
 
 def assert_ships(model, X, folder="."):
     """Files, the runtime, ONNX, C, single rows and explanations give the model's own scores."""
-    folder, scores = Path(folder), model.decision_function(X)
+    is_classifier = hasattr(model, "decision_function")
+
+    def scores_of(found):
+        scores = found.decision_function(X) if is_classifier else found.predict(X)
+        return scores.reshape(len(X), -1)
+
+    folder, scores = Path(folder), scores_of(model)
     near = {"rtol": 1e-6, "atol": 1e-6 * np.abs(scores).max()}
 
     nearlinear.save(model, folder / "model.nlm")
-    assert np.array_equal(nearlinear.load(folder / "model.nlm").decision_function(X), scores)
+    assert np.array_equal(scores_of(nearlinear.load(folder / "model.nlm")), scores)
     read = nearlinear.runtime.load(folder / "model.nlm")
-    np.testing.assert_allclose(read.decision_function(X), scores, **near)
+    np.testing.assert_allclose(scores_of(read), scores, **near)
+    assert np.array_equal(np.shape(read.predict(X)), np.shape(model.predict(X)))
 
     session = InferenceSession(to_onnx(model).SerializeToString())
-    (found,) = session.run(["scores"], {"X": X})
-    np.testing.assert_allclose(found[:, 0], scores, **near)
+    (found,) = session.run(["scores" if is_classifier else "variable"], {"X": X})
+    np.testing.assert_allclose(found, scores, **near)
 
     scorer = model.compile()
-    np.testing.assert_allclose([scorer(x) for x in X[:10]], scores[:10], **near)
-    np.testing.assert_allclose(model.explain(X).scores[:, 0], scores, **near)
+    np.testing.assert_allclose(scorer.batch(X[:10]), scores[:10], **near)
+    np.testing.assert_allclose([scorer.predict(x) for x in X[:10]], model.predict(X[:10]), **near)
+    np.testing.assert_allclose(model.explain(X).scores, scores, **near)
 
     for dtype in ("float32", "int8"):
         written = to_c(model, folder / dtype, dtype, sample=X)

@@ -8,9 +8,11 @@ from sklearn.metrics import r2_score
 from nearlinear.losses import (
     LOSSES,
     EpsilonInsensitive,
+    LabelLogLoss,
     SquaredError,
     accuracy,
     explained_variance,
+    label_accuracy,
 )
 
 SHAPES = pytest.mark.parametrize("n_outputs", [1, 4])
@@ -52,6 +54,22 @@ def test_log_loss_of_one_column_is_logistic(scores_and_targets):
     scores, targets = scores_and_targets
     expected = -np.log(expit(targets * scores))[:, 0]
     np.testing.assert_allclose(LOSSES["log_loss"].value(scores, targets), expected)
+
+
+@SHAPES
+def test_the_log_loss_of_labels_is_the_sum_over_them(rng, n_outputs):
+    scores = 2.0 * rng.standard_normal((30, n_outputs))
+    targets = rng.choice([-1.0, 1.0], size=(30, n_outputs))
+    loss, one = LabelLogLoss(), LOSSES["log_loss"]
+    columns = [(scores[:, [c]], targets[:, [c]]) for c in range(n_outputs)]
+    np.testing.assert_allclose(loss.value(scores, targets), sum(one.value(*c) for c in columns))
+    np.testing.assert_allclose(
+        loss.slope(scores, targets), np.hstack([one.slope(*c) for c in columns])
+    )
+    right = (scores > 0) == (targets > 0)
+    weight = rng.uniform(0.5, 1.5, 30)
+    expected = np.average(right.mean(axis=1), weights=weight)
+    assert label_accuracy(scores, targets, weight) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("n_outputs", [4])

@@ -76,7 +76,7 @@ FAMILIES = {
         "Tables": "runtime.outcome",
     },
     "threshold": {"Threshold": "runtime.outcome"},
-    "outcome": {"Outcome": "runtime.outcome"},
+    "outcome": {"Outcome": "runtime.outcome", "EachLabel": "runtime.outcome"},
 }
 KINDS = {kind: module for family in FAMILIES.values() for kind, module in family.items()}
 STAYS = {"NeighborhoodSVM", "Custom", "OwnFeatures"}  # training rows, and code: no file holds these

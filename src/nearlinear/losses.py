@@ -2,7 +2,7 @@
 
 Targets of classes are a matrix of −1 and +1 with one column per output. Binary problems have one
 column; several classes have one column each, of which exactly one entry per row is +1. Targets of
-a regression are one column of numbers.
+a regression are columns of numbers. Where a row has several labels, each has a column of −1 or +1.
 
 Some losses have more. ``dual_box(C)`` gives u and r of max Σα − ½‖Σ α_i y_i z_i‖² − ½ Σ r_i α_i²,
 0 ≤ α ≤ u, which is then the dual of a linear model. ``margin_slopes`` are p and q of the slope
@@ -62,6 +62,17 @@ class LogLoss:
             # exp of a clipped argument: beyond ±60 the slope is 0 or 1 to the last digit
             return -targets / (1.0 + np.exp(np.clip(targets * scores, -60.0, 60.0)))
         return _softmax(scores) - (targets > 0)
+
+
+@dataclass(frozen=True)
+class LabelLogLoss:
+    """Σ_c log(1 + exp(−y_c f_c)): the log loss of labels that are there or not, each on its own."""
+
+    def value(self, scores, targets):
+        return np.logaddexp(0.0, -targets * scores).sum(axis=1)
+
+    def slope(self, scores, targets):
+        return -targets / (1.0 + np.exp(np.clip(targets * scores, -60.0, 60.0)))
 
 
 @dataclass(frozen=True)
@@ -128,11 +139,22 @@ def accuracy(scores, targets, weight):
     return float(np.average(scores.argmax(axis=1) == targets.argmax(axis=1), weights=weight))
 
 
+def label_accuracy(scores, targets, weight):
+    """Weighted fraction of labels that are right, of all labels of all rows."""
+    return float(np.average(((scores > 0) == (targets > 0)).mean(axis=1), weights=weight))
+
+
 def explained_variance(scores, targets, weight):
-    """R²: one less the fraction of the variance that is left."""
-    left = np.average((scores - targets)[:, 0] ** 2, weights=weight)
-    mean = np.average(targets[:, 0], weights=weight)
-    spread = np.average((targets[:, 0] - mean) ** 2, weights=weight)
+    """R²: one less the fraction of the variance that is left; the mean over several values."""
+    pairs = zip(scores.T, targets.T, strict=True)
+    found = [_explained(values, wanted, weight) for values, wanted in pairs]
+    return float(np.mean(found)) if len(found) > 1 else found[0]
+
+
+def _explained(values, targets, weight):
+    left = np.average((values - targets) ** 2, weights=weight)
+    mean = np.average(targets, weights=weight)
+    spread = np.average((targets - mean) ** 2, weights=weight)
     return float(1.0 - left / spread) if spread > 0 else float(-left)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from nearlinear.gates.trees.node_gates import NODE_GATES, TanhNode
-from nearlinear.losses import LOSSES, EpsilonInsensitive, SquaredError
+from nearlinear.losses import LOSSES, EpsilonInsensitive, LabelLogLoss, SquaredError
 from nearlinear.solvers.trees.model import TreeModel
 
 from . import tree
@@ -13,6 +13,7 @@ from . import tree
 SIGMA = 0.7
 ALL_LOSSES = {
     **LOSSES,
+    "log loss of labels": LabelLogLoss(),
     "squared_error": SquaredError(),
     "epsilon_insensitive": EpsilonInsensitive(0.3),
 }

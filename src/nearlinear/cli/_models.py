@@ -88,6 +88,8 @@ def load_scorer(path):
     file = load_file(path)
     if file.n_gating_features:
         raise CommandError(f"{path}: the model takes a second matrix; score it from Python")
+    if file.outcome.is_of_each_label or (file.classes is None and file.n_outputs > 1):
+        raise CommandError(f"{path}: the model gives several answers a row; score it from Python")
     return Scorer(file)
 
 

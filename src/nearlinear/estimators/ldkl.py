@@ -116,8 +116,8 @@ class LDKLClassifier(ClassifierMixin, Model):
         the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
         Fraction of the rows held out where something has to be chosen: by ``polish``,
-        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many rows. Otherwise all rows
-        train.
+        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many
+        rows. Otherwise all rows train.
     early_stopping : bool, default=False
         Whether to end the soft epochs, and then the hard ones, as soon as ``n_iter_no_change``
         epochs brought no better accuracy on held-out rows.
@@ -265,6 +265,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
+    _takes_several_answers = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -385,8 +386,8 @@ class LDKLRegressor(RegressorMixin, Model):
         the rows and shrinks with that of the features.
     validation_fraction : float, default=0.1
         Fraction of the rows held out where something has to be chosen: by ``polish``,
-        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many rows. Otherwise all rows
-        train.
+        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many
+        rows. Otherwise all rows train.
     early_stopping : bool, default=False
         Whether to end the soft epochs, and then the hard ones, as soon as ``n_iter_no_change``
         epochs brought no better R² on held-out rows.
@@ -528,6 +529,7 @@ class LDKLRegressor(RegressorMixin, Model):
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
+    _takes_several_answers = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):

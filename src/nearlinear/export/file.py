@@ -62,7 +62,8 @@ def save(model, path):
     """
     whole, arrays = unwrapped(model), []
     header, *members = (_header_of(one, arrays) for one in whole.models)
-    if whole.outcome.gives_probabilities or whole.wrappers:
+    outcome = whole.outcome
+    if outcome.gives_probabilities or outcome.is_of_each_label or whole.wrappers:
         header["outcome"] = describe(whole.outcome, arrays)
     if whole.wrappers:
         header["classes"] = describe(whole.classes, arrays)

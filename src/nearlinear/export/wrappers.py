@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.container import ModelFileError
-from ..runtime.outcome import LogLoss, Outcome, Sigmoids, Tables, Temperature, Threshold
+from ..runtime.outcome import EachLabel, LogLoss, Outcome, Sigmoids, Tables, Temperature, Threshold
 from .model import best_of, prepared_parts
 
 _THRESHOLDS = (TunedThresholdClassifierCV, FixedThresholdClassifier)
@@ -33,7 +33,7 @@ class Unwrapped:
     """
 
     models: tuple
-    outcome: Outcome
+    outcome: Outcome | EachLabel
     wrappers: tuple
 
     @property
@@ -77,8 +77,16 @@ def unwrapped(model):
     if calibration is None:
         # what is not fitted, or not ours, is told by who asks for its parts
         own = hasattr(models[0], "classes_") and hasattr(models[0], "predict_proba")
+        if (each := _of_each_label(models[0], own)) is not None and threshold is None:
+            return Unwrapped(models, each, tuple(wrappers))
         calibration = (LogLoss(),) if own else ()
     return Unwrapped(models, Outcome(calibration, threshold), tuple(wrappers))
+
+
+def _of_each_label(model, is_log_loss):
+    """The outcome of a model, or of the last step of a pipeline, that gives several labels a row."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
+    return EachLabel(is_log_loss) if getattr(best_of(last), "multilabel_", False) else None
 
 
 def prepared_models(model, refusal):

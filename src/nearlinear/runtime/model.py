@@ -12,6 +12,7 @@ from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
+_OF_SEVERAL_VALUES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean")
 _MOST_MODELS = 1000  # that are averaged
 
 
@@ -34,6 +35,7 @@ class FileModel:
     record: dict
     outcome: Outcome
     others: tuple = ()
+    n_outputs: int = 1
 
     @property
     def width(self):
@@ -54,7 +56,7 @@ class FileModel:
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X):
-        """Labels, or the values of a regression."""
+        """Labels, or the values of a regression; of several labels, 0 and 1 for each."""
         return self.labels(self.all_scores(X))
 
     def predict_proba(self, X):
@@ -72,7 +74,9 @@ class FileModel:
     def labels(self, scores):
         """Labels, or values, of ``all_scores``."""
         if self.classes is None:
-            return scores[0][:, 0]
+            return scores[0][:, 0] if scores[0].shape[1] == 1 else scores[0]
+        if self.outcome.is_of_each_label:
+            return self.outcome.places(scores)
         labels = np.array(self.classes)
         if labels.tolist() != self.classes:  # NumPy cuts zeros off the end of strings
             labels = np.array(self.classes, dtype=object)
@@ -156,7 +160,7 @@ def model_of(header, arrays):
     width = n_features if preparation is None else preparation.width
     n_outputs = check_predictor(predictor, width + n_gating)
     classes = parse(header["classes"], arrays)
-    _check_classes(classes, n_outputs)
+    _check_classes(classes, n_outputs, predictor)
     names = _check_names(header["feature_names"], n_features)
     parameters = parse(header["parameters"], arrays)
     if not isinstance(parameters, dict):
@@ -167,7 +171,7 @@ def model_of(header, arrays):
     return FileModel(
         str(header["method"]), predictor, n_features, n_gating, names,
         None if classes is None else _as_list(classes), parameters, preparation, record, outcome,
-        others,
+        others, n_outputs,
     )  # fmt: skip
 
 
@@ -206,9 +210,9 @@ def _as_list(classes):
     return classes.tolist() if isinstance(classes, np.ndarray) else classes
 
 
-def _check_classes(classes, n_outputs):
+def _check_classes(classes, n_outputs, predictor):
     if classes is None:
-        good = n_outputs == 1
+        good = n_outputs == 1 or predictor.kind in _OF_SEVERAL_VALUES
     else:
         is_row = isinstance(classes, list) or (
             isinstance(classes, np.ndarray) and classes.ndim == 1

@@ -5,6 +5,7 @@ threshold-tuned classifiers, the scorer of single rows, C and ONNX.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -93,6 +94,7 @@ class Outcome:
 
     calibration: tuple = ()
     threshold: Threshold | None = None
+    is_of_each_label: ClassVar[bool] = False
 
     @property
     def gives_probabilities(self):
@@ -116,6 +118,36 @@ class Outcome:
             return self.probabilities(scores).argmax(axis=1)
         (scores,) = scores
         return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class EachLabel:
+    """A row may have several labels: each is there where its score is positive.
+
+    With ``of_log_loss`` the logistic function of a score is the label's probability.
+    """
+
+    of_log_loss: bool
+    calibration: ClassVar[tuple] = ()
+    threshold: ClassVar[None] = None
+    is_calibrated: ClassVar[bool] = False
+    is_of_each_label: ClassVar[bool] = True
+
+    @property
+    def gives_probabilities(self):
+        return self.of_log_loss
+
+    def probabilities(self, scores):
+        """Shape (n_rows, n_labels), of the scores of the one model."""
+        (scores,) = scores
+        # the form that is no more than 1 / 2 never overflows
+        rare = np.exp(-np.abs(scores))
+        rare /= 1.0 + rare
+        return np.where(scores > 0, 1.0 - rare, rare)
+
+    def places(self, scores):
+        """1 for each label that a row has, else 0."""
+        return (scores[0] > 0).astype(int)
 
 
 def ramps(scores, probabilities):

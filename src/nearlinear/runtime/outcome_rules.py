@@ -3,7 +3,7 @@
 import numpy as np
 
 from .fields import checked, count, floats, number, require
-from .outcome import LogLoss, Outcome, Sigmoids, Tables, Temperature, Threshold
+from .outcome import EachLabel, LogLoss, Outcome, Sigmoids, Tables, Temperature, Threshold
 
 _LARGEST = 1e300
 
@@ -30,6 +30,12 @@ def _outcome(part, n_outputs, n_models):
     require(is_one or (found.is_calibrated and not (threshold and is_score)), "Outcome",
              "several models have no common scores")  # fmt: skip
     return found
+
+
+def _each_label(part, n_outputs, n_models):
+    require(type(part.of_log_loss) is bool, "EachLabel", "of_log_loss is no boolean")
+    require(n_models == 1 and n_outputs > 1, "EachLabel", "it is of one model and several labels")
+    return EachLabel(part.of_log_loss)
 
 
 def _sigmoids(part, n_outputs):
@@ -72,4 +78,5 @@ OUTCOMES = {
     "Tables": (("scores", "probabilities"), _tables),
     "Threshold": (("of", "at", "positive"), _threshold),
     "Outcome": (("calibration", "threshold"), _outcome),
+    "EachLabel": (("of_log_loss",), _each_label),
 }

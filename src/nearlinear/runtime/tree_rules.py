@@ -34,7 +34,7 @@ def linked_tree(part, n_features):
         n_found, width = floats(getattr(part, name), None, None, name=name)
         require(n_found == wanted, "LinkedTree", f"{name} are missing, or too many")
         require(2 <= width <= n_features + 1, "LinkedTree", f"{name} are of other rows")
-    same = kind != "TanhNode" or part.slopes.shape[1] == part.splits.shape[1]
+    same = part.slopes.shape[1] == part.splits.shape[1]
     require(same, "LinkedTree", "splits and slopes see other columns")
     floats(part.intercept, n_outputs, name="intercept")
     slopes = part.slopes if kind == "TanhNode" else None

@@ -11,6 +11,8 @@ import numpy as np
 
 def row_probabilities(outcome, scores):
     """An array over classes, of one list of scores for each model."""
+    if outcome.is_of_each_label:
+        return outcome.probabilities([np.array(scores)])[0]
     return np.array(_probabilities(outcome, scores))
 
 

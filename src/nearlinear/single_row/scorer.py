@@ -46,12 +46,14 @@ class RowScorer:
         """The label of a row, or its value."""
         scores = self._scores(x)
         if self.classes is None:
-            return float(scores[0])
+            return float(scores[0]) if self.n_outputs == 1 else scores.copy()
+        if self.outcome is not None and self.outcome.is_of_each_label:
+            return (scores > 0).astype(int)
         return self.classes[int(scores[0] > 0) if self.n_outputs == 1 else int(scores.argmax())]
 
     def predict_proba(self, x):
         """Probabilities of the classes of a row, in the order of ``classes``."""
-        if self.outcome is None:
+        if self.outcome is None or not self.outcome.gives_probabilities:
             raise AttributeError("The model of this scorer gives no probabilities.")
         return row_probabilities(self.outcome, [self._scores(x).tolist()])
 

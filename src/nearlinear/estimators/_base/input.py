@@ -11,17 +11,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .checks import require_moderate, require_sound
 from .rows import TrainingRows
 from .target_units import TargetUnits
-from .task import Regression, classes_in, classes_of_stream, row_weights
+from .task import Regression, classes_in, classes_of_stream, labels_in, row_weights
 
 
 def fit_rows(model, X, y, sample_weight=None, gating=None):
     """Training rows of ``fit``, in canonical form. A second matrix joins them as last columns."""
-    X, y, names = _checked_pairs(model, X, y, is_first=True)
+    takes_several = getattr(model, "_takes_several_answers", False)
+    X, y, names = _checked_pairs(model, X, y, is_first=True, takes_several=takes_several)
     n_features = X.shape[1]
     if hasattr(model, "gating_features"):
         X, names = _with_gating(model, X, gating, names)
     if not isinstance(model, ClassifierMixin):
         return _rows_of_values(X, y, sample_weight, names, X.shape[1] - n_features)
+    if y.ndim == 2:
+        task, targets, weight = labels_in(model, X, y, sample_weight)
+        return _several(X, targets, weight, names, task)
     task, labels, weight = classes_in(model, X, y, sample_weight)
     # labels stand in for the targets, of which there is a column for each class
     rows = TrainingRows(X, labels, labels, weight, X.shape[0], task, names, X.shape[1] - n_features)
@@ -43,7 +47,17 @@ def stream_rows(model, X, y, sample_weight=None, classes=None):
     return TrainingRows(X, labels, targets, weight, X.shape[0], task, names)
 
 
+def _several(X, targets, weight, names, task):
+    """Rows of several answers each."""
+    labels = np.zeros(X.shape[0], dtype=np.intp)
+    numbers = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
+    return TrainingRows(X, labels, targets, weight, X.shape[0], task, names).merged(numbers)
+
+
 def _rows_of_values(X, y, sample_weight, names, n_gating=0):
+    if y.ndim == 2:
+        weight = row_weights(X, sample_weight)
+        return _several(X, y.astype(X.dtype), weight, names, Regression(TargetUnits()))
     labels, weight = np.zeros(len(y), dtype=np.intp), row_weights(X, sample_weight)
     targets, numbers = y[:, None].astype(X.dtype), np.unique(y, return_inverse=True)[1]
     rows = TrainingRows(X, labels, targets, weight, X.shape[0], None, names, n_gating)
@@ -77,7 +91,7 @@ def scored_rows(model, X, gating=None):
     return X if gating is None else _joined(model, X, gating, wanted)
 
 
-def _checked_pairs(model, X, y, is_first):
+def _checked_pairs(model, X, y, is_first, takes_several=False):
     """Rows, labels or values, and attributes that name the columns."""
     # a model without what it has learned takes the attributes that the checks set
     probe = object.__new__(type(model))
@@ -106,11 +120,22 @@ def _checked_pairs(model, X, y, is_first):
     else:
         require_sound(X)
         form = "csr" if model._takes_sparse else False
+        checks["multi_output"] = takes_several and _has_columns(y)
         X, y = validate_data(probe, X, y, accept_sparse=form, order="C", **checks)
+        y = y.toarray() if issparse(y) else y
         require_moderate(X)
         X = _canonical(X)
     names = ("n_features_in_", "feature_names_in_")
     return X, y, {name: vars(probe)[name] for name in names if name in vars(probe)}
+
+
+def _has_columns(y):
+    """Whether answers are a matrix of several columns."""
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # lists of several lengths
+        return False
+    return len(shape) == 2 and shape[1] > 1
 
 
 def _canonical(X):

@@ -15,7 +15,7 @@ from .input import fit_rows, scored_rows
 from .task import answers
 
 # Attributes that a fitted model has from its rows, whatever was learned from them.
-_OF_ROWS = ("n_features_in_", "feature_names_in_", "n_gating_features_", "classes_")
+_OF_ROWS = ("n_features_in_", "feature_names_in_", "n_gating_features_", "classes_", "multilabel_")
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,8 @@ class Model(BaseEstimator):
         return self._answers(self._scores(X))
 
     def _answers(self, scores):
+        if getattr(self, "multilabel_", False):
+            return (scores > 0).astype(int)
         return answers(getattr(self, "classes_", None), scores)
 
     @available_if(_is_classifier)
@@ -136,10 +138,20 @@ class Model(BaseEstimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Class probabilities under the log loss."""
-        from ...runtime.outcome import LogLoss
+        """Class probabilities under the log loss; of several labels a row, that of each."""
+        return self._outcome.probabilities([self._scores(X)])
 
-        return LogLoss()(self._scores(X))
+    @property
+    def _outcome(self):
+        """What scores mean; None of values."""
+        if not isinstance(self, ClassifierMixin):
+            return None
+        from ...runtime.outcome import EachLabel, LogLoss, Outcome
+
+        is_log_loss = hasattr(self, "predict_proba")
+        if getattr(self, "multilabel_", False):
+            return EachLabel(is_log_loss)
+        return Outcome((LogLoss(),) if is_log_loss else ())
 
     def _scores(self, X, gating=None):
         X = scored_rows(self, X, gating)  # first: says so if there is nothing fitted yet
@@ -200,7 +212,6 @@ class Model(BaseEstimator):
             ``nearlinear.row_scorer``.
         """
         from ...preparation.transformers import preparation_of_numbers
-        from ...runtime.outcome import LogLoss, Outcome
         from ...single_row.scorer import RowScorer
 
         check_is_fitted(self, "predictor_")
@@ -216,7 +227,7 @@ class Model(BaseEstimator):
             n_features = table.n_features
         names = getattr(first, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
-        outcome = Outcome((LogLoss(),)) if hasattr(self, "predict_proba") else None
+        outcome = self._outcome
         dtype = self.predictor_.dtype
         return RowScorer(self.predictor_, n_features, dtype, classes, table, names, outcome)
 
@@ -232,6 +243,10 @@ class Model(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        several = getattr(self, "_takes_several_answers", False)
+        tags.target_tags.multi_output = several
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = several
         tags.input_tags.sparse = self._takes_sparse and not self._is_precomputed
         tags.input_tags.pairwise = tags.input_tags.three_d_array = self._is_precomputed
         return tags

@@ -4,10 +4,10 @@ import numbers
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..._warn import warn_user
-from ...losses import accuracy, explained_variance
+from ...losses import accuracy, explained_variance, label_accuracy
 from ...solvers.machine.problem import DualProblem
 from .checks import MOST_WEIGHT, check_sample_weight
 from .target_units import TargetUnits
@@ -43,6 +43,23 @@ class Classification:
 
 
 @dataclass(frozen=True)
+class MultiLabel:
+    """Several labels a row: a score for each, positive where the row has it."""
+
+    classes: np.ndarray
+    units, unit_attributes = TargetUnits(), {}
+    score, score_name = staticmethod(label_accuracy), "accuracy of labels"
+
+    @property
+    def attributes(self):
+        return {"classes_": self.classes, "multilabel_": True}
+
+    @property
+    def n_outputs(self):
+        return len(self.classes)
+
+
+@dataclass(frozen=True)
 class Regression:
     """Values, and the unit in which machines learn them."""
 
@@ -63,7 +80,7 @@ class Regression:
 def answers(classes, scores):
     """Labels for the highest scores; values as they are where there are no classes."""
     if classes is None:
-        return scores[:, 0]
+        return scores[:, 0] if scores.shape[1] == 1 else scores
     if scores.shape[1] == 1:
         return classes[(scores[:, 0] > 0).astype(np.intp)]
     return classes[scores.argmax(axis=1)]
@@ -82,6 +99,25 @@ def classes_in(model, X, y, sample_weight):
         )
     _require_few(classes)
     return Classification(classes), labels, weight
+
+
+def labels_in(model, X, Y, sample_weight):
+    """The task of an indicator matrix, its ±1 targets, and the weights of rows."""
+    if type_of_target(Y) != "multilabel-indicator" or not np.isin(Y, (0, 1)).all():
+        raise ValueError(
+            f"y has {Y.shape[1]} columns: {type(model).__name__} takes one column of labels, or a "
+            "matrix of 0 and 1 that says which labels a row has."
+        )
+    if model.class_weight is not None:
+        raise ValueError(
+            "class_weight is for one label a row: weigh rows of several labels by sample_weight."
+        )
+    targets = np.where(np.asarray(Y) > 0, 1, -1).astype(X.dtype)
+    weight = row_weights(X, sample_weight)
+    seen = targets[weight > 0]
+    if not np.any(seen.min(axis=0) < seen.max(axis=0)):
+        raise ValueError("No label of y is there in some rows and not in others.")
+    return MultiLabel(np.arange(Y.shape[1])), targets, weight
 
 
 def classes_of_stream(model, X, y, classes, sample_weight):

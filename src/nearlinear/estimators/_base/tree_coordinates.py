@@ -9,7 +9,7 @@ from ...maps import Affine, OwnFeatures, Quadratic, own_columns
 from ...predictors.combined import Mapped, tree_and_projection, tree_predictor
 from ...predictors.linked_tree import LinkedTree, linked_tree
 from ...solvers.trees.model import RowScaling, TreeModel
-from .task import Classification
+from .task import Regression
 
 _WIDE = 100  # features from which the original schedule wants short rows
 
@@ -37,7 +37,7 @@ class TreeCoordinates:
         if lift is not None:
             scaling = RowScaling.of_more_columns(lift(rows.X), rows.weight, n_features)
         scaling = replace(scaling, constant=float(model.constant))
-        if isinstance(rows.task, Classification):
+        if not isinstance(rows.task, Regression):
             return cls(scaling, lift=lift)
         units = [_unit(values, rows.weight) for values in rows.targets.T]
         if len(units) == 1:

@@ -8,7 +8,7 @@ import numpy as np
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
 from ...gates.trees.node_gates import NODE_GATES, TanhNode
-from ...losses import LOSSES, EpsilonInsensitive, SquaredError
+from ...losses import LOSSES, EpsilonInsensitive, LabelLogLoss, SquaredError
 from ...solvers.trees.adam import Annealing
 from .capacity import given, usual_epochs
 from .checks import (
@@ -21,7 +21,7 @@ from .checks import (
     row_copies,
     shared,
 )
-from .task import Classification, Regression
+from .task import Classification, MultiLabel, Regression
 from .tree_coordinates import count_global_columns
 
 _WIDE = 100  # features from which a projection pays
@@ -137,7 +137,8 @@ class TreePlan:
 
 def tree_plan(model, rows):
     n_rows, n_features = rows.X.shape
-    defaults, n_components = _DEFAULTS[type(rows.task)], _rank(model, rows.X)
+    kind = Regression if isinstance(rows.task, Regression) else Classification
+    defaults, n_components = _DEFAULTS[kind], _rank(model, rows.X)
     can_have_root = model.node_gate == "tanh" and model.solver == "adam"
     is_searched = model.depth == "auto" and model.linear_root is not False and can_have_root
     root_C = 1.0 if model.linear_root is True and can_have_root else None
@@ -146,7 +147,7 @@ def tree_plan(model, rows):
     rate = _ADAM_RATE if model.solver == "adam" else defaults.original_rate
     n_trees = 3 if is_searched and n_rows <= _FEW_ROWS else 1
     return TreePlan(
-        loss=_loss(model),
+        loss=_loss(model, rows.task),
         node_gate=node_gate(float(model.sigma)) if node_gate is TanhNode else node_gate(),
         learning_rate=_or_usual(model.learning_rate, rate),
         annealing=_annealing(model),
@@ -199,7 +200,14 @@ def _batch_size(model, n_rows):
     return min(int(model.batch_size), n_rows)
 
 
-def _loss(model):
+def _loss(model, task):
+    if isinstance(task, MultiLabel):
+        if model.loss == "crammer_singer":
+            raise ValueError(
+                "loss='crammer_singer' compares the one right class with others: for several labels "
+                "a row take 'log_loss', 'hinge' or 'squared_hinge'."
+            )
+        return LabelLogLoss() if model.loss == "log_loss" else LOSSES[model.loss]
     if model.loss == "epsilon_insensitive":
         return EpsilonInsensitive(model.epsilon)
     return SquaredError() if model.loss == "squared_error" else LOSSES[model.loss]

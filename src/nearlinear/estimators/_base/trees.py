@@ -25,8 +25,8 @@ from .model import Learned, stream_rng
 from .outputs import Teller, keeping
 from .task import Regression
 from .tree_coordinates import TreeCoordinates, is_balanced
-from .tree_pruning import pruned_nodes
 from .tree_plan import TreeSetting, check_size, original_rates, tree_plan, tree_settings
+from .tree_pruning import pruned_nodes
 
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
@@ -254,6 +254,12 @@ def _start(model, plan, setting, Z, targets, weight, rng, n_seen):
 def learn_trees_on(model, rows):
     """Steps on the rows of one call of a stream; the first call also makes the tree."""
     rows, state = _merged(rows), model._state
+    is_new = getattr(model, "predictor_", None) is None
+    if not is_new and (
+        getattr(model, "multilabel_", False)
+        or model.predictor_.n_outputs != rows.targets.shape[1]
+    ):
+        raise ValueError("partial_fit takes one answer a row, and this model was fitted to several.")
     plan = tree_plan(model, rows)
     rng, seed = stream_rng(model, None if state is None else state.seed)
     if state is None or state.stream is None:

@@ -66,8 +66,10 @@ class Comparison:
         if self.labels is None:
             return None
         if self.meaning.classes is None:
-            return float(r2_score(self.labels, scores[:, 0]))
-        labels = self.meaning.classes[self.meaning.places(scores)]
+            return float(r2_score(self.labels, scores))
+        labels = self.meaning.places(scores)
+        if not self.meaning.outcome.is_of_each_label:
+            labels = self.meaning.classes[labels]
         return float(accuracy_score(self.labels, labels))
 
 
@@ -178,6 +180,12 @@ static const int labels[N_ROWS] = {
 _PREDICT_LABEL = """
         if (labels[i] >= 0 && @_predict(rows[i]) != labels[i])
             is_wrong = 1;"""
+_PREDICT_LABELS = """
+        int found[@@_N_OUTPUTS];
+        @_predict(rows[i], found);
+        for (int o = 0; o < @@_N_OUTPUTS; o++)
+            if (found[o] != (scores[o] > 0.0f))
+                is_wrong = 1;"""
 _PREDICT_VALUE = """
         if (@_value(rows[i]) < scores[0] || @_value(rows[i]) > scores[0])
             is_wrong = 1;"""
@@ -214,10 +222,12 @@ def checking_program(found):
     shown = _steady_rows(found.expected, found.after, tolerance)
     rows, scores = found.rows[shown], found.expected[shown]
     compare = expected = labels = ""
-    predict = _PREDICT_VALUE
+    predict = _PREDICT_VALUE if scores.shape[1] == 1 else ""
     if found.meaning.classes is not None:
-        near, predict = _near(scores, 2.0 * tolerance), _PREDICT_LABEL
+        near, predict = _near(scores, 2.0 * tolerance), _PREDICT_LABELS
         compare, expected = _probabilities(found.meaning, scores, near)
+    if found.meaning.classes is not None and not found.meaning.outcome.is_of_each_label:
+        predict = _PREDICT_LABEL
         numbers = [str(label) for label in _labels(found.meaning, scores, near)]
         labels = filled(_LABELS, numbers=wrapped(numbers))
     text = filled(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..._files import replacing_all
 from .literals import CSourceError, comment_text, filled, string_literal
-from .outcome import outcome_calls
+from .outcome import label_calls, outcome_calls
 from .preparation import define_preparation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
@@ -45,6 +45,10 @@ int @_predict(const float *x);
 
 /* The class labels, in UTF-8. */
 extern const char *const @_labels[@@_N_CLASSES];
+"""
+_LABEL_CALLS = """
+/* 1 for each of the @@_N_CLASSES labels that the row x has, else 0. */
+void @_predict(const float *x, int *labels);
 """
 _VALUE_CALL = """
 /* The value at the row x. */
@@ -101,10 +105,12 @@ def header_text(title, n_features, n_scores, classes, outcome):
     meaning = "positive for the second class" if n_classes == 2 else "one for each class"
     n_models = n_scores // (1 if n_classes <= 2 else n_classes)
     meaning += f", for one of {n_models} models after the other" if n_models > 1 else ""
-    calls = _CLASS_CALLS if n_classes else _VALUE_CALL
+    calls = _CLASS_CALLS if n_classes else _VALUE_CALL if n_scores == 1 else ""
+    if outcome.is_of_each_label:
+        calls, meaning = _LABEL_CALLS, "one for each label, positive where the row has it"
     calls = _PROBABILITY_CALL + calls if outcome.gives_probabilities else calls
     counts = {"n_features": n_features, "n_outputs": n_scores, "n_classes": n_classes}
-    meaning = meaning if n_classes else "the value"
+    meaning = meaning if n_classes else "the value" if n_scores == 1 else "the values"
     text = filled(_HEADER, title=comment_text(title), meaning=meaning, calls=calls, **counts)
     return text.lstrip("\n")
 
@@ -117,7 +123,9 @@ def calls_text(program, parts, classes, outcome):
     n_outputs = parts[0][0].n_outputs
     text = _scores_text(program, parts)
     if classes is None:
-        text += _VALUE
+        text += _VALUE if n_outputs == 1 else ""
+    elif outcome.is_of_each_label:
+        text += label_calls(outcome, n_outputs)
     else:
         text += outcome_calls(program, outcome, len(parts), n_outputs, len(classes))
         text += f"\nconst char *const @_labels[{len(classes)}] = {{\n<LABELS>\n}};\n"

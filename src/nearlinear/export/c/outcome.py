@@ -103,6 +103,31 @@ _CHOOSE_ABOVE = """
     return <VALUE> >= <AT> ? <POSITIVE> : <OTHER>;"""
 
 
+_EACH_PROBABILITY = """
+void @_probabilities(const float *x, float *probabilities)
+{
+    @_scores(x, probabilities);
+    for (int o = 0; o < <N>; o++)
+        probabilities[o] = 1.0f / (1.0f + expf(-probabilities[o]));
+}
+"""
+_EACH_LABEL = """
+void @_predict(const float *x, int *labels)
+{
+    float scores[<N>];
+    @_scores(x, scores);
+    for (int o = 0; o < <N>; o++)
+        labels[o] = scores[o] > 0.0f;
+}
+"""
+
+
+def label_calls(outcome, n_labels):
+    """The public functions for rows that may have several labels."""
+    text = _EACH_PROBABILITY if outcome.gives_probabilities else ""
+    return (text + _EACH_LABEL).replace("<N>", str(n_labels))
+
+
 def outcome_calls(program, outcome, n_models, n_outputs, n_classes):
     """The public functions for probabilities and labels."""
     text = ""

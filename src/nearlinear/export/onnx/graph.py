@@ -16,7 +16,7 @@ from .conformal import conformal_linear
 from .gates import GATES, gated_expansion
 from .kernels import KERNELS, expansion
 from .linear import SPARSE_GATES, locally_linear
-from .outcome import CALIBRATIONS, places, probabilities
+from .outcome import CALIBRATIONS, each_label, places, probabilities
 from .preparation import prepared
 from .proto import model_proto, require_onnx, write
 from .trees import linked_tree, tree_path
@@ -92,7 +92,8 @@ def to_onnx(model, path=None, *, dtype=None):
     ``probabilities``, shape (n_rows, n_classes)
         Where the model has ``predict_proba``.
 
-    and for a regressor ``variable``, shape (n_rows, 1). They agree with the model's up to rounding.
+    and for a regressor ``variable``, shape (n_rows, n_values). Where a row may have several labels,
+    ``label`` has a column of 0 and 1 for each. They agree with the model's up to rounding.
     A row within rounding of a split, or of being as far from one anchor as from the next, may take
     the other side. The metadata have the ``method``, and as JSON the ``feature_names``, the
     ``classes`` and the ``versions`` of the packages that made the graph.
@@ -184,7 +185,9 @@ def outputs(graph, exported, rows):
     ]
     number, outcome = graph.dtype.name, exported.whole.outcome
     if exported.whole.classes is None:
-        return scores, [("variable", number, 1)]
+        return scores, [("variable", number, exported.parts[0][2].predictor_.n_outputs)]
+    if outcome.is_of_each_label:
+        return each_label(graph, outcome, scores[0], len(exported.whole.classes))
     classes = _class_labels(exported.whole.classes)
     n_classes = len(classes)
     found = probabilities(graph, outcome, scores, n_classes)

@@ -38,6 +38,17 @@ def places(graph, outcome, scores, found, n_classes):
     return graph.op("ArgMax", scores, axis=1, keepdims=0)
 
 
+def each_label(graph, outcome, scores, n_labels):
+    """Values and types of the outputs, where a row may have several labels."""
+    number = graph.dtype.name
+    values = [graph.cast(graph.op("Greater", scores, 0.0), np.int64), scores]
+    types = [("label", "int64", n_labels), ("scores", number, n_labels)]
+    if outcome.gives_probabilities:
+        values.append(graph.op("Sigmoid", scores))
+        types.append(("probabilities", number, n_labels))
+    return values, types
+
+
 def _log_loss(graph, part, scores, n_classes):
     if n_classes == 2:
         scores = graph.op("Pad", scores, np.array([0, 1, 0, 0]), 0.0)

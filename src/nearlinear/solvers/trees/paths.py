@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._compile import compiled_fast_sums
 from ...gates.trees.balanced import columns_seen, hard_paths, local_scores_along_paths
-from ...losses import LogLoss, SquaredError
+from ...losses import LabelLogLoss, LogLoss, SquaredError
 from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
 from ..solution import GatedSolution
 from .model import constant_of
@@ -131,7 +131,7 @@ def without_constant(Z):
 
 
 def can_polish(loss):
-    return hasattr(loss, "dual_box") or isinstance(loss, LogLoss | SquaredError)
+    return hasattr(loss, "dual_box") or isinstance(loss, LogLoss | LabelLogLoss | SquaredError)
 
 
 def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=None):
