@@ -58,6 +58,8 @@ FAMILIES = {
         "Scaled": "kernels.composite",
         "UnitDiagonal": "kernels.composite",
         "WeightedSum": "kernels.composite",
+        "Product": "kernels.composite",
+        "LDKLKernel": "kernels.tree_paths",
         "PairwiseNormalizedSum": "kernels.composite",
         "Conformal": "kernels.conformal",
     },
@@ -106,14 +108,24 @@ _TRAINING = {
     "OwnFeatures": "global_features is a function, which no file and no other language holds: take "
     "'quadratic', or give its columns with the rows.",
 }
+_TREE_KERNEL = {
+    "LDKLKernel": "An LDKLKernel leads support rows down a tree, which only Python and the NumPy "
+    "runtime do: export an LDKL model, which is quicker anyway.",
+}
 _NO_TABLES = "it has no table of its own"
 _BLOCK = "a block of one row is as quick"
 # Why a target has no function for a kind; users read those of files, ONNX and C.
 NOT_IN = {
     "check": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
     "score": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
-    "onnx": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
-    "c": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
+    "onnx": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING, **_TREE_KERNEL},
+    "c": {
+        "NeighborhoodSVM": _QUERIES,
+        **_SWITCHES,
+        **_TRAINING,
+        **_TREE_KERNEL,
+        "Product": "A product of kernels has no C source: fit with sums of kernels.",
+    },
     "explain": {
         "NeighborhoodSVM": "SVM-KNN trains a new machine around every row, so there is no model "
         "to take apart; fit a model that is trained once, such as LLSVMClassifier, to get "

@@ -112,5 +112,5 @@ def test_what_cannot_be_learned_is_refused_in_a_sentence(labels, values, tmp_pat
             model.partial_fit(data[0], data[1][:, 0])
         nearlinear.save(model, tmp_path / "model.nlm")
         np.savetxt(tmp_path / "rows.csv", data[0], delimiter=",")
-        assert main(["predict", str(tmp_path / "model.nlm"), str(tmp_path / "rows.csv")]) == 1
+        assert main(["predict", str(tmp_path / "model.nlm"), str(tmp_path / "rows.csv")]) != 0
         assert "several answers a row; score it from Python" in capsys.readouterr().err

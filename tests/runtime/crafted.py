@@ -249,6 +249,7 @@ KERNELS = {
     "WeightedSum": part(
         "WeightedSum", kernels=items(LINEAR, GAUSSIAN), weights=items(0.25, 0.75)
     ),
+    "Product": part("Product", kernels=items(LINEAR, GAUSSIAN)),
     "nested": part(
         "Scaled",
         kernel=part(
@@ -394,6 +395,7 @@ MODELS = {
         )
         for profile, by_feature in product(_PROFILES, (False, True))
     },
+    "kernel of a tree": lambda draft: _expansion(draft, part("LDKLKernel", tree=_tree(draft))),
     "two kernels": lambda draft: _expansion(draft, GAUSSIAN, POLYNOMIAL),
     "no support rows": lambda draft: _expansion(draft, GAUSSIAN, n_support=0),
     "sparse support": _sparse_expansion,

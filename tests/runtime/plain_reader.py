@@ -361,6 +361,11 @@ def _kernel(part, x, z):
         return _kernel(part.kernel, [x[d] for d in part.columns], [z[d] for d in part.columns])
     if part.kind == "WeightedSum":
         return math.fsum(w * _kernel(k, x, z) for w, k in zip(part.weights, part.kernels))
+    if part.kind == "Product":
+        return math.prod(_kernel(k, x, z) for k in part.kernels)
+    if part.kind == "LDKLKernel":
+        gates, others = _gates_passed(part.tree, x), _gates_passed(part.tree, z)
+        return math.fsum(gates[node] * others[node] for node in gates if node in others)
     if part.kind == "PairwiseNormalizedSum":
         d = part.n_features
         shares = [p * q for p, q in zip(x[d:], z[d:])]
@@ -372,6 +377,16 @@ def _kernel(part, x, z):
         "Gaussian": lambda: math.exp(-part.gamma * _square(x, z)),
         "Scaled": lambda: part.factor * _kernel(part.kernel, x, z),
     }[part.kind]()
+
+
+def _gates_passed(part, x):
+    """{node: gate} of a balanced tree with tanh gates."""
+    z, node, found = [*x, 1.0], 0, {}
+    while True:
+        found[node] = math.tanh(part.node_gate.sigma * _dot(part.slopes[node], z))
+        if node >= len(part.weights) // 2:
+            return found
+        node = _child(part, node, z)
 
 
 def _gate(part, x):

@@ -69,6 +69,8 @@ RULES = {
     "Scaled": lambda kernel: _with_setting(kernel.kernel, f"× {kernel.factor:.3g}"),
     "UnitDiagonal": lambda kernel: _with_setting(kernel.kernel, "unit diagonal"),
     "WeightedSum": lambda kernel: Description("Sum", f"Sum of {len(kernel.kernels)} kernels"),
+    "Product": lambda kernel: Description("Product", f"Product of {len(kernel.kernels)} kernels"),
+    "LDKLKernel": lambda kernel: Description("LDKLKernel", "Paths down a tree"),
     "Custom": _custom,
     "Precomputed": lambda kernel: Description(
         "Precomputed", f"Precomputed kernel {kernel.layer}", columns=()

@@ -84,7 +84,7 @@ def unwrapped(model):
 
 
 def _of_each_label(model, is_log_loss):
-    """The outcome of a model, or of the last step of a pipeline, that gives several labels a row."""
+    """The outcome of a model (or of a pipeline's last step) that gives several labels a row."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
     return EachLabel(is_log_loss) if getattr(best_of(last), "multilabel_", False) else None
 

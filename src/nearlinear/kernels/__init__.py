@@ -5,7 +5,7 @@ Modules
 affine           Kernels whose features are the columns of a row and a constant.
 base             What a kernel is.
 candidates       Conformal kernels in numbers.
-composite        Sums of kernels are kernels, and so are rescaled ones.
+composite        Sums and products of kernels are kernels, and so are rescaled ones.
 conformal        Locally linear kernels ⟨φ(x), φ(z)⟩ with φ(x) = h(x)(x − c).
 conformal_grams  Gram matrices of conformal kernels through their explicit features.
 family           Many kernels in one call, and kernels by name.
@@ -16,12 +16,14 @@ row_order        Some rows that stand for all.
 row_scales       Typical sizes of the training rows: what kernels take as their default scales.
 rows             Where a solver gets its rows of the kernel matrix.
 standard         Linear, polynomial and Gaussian kernels, a kernel on some columns.
+tree_paths       Similarity by shared path: the local kernel of LDKL.
 """
 
-from .composite import GatedSum, Scaled, UnitDiagonal, WeightedSum
+from .composite import GatedSum, Product, Scaled, UnitDiagonal, WeightedSum
 from .conformal import Conformal
 from .family import Family, bank
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
+from .tree_paths import LDKLKernel
 
 __all__ = [
     "Conformal",
@@ -29,9 +31,11 @@ __all__ = [
     "Family",
     "GatedSum",
     "Gaussian",
+    "LDKLKernel",
     "Linear",
     "OnColumns",
     "Polynomial",
+    "Product",
     "Scaled",
     "UnitDiagonal",
     "WeightedSum",

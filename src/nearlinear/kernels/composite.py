@@ -1,4 +1,4 @@
-"""Sums of kernels are kernels, and so are rescaled ones."""
+"""Sums and products of kernels are kernels, and so are rescaled ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -95,6 +95,36 @@ class WeightedSum:
 
     def _parts(self):
         return [(k, w) for k, w in zip(self.kernels, self.weights, strict=True) if w != 0.0]
+
+
+@evaluates_pairs
+@dataclass(frozen=True)
+class Product:
+    """Π_m k_m: the features of one for each of the other's."""
+
+    kernels: tuple
+
+    def __post_init__(self):
+        object.__setattr__(self, "kernels", tuple(self.kernels))
+        if not self.kernels:
+            raise ValueError("Product needs at least one kernel.")
+
+    def from_pairs(self, pairs):
+        first, *others = self.kernels
+        values = first.from_pairs(pairs)
+        for kernel in others:
+            values *= kernel.from_pairs(pairs)
+        return values
+
+    def diagonal(self, X):
+        first, *others = self.kernels
+        values = first.diagonal(X)
+        for kernel in others:
+            values = values * kernel.diagonal(X)
+        return values
+
+    def for_rows(self, X):
+        return replace(self, kernels=tuple(kernel.for_rows(X) for kernel in self.kernels))
 
 
 @evaluates_pairs

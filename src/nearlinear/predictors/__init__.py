@@ -8,6 +8,7 @@ conformal_lanes   Rows under conformal kernels, many side by side.
 conformal_linear  f_o(x) = b_o + Σ_p h_k(x) ⟨w_p, x − c_k⟩ over the terms p of output o.
 gated_expansion   Kernel machines blended by a gate: f(x) = Σ_q γ_q(x) s(f_q(x)) + b.
 kernel_expansion  Machines that keep their support rows: f_o(x) = Σ_m Σ_j c_mjo k_m(x_j, x) + b_o.
+linked_tree       f(x) = b + Σ c_k(x) W_k [x.
 locally_linear    f(x) = Σ_j γ_j(x) (W_jᵀ x + b_j) + b.
 neighborhood_svm  A small SVM for each query, trained on its nearest neighbors when it is asked.
 tree_leaves       f(x) = b + W_l [x; 1], where l is the leaf of x in a tree.

@@ -38,6 +38,10 @@ class Mapped:
         """The same scores from the formula, in NumPy."""
         return self.predictor.plain(self.map(X))
 
+    def local_features(self, X):
+        """Of a tree on mapped rows: the gates of the nodes that each row passes."""
+        return self.predictor.local_features(self.map(X))
+
     @property
     def n_features(self):
         return self.map.n_features
@@ -77,6 +81,13 @@ class Mean:
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
         return self._mean(predictor.plain(X) for predictor in self.predictors)
+
+    def local_features(self, X):
+        """Those of all trees, so that products of rows are the mean of the trees' products."""
+        from scipy.sparse import hstack
+
+        found = hstack([tree.local_features(X) for tree in self.predictors], format="csr")
+        return found / np.sqrt(len(self.predictors))
 
     def _mean(self, scores):
         total = reduce(np.add, scores)

@@ -9,6 +9,7 @@ from .._compile import run_blocks
 from ..gates.trees.balanced import sums_along_paths
 from ..gates.trees.linked import END, LinkedProducts, levels_of
 from .base import Cost, check_width
+from .tree_path import gates_of_nodes
 
 _BLOCK_BYTES = 1 << 20
 
@@ -100,6 +101,13 @@ class LinkedTree:
         """Nodes that each row passes, root first, then −1; shape (n_rows, depth + 1)."""
         X = X.astype(self.dtype, copy=False)
         return np.ascontiguousarray(self.walk(X).paths.T)
+
+    def local_features(self, X):
+        """The gates of the nodes that each row passes, CSR of shape (n_rows, n_nodes)."""
+        check_width(X, self.n_features)
+        found = self.walk(X.astype(self.dtype, copy=False))
+        paths = np.ascontiguousarray(found.paths.T)
+        return gates_of_nodes(paths, self.gates(found).T, len(self.weights))
 
     def plain(self, X):
         """The same scores from the formula, level by level, in NumPy."""

@@ -8,7 +8,7 @@ from .._cached import cached_property
 from ..gates.trees.balanced import hard_paths, local_scores_along_paths, pad, sums_along_paths
 from ..gates.trees.node_gates import IndicatorNode
 from ..gates.trees.walk import VECTOR_BYTES, WalkBlock
-from .tree_path import paths_of, rows_in_cache, tree_cost, walk_down, with_constant
+from .tree_path import gates_of_nodes, paths_of, rows_in_cache, tree_cost, walk_down, with_constant
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,11 @@ class TreeLeaves:
     def paths(self, X):
         """Nodes that each row passes, root first, shape (n_rows, depth + 1); rows dense or CSR."""
         return paths_of(self, X)
+
+    def local_features(self, X):
+        """1 for each node that a row passes, CSR of shape (n_rows, n_nodes)."""
+        paths = paths_of(self, X)
+        return gates_of_nodes(paths, np.ones(paths.shape, self.dtype), 2 * len(self.weights) - 1)
 
     def __getstate__(self):
         """Fields only: a pickle has no use for what can be packed again."""

@@ -98,6 +98,14 @@ class TreePath:
         """Nodes that each row passes, root first, shape (n_rows, depth + 1); rows dense or CSR."""
         return paths_of(self, X)
 
+    def local_features(self, X):
+        """The gates of the nodes that each row passes, CSR of shape (n_rows, n_nodes)."""
+        Z = rows_with_constant(self, X)
+        paths = hard_paths(Z, self.splits, self.depth)
+        products = local_scores_along_paths(self.directions[:, None], Z, paths)[:, :, 0]
+        gates = self.node_gate.along_path(np.ascontiguousarray(products.T)).T
+        return gates_of_nodes(paths, gates, len(self.weights))
+
     def __getstate__(self):
         """Fields only: a pickle has no use for what can be packed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -149,11 +157,26 @@ def rows_in_cache(tree, own):
 
 
 def paths_of(tree, X):
+    return hard_paths(rows_with_constant(tree, X), tree.splits, tree.depth)
+
+
+def rows_with_constant(tree, X):
+    """[x, 1] in the tree's precision; sparse rows stay sparse."""
+    check_width(X, tree.n_features)
     if issparse(X):
-        return hard_paths(with_constant(X), tree.splits, tree.depth)
+        return with_constant(X)
     Z = np.ones((len(X), X.shape[1] + 1), dtype=tree.splits.dtype)
     Z[:, :-1] = X
-    return hard_paths(Z, tree.splits, tree.depth)
+    return Z
+
+
+def gates_of_nodes(paths, gates, n_nodes):
+    """A sparse matrix with the gate of every node on a path; −1 is no node."""
+    from scipy.sparse import csr_matrix
+
+    on = paths >= 0
+    starts = np.concatenate([[0], np.cumsum(on.sum(axis=1))])
+    return csr_matrix((gates[on], paths[on], starts), shape=(len(paths), n_nodes))
 
 
 def tree_cost(tree, n_dots, directions):

@@ -23,6 +23,8 @@ parts          A description as plain parts, with its arrays filled in.
 preparation    From raw columns to the columns of a model: the plain formula.
 rules          What a model may be made of.
 scores         Scores of checked parts in plain NumPy: the formulas, kind by kind.
+tree_rules     What an unbalanced tree may be made of, and the gates of a tree's nodes.
+tree_scores    Scores of trees in plain NumPy, and the gates of the nodes that rows pass.
 upgrade        Files of earlier versions: their headers, rewritten in today's names.
 """
 

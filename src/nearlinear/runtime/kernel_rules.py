@@ -1,6 +1,7 @@
 """What kernels of a file must be."""
 
 from .fields import checked, columns, count, number, require
+from .tree_rules import TREES
 
 
 def _polynomial(part, n_features):
@@ -37,6 +38,17 @@ def _weighted_sum(part, n_features):
     check_kernels(part.kernels, n_features)
 
 
+def _product(part, n_features):
+    check_kernels(part.kernels, n_features)
+
+
+def _ldkl_kernel(part, n_features):
+    checked(part.tree, "predictor", n_features, only=(*TREES, "Mapped", "Mean"))
+    parts = getattr(part.tree, "predictors", (part.tree,))
+    maps = {one.map.kind for one in parts if one.kind == "Mapped"}
+    require(maps <= {"Affine", "Quadratic"}, "LDKLKernel", "its rows carry gates")
+
+
 def _pairwise(part, n_features):
     count(part.n_features, "n_features", 1, n_features)
     require(
@@ -60,5 +72,7 @@ KERNELS = {
     "Scaled": (("kernel", "factor"), _scaled),
     "UnitDiagonal": (("kernel",), _unit_diagonal),
     "WeightedSum": (("kernels", "weights"), _weighted_sum),
+    "Product": (("kernels",), _product),
+    "LDKLKernel": (("tree",), _ldkl_kernel),
     "PairwiseNormalizedSum": (("kernels", "n_features"), _pairwise),
 }

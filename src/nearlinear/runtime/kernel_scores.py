@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .parts import values_of
+from .tree_scores import local_features
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,13 @@ def _pairwise(part, pairs):
     return total / gates.products
 
 
+def _ldkl_kernel(part, pairs):
+    left = local_features(part.tree, pairs.X)
+    if isinstance(pairs, EqualPairs):
+        return (left**2).sum(axis=1, keepdims=True)
+    return left @ local_features(part.tree, pairs.Z).T
+
+
 KERNELS = {
     "Linear": lambda part, pairs: pairs.products,
     "Polynomial": lambda part, pairs: (
@@ -104,5 +112,9 @@ KERNELS = {
     "Scaled": lambda part, pairs: part.factor * values_of(part.kernel, pairs),
     "UnitDiagonal": _unit_diagonal,
     "WeightedSum": _weighted_sum,
+    "Product": lambda part, pairs: np.prod(
+        [values_of(kernel, pairs) for kernel in part.kernels], axis=0
+    ),
+    "LDKLKernel": _ldkl_kernel,
     "PairwiseNormalizedSum": _pairwise,
 }

@@ -15,10 +15,9 @@ from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES
 from .parts import Part
-from .tree_rules import check_node_gate, linked_tree
+from .tree_rules import TREES, check_node_gate, linked_tree
 
 _LARGEST_DEPTH = 30
-_TREES = ("TreePath", "TreeLeaves", "LinkedTree")
 _OUTPUTS = ("LocallyLinear", "GatedExpansion", "Mapped")  # what may stand side by side
 PROFILES = ("exponential", "gaussian", "linear", "square")
 
@@ -76,7 +75,7 @@ def _tree_leaves(part, n_features):
 
 def _mapped(part, n_features):
     width = checked(part.map, "map", n_features)
-    only = ("KernelExpansion",) if part.map.kind == "WithGates" else _TREES
+    only = ("KernelExpansion",) if part.map.kind == "WithGates" else TREES
     n_outputs = checked(part.predictor, "predictor", width, only=only)
     if part.map.kind == "WithGates":
         # these have one kernel for each gate
@@ -106,7 +105,7 @@ def _with_gates(part, n_features):
 
 def _mean(part, n_features):
     require(isinstance(part.predictors, tuple) and part.predictors, "Mean", "it is of nothing")
-    only = (*_TREES, "Mapped")
+    only = (*TREES, "Mapped")
     found = {checked(one, "predictor", n_features, only=only) for one in part.predictors}
     require(len(found) == 1, "Mean", "its parts differ")
     trees = [getattr(one, "predictor", one) for one in part.predictors]

@@ -8,6 +8,7 @@ from ..kinds import family_of
 from .gate_scores import GATES, SPARSE_GATES
 from .kernel_scores import KERNELS, Pairs
 from .parts import Part, values_of
+from .tree_scores import TREES, quadratic
 
 _MOST_ROWS, _MOST_NUMBERS = 1024, 1 << 21  # at once
 
@@ -70,64 +71,6 @@ def _sparse_blend(part, X, indices, codes):
         local = np.einsum("id,idc->ic", X[:, :width], part.weights[model]) + part.biases[model]
         scores += codes[:, place, None] * local
     return scores
-
-
-# --- trees --------------------------------------------------------------------------------------
-
-
-def _tree_path(part, X):
-    Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-    is_composed = part.node_gate.kind == "CompositionalNode"
-    own = part.splits if is_composed else part.slopes
-    above = np.ones(len(X), dtype=Z.dtype)
-    scores = np.tile(part.intercept, (len(X), 1))
-    for node in _path(part, Z, (len(part.weights) + 1).bit_length() - 2):
-        reached = np.einsum("id,id->i", own[node], Z)
-        above = np.tanh(above * reached if is_composed else part.node_gate.sigma * reached)
-        scores += above[:, None] * np.einsum("icd,id->ic", part.weights[node], Z)
-    return scores
-
-
-def _tree_leaves(part, X):
-    Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-    *_, node = _path(part, Z, len(part.weights).bit_length() - 1)
-    scores = np.tile(part.intercept, (len(X), 1))
-    return scores + np.einsum("icd,id->ic", part.weights[node - (len(part.weights) - 1)], Z)
-
-
-def _linked_tree(part, X):
-    """Level by level; a row that has ended adds nothing."""
-    Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-    kind, n_inner = part.node_gate.kind, len(part.children)
-    own = part.slopes if kind == "TanhNode" else part.splits
-    seen = Z[:, Z.shape[1] - own.shape[1] :]
-    scores, above = np.tile(part.intercept, (len(X), 1)), np.ones(len(X), dtype=Z.dtype)
-    rows, node = np.arange(len(X)), np.zeros(len(X), dtype=np.intp)
-    while len(rows):
-        after = np.full(len(rows), -1, dtype=np.intp)
-        inner = node < n_inner
-        turn = np.einsum("id,id->i", part.splits[node[inner]], seen[rows[inner]])
-        after[inner] = part.children[node[inner], np.where(turn > 0, 0, 1)]
-        if kind == "IndicatorNode":
-            gate = (after < 0).astype(Z.dtype)
-        else:
-            reached = np.einsum("id,id->i", own[node], seen[rows])
-            is_composed = kind == "CompositionalNode"
-            gate = np.tanh(above[rows] * reached if is_composed else part.node_gate.sigma * reached)
-            above[rows] = gate
-        scores[rows] += gate[:, None] * np.einsum("icd,id->ic", part.weights[node], Z[rows])
-        rows, node = rows[after >= 0], after[after >= 0]
-    return scores
-
-
-def _path(part, Z, depth):
-    """Nodes of the rows, level by level."""
-    node = np.zeros(len(Z), dtype=np.intp)
-    yield node
-    for _ in range(depth):
-        turn = np.einsum("id,id->i", part.splits[node], Z)
-        node = np.where(turn > 0, 2 * node + 1, 2 * node + 2)
-        yield node
 
 
 # --- conformal kernels --------------------------------------------------------------------------
@@ -198,13 +141,6 @@ def _affine(part, X):
     return X @ part.matrix[:, :-1].T + part.matrix[:, -1]
 
 
-def _quadratic(part, X):
-    """Products of scaled features in pairs, then these features."""
-    Z = (X - part.center) / part.center.dtype.type(part.scale)
-    first, second = np.triu_indices(Z.shape[1])
-    return np.concatenate([Z[:, first] * Z[:, second], Z], axis=1)
-
-
 def _with_gates(part, X):
     return np.hstack([X, values_of(part.gate, X).astype(X.dtype)])
 
@@ -219,9 +155,7 @@ def _stacked(part, X):
 
 RULES = {
     "LocallyLinear": _locally_linear,
-    "TreePath": _tree_path,
-    "TreeLeaves": _tree_leaves,
-    "LinkedTree": _linked_tree,
+    **TREES,
     "ConformalLinear": _conformal,
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,
@@ -230,7 +164,7 @@ RULES = {
     "Stacked": _stacked,
     "Affine": _affine,
     "WithGates": _with_gates,
-    "Quadratic": _quadratic,
+    "Quadratic": quadratic,
     **SPARSE_GATES,
     **GATES,
     **KERNELS,

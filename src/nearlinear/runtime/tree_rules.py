@@ -4,6 +4,7 @@ import numpy as np
 
 from .fields import WHOLE, floats, number, one_type, require
 
+TREES = ("TreePath", "TreeLeaves", "LinkedTree")
 _MOST_LEVELS = 1000
 _NODE_GATES = {"TanhNode": ("sigma",), "CompositionalNode": (), "IndicatorNode": ()}
 

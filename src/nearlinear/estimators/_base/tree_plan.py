@@ -204,8 +204,8 @@ def _loss(model, task):
     if isinstance(task, MultiLabel):
         if model.loss == "crammer_singer":
             raise ValueError(
-                "loss='crammer_singer' compares the one right class with others: for several labels "
-                "a row take 'log_loss', 'hinge' or 'squared_hinge'."
+                "loss='crammer_singer' compares the one right class with others: for several "
+                "labels a row take 'log_loss', 'hinge' or 'squared_hinge'."
             )
         return LabelLogLoss() if model.loss == "log_loss" else LOSSES[model.loss]
     if model.loss == "epsilon_insensitive":

@@ -256,10 +256,11 @@ def learn_trees_on(model, rows):
     rows, state = _merged(rows), model._state
     is_new = getattr(model, "predictor_", None) is None
     if not is_new and (
-        getattr(model, "multilabel_", False)
-        or model.predictor_.n_outputs != rows.targets.shape[1]
+        getattr(model, "multilabel_", False) or model.predictor_.n_outputs != rows.targets.shape[1]
     ):
-        raise ValueError("partial_fit takes one answer a row, and this model was fitted to several.")
+        raise ValueError(
+            "partial_fit takes one answer a row, and this model was fitted to several."
+        )
     plan = tree_plan(model, rows)
     rng, seed = stream_rng(model, None if state is None else state.seed)
     if state is None or state.stream is None:

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from scipy.sparse import issparse
@@ -141,6 +142,10 @@ KERNELS = {
     ),
     "UnitDiagonal": _unit_diagonal,
     "WeightedSum": _weighted_sum,
+    "Product": lambda graph, kernel, pairs: reduce(
+        lambda left, right: graph.op("Mul", left, right),
+        (values_of(graph, part, pairs) for part in kernel.kernels),
+    ),
     "PairwiseNormalizedSum": _pairwise,
 }
 
