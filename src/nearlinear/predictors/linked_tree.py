@@ -3,13 +3,15 @@
 from dataclasses import dataclass, fields
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._cached import cached_property
 from .._compile import run_blocks
-from ..gates.trees.balanced import sums_along_paths
+from ..gates.trees.balanced import pad, sums_along_paths
 from ..gates.trees.linked import END, LinkedProducts, levels_of
+from ..gates.trees.lockstep import VECTOR_BYTES
 from .base import Cost, check_width
-from .tree_path import gates_of_nodes
+from .tree_path import add_levels, gates_of_nodes
 
 _BLOCK_BYTES = 1 << 20
 
@@ -70,10 +72,11 @@ class LinkedTree:
 
         def work(start, stop):
             found = self.walk(X[start:stop])
-            answers = found.answers
-            if not self.ends_alone:
-                answers = self.gates(found)[:, None] * answers
-            np.add(answers.sum(axis=0).T, self.intercept, out=scores[start:stop])
+            if self.ends_alone:
+                np.add(found.answers[0].T, self.intercept, out=scores[start:stop])
+            else:
+                answers = found.answers[:-1], found.answers[-1]
+                add_levels(self.gates(found), *answers, self.intercept, scores[start:stop].T)
 
         run_blocks(work, X.shape[0], self.block_rows, n_jobs)
         return scores
@@ -88,8 +91,22 @@ class LinkedTree:
         found = LinkedProducts(
             self.depth + 1, self.n_outputs, X.shape[0], self.dtype, ends_alone=self.ends_alone
         )
-        found.walk(X, self.children, self.splits, self.directions, self.weights)
+        if self.n_outputs == 1 and not self.ends_alone and not issparse(X):
+            found.walk_threes(X, self.children, self.packed)
+        else:
+            found.walk(X, self.children, self.splits, self.directions, self.weights)
         return found
+
+    @cached_property
+    def packed(self):
+        """Split, direction of the gate and weights of every node of one output, padded."""
+        n_nodes, _, width = self.weights.shape
+        threes = np.zeros((n_nodes, 3, width), dtype=self.dtype)
+        seen = width - self.splits.shape[1]
+        threes[: len(self.splits), 0, seen:] = self.splits
+        threes[:, 1, seen:] = self.directions
+        threes[:, 2] = self.weights[:, 0]
+        return pad(threes, VECTOR_BYTES)
 
     def gates(self, found):
         """c of the nodes on the paths, shape (depth + 1, n_rows)."""

@@ -79,7 +79,7 @@ class TreePath:
         found.features[-1] = found.leaf[0]
         gates = self.node_gate.along_path(found.features[:, : len(scores)])
         answers, leaf_answers = found.inner[:, -n_outputs:], found.leaf[1:]
-        _add_levels(gates, answers, leaf_answers, self.intercept, scores.T)
+        add_levels(gates, answers, leaf_answers, self.intercept, scores.T)
 
     def sparse_scores(self, X):
         Z = with_constant(X)
@@ -195,7 +195,7 @@ def with_constant(X):
 
 
 @compiled_fast_sums
-def _add_levels(features, answers, leaf_answers, intercept, scores):
+def add_levels(features, answers, leaf_answers, intercept, scores):
     """``scores`` has one row per output: contiguous for a single one, where it matters most."""
     n_outputs, n_rows = scores.shape
     for c in range(n_outputs):

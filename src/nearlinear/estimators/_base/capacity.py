@@ -83,9 +83,19 @@ def choose_setting(rows, settings, losses, rng):
     return chosen, tried
 
 
+def is_hopeless(values, losses, weight):
+    """Whether losses are far above the lowest of {setting: losses of held-out rows}."""
+    best = losses[_best(losses, weight)]
+    return _standard_errors(values - best, weight) >= _HOPELESS
+
+
+def _best(losses, weight):
+    return min(losses, key=lambda one: np.average(losses[one], weights=weight))
+
+
 def simplest(losses, weight):
     """The first of {setting: losses of held-out rows} that is about as good as the best."""
-    best = min(losses, key=lambda one: np.average(losses[one], weights=weight))
+    best = _best(losses, weight)
     return next(
         one for one in losses
         if _standard_errors(losses[one] - losses[best], weight) <= _TOLERANCE

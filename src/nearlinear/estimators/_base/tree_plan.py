@@ -111,6 +111,7 @@ class TreePlan:
     loss: object
     node_gate: object
     learning_rate: float
+    adam_rate: float  # the same, also where another schedule comes before Adam
     annealing: Annealing
     n_components: int | None  # columns after the projection, None for none
     n_epochs: int
@@ -150,6 +151,7 @@ def tree_plan(model, rows):
         loss=_loss(model, rows.task),
         node_gate=node_gate(float(model.sigma)) if node_gate is TanhNode else node_gate(),
         learning_rate=_or_usual(model.learning_rate, rate),
+        adam_rate=_or_usual(model.learning_rate if model.solver == "adam" else "auto", _ADAM_RATE),
         annealing=_annealing(model),
         n_components=n_components,
         n_epochs=_or_usual(model.max_iter, _usual_epochs(model, rows, n_components)),

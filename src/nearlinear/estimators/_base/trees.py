@@ -26,7 +26,7 @@ from .outputs import Teller, keeping
 from .task import Regression
 from .tree_coordinates import TreeCoordinates, is_balanced
 from .tree_plan import TreeSetting, check_size, original_rates, tree_plan, tree_settings
-from .tree_pruning import pruned_nodes
+from .tree_pruning import prune_trees
 
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
@@ -84,8 +84,15 @@ def learn_trees(model, rows):
     trees = [watch.best for watch in best]
     kept = [None] * len(trees)
     if model.pruning is not None and held_out is not None and setting.depth is not None:
-        Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
-        kept = pruned_nodes(model.pruning, trees, Z, targets, held_out.weight, plan.loss)
+        parts = [
+            (coordinates.rows(part.X), coordinates.targets(part), part.weight)
+            for part in (train, held_out)
+        ]
+        trees, kept = prune_trees(
+            model.pruning, trees, *parts, plan.loss, plan.n_epochs, C=setting.C,
+            direction_ridges=plan.direction_penalties, batch_size=plan.batch_size,
+            learning_rate=plan.adam_rate, jitter=setting.jitter, rng=_generator(rng),
+        )  # fmt: skip
     trees = tuple(map(coordinates.predictor, trees, kept))
     history = best[0].history
     attributes = {

@@ -67,6 +67,14 @@ class LinkedProducts:
         self.own = np.zeros((0 if ends_alone else n_levels, n_rows), dtype=dtype)
         self.answers = np.zeros((n_told, n_outputs, n_rows), dtype=dtype)
 
+    def walk_threes(self, X, children, threes):
+        """Dense rows, where each node has a split, a direction of its gate and one of an answer."""
+        n_abreast = min(_ABREAST, len(X))
+        rows = np.zeros((n_abreast, threes.shape[2]), dtype=threes.dtype)
+        nodes, active = np.empty((2, n_abreast), dtype=np.int64)
+        found = self.paths, self.own, self.answers[:, 0]
+        _walk_threes(X, rows, nodes, active, children, threes, *found)
+
     def walk(self, X, children, splits, own, weights):
         """``own`` are the directions of the gates; of a tree that ends alone they are not read."""
         arrays = children, splits, own, weights, self.ends_alone
@@ -123,6 +131,43 @@ def _walk_abreast(
                     nodes[i] = child
                     active[n_on] = i
                     n_on += 1
+            n_active = n_on
+            level += 1
+
+
+@compiled_fast_sums
+def _walk_threes(X, rows, nodes, active, children, threes, paths, features, answers):
+    n_features, width, n_inner = X.shape[1], rows.shape[1], len(children)
+    zero = rows.dtype.type(0.0)
+    for first in range(0, len(X), len(rows)):
+        n_active = min(len(rows), len(X) - first)
+        for i in range(n_active):
+            source, row = X[first + i], rows[i]
+            for d in range(n_features):
+                row[d] = source[d]
+            row[n_features] = 1.0
+            nodes[i], active[i] = 0, i
+        level = 0
+        while n_active > 0:
+            path, feature, answer = paths[level], features[level], answers[level]
+            n_on = 0
+            for t in range(n_active):
+                i = active[t]
+                node, row = nodes[i], rows[i]
+                three = threes[node]
+                p0, p1, p2 = three[0], three[1], three[2]
+                a = b = c = zero
+                for d in range(width):
+                    x = row[d]
+                    a += p0[d] * x
+                    b += p1[d] * x
+                    c += p2[d] * x
+                path[first + i], feature[first + i], answer[first + i] = node, b, c
+                child = children[node, 0 if a > 0 else 1] if node < n_inner else -1
+                # written always, and counted if it goes on: no branch to mispredict
+                nodes[i] = child
+                active[n_on] = i
+                n_on += 1 if child >= 0 else 0
             n_active = n_on
             level += 1
 

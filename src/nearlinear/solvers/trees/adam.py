@@ -7,7 +7,7 @@ follow their hard path, which is what will be predicted.
 A stream takes the same steps, portion by portion.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -149,6 +149,28 @@ def train_tree(
         tree.settle()
 
 
+def adapt_tree(
+    Z, targets, sample_weight, start, kept, *, loss, C, direction_ridges, n_epochs, batch_size,
+    learning_rate, jitter, rng,
+):  # fmt: skip
+    """The tree after some hard epochs in which only the nodes that are ``kept`` answer."""
+    weights = np.where(kept[:, None, None], start.weights, 0.0).astype(start.weights.dtype)
+    start = replace(start, weights=weights)
+    tree = TreeInTraining(
+        start, learning_rate, 1.0 / (C * sample_weight.sum()), direction_ridges
+    )
+    phase = HardPhase(RowNoise(Z, jitter, rng, start.rows), loss, kept)
+    rows, row_weight = phase.rows(start, Z), sample_weight / sample_weight.mean()
+    batches = Batches(rows, targets, row_weight, batch_size, rng)
+    for step in range(n_epochs * batches.n_batches):
+        if step % batches.n_batches == 0:
+            waiting = iter(batches)
+        _, gradients = phase.gradients(tree.now(), *next(waiting), 0.0)
+        factor = one_cycle(step, n_epochs * batches.n_batches)
+        tree.step(gradients, factor, move_splits=False)
+    return tree.averaged()
+
+
 _STEPS_PER_UNIT = 20  # how often the unit of the sharpness is measured
 _UNIT_ROWS = 256
 
@@ -202,12 +224,15 @@ class SoftPhase:
 
 
 class HardPhase:
-    """Each row follows its path; weights and slopes adapt to what will be predicted."""
+    """Each row follows its path; weights and slopes adapt to what will be predicted.
+
+    ``kept`` says which nodes of a pruned tree are left, or is None for all.
+    """
 
     moves_splits = False
 
-    def __init__(self, noise: RowNoise, loss):
-        self._noise, self._loss = noise, loss
+    def __init__(self, noise: RowNoise, loss, kept=None):
+        self._noise, self._loss, self._kept = noise, loss, kept
 
     def rows(self, model, Z):
         """The projection stays: rows are projected once."""
@@ -216,7 +241,7 @@ class HardPhase:
     def gradients(self, model, rows, targets, share, progress):
         seen = self._noise(rows)
         paths = hard_paths(seen, model.splits, model.depth)
-        return path_gradients(model, seen, paths, targets, share, self._loss)
+        return path_gradients(model, seen, paths, targets, share, self._loss, self._kept)
 
     def figures(self, model):
         return {}

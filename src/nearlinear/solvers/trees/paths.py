@@ -61,16 +61,22 @@ class JudgingRows:
         return {"soft splits": soft, "hard splits": self(model)}
 
 
-def path_gradients(model, Z, paths, targets, row_weight, loss):
-    """Weighted loss of a batch and its gradients in weights and, with tanh features, slopes."""
+def path_gradients(model, Z, paths, targets, row_weight, loss, kept=None):
+    """Weighted loss of a batch and its gradients in weights and, with tanh features, slopes.
+
+    Nodes that are not ``kept`` answer with zero; None keeps all.
+    """
     features = path_features(model, Z, paths)
     local_scores = local_scores_along_paths(model.weights, Z, paths)
+    if kept is not None:
+        local_scores *= kept[paths][:, :, None]
     scores = np.einsum("ik,ikc->ic", features, local_scores)
     slopes = (row_weight[:, None] * loss.slope(scores, targets)).astype(scores.dtype, copy=False)
     sums = TreeGradients(
         np.zeros_like(model.splits), np.zeros_like(model.slopes), np.zeros_like(model.weights)
     )
-    _add_rows(Z, paths, features[:, :, None] * slopes[:, None, :], sums.weights)
+    shares = features if kept is None else features * kept[paths]
+    _add_rows(Z, paths, shares[:, :, None] * slopes[:, None, :], sums.weights)
     if len(model.slopes):
         slope_c = (
             model.node_gate.sigma
