@@ -392,6 +392,7 @@ WRONG = {
     "depth": [-1, 1.5, "deep"],
     "direction_penalty": [-0.1],
     "early_stopping": ["yes"],
+    "constant": [0.0, -1.0],
     "eps": [0.0],
     "epsilon": [-0.1],
     "node_gate": ["sine"],
@@ -400,6 +401,7 @@ WRONG = {
     "gate": [],  # has sentences of its own, see test_gating.py
     "gate_penalty": [-0.1],
     "gating_features": [],  # so have these
+    "global_features": ["cubic"],
     "hard_fraction": [-0.1, 1.0],
     "max_insertions": [0, 1.5],
     "jitter": [-0.1],
@@ -417,6 +419,7 @@ WRONG = {
     "max_memory": [0],
     "max_rounds": [0, 2.5],
     "max_support": [0, 1.5],
+    "pruning": ["l3"],
     "selection_rows": [0, 1.5],
     "n_anchors": [0, 2.5, "many"],
     "n_basis": [0, 2.5, "many"],

@@ -44,11 +44,13 @@ class LDKLClassifier(ClassifierMixin, Model):
         is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
         matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
         and are not projected.
-    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"} or object, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
         continuous in x, and the model has two thirds of the numbers. "indicator" is 1: the score is
-        piecewise linear, and the model has two fifths of the numbers.
+        piecewise linear, and the model has two fifths of the numbers. An object g with g(u) and
+        g.slope(u), such as PolynomialNode of ``nearlinear.gates.trees.node_gates``, is a function
+        of u = ⟨θ'_k, z⟩ in place of tanh; one of your own is registered to be saved.
     sigma : float, default=1.0
         Steepness σ of the tanh gate. A larger value makes the gate closer to a step.
     C : float or "auto", default="auto"
@@ -314,11 +316,13 @@ class LDKLRegressor(RegressorMixin, Model):
         is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
         matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
         and are not projected.
-    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"} or object, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
         continuous in x, and the model has two thirds of the numbers. "indicator" is 1: the score is
-        piecewise linear, and the model has two fifths of the numbers.
+        piecewise linear, and the model has two fifths of the numbers. An object g with g(u) and
+        g.slope(u), such as PolynomialNode of ``nearlinear.gates.trees.node_gates``, is a function
+        of u = ⟨θ'_k, z⟩ in place of tanh; one of your own is registered to be saved.
     sigma : float, default=1.0
         Steepness σ of the tanh gate. A larger value makes the gate closer to a step.
     C : float or "auto", default="auto"

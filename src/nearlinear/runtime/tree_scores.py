@@ -12,7 +12,8 @@ def _levels(part, X):
     """
     Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
     kind = part.node_gate.kind if hasattr(part, "node_gate") else "IndicatorNode"
-    children, own = _children(part), part.slopes if kind == "TanhNode" else part.splits
+    children = _children(part)
+    own = part.slopes if kind in ("TanhNode", "OwnNode") else part.splits
     seen = Z[:, Z.shape[1] - own.shape[1] :]
     above = np.ones(len(X), dtype=Z.dtype)
     rows, node = np.arange(len(X)), np.zeros(len(X), dtype=np.intp)
@@ -24,11 +25,23 @@ def _levels(part, X):
         gate = above[rows]
         if kind != "IndicatorNode":
             reached = np.einsum("id,id->i", own[node], seen[rows])
-            is_composed = kind == "CompositionalNode"
-            gate = np.tanh(gate * reached if is_composed else part.node_gate.sigma * reached)
-            above[rows] = gate if is_composed else 1.0
+            gate = _node_feature(part.node_gate, reached, gate)
+            if kind == "CompositionalNode":
+                above[rows] = gate
         yield rows, node, gate, after < 0
         rows, node = rows[after >= 0], after[after >= 0]
+
+
+def _node_feature(gate, reached, above):
+    """c of nodes from the products with their directions; ``above`` is that of the parents."""
+    if gate.kind == "CompositionalNode":
+        return np.tanh(above * reached)
+    if gate.kind == "TanhNode":
+        return np.tanh(gate.sigma * reached)
+    feature = gate.function
+    if feature.kind == "PolynomialNode":
+        return reached**feature.degree
+    return values_of(feature, reached)
 
 
 def _children(part):

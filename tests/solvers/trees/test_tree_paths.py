@@ -7,8 +7,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.trees.balanced import hard_paths
-from nearlinear.gates.trees.node_gates import NODE_GATES
+from nearlinear.gates.trees.node_gates import NODE_GATES, OwnNode, PolynomialNode
 from nearlinear.solvers.trees.paths import path_features, path_gradients, path_scores
+from nearlinear.solvers.trees.soft import SoftPass
 from reference import tree
 from reference.tree_problem import ALL_LOSSES, SIGMA, make_rows, make_tree
 
@@ -72,6 +73,47 @@ def test_gradients_are_the_derivatives_of_the_loss(kind, loss, n_outputs, form):
                 ends.append(loss_by_definition(moved, kind, (Z, *rest), loss))
             # a loss of about 100, known to 1e-14, divided by a step of 1e-6
             assert gradient[entry] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-6)
+
+
+KEPT = np.array([True, True, False, False, True, False, False])
+
+
+@pytest.mark.parametrize("kind", [*NODE_GATES, "own"])
+def test_nodes_that_are_gone_get_no_gradient_and_the_others_theirs(kind):
+    """The loss is that of a tree whose other weights are zero; gates may be functions."""
+    model, (Z, *rest) = make_tree("tanh" if kind == "own" else kind, 2, 2), make_rows(2)
+    if kind == "own":
+        model = replace(model, node_gate=OwnNode(PolynomialNode(3)))
+    paths, loss = paths_of(model, Z), ALL_LOSSES["log_loss"]
+
+    def value(moved):
+        gone = replace(moved, weights=moved.weights * KEPT[:, None, None])
+        return rest[1] @ loss.value(path_scores(gone, Z, paths), rest[0])
+
+    found, gradients = path_gradients(model, Z, paths, *rest, loss, KEPT)
+    assert found == pytest.approx(value(model))
+    assert not gradients.weights[~KEPT].any()
+    for name in ("slopes", "weights"):
+        for entry in list(np.ndindex(*getattr(model, name).shape))[::3]:
+            ends = []
+            for sign in (1, -1):
+                array = getattr(model, name).copy()
+                array[entry] += 1e-6 * sign
+                ends.append(value(replace(model, **{name: array})))
+            expected = (ends[0] - ends[1]) / 2e-6
+            assert getattr(gradients, name)[entry] == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    if kind != "own":
+        return
+    soft = SoftPass(model, len(Z)).gradients(model, Z, *rest, 1.3, loss)[1].slopes.copy()
+    for entry in list(np.ndindex(*soft.shape))[::3]:
+        ends = []
+        for sign in (1, -1):
+            slopes = model.slopes.copy()
+            slopes[entry] += 1e-6 * sign
+            moved = replace(model, slopes=slopes)
+            scores = SoftPass(moved, len(Z)).scores(moved, Z, 1.3)
+            ends.append(rest[1] @ loss.value(scores, rest[0]))
+        assert soft[entry] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-5, abs=1e-5)
 
 
 @each_kind

@@ -96,10 +96,11 @@ def _best(losses, weight):
 def simplest(losses, weight):
     """The first of {setting: losses of held-out rows} that is about as good as the best."""
     best = _best(losses, weight)
-    return next(
+    about = (
         one for one in losses
         if _standard_errors(losses[one] - losses[best], weight) <= _TOLERANCE
     )  # fmt: skip
+    return next(about, best)  # a fit that has diverged has losses that are no numbers
 
 
 def _parts(rows, rng):

@@ -7,10 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["Interval", "check_sample_weight", "fit_context"]
+__all__ = ["HasMethods", "Interval", "check_sample_weight", "fit_context"]
 
 # The most that rows may weigh together, and that C may be: products of the two have squares.
 MOST_WEIGHT = 1e70

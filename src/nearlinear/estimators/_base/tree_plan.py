@@ -7,11 +7,12 @@ import numpy as np
 
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
-from ...gates.trees.node_gates import NODE_GATES, TanhNode
+from ...gates.trees.node_gates import NODE_GATES, node_gate_of
 from ...losses import LOSSES, EpsilonInsensitive, LabelLogLoss, SquaredError
 from ...solvers.trees.adam import Annealing
 from .capacity import given, usual_epochs
 from .checks import (
+    HasMethods,
     at_least,
     cost,
     fraction,
@@ -38,7 +39,7 @@ TREE_CONSTRAINTS = {
     "C": [cost(), one_of("auto")],
     "max_iter": [at_least(1), one_of("auto")],
     "n_components": [at_least(1), one_of("auto"), None],
-    "node_gate": [one_of(*NODE_GATES)],
+    "node_gate": [one_of(*NODE_GATES), HasMethods("direction_rows"), callable],
     "sigma": [positive()],
     "splits": [one_of("top_down", "random")],
     "solver": [one_of("adam", "sgd")],
@@ -140,16 +141,17 @@ def tree_plan(model, rows):
     n_rows, n_features = rows.X.shape
     kind = Regression if isinstance(rows.task, Regression) else Classification
     defaults, n_components = _DEFAULTS[kind], _rank(model, rows.X)
-    can_have_root = model.node_gate == "tanh" and model.solver == "adam"
+    node_gate = node_gate_of(model.node_gate, model.sigma)
+    can_have_root = node_gate.name == "tanh" and model.solver == "adam"
     is_searched = model.depth == "auto" and model.linear_root is not False and can_have_root
     root_C = 1.0 if model.linear_root is True and can_have_root else None
     usual = TreeSetting(model.depth, defaults.C, defaults.jitter, root_C)
-    node_gate, width = NODE_GATES[model.node_gate], n_components or n_features
+    width = n_components or n_features
     rate = _ADAM_RATE if model.solver == "adam" else defaults.original_rate
     n_trees = 3 if is_searched and n_rows <= _FEW_ROWS else 1
     return TreePlan(
         loss=_loss(model, rows.task),
-        node_gate=node_gate(float(model.sigma)) if node_gate is TanhNode else node_gate(),
+        node_gate=node_gate,
         learning_rate=_or_usual(model.learning_rate, rate),
         adam_rate=_or_usual(model.learning_rate if model.solver == "adam" else "auto", _ADAM_RATE),
         annealing=_annealing(model),

@@ -1,5 +1,6 @@
 """One path down a tree whose nodes name their children."""
 
+from ...kinds import kind_of, rule_for
 from . import rows as c_rows
 from .literals import CSourceError
 from .program import Part
@@ -21,8 +22,8 @@ typedef struct {
 """
 _SLOPES = """
     @_matrix slopes;
-    const float *slope_offsets;
-    float sigma;"""
+    const float *slope_offsets;"""
+_FIELDS = {"tanh": _SLOPES + "\n    float sigma;", "own": _SLOPES}
 _WALK = """
 static void $(const $_tables *m, const float *x, float *scores)
 {
@@ -42,6 +43,9 @@ _SPLIT = "m->split_offsets[node] + @_dot(&m->splits, node, seen)"
 _TANH = """
         const float slope = m->slope_offsets[node] + @_dot(&m->slopes, node, seen);
         const float feature = tanhf(m->sigma * slope);"""
+_OWN = """
+        const float u = m->slope_offsets[node] + @_dot(&m->slopes, node, seen);
+        const float feature = <EXPRESSION>;"""
 _COMPOSED = f"""
         const float split = {_SPLIT};
         feature = tanhf(feature * split);"""
@@ -59,6 +63,7 @@ _AT_END = f"""
 # What stands before the loop, the feature of a node, its turn, its answers, what follows the loop.
 _WALKS = {
     "tanh": ("", _TANH, _SPLIT, _ALONG, ""),
+    "own": ("", _OWN, _SPLIT, _ALONG, ""),
     "compositional": ("\n    float feature = 1.0f;", _COMPOSED, "split", _ALONG, ""),
     "indicator": ("", "", _SPLIT, "", _AT_END),
 }
@@ -68,12 +73,21 @@ _NONE = 65535
 def lower_linked(tree, program):
     c_rows.dot(program)
     kind = tree.node_gate.name
-    text = _TABLES.replace("<FIELDS>", _SLOPES if kind == "tanh" else "") + _WALK
+    text = _TABLES.replace("<FIELDS>", _FIELDS.get(kind, "")) + _WALK
     places = ("<BEFORE>", "<FEATURE>", "<TURN>", "<ANSWERS>", "<END>")
     for place, line in zip(places, _WALKS[kind], strict=True):
         text = text.replace(place, line)
+    if kind == "own":
+        text = text.replace("<EXPRESSION>", _expression(tree.node_gate.function))
     function = program.define("linked_tree", text)
     return Part(function, _tables(tree, program), tree.n_outputs, tree.cost.multiply_adds)
+
+
+def _expression(feature):
+    """A node feature of u in C."""
+    if kind_of(feature) == "PolynomialNode":
+        return " * ".join(["u"] * feature.degree)
+    return rule_for("c", feature, CSourceError)(feature)
 
 
 def _tables(tree, program):
@@ -90,7 +104,8 @@ def _tables(tree, program):
         "n_inner": len(tree.children),
         "n_outputs": tree.n_outputs,
     }
-    if tree.node_gate.name == "tanh":
+    if len(tree.slopes):
         tables |= affine_tables(program, "slopes", "slope_offsets", tree.slopes)
+    if tree.node_gate.name == "tanh":
         tables["sigma"] = float(tree.node_gate.sigma)
     return tables

@@ -2,6 +2,9 @@
 
 ``c`` is tanh(σ⟨θ'_k, z⟩) with directions of its own (eq. 10), a composition of tanh along the
 path (eq. 9), or 1. Each kind says which projections it reads, and carries slopes back to them.
+
+A node feature of one's own is a frozen dataclass g with ``g(u)`` and ``g.slope(u)``, its derivative,
+for an array of u = ⟨θ'_k, z⟩: c_k = g(u), where the paper has tanh.
 """
 
 from dataclasses import dataclass
@@ -31,6 +34,10 @@ class TanhNode:
     def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
         """Slopes of the loss in the slopes' projections; ``slope_c`` is ∂loss/∂c."""
         _tanh_backward(features, slope_c, features.dtype.type(self.sigma), slope_slopes)
+
+    def path_slopes(self, projections, features):
+        """∂c/∂⟨θ', z⟩ on a path."""
+        return self.sigma * (1.0 - features**2)
 
     def along_path(self, slope_scores):
         """Features of the nodes on a path from their projections, one level per row."""
@@ -80,6 +87,71 @@ class IndicatorNode:
 
     def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
         """A constant has no slope."""
+
+
+@dataclass(frozen=True)
+class PolynomialNode:
+    """g(u) = u ** degree, to be a node's feature."""
+
+    degree: int = 2
+
+    def __post_init__(self):
+        if not isinstance(self.degree, int) or not 1 <= self.degree <= 10:
+            raise ValueError(f"PolynomialNode needs a degree from 1 to 10, not {self.degree!r}.")
+
+    def __call__(self, u):
+        return u**self.degree
+
+    def slope(self, u):
+        return self.degree * u ** (self.degree - 1)
+
+
+@dataclass(frozen=True)
+class OwnNode:
+    """c_k = g(⟨θ'_k, z⟩) for a function g that knows its slope."""
+
+    function: object
+    name: ClassVar[str] = "own"
+
+    def direction_rows(self, n_nodes):
+        return count_splits(depth_of(n_nodes)), n_nodes
+
+    def values(self, split_scores, slope_scores, out):
+        out[...] = self._checked(self.function(slope_scores), slope_scores)
+        return out
+
+    def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
+        """``slope_slopes`` holds the projections, and gets their slopes."""
+        slope_slopes[...] = self.path_slopes(slope_slopes, features) * slope_c
+
+    def path_slopes(self, projections, features):
+        return self._checked(self.function.slope(projections), projections)
+
+    def along_path(self, slope_scores):
+        return self._checked(self.function(slope_scores), slope_scores)
+
+    def _checked(self, values, like):
+        values = np.asarray(values, dtype=like.dtype)
+        if values.shape != like.shape:
+            raise ValueError(
+                f"{type(self.function).__name__} gave values of shape {values.shape} for an array "
+                f"of shape {like.shape}: a node feature works on each number alone."
+            )
+        return values
+
+
+def node_gate_of(given, sigma):
+    """A node gate from its name, or from an object."""
+    if isinstance(given, str):
+        return TanhNode(float(sigma)) if given == "tanh" else NODE_GATES[given]()
+    if isinstance(given, TanhNode | CompositionalNode | IndicatorNode):
+        return given
+    if not callable(given) or not hasattr(given, "slope"):
+        raise ValueError(
+            f"node_gate={given!r} must be one of {', '.join(map(repr, NODE_GATES))}, or an object g "
+            "with g(u) and g.slope(u)."
+        )
+    return OwnNode(given)
 
 
 NODE_GATES = {gate.name: gate for gate in (TanhNode, CompositionalNode, IndicatorNode)}

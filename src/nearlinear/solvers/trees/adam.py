@@ -156,9 +156,7 @@ def adapt_tree(
     """The tree after some hard epochs in which only the nodes that are ``kept`` answer."""
     weights = np.where(kept[:, None, None], start.weights, 0.0).astype(start.weights.dtype)
     start = replace(start, weights=weights)
-    tree = TreeInTraining(
-        start, learning_rate, 1.0 / (C * sample_weight.sum()), direction_ridges
-    )
+    tree = TreeInTraining(start, learning_rate, 1.0 / (C * sample_weight.sum()), direction_ridges)
     phase = HardPhase(RowNoise(Z, jitter, rng, start.rows), loss, kept)
     rows, row_weight = phase.rows(start, Z), sample_weight / sample_weight.mean()
     batches = Batches(rows, targets, row_weight, batch_size, rng)

@@ -21,10 +21,20 @@ COMPARED_ROWS = 500  # enough to see the gap between soft and hard splits
 
 def path_features(model, Z, paths):
     """c_k of every node on each row's path, shape (n_rows, depth + 1)."""
+    return _features(model, _path_projections(model, Z, paths), paths)
+
+
+def _path_projections(model, Z, paths):
+    """Products with the directions of the gates of the nodes on each path; None of indicators."""
     if model.node_gate.name == "indicator":
-        return np.ones(paths.shape, dtype=model.weights.dtype)
+        return None
     directions = model.slopes if len(model.slopes) else model.splits
-    projections = local_scores_along_paths(directions[:, None], Z, paths)[:, :, 0]
+    return local_scores_along_paths(directions[:, None], Z, paths)[:, :, 0]
+
+
+def _features(model, projections, paths):
+    if projections is None:
+        return np.ones(paths.shape, dtype=model.weights.dtype)
     return np.ascontiguousarray(model.node_gate.along_path(projections.T).T)
 
 
@@ -66,7 +76,8 @@ def path_gradients(model, Z, paths, targets, row_weight, loss, kept=None):
 
     Nodes that are not ``kept`` answer with zero; None keeps all.
     """
-    features = path_features(model, Z, paths)
+    projections = _path_projections(model, Z, paths)
+    features = _features(model, projections, paths)
     local_scores = local_scores_along_paths(model.weights, Z, paths)
     if kept is not None:
         local_scores *= kept[paths][:, :, None]
@@ -78,10 +89,8 @@ def path_gradients(model, Z, paths, targets, row_weight, loss, kept=None):
     shares = features if kept is None else features * kept[paths]
     _add_rows(Z, paths, shares[:, :, None] * slopes[:, None, :], sums.weights)
     if len(model.slopes):
-        slope_c = (
-            model.node_gate.sigma
-            * (1.0 - features**2)
-            * np.einsum("ic,ikc->ik", slopes, local_scores)
+        slope_c = model.node_gate.path_slopes(projections, features) * np.einsum(
+            "ic,ikc->ik", slopes, local_scores
         )
         slope_c = slope_c[:, :, None].astype(scores.dtype, copy=False)
         _add_rows(Z, paths, slope_c, sums.slopes[:, None])

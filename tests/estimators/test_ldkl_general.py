@@ -1,0 +1,274 @@
+"""LDKL in its generality: global features, node features, penalties, the constant, pruning."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from shipping import assert_ships
+from sklearn.base import clone
+from sklearn.datasets import make_circles, make_moons
+
+import nearlinear
+from nearlinear import LDKLClassifier, LDKLRegressor, kinds
+from nearlinear.export.c.literals import CSourceError
+from nearlinear.export.c.source import to_c
+from nearlinear.export.onnx.builder import OnnxExportError
+from nearlinear.export.onnx.graph import to_onnx
+from nearlinear.gates.trees.node_gates import IndicatorNode, PolynomialNode, TanhNode
+from nearlinear.predictors.linked_tree import LinkedTree
+from nearlinear.runtime import ModelFileError
+from nearlinear.runtime.fields import number
+
+QUICK = {"max_iter": 15, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(300, noise=0.15, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def circles():
+    return make_circles(300, noise=0.1, factor=0.4, random_state=0)
+
+
+# --- global features ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("node_gate", ["tanh", "indicator"])
+def test_one_node_with_quadratic_features_learns_a_circle_and_ships(circles, node_gate, tmp_path):
+    X, y = circles
+    X = X + np.array([100.0, -3.0])  # products are of centered features
+    settings = {"node_gate": node_gate, "jitter": 0.0, "max_iter": 60, "random_state": 0}
+    model = LDKLClassifier(0, global_features="quadratic", **settings).fit(X, y)
+    assert model.score(X, y) > 0.97
+    if node_gate == "indicator":
+        assert LDKLClassifier(0, **settings).fit(X, y).score(X, y) < 0.7
+    assert_ships(model, X, tmp_path)
+
+
+def test_deeper_trees_with_quadratic_features_ship_in_float32(moons, tmp_path):
+    X, y = moons
+    model = LDKLClassifier(2, global_features="quadratic", n_trees=2, **QUICK)
+    model.fit(X.astype(np.float32), y)
+    scores = model.decision_function(X.astype(np.float32))
+    assert scores.dtype == np.float32
+    nearlinear.save(model, tmp_path / "model.nlm")
+    again = nearlinear.load(tmp_path / "model.nlm")
+    np.testing.assert_array_equal(again.decision_function(X.astype(np.float32)), scores)
+
+
+def test_the_depth_is_searched_for_on_top_of_a_quadratic_root(circles):
+    X, y = circles
+    model = LDKLClassifier(global_features="quadratic", **QUICK).fit(X, y)
+    assert model.score(X, y) > 0.97
+    linear = LDKLClassifier(**QUICK).fit(X, y).settings_tried_[0].loss
+    assert model.settings_tried_[0].loss < 0.5 * linear  # a root alone has the circle nearly
+
+
+def test_a_function_adds_its_columns_and_the_model_stays_in_python(circles, tmp_path):
+    X, y = circles
+    settings = {"node_gate": "indicator", "jitter": 0.0, "max_iter": 60, "random_state": 0}
+    model = LDKLClassifier(0, global_features=_squares, **settings).fit(X, y)
+    assert model.score(X, y) > 0.97
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(model.explain(X).scores[:, 0], scores, atol=1e-9)
+    np.testing.assert_allclose(model.compile()(X[0]), scores[0])
+    np.testing.assert_allclose(model.predictor_.plain(X)[:, 0], scores, atol=1e-9)
+    for refuse, error in [
+        (lambda: nearlinear.save(model, tmp_path / "model.nlm"), ModelFileError),
+        (lambda: to_onnx(model), OnnxExportError),
+        (lambda: to_c(model, tmp_path), CSourceError),
+    ]:
+        with pytest.raises(error, match="global_features is a function"):
+            refuse()
+
+
+def _squares(X):
+    return X**2
+
+
+def test_streams_and_warm_starts_go_on_with_global_features(moons):
+    X, y = moons
+    model = LDKLClassifier(2, global_features="quadratic", warm_start=True, **QUICK).fit(X, y)
+    before = model.decision_function(X)
+    model.set_params(max_iter=1, learning_rate=1e-9, jitter=0.0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), before, atol=1e-3)
+    model.partial_fit(X, y)
+    assert model.score(X, y) > 0.9
+    model.set_params(global_features="identity", warm_start=True).fit(X, y)
+    assert not hasattr(model.predictor_, "map")
+
+
+@pytest.mark.parametrize(
+    ("settings", "form", "words"),
+    [
+        ({"global_features": "quadratic", "n_components": 1}, np.asarray, "put a PCA before"),
+        ({"global_features": "quadratic"}, csr_matrix, "Sparse data was passed"),
+        ({"global_features": np.sum}, np.asarray, "must give a matrix of numbers"),
+        ({"global_features": lambda X: X / 0.0}, np.asarray, "gave NaN or infinity"),
+        ({"direction_penalty": (1.0, -1.0)}, np.asarray, "or two of them"),
+        ({"direction_penalty": (1.0, 1.0, 1.0)}, np.asarray, "or two of them"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_what_does_not_go_together_is_one_sentence(moons, settings, form, words):
+    X, y = moons
+    with pytest.raises((ValueError, TypeError), match=words):
+        LDKLClassifier(2, **settings).fit(form(X), y)
+
+
+def test_the_memory_of_products_is_stated_before_it_is_taken():
+    X = np.random.default_rng(0).standard_normal((60, 90))
+    y = X[:, 0] > 0
+    settings = {"max_memory": 1.5e6, **QUICK}
+    LDKLClassifier(1, n_components=None, **settings).fit(X, y)
+    with pytest.raises(MemoryError, match="raise max_memory"):
+        LDKLClassifier(1, global_features="quadratic", **settings).fit(X, y)
+
+
+# --- penalties and the constant -----------------------------------------------------------------
+
+
+def test_each_penalty_shortens_its_own_part(moons):
+    def lengths(**settings):
+        tree = LDKLClassifier(2, C=10.0, **settings, **QUICK).fit(*moons).predictor_
+        return np.array([np.linalg.norm(part) for part in (tree.splits, tree.slopes)])
+
+    plain, both = lengths(), lengths(direction_penalty=0.3)
+    assert np.all(both < 0.7 * plain)
+    np.testing.assert_array_equal(both, lengths(direction_penalty=(0.3, 0.3)))
+    splits, slopes = lengths(direction_penalty=(0.3, 0.0)), lengths(direction_penalty=[0.0, 0.3])
+    assert splits[0] < 0.7 * plain[0] < slopes[0]
+    assert slopes[1] < 0.7 * plain[1] < splits[1]
+
+
+def test_the_original_schedule_takes_three_penalties(moons):
+    settings = {"solver": "sgd", "loss": "hinge", "learning_rate": 10.0, **QUICK}
+    same = LDKLClassifier(2, **settings).fit(*moons)
+    named = LDKLClassifier(2, direction_penalty=(0.1, 0.1), **settings).fit(*moons)
+    other = LDKLClassifier(2, direction_penalty=(0.01, 0.1), **settings).fit(*moons)
+    X = moons[0]
+    np.testing.assert_allclose(named.decision_function(X), same.decision_function(X))
+    assert np.abs(other.decision_function(X) - same.decision_function(X)).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", [LDKLClassifier, LDKLRegressor])
+def test_a_larger_constant_makes_offsets_cheap(kind):
+    """A linear root under a heavy penalty: far from zero it needs an offset."""
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    y = X[:, 0] > 1.0
+    y = y if kind is LDKLClassifier else y + 5.0
+    settings = {"linear_root": True, "C": 1e-3, "jitter": 0.0, "learning_rate": 1e-6, **QUICK}
+    scores = [
+        kind(0, constant=constant, **settings).fit(X, y).predictor_(X).mean()
+        for constant in (0.1, 1.0, 30.0)
+    ]
+    if kind is LDKLClassifier:
+        assert scores[0] > scores[1] > scores[2]
+    else:  # values are centered anyway
+        np.testing.assert_allclose(scores, y.mean(), atol=0.1)
+
+
+# --- node features ------------------------------------------------------------------------------
+
+
+def test_objects_are_what_names_stand_for(moons):
+    for name, gate in [("tanh", TanhNode(2.0)), ("indicator", IndicatorNode())]:
+        named = LDKLClassifier(2, node_gate=name, sigma=2.0, **QUICK).fit(*moons)
+        given = LDKLClassifier(2, node_gate=gate, **QUICK).fit(*moons)
+        X = moons[0]
+        np.testing.assert_array_equal(given.decision_function(X), named.decision_function(X))
+
+
+@dataclass(frozen=True)
+class Bump:
+    """A node feature from outside."""
+
+    width: float = 2.0
+
+    def __call__(self, u):
+        return np.exp(-((u / self.width) ** 2))
+
+    def slope(self, u):
+        return -2.0 * u / self.width**2 * self(u)
+
+
+@pytest.fixture
+def registry():
+    """What is registered is forgotten afterwards."""
+    known = dict(kinds._REGISTERED), dict(kinds._NAMES)
+    yield
+    kinds._REGISTERED, kinds._NAMES = known
+
+
+def test_a_node_feature_of_ones_own_learns_and_ships_once_it_is_registered(
+    moons, registry, tmp_path
+):
+    X, y = moons
+    model = LDKLClassifier(3, node_gate=Bump(), **QUICK).fit(X, y)
+    assert model.score(X, y) > 0.95
+    with pytest.raises(ModelFileError, match="Bump is no data that a model file can hold"):
+        nearlinear.save(model, tmp_path / "model.nlm")
+    with pytest.raises(CSourceError, match=r"register\(Bump, c=…\)"):
+        to_c(model, tmp_path)
+    kinds.register(
+        Bump,
+        name="acme.Bump",
+        check=lambda part: number(part.width, "width", 1e-9),
+        score=lambda part, u: np.exp(-((u / part.width) ** 2)),
+        onnx=lambda graph, part, u: graph.op(
+            "Exp", graph.times(graph.op("Mul", u, u), -1.0 / part.width**2)
+        ),
+        c=lambda part: f"expf(-u * u / {part.width**2!r}f)",
+    )
+    assert_ships(model, X, tmp_path)
+
+
+@pytest.mark.parametrize("pruning", [None, "l2"])
+def test_polynomial_features_ship(moons, pruning, tmp_path):
+    X, y = moons
+    model = LDKLClassifier(3, node_gate=PolynomialNode(2), pruning=pruning, **QUICK).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert_ships(model, X, tmp_path)
+
+
+# --- pruning ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("node_gate", ["tanh", "compositional", "indicator"])
+def test_nodes_that_are_not_needed_go_and_what_is_left_ships(moons, node_gate, tmp_path):
+    X, y = moons
+    settings = {"node_gate": node_gate, "max_iter": 40, "random_state": 0}
+    whole = LDKLClassifier(5, **settings).fit(X, y)
+    model = LDKLClassifier(5, pruning="l2", **settings).fit(X, y)
+    assert isinstance(model.predictor_, LinkedTree)
+    assert len(model.predictor_.weights) < 50 < 63
+    assert model.cost_.n_bytes < whole.cost_.n_bytes
+    assert model.score(X, y) > whole.score(X, y) - 0.03
+    assert_ships(model, X, tmp_path)
+    again = clone(model).fit(X[::-1], y[::-1])
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_a_linear_root_stays_and_forests_and_sparse_rows_are_pruned(moons):
+    X, y = moons
+    model = LDKLClassifier(4, linear_root=True, n_trees=2, pruning="l1", **QUICK).fit(X, y)
+    assert len({len(tree.weights) for tree in model.predictor_.predictors}) == 1
+    sparse = LDKLRegressor(4, pruning="l2", **QUICK).fit(csr_matrix(X), y)
+    np.testing.assert_allclose(sparse.predict(X), sparse.predict(csr_matrix(X)), atol=1e-12)
+
+
+def test_a_pruned_tree_starts_anew_and_is_no_stream(moons):
+    X, y = moons
+    model = LDKLClassifier(5, pruning="l2", warm_start=True, **QUICK).fit(X, y).fit(X, y)
+    assert model.score(X, y) > 0.85
+    with pytest.raises(ValueError, match="cannot go on from a pruned tree"):
+        model.partial_fit(X, y)
+
+
+def test_too_few_rows_to_hold_some_out_are_not_pruned(moons):
+    X, y = moons
+    tree = LDKLClassifier(3, pruning="l2", **QUICK).fit(X[:60], y[:60]).predictor_
+    assert len(tree.weights) == 15
