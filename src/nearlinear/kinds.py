@@ -193,8 +193,8 @@ def register(
     onnx : function (graph, part, X), or (graph, part, pairs) of a kernel
         The same as nodes of a graph; gives their name.
     c : function (part, program), or (part, columns) of a kernel, or (part) of a node feature
-        The same in C: of a node feature an expression of the float ``u``, else such as ``gate_part`` of ``nearlinear.export.c.gates`` and ``formula`` of
-        ``nearlinear.export.c.kernels`` make it.
+        The same in C, such as ``gate_part`` of ``nearlinear.export.c.gates`` and ``formula`` of
+        ``nearlinear.export.c.kernels`` make it; of a node feature an expression of the float u.
     int8 : function (part)
         The part with its tables rounded; needed for C in eight bits if there are any tables.
     explain : function (predictor, X, n_support, n_jobs)

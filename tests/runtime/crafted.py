@@ -197,14 +197,16 @@ def _leaves(draft, depth=2, n_outputs=1):
 def _linked(draft, node_gate="TanhNode", n_outputs=1, hidden=0, width=N_FEATURES):
     """Node 1 goes on to one side only; splits do not see the first ``hidden`` columns."""
     n_nodes, n_inner, seen = 5, 3, width + 1 - hidden
+    fields = {"TanhNode": {"sigma": 1.25}}
+    fields["OwnNode"] = {"function": part("PolynomialNode", degree=2)}
     return part(
         "LinkedTree",
         children=draft.array(np.array([[1, 2], [3, -1], [-1, 4]], dtype=np.int32)),
         splits=draft.floats(n_nodes if node_gate == "CompositionalNode" else n_inner, seen),
-        slopes=draft.floats(n_nodes if node_gate == "TanhNode" else 0, seen),
+        slopes=draft.floats(n_nodes if node_gate in fields else 0, seen),
         weights=draft.floats(n_nodes, n_outputs, width + 1),
         intercept=draft.floats(n_outputs),
-        node_gate=part(node_gate, **({"sigma": 1.25} if node_gate == "TanhNode" else {})),
+        node_gate=part(node_gate, **fields.get(node_gate, {})),
     )
 
 
@@ -385,7 +387,7 @@ MODELS = {
     "tree of projected rows": partial(_tree, n_components=2),
     **{
         f"unbalanced tree of {kind}": partial(_linked, node_gate=kind, n_outputs=3)
-        for kind in (*_FEATURES, "IndicatorNode")
+        for kind in (*_FEATURES, "IndicatorNode", "OwnNode")
     },
     "tree of products of features": _lifted,
     "forest": _forest,

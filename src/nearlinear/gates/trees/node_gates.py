@@ -3,8 +3,8 @@
 ``c`` is tanh(σ⟨θ'_k, z⟩) with directions of its own (eq. 10), a composition of tanh along the
 path (eq. 9), or 1. Each kind says which projections it reads, and carries slopes back to them.
 
-A node feature of one's own is a frozen dataclass g with ``g(u)`` and ``g.slope(u)``, its derivative,
-for an array of u = ⟨θ'_k, z⟩: c_k = g(u), where the paper has tanh.
+A node feature of one's own is a frozen dataclass g with ``g(u)`` and its derivative
+``g.slope(u)``, for an array of u = ⟨θ'_k, z⟩: c_k = g(u), where the paper has tanh.
 """
 
 from dataclasses import dataclass
@@ -148,8 +148,8 @@ def node_gate_of(given, sigma):
         return given
     if not callable(given) or not hasattr(given, "slope"):
         raise ValueError(
-            f"node_gate={given!r} must be one of {', '.join(map(repr, NODE_GATES))}, or an object g "
-            "with g(u) and g.slope(u)."
+            f"node_gate={given!r} must be one of {', '.join(map(repr, NODE_GATES))}, or an object "
+            "g with g(u) and g.slope(u)."
         )
     return OwnNode(given)
 
