@@ -12,6 +12,7 @@ from ..kernels.gated_grams import with_gates
 from ..predictors.combined import Mapped, Mean, Stacked, tree_and_projection
 from ..predictors.conformal_linear import ConformalLinear
 from ..predictors.gated_expansion import GatedExpansion, reads_scores
+from ..predictors.linked_tree import LinkedTree
 from ..predictors.locally_linear import LocallyLinear
 from ..predictors.tree_leaves import TreeLeaves
 from ..predictors.tree_path import TreePath
@@ -257,6 +258,11 @@ class FittedTree:
             raise ValueError(
                 f"{display} draws one tree; this model averages {len(predictor.predictors)} "
                 "(n_trees)."
+            )
+        if isinstance(tree_and_projection(predictor)[0], LinkedTree):
+            raise ValueError(
+                f"{display} draws balanced trees of x: fit with pruning=None, "
+                "global_features='identity' and a node_gate by name."
             )
         if not isinstance(tree_and_projection(predictor)[0], TreePath | TreeLeaves):
             raise TypeError(f"{display} draws the trees of LDKL models, not {type(last).__name__}.")

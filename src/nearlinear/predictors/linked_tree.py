@@ -24,7 +24,7 @@ class LinkedTree:
     whose split is positive, and where others do; −1 means that they end at the node. ``splits``
     (n_inner rows or, for the compositional gate, n_nodes) and ``slopes`` (n_nodes rows, or none)
     see the last columns of [x; 1], as many as they have. ``weights`` (n_nodes, n_outputs,
-    n_features + 1) see all. With the indicator gate the last node of a path answers alone: its
+    n_features + 1) see all. With the indicator gate the last node of a path local_scores alone: its
     weights are the sum along the path.
     """
 
@@ -73,10 +73,10 @@ class LinkedTree:
         def work(start, stop):
             found = self.walk(X[start:stop])
             if self.ends_alone:
-                np.add(found.answers[0].T, self.intercept, out=scores[start:stop])
+                np.add(found.local_scores[0].T, self.intercept, out=scores[start:stop])
             else:
-                answers = found.answers[:-1], found.answers[-1]
-                add_levels(self.gates(found), *answers, self.intercept, scores[start:stop].T)
+                local_scores = found.local_scores[:-1], found.local_scores[-1]
+                add_levels(self.gates(found), *local_scores, self.intercept, scores[start:stop].T)
 
         run_blocks(work, X.shape[0], self.block_rows, n_jobs)
         return scores
@@ -135,20 +135,20 @@ class LinkedTree:
         for _ in range(self.depth + 1):
             on = np.flatnonzero(node != END)
             at = node[on]
-            answers = np.zeros_like(scores)
-            answers[on] = np.einsum("icd,id->ic", self.weights[at], Z[on])
+            local_scores = np.zeros_like(scores)
+            local_scores[on] = np.einsum("icd,id->ic", self.weights[at], Z[on])
             after = np.full(len(X), END, dtype=np.intp)
             has_child = at < len(self.children)
             inner, rows = at[has_child], on[has_child]
             turns = np.einsum("id,id->i", self.splits[inner], seen[rows])
             after[rows] = self.children[inner, np.where(turns > 0, 0, 1)]
             if self.ends_alone:
-                scores += np.where((after == END) & (node != END), 1, 0)[:, None] * answers
+                scores += np.where((after == END) & (node != END), 1, 0)[:, None] * local_scores
             else:
                 own = np.zeros(len(X), dtype=Z.dtype)
                 own[on] = np.einsum("id,id->i", self.directions[at], seen[on])
                 reached.append(own)
-                scores += self.node_gate.along_path(np.array(reached))[-1][:, None] * answers
+                scores += self.node_gate.along_path(np.array(reached))[-1][:, None] * local_scores
             node = after
         return scores
 

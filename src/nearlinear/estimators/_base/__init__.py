@@ -21,6 +21,7 @@ target_units      The unit in which a regression measures its values.
 task              What is learned.
 tree_coordinates  The coordinates in which a tree is trained, and the way there and back.
 tree_plan         The parameters of trees and what "auto" stands for.
-tree_pruning      How much of some trees goes: held-out rows choose.
-trees             Training of trees: the search for a setting, training runs, streams.
+tree_pruning      How much of some trees goes: held-out rows choose along a path of prunings.
+tree_stream       A tree that learns from a stream of rows.
+trees             Training of trees: the search for a setting, and training runs.
 """

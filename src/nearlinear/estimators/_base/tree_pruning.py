@@ -1,7 +1,6 @@
 """How much of some trees goes: held-out rows choose along a path of prunings."""
 
-from ...solvers.trees.adam import adapt_tree
-from ...solvers.trees.pruning import node_strengths, pruned_scores, strongest
+from ...solvers.trees.pruning import adapt_tree, node_strengths, pruned_scores, strongest
 from .capacity import is_hopeless, simplest
 
 _STEP = 0.7  # share of the nodes that a step of the path leaves

@@ -1,4 +1,4 @@
-"""Training of trees: the search for a setting, training runs, streams."""
+"""Training of trees: the search for a setting, and training runs."""
 
 from dataclasses import dataclass, replace
 
@@ -21,9 +21,8 @@ from ...solvers.trees.paths import (
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
 from .capacity import are_many, choose_setting, given, judge, tell_verdicts
-from .model import Learned, stream_rng
+from .model import Learned
 from .outputs import Teller, keeping
-from .task import Regression
 from .tree_coordinates import TreeCoordinates, is_balanced
 from .tree_plan import TreeSetting, check_size, original_rates, tree_plan, tree_settings
 from .tree_pruning import prune_trees
@@ -67,7 +66,7 @@ def learn_trees(model, rows):
         for start in starts:
             watches.append([])
             for _ in range(model.n_init):
-                generator = _generator(rng)
+                generator = generator_of(rng)
                 watch, compare = _watch(model, train, judges, coordinates, tell)
                 watches[-1].append(watch)
                 _run(model, train, coordinates, setting, generator, watch, start, compare)
@@ -80,19 +79,21 @@ def learn_trees(model, rows):
         tried = _compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng)
         if tried[0].loss <= tried[1].loss:
             setting, coordinates = tried[0].setting, TreeCoordinates.of(model, rows)
-            best = [_run(model, rows, coordinates, setting, _generator(rng), Watch())]
+            best = [_run(model, rows, coordinates, setting, generator_of(rng), Watch())]
     trees = [watch.best for watch in best]
-    kept = [None] * len(trees)
-    if model.pruning is not None and held_out is not None and setting.depth is not None:
+    kept, is_stopped = [None] * len(trees), interruption.kept
+    can_prune = held_out is not None and setting.depth is not None and not is_stopped
+    if model.pruning is not None and can_prune:
         parts = [
             (coordinates.rows(part.X), coordinates.targets(part), part.weight)
             for part in (train, held_out)
         ]
-        trees, kept = prune_trees(
-            model.pruning, trees, *parts, plan.loss, plan.n_epochs, C=setting.C,
-            direction_ridges=plan.direction_penalties, batch_size=plan.batch_size,
-            learning_rate=plan.adam_rate, jitter=setting.jitter, rng=_generator(rng),
-        )  # fmt: skip
+        with keeping("the model before pruning is") as interruption:
+            trees, kept = prune_trees(
+                model.pruning, trees, *parts, plan.loss, plan.n_epochs, C=setting.C,
+                direction_ridges=plan.direction_penalties, batch_size=plan.batch_size,
+                learning_rate=plan.adam_rate, jitter=setting.jitter, rng=generator_of(rng),
+            )  # fmt: skip
     trees = tuple(map(coordinates.predictor, trees, kept))
     history = best[0].history
     attributes = {
@@ -142,7 +143,7 @@ def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_o
     """Held-out losses of the linear model and of trees of many rows."""
     Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
     linear = TreeSetting(None, 1.0, 0.0, 1.0)
-    line = _run(model, train, coordinates, linear, _generator(rng), Watch()).best
+    line = _run(model, train, coordinates, linear, generator_of(rng), Watch()).best
 
     def losses(trees):
         scores = sum(hard_scores(tree, Z) for tree in trees) / len(trees)
@@ -195,7 +196,7 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
     is_new = start is None or setting.depth is None
     if is_new:
         n_seen = coordinates.n_seen
-        start = _start(model, plan, setting, Z, targets, train.weight, rng, n_seen)
+        start = start_of_tree(model, plan, setting, Z, targets, train.weight, rng, n_seen)
     else:
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
@@ -228,7 +229,7 @@ def _run(model, train, coordinates, setting, rng, watch, start=None, compare=Non
     return watch
 
 
-def _start(model, plan, setting, Z, targets, weight, rng, n_seen):
+def start_of_tree(model, plan, setting, Z, targets, weight, rng, n_seen):
     depth, n_components, n_outputs = plan.depth(setting), plan.n_components, targets.shape[1]
     if model.solver == "sgd":
         return start_original(Z, depth, n_outputs, plan.node_gate, rng, seen=n_seen)
@@ -258,65 +259,7 @@ def _start(model, plan, setting, Z, targets, weight, rng, n_seen):
     return replace(start, projection=projection)
 
 
-def learn_trees_on(model, rows):
-    """Steps on the rows of one call of a stream; the first call also makes the tree."""
-    rows, state = _merged(rows), model._state
-    is_new = getattr(model, "predictor_", None) is None
-    if not is_new and (
-        getattr(model, "multilabel_", False) or model.predictor_.n_outputs != rows.targets.shape[1]
-    ):
-        raise ValueError(
-            "partial_fit takes one answer a row, and this model was fitted to several."
-        )
-    plan = tree_plan(model, rows)
-    rng, seed = stream_rng(model, None if state is None else state.seed)
-    if state is None or state.stream is None:
-        state = _begin_stream(model, rows, plan, state, rng)
-    coordinates, weight_seen = state.coordinates, state.weight_seen + rows.weight.sum()
-    with keeping("what was learned from the rows so far is") as interruption:
-        state.stream.train(
-            coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
-            loss=plan.loss, ridge=1.0 / (plan.usual.C * weight_seen),
-            direction_ridges=plan.direction_penalties, jitter=plan.usual.jitter,
-            batch_size=plan.batch_size, n_jobs=model.n_jobs, rng=_generator(rng),
-        )  # fmt: skip
-    predictor = coordinates.predictor(state.stream.model())
-    state = replace(state, weight_seen=weight_seen, seed=seed)
-    return Learned(predictor, state.attributes, state, interruption.kept)
-
-
-def _merged(rows):
-    """The canonical form of a stream's rows; equal rows of different values stay apart."""
-    numbers = None
-    if isinstance(rows.task, Regression):
-        numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
-    rows = rows.merged(numbers)
-    return replace(rows, targets=rows.targets.astype(rows.X.dtype, copy=False))
-
-
-def _begin_stream(model, rows, plan, state, rng):
-    """From the fitted tree if there is one, else from the rows of the first call."""
-    previous = None if state is None else model.predictor_
-    if model.n_trees not in (1, "auto") or isinstance(previous, Mean):
-        raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
-    if model.solver != "adam":
-        raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
-    annealing = plan.annealing
-    if previous is not None:
-        if not is_balanced(previous):
-            raise ValueError("partial_fit cannot go on from a pruned tree: fit with pruning=None.")
-        start = state.coordinates.model(previous, rows.X.dtype)
-        annealing = replace(annealing, first=annealing.last)
-    else:
-        check_size(model, rows, plan)
-        state = TreeState(TreeCoordinates.of(model, rows), {})
-        Z, targets = state.coordinates.rows(rows.X), state.coordinates.targets(rows)
-        n_seen = state.coordinates.n_seen
-        start = _start(model, plan, plan.usual, Z, targets, rows.weight, _generator(rng), n_seen)
-    return replace(state, stream=TreeStream(start, plan.learning_rate, annealing))
-
-
-def _generator(rng):
+def generator_of(rng):
     return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
 
 

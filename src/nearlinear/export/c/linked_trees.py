@@ -2,7 +2,7 @@
 
 from ...kinds import kind_of, rule_for
 from . import rows as c_rows
-from .literals import CSourceError
+from .literals import CSourceError, filled
 from .program import Part
 from .trees import affine_tables
 
@@ -35,7 +35,7 @@ static void $(const $_tables *m, const float *x, float *scores)
         node = next;
         next = 65535;<FEATURE>
         if (node < m->n_inner)
-            next = m->children[2 * node + (<TURN> > 0.0f ? 0 : 1)];<ANSWERS>
+            next = m->children[2 * node + (<TURN> > 0.0f ? 0 : 1)];<SCORES>
     }<END>
 }
 """
@@ -49,18 +49,18 @@ _OWN = """
 _COMPOSED = f"""
         const float split = {_SPLIT};
         feature = tanhf(feature * split);"""
-_ANSWER = "(m->weight_offsets[row] + @_dot(&m->weights, row, x))"
+_LOCAL = "(m->weight_offsets[row] + @_dot(&m->weights, row, x))"
 _ALONG = f"""
         for (size_t o = 0; o < m->n_outputs; o++) {{
             const size_t row = node * m->n_outputs + o;
-            scores[o] += feature * {_ANSWER};
+            scores[o] += feature * {_LOCAL};
         }}"""
 _AT_END = f"""
     for (size_t o = 0; o < m->n_outputs; o++) {{
         const size_t row = node * m->n_outputs + o;
-        scores[o] += {_ANSWER};
+        scores[o] += {_LOCAL};
     }}"""
-# What stands before the loop, the feature of a node, its turn, its answers, what follows the loop.
+# What stands before the loop, the feature of a node, its turn, its scores, what follows the loop.
 _WALKS = {
     "tanh": ("", _TANH, _SPLIT, _ALONG, ""),
     "own": ("", _OWN, _SPLIT, _ALONG, ""),
@@ -73,12 +73,12 @@ _NONE = 65535
 def lower_linked(tree, program):
     c_rows.dot(program)
     kind = tree.node_gate.name
-    text = _TABLES.replace("<FIELDS>", _FIELDS.get(kind, "")) + _WALK
-    places = ("<BEFORE>", "<FEATURE>", "<TURN>", "<ANSWERS>", "<END>")
-    for place, line in zip(places, _WALKS[kind], strict=True):
-        text = text.replace(place, line)
+    before, feature, turn, scores, end = _WALKS[kind]
     if kind == "own":
-        text = text.replace("<EXPRESSION>", _expression(tree.node_gate.function))
+        feature = filled(feature, expression=_expression(tree.node_gate.function))
+    text = filled(_TABLES, fields=_FIELDS.get(kind, "")) + filled(
+        _WALK, before=before, feature=feature, turn=turn, scores=scores, end=end
+    )
     function = program.define("linked_tree", text)
     return Part(function, _tables(tree, program), tree.n_outputs, tree.cost.multiply_adds)
 

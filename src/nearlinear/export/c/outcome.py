@@ -125,7 +125,7 @@ void @_predict(const float *x, int *labels)
 def label_calls(outcome, n_labels):
     """The public functions for rows that may have several labels."""
     text = _EACH_PROBABILITY if outcome.gives_probabilities else ""
-    return (text + _EACH_LABEL).replace("<N>", str(n_labels))
+    return filled(text + _EACH_LABEL, n=n_labels)
 
 
 def outcome_calls(program, outcome, n_models, n_outputs, n_classes):

@@ -59,14 +59,14 @@ def _feature_and_scores(graph, part, found, n_directions, above):
     n_outputs = part.weights.shape[1]
     first = n_directions - n_outputs
     own = graph.columns(found, [first - 1])
-    answers = graph.columns(found, range(first, n_directions))
+    scores = graph.columns(found, range(first, n_directions))
     if part.node_gate.name == "own":
-        return _node_feature(graph, part.node_gate.function, own), answers
+        return _node_feature(graph, part.node_gate.function, own), scores
     if part.node_gate.name == "tanh":
         own = graph.op("Mul", own, float(part.node_gate.sigma))
     elif above is not None:
         own = graph.op("Mul", own, above)
-    return graph.op("Tanh", own), answers
+    return graph.op("Tanh", own), scores
 
 
 def _node_feature(graph, feature, own):
@@ -94,8 +94,8 @@ def linked_tree(graph, part, X):
     for level in range(part.depth + 1):
         found = None if is_leafy and level == part.depth else _products(graph, table, place, rows)
         if not is_leafy:
-            feature, answers = _feature_and_answers(graph, part, found, table.shape[1], feature)
-            terms.append(graph.op("Mul", feature, answers))
+            feature, scores = _feature_and_scores(graph, part, found, table.shape[1], feature)
+            terms.append(graph.op("Mul", feature, scores))
         if level < part.depth:
             place = graph.op("Gather", ways, _next_place(graph, found, place), axis=0)
     if is_leafy:

@@ -56,8 +56,8 @@ class LinkedProducts:
     """What a walk finds for rows, level by level; zeros where a path has ended.
 
     ``paths`` (n_levels, n_rows) are nodes, ``own`` (n_levels, n_rows) products with the directions
-    of their gates, ``answers`` (n_levels, n_outputs, n_rows) those with their weights. Of a tree
-    that ``ends_alone``, the last node of a path answers, on the first level.
+    of their gates, ``local_scores`` (n_levels, n_outputs, n_rows) those with their weights. Of a tree
+    that ``ends_alone``, the last node of a path local_scores, on the first level.
     """
 
     def __init__(self, n_levels, n_outputs, n_rows, dtype, *, ends_alone):
@@ -65,20 +65,20 @@ class LinkedProducts:
         self.ends_alone = ends_alone
         self.paths = np.full((n_levels, n_rows), END, dtype=np.int32)
         self.own = np.zeros((0 if ends_alone else n_levels, n_rows), dtype=dtype)
-        self.answers = np.zeros((n_told, n_outputs, n_rows), dtype=dtype)
+        self.local_scores = np.zeros((n_told, n_outputs, n_rows), dtype=dtype)
 
     def walk_threes(self, X, children, threes):
-        """Dense rows, where each node has a split, a direction of its gate and one of an answer."""
+        """Dense rows, where each node has a split, a direction of its gate and one of a score."""
         n_abreast = min(_ABREAST, len(X))
         rows = np.zeros((n_abreast, threes.shape[2]), dtype=threes.dtype)
         nodes, active = np.empty((2, n_abreast), dtype=np.int64)
-        found = self.paths, self.own, self.answers[:, 0]
+        found = self.paths, self.own, self.local_scores[:, 0]
         _walk_threes(X, rows, nodes, active, children, threes, *found)
 
     def walk(self, X, children, splits, own, weights):
         """``own`` are the directions of the gates; of a tree that ends alone they are not read."""
         arrays = children, splits, own, weights, self.ends_alone
-        found = self.paths, self.own, self.answers
+        found = self.paths, self.own, self.local_scores
         if issparse(X):
             _walk_sparse(X.indptr, X.indices, X.data, *arrays, *found)
             return
@@ -98,7 +98,18 @@ def _dot(direction, row, first):
 
 @compiled_fast_sums
 def _walk_abreast(
-    X, rows, nodes, active, children, splits, own, weights, ends_alone, paths, features, answers
+    X,
+    rows,
+    nodes,
+    active,
+    children,
+    splits,
+    own,
+    weights,
+    ends_alone,
+    paths,
+    features,
+    local_scores,
 ):
     n_features, n_inner = X.shape[1], len(children)
     skipped = n_features + 1 - splits.shape[1]
@@ -123,10 +134,10 @@ def _walk_abreast(
                 if not ends_alone:
                     features[level, first + i] = _dot(own[node], row, skipped)
                     for c in range(weights.shape[1]):
-                        answers[level, c, first + i] = _dot(weights[node, c], row, 0)
+                        local_scores[level, c, first + i] = _dot(weights[node, c], row, 0)
                 elif child < 0:
                     for c in range(weights.shape[1]):
-                        answers[0, c, first + i] = _dot(weights[node, c], row, 0)
+                        local_scores[0, c, first + i] = _dot(weights[node, c], row, 0)
                 if child >= 0:
                     nodes[i] = child
                     active[n_on] = i
@@ -136,7 +147,7 @@ def _walk_abreast(
 
 
 @compiled_fast_sums
-def _walk_threes(X, rows, nodes, active, children, threes, paths, features, answers):
+def _walk_threes(X, rows, nodes, active, children, threes, paths, features, local_scores):
     n_features, width, n_inner = X.shape[1], rows.shape[1], len(children)
     zero = rows.dtype.type(0.0)
     for first in range(0, len(X), len(rows)):
@@ -149,7 +160,7 @@ def _walk_threes(X, rows, nodes, active, children, threes, paths, features, answ
             nodes[i], active[i] = 0, i
         level = 0
         while n_active > 0:
-            path, feature, answer = paths[level], features[level], answers[level]
+            path, feature, score = paths[level], features[level], local_scores[level]
             n_on = 0
             for t in range(n_active):
                 i = active[t]
@@ -162,7 +173,7 @@ def _walk_threes(X, rows, nodes, active, children, threes, paths, features, answ
                     a += p0[d] * x
                     b += p1[d] * x
                     c += p2[d] * x
-                path[first + i], feature[first + i], answer[first + i] = node, b, c
+                path[first + i], feature[first + i], score[first + i] = node, b, c
                 child = children[node, 0 if a > 0 else 1] if node < n_inner else -1
                 # written always, and counted if it goes on: no branch to mispredict
                 nodes[i] = child
@@ -182,7 +193,7 @@ def _sparse_dot(direction, columns, data, start, stop):
 
 @compiled_fast_sums
 def _walk_sparse(
-    indptr, columns, data, children, splits, own, weights, ends_alone, paths, features, answers
+    indptr, columns, data, children, splits, own, weights, ends_alone, paths, features, local_scores
 ):
     for i in range(len(indptr) - 1):
         start, stop = indptr[i], indptr[i + 1]
@@ -198,6 +209,8 @@ def _walk_sparse(
             if not ends_alone or child < 0:
                 place = 0 if ends_alone else level
                 for c in range(weights.shape[1]):
-                    answers[place, c, i] = _sparse_dot(weights[node, c], columns, data, start, stop)
+                    local_scores[place, c, i] = _sparse_dot(
+                        weights[node, c], columns, data, start, stop
+                    )
             node = child
             level += 1

@@ -7,7 +7,7 @@ follow their hard path, which is what will be predicted.
 A stream takes the same steps, portion by portion.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -147,26 +147,6 @@ def train_tree(
                 tree.move_splits(revive_splits(model, Z, rng))
         watch.wait_again()
         tree.settle()
-
-
-def adapt_tree(
-    Z, targets, sample_weight, start, kept, *, loss, C, direction_ridges, n_epochs, batch_size,
-    learning_rate, jitter, rng,
-):  # fmt: skip
-    """The tree after some hard epochs in which only the nodes that are ``kept`` answer."""
-    weights = np.where(kept[:, None, None], start.weights, 0.0).astype(start.weights.dtype)
-    start = replace(start, weights=weights)
-    tree = TreeInTraining(start, learning_rate, 1.0 / (C * sample_weight.sum()), direction_ridges)
-    phase = HardPhase(RowNoise(Z, jitter, rng, start.rows), loss, kept)
-    rows, row_weight = phase.rows(start, Z), sample_weight / sample_weight.mean()
-    batches = Batches(rows, targets, row_weight, batch_size, rng)
-    for step in range(n_epochs * batches.n_batches):
-        if step % batches.n_batches == 0:
-            waiting = iter(batches)
-        _, gradients = phase.gradients(tree.now(), *next(waiting), 0.0)
-        factor = one_cycle(step, n_epochs * batches.n_batches)
-        tree.step(gradients, factor, move_splits=False)
-    return tree.averaged()
 
 
 _STEPS_PER_UNIT = 20  # how often the unit of the sharpness is measured

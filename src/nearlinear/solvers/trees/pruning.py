@@ -1,8 +1,12 @@
 """Which nodes of a tree may go: those whose weights, and those of all below them, are short."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...gates.trees.balanced import hard_paths, local_scores_along_paths
+from ..minibatch import Batches, RowNoise, one_cycle
+from .adam import HardPhase, TreeInTraining
 from .paths import path_features
 
 
@@ -32,3 +36,23 @@ def pruned_scores(model, Z, kept):
     paths = hard_paths(seen, model.splits, model.depth)
     gates = path_features(model, seen, paths) * kept[paths]
     return np.einsum("ik,ikc->ic", gates, local_scores_along_paths(model.weights, seen, paths))
+
+
+def adapt_tree(
+    Z, targets, sample_weight, start, kept, *, loss, C, direction_ridges, n_epochs, batch_size,
+    learning_rate, jitter, rng,
+):  # fmt: skip
+    """The tree after some hard epochs in which only the nodes that are ``kept`` answer."""
+    weights = np.where(kept[:, None, None], start.weights, 0.0).astype(start.weights.dtype)
+    start = replace(start, weights=weights)
+    tree = TreeInTraining(start, learning_rate, 1.0 / (C * sample_weight.sum()), direction_ridges)
+    phase = HardPhase(RowNoise(Z, jitter, rng, start.rows), loss, kept)
+    rows, row_weight = phase.rows(start, Z), sample_weight / sample_weight.mean()
+    batches = Batches(rows, targets, row_weight, batch_size, rng)
+    for step in range(n_epochs * batches.n_batches):
+        if step % batches.n_batches == 0:
+            waiting = iter(batches)
+        _, gradients = phase.gradients(tree.now(), *next(waiting), 0.0)
+        factor = one_cycle(step, n_epochs * batches.n_batches)
+        tree.step(gradients, factor, move_splits=False)
+    return tree.averaged()
