@@ -56,8 +56,8 @@ class LinkedProducts:
     """What a walk finds for rows, level by level; zeros where a path has ended.
 
     ``paths`` (n_levels, n_rows) are nodes, ``own`` (n_levels, n_rows) products with the directions
-    of their gates, ``local_scores`` (n_levels, n_outputs, n_rows) those with their weights. Of a tree
-    that ``ends_alone``, the last node of a path local_scores, on the first level.
+    of their gates, ``local_scores`` (n_levels, n_outputs, n_rows) those with their weights. In a
+    tree that ``ends_alone``, the last node of a path has the score: it stands on the first level.
     """
 
     def __init__(self, n_levels, n_outputs, n_rows, dtype, *, ends_alone):
@@ -97,6 +97,19 @@ def _dot(direction, row, first):
 
 
 @compiled_fast_sums
+def _line_up(X, first, rows, nodes, active):
+    """Some rows and their constant at the root; how many they are."""
+    n_rows, n_features = min(len(rows), len(X) - first), X.shape[1]
+    for i in range(n_rows):
+        source, row = X[first + i], rows[i]
+        for d in range(n_features):
+            row[d] = source[d]
+        row[n_features] = 1.0
+        nodes[i], active[i] = 0, i
+    return n_rows
+
+
+@compiled_fast_sums
 def _walk_abreast(
     X,
     rows,
@@ -111,16 +124,9 @@ def _walk_abreast(
     features,
     local_scores,
 ):
-    n_features, n_inner = X.shape[1], len(children)
-    skipped = n_features + 1 - splits.shape[1]
+    n_inner, skipped = len(children), X.shape[1] + 1 - splits.shape[1]
     for first in range(0, len(X), len(rows)):
-        n_active = min(len(rows), len(X) - first)
-        for i in range(n_active):
-            source, row = X[first + i], rows[i]
-            for d in range(n_features):
-                row[d] = source[d]
-            row[n_features] = 1.0
-            nodes[i], active[i] = 0, i
+        n_active = _line_up(X, first, rows, nodes, active)
         level = 0
         while n_active > 0:
             n_on = 0
@@ -148,16 +154,10 @@ def _walk_abreast(
 
 @compiled_fast_sums
 def _walk_threes(X, rows, nodes, active, children, threes, paths, features, local_scores):
-    n_features, width, n_inner = X.shape[1], rows.shape[1], len(children)
+    width, n_inner = rows.shape[1], len(children)
     zero = rows.dtype.type(0.0)
     for first in range(0, len(X), len(rows)):
-        n_active = min(len(rows), len(X) - first)
-        for i in range(n_active):
-            source, row = X[first + i], rows[i]
-            for d in range(n_features):
-                row[d] = source[d]
-            row[n_features] = 1.0
-            nodes[i], active[i] = 0, i
+        n_active = _line_up(X, first, rows, nodes, active)
         level = 0
         while n_active > 0:
             path, feature, score = paths[level], features[level], local_scores[level]
