@@ -11,6 +11,7 @@ from sklearn.datasets import make_circles, make_moons
 
 import nearlinear
 from nearlinear import LDKLClassifier, LDKLRegressor, kinds
+from nearlinear.estimators._base import tree_pruning
 from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.c.source import to_c
 from nearlinear.export.onnx.builder import OnnxExportError
@@ -266,6 +267,17 @@ def test_a_pruned_tree_starts_anew_and_is_no_stream(moons):
     assert model.score(X, y) > 0.85
     with pytest.raises(ValueError, match="cannot go on from a pruned tree"):
         model.partial_fit(X, y)
+
+
+def test_ctrl_c_while_nodes_go_keeps_the_whole_model(moons, monkeypatch):
+    def stop(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tree_pruning, "adapt_tree", stop)
+    model = LDKLClassifier(4, pruning="l2", **QUICK)
+    with pytest.raises(KeyboardInterrupt, match="the model before pruning is kept"):
+        model.fit(*moons)
+    assert len(model.predictor_.weights) == 31
 
 
 def test_too_few_rows_to_hold_some_out_are_not_pruned(moons):

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 import reference.codes
+from nearlinear.gates.trees.linked import linked_subtree
 from nearlinear.kernels.conformal import PROFILES
+from nearlinear.maps import Quadratic
 from nearlinear.predictors.combined import tree_predictor
+from nearlinear.predictors.linked_tree import linked_tree
 from nearlinear.runtime.preparation import Preparation
 from nearlinear.single_row import passes as row_passes
+from nearlinear.single_row.makers import Scratch, pass_for
 from nearlinear.single_row.preparation import preparing
 from reference import conformal_linear, gated_linear, kronecker, tree
 from reference.tree_problem import SIGMA, make_rows, make_tree
@@ -249,6 +253,41 @@ def test_a_leaf_row_follows_the_formula(dtype, n_outputs, depth):
         row_passes.leaf_row(x, model.splits, leaves, intercept, row)
     expected = tree_scores(X, "indicator", depth, n_outputs, intercept)
     np.testing.assert_allclose(scores, expected, atol=200 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("kind", ["tanh", "compositional", "indicator"])
+@each_type
+@each_size
+def test_a_row_down_an_unbalanced_tree_follows_the_formula(kind, dtype, n_outputs):
+    """Nodes that are gone are nodes of zero weights; splits do not see the first column."""
+    model = make_tree(kind, 2, n_outputs, dtype=dtype)
+    kept = np.array([True, True, True, False, True, False, False])
+    nodes, children = linked_subtree(2, kept)
+    intercept = np.array([0.4, -1.5, 2.5], dtype=dtype)[:n_outputs]
+    splits, slopes = model.splits[:, 1:], model.slopes[:, 1:]
+    arrays = splits, slopes, model.weights, intercept, model.node_gate
+    predictor = linked_tree(*arrays, children, nodes)
+    X = np.ascontiguousarray(make_rows(n_rows=20, dtype=dtype)[0][:, :-1])
+    score = pass_for(predictor, X.shape[1])
+    found = np.array([score(x, Scratch()).copy() for x in X])
+    wide = [np.pad(array, [(0, 0), (1, 0)]) for array in (splits, slopes)]
+    weights = np.where(kept[:, None, None], model.weights, 0.0)
+    Z = np.column_stack([X, np.ones(len(X))])
+    expected = tree.scores(Z, *wide, weights, kind, SIGMA) + intercept
+    np.testing.assert_allclose(found, expected, atol=200 * np.finfo(dtype).eps)
+    assert score(X[0, :-1], Scratch()) is None
+
+
+def test_products_of_features_are_those_of_the_map(rng):
+    seen = Quadratic(rng.standard_normal(4), 1.7)
+    X = rng.standard_normal((5, 4))
+    out = np.empty(14)
+    for x, expected in zip(X, seen(X), strict=True):
+        assert row_passes.raise_to_pairs(x, seen.center, seen.scale, out)
+        np.testing.assert_allclose(out, expected, atol=1e-14)
+    Z = (X - seen.center) / 1.7
+    pairs = [Z[:, i] * Z[:, j] for i in range(4) for j in range(i, 4)]
+    np.testing.assert_allclose(seen(X), np.column_stack([*pairs, Z]), atol=1e-14)
 
 
 def test_a_row_on_a_border_turns_as_the_formula_says():
