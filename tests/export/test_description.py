@@ -20,7 +20,7 @@ from nearlinear.gates.scores import Switches
 from nearlinear.kernels.standard import Custom, Precomputed
 from nearlinear.kinds import KINDS, STAYS, class_of
 from nearlinear.runtime.container import ModelFileError
-from nearlinear.runtime.outcome import LogLoss
+from nearlinear.runtime.outcome import EachLabel, LogLoss
 from nearlinear.runtime.rules import PROFILES, RULES
 
 PAGE = Path(__file__).parents[2] / "docs" / "model-file.md"
@@ -142,6 +142,7 @@ OTHERS = [
     kernels.Gaussian(),
     Softmax(),
     LogLoss(),
+    EachLabel(True),
 ]
 
 
