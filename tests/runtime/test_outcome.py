@@ -15,7 +15,15 @@ from sklearn.frozen import FrozenEstimator
 from nearlinear.export.wrappers import unwrapped
 from nearlinear.runtime.container import ModelFileError, from_bytes, to_bytes
 from nearlinear.runtime.model import model_of
-from nearlinear.runtime.outcome import LogLoss, Outcome, Sigmoids, Tables, Threshold, ramps
+from nearlinear.runtime.outcome import (
+    EachLabel,
+    LogLoss,
+    Outcome,
+    Sigmoids,
+    Tables,
+    Threshold,
+    ramps,
+)
 
 
 class Given(ClassifierMixin, BaseEstimator):
@@ -209,3 +217,25 @@ def test_a_threshold_of_probabilities_needs_some():
     header["outcome"] = part("Outcome", calibration=items(), threshold=crafted.THRESHOLD)
     with pytest.raises(ModelFileError, match="no probabilities"):
         model_of(header, arrays)
+
+
+def test_each_label_has_a_probability_and_an_answer_of_its_own(recwarn):
+    header, arrays = make(THREE)
+    rows = np.random.default_rng(0).standard_normal((20, 3))
+    plain = model_of(header, arrays)
+    scores = plain.decision_function(rows)
+    header["outcome"] = part("EachLabel", of_log_loss=True)
+    model = model_of(header, arrays)
+    assert_array_equal(model.predict(rows), scores > 0)
+    assert_allclose(model.predict_proba(rows), expit(scores))
+    assert EachLabel(True).probabilities([np.array([[1e4, -1e4]])]).tolist() == [[1.0, 0.0]]
+    assert not recwarn
+    header["outcome"] = part("EachLabel", of_log_loss=False)
+    with pytest.raises(ValueError, match="gives no probabilities"):
+        model_of(header, arrays).predict_proba(rows)
+    for wrong in (part("EachLabel", of_log_loss=1), part("EachLabel")):
+        with pytest.raises(ModelFileError):
+            model_of({**header, "outcome": wrong}, arrays)
+    header, arrays = make(TWO)
+    with pytest.raises(ModelFileError, match="one model and several labels"):
+        model_of({**header, "outcome": part("EachLabel", of_log_loss=True)}, arrays)

@@ -17,8 +17,8 @@ class LDKLClassifier(ClassifierMixin, Model):
     With :math:`z = [x, 1]`, minimizes over the splits :math:`\theta`, slopes :math:`\theta'` and
     weights :math:`W` of a balanced tree
 
-    .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}(\|\Theta\|^2 + \|\Theta'\|^2)
-              + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+    .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}\|\Theta\|^2 +
+              \frac{\mu'}{2}\|\Theta'\|^2 + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \sum_k I_k(x) \tanh(\sigma\,\theta_k'^\top z)\; W_k z, \quad
               \lambda = \frac{1}{nC},
 
@@ -167,7 +167,12 @@ class LDKLClassifier(ClassifierMixin, Model):
     the hard epochs, jitter and averages of the iterates; splits start from the data, and those that
     part nothing start again; wide rows are projected first, along principal directions that go on
     learning; a linear root; no penalty on splits and slopes by default; several classes and other
-    losses. ``solver="sgd"`` with ``loss="hinge"`` is the method of the paper.
+    losses; nodes may go by the norm of their weights. ``solver="sgd"`` with ``loss="hinge"`` is the
+    method of the paper.
+
+    y may be a matrix of 0 and 1, a column for each label that a row has or not: one tree serves all
+    labels. Then ``predict`` gives such a matrix, and ``decision_function`` and ``predict_proba`` a
+    column for each label. Losses are added up over labels, "log_loss" is logistic for each.
 
     ``depth="auto"`` tries settings, the simplest first: linear models of four strengths, then trees
     on top of the best of these. Each learns without a fifth of the rows and is judged by its loss
@@ -433,6 +438,8 @@ class LDKLRegressor(RegressorMixin, Model):
     -----
     The paper [1]_ treats classification. Model and training are the same here, and so is what
     differs from the paper: see :class:`LDKLClassifier`.
+
+    y may have several columns: one tree serves all values, each in its own unit.
 
     ``depth="auto"`` tries settings, the simplest first: linear models of four strengths, then trees
     on top of the best of these. Each learns without a fifth of the rows and is judged by its loss
