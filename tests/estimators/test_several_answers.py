@@ -40,8 +40,14 @@ def test_scikit_learns_checks_of_several_answers_hold():
     checks.check_regressor_multioutput("LDKLRegressor", regressor)
 
 
-@pytest.mark.parametrize("settings", [{}, {"pruning": "l2"}, {"global_features": "quadratic"}])
-@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+@pytest.mark.parametrize(
+    ("loss", "settings"),
+    [
+        ("log_loss", {}),
+        ("hinge", {"pruning": "l2"}),
+        ("log_loss", {"global_features": "quadratic"}),
+    ],
+)
 def test_labels_ship(labels, tmp_path, settings, loss):
     X, Y = labels
     model = LDKLClassifier(loss=loss, **QUICK, **settings).fit(X, Y)
