@@ -83,26 +83,6 @@ def choose_setting(rows, settings, losses, rng):
     return chosen, tried
 
 
-def is_hopeless(values, losses, weight):
-    """Whether losses are far above the lowest of {setting: losses of held-out rows}."""
-    best = losses[_best(losses, weight)]
-    return _standard_errors(values - best, weight) >= _HOPELESS
-
-
-def _best(losses, weight):
-    return min(losses, key=lambda one: np.average(losses[one], weights=weight))
-
-
-def simplest(losses, weight):
-    """The first of {setting: losses of held-out rows} that is about as good as the best."""
-    best = _best(losses, weight)
-    about = (
-        one for one in losses
-        if _standard_errors(losses[one] - losses[best], weight) <= _TOLERANCE
-    )  # fmt: skip
-    return next(about, best)  # a fit that has diverged has losses that are no numbers
-
-
 def _parts(rows, rng):
     """Disjoint parts with each class in its proportion, whose complements have every class."""
     n_rows = rows.X.shape[0]

@@ -29,6 +29,26 @@ class Stop:
     losses: np.ndarray
 
 
+def fewest(count, model, shorten, losses, weight):
+    """The stop with the least that is about as good as the best, and all stops.
+
+    ``shorten(model, count)`` gives a smaller count and the model there, ``losses(model)`` the loss
+    of each held-out row. "About" is within half a standard error of the difference. The path ends
+    at a count of 1, or where a model falls far behind.
+    """
+    path = []
+    while True:
+        path.append(Stop(count, model, losses(model)))
+        best = min(path, key=lambda stop: np.average(stop.losses, weights=weight))
+        behind = [standard_errors(stop.losses - best.losses, weight) for stop in path]
+        if count == 1 or behind[-1] >= HOPELESS:
+            break
+        count, model = shorten(model, count)
+    # a fit that has diverged has losses that are no numbers: it stays as it is
+    fine = [number for number, errors in enumerate(behind) if errors <= TOLERANCE]
+    return path[max(fine, default=0)], path
+
+
 def prune(rows, rng, begin, shorten, losses):
     """The stop with the fewest anchors whose held-out loss is about the lowest, and all stops.
 
@@ -41,18 +61,13 @@ def prune(rows, rng, begin, shorten, losses):
     train, held_out = rows.split(_HELD_OUT, rng)
     if held_out is None:
         return None, []
-    count, model = begin(train)
-    path = []
-    while True:
-        path.append(Stop(count, model, losses(model, held_out)))
-        best = min(path, key=lambda stop: np.average(stop.losses, weights=held_out.weight))
-        behind = [standard_errors(stop.losses - best.losses, held_out.weight) for stop in path]
-        if count == 1 or behind[-1] >= HOPELESS:
-            break
-        count //= 2
-        model = shorten(train, model, count)
-    chosen = max(number for number, errors in enumerate(behind) if errors <= TOLERANCE)
-    return path[chosen], [(stop, held_out.weight) for stop in path]
+    chosen, path = fewest(
+        *begin(train),
+        lambda model, count: (count // 2, shorten(train, model, count // 2)),
+        lambda model: losses(model, held_out),
+        held_out.weight,
+    )
+    return chosen, [(stop, held_out.weight) for stop in path]
 
 
 def pruned_models(model, rows, setting, rng, tell):
