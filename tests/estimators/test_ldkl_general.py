@@ -11,7 +11,7 @@ from sklearn.datasets import make_circles, make_moons
 
 import nearlinear
 from nearlinear import LDKLClassifier, LDKLRegressor, kinds
-from nearlinear.estimators._base import tree_pruning
+from nearlinear.estimators._base import pruning
 from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.c.source import to_c
 from nearlinear.export.onnx.builder import OnnxExportError
@@ -273,7 +273,7 @@ def test_ctrl_c_while_nodes_go_keeps_the_whole_model(moons, monkeypatch):
     def stop(*args, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tree_pruning, "adapt_tree", stop)
+    monkeypatch.setattr(pruning, "adapt_tree", stop)
     model = LDKLClassifier(4, pruning="l2", **QUICK)
     with pytest.raises(KeyboardInterrupt, match="the model before pruning is kept"):
         model.fit(*moons)

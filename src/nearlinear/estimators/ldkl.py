@@ -7,8 +7,7 @@ from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
 from ._base.tree_plan import TREE_CONSTRAINTS
-from ._base.tree_stream import learn_trees_on
-from ._base.trees import learn_trees, sees_plain_rows
+from ._base.trees import learn_trees, learn_trees_on, sees_plain_rows
 
 
 class LDKLClassifier(ClassifierMixin, Model):

@@ -15,13 +15,11 @@ kernels           Kernels of a fit and the memory for their matrices; from machi
 localized         Machines on gated kernels: one for each output, and what they report.
 model             The one class that all estimators share.
 outputs           One loop over the outputs of a fit, one rule for Ctrl-C, one format of progress.
-pruning           How many anchors the data bear.
+pruning           How many anchors, or nodes, the data bear.
 rows              Training rows in one canonical form, so that every fit sees the same problem.
 target_units      The unit in which a regression measures its values.
 task              What is learned.
 tree_coordinates  The coordinates in which a tree is trained, and the way there and back.
 tree_plan         The parameters of trees and what "auto" stands for.
-tree_pruning      How much of some trees goes: held-out rows choose along a path of prunings.
-tree_stream       A tree that learns from a stream of rows.
-trees             Training of trees: the search for a setting, and training runs.
+trees             Training of trees: the search for a setting, training runs, streams.
 """

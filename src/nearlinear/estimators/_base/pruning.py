@@ -1,4 +1,4 @@
-"""How many anchors the data bear: many at first, then half of them, and so on, on held-out rows."""
+"""How many anchors, or nodes, the data bear: many at first, then fewer, on held-out rows."""
 
 from dataclasses import dataclass, replace
 
@@ -8,6 +8,7 @@ from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.fixed_gate import solve_local_models
 from ...solvers.anchors.pruning import keep_anchors, most_effective
+from ...solvers.trees.pruning import adapt_tree, node_strengths, pruned_scores, strongest
 from ...solvers.watch import Watch
 from .anchors import MOST_ANCHORS, make_anchors, make_gate, predictor_of
 from .capacity import HOPELESS, TOLERANCE, judge, standard_errors, tell_verdicts
@@ -16,6 +17,8 @@ from .capacity import HOPELESS, TOLERANCE, judge, standard_errors, tell_verdicts
 _HELD_OUT = 0.2
 # Epochs of the first stop and of each further one, as parts of those of a whole fit.
 _FIRST_PART, _NEXT_PART = 2, 8
+_TREE_STEP = 0.7  # share of the nodes that a step of the path leaves
+_TREE_EPOCHS = 0.1  # of all epochs, for what is left to adapt in each step
 # Models on anchors that stay need not be exact to be judged.
 LOOSE, LOOSE_EPOCHS = 1e-2, 30
 
@@ -133,3 +136,36 @@ def pruned_anchors(model, rows, coding, width, rng):
 
     chosen, _ = prune(rows, rng, begin, shorten, losses)
     return make_anchors(model, rows, rng) if chosen is None else chosen.model.gate.anchors
+
+
+def prune_trees(norm, trees, train, held_out, loss, n_epochs, **settings):
+    """Trees, and for each which nodes stay.
+
+    In each step the nodes of the shortest weights go, by ``norm``, and the others adapt to that.
+    The smallest trees are taken whose loss on held-out rows is within half a standard error of the
+    lowest. ``train`` and ``held_out`` are scaled rows, targets and weights; ``settings`` go to
+    ``adapt_tree``.
+    """
+    Z, targets, weight = held_out
+    n_epochs = max(1, round(_TREE_EPOCHS * n_epochs))
+
+    def nodes_left(trees, count):
+        return [strongest(node_strengths(tree, norm), count) for tree in trees]
+
+    def shorten(model, count):
+        count = max(1, int(_TREE_STEP * count))
+        trees, _ = model
+        kept = nodes_left(trees, count)
+        pairs = zip(trees, kept, strict=True)
+        found = [
+            adapt_tree(*train, *one, loss=loss, n_epochs=n_epochs, **settings) for one in pairs
+        ]
+        return count, (found, kept)
+
+    def losses(model):
+        scores = [pruned_scores(tree, Z, nodes) for tree, nodes in zip(*model, strict=True)]
+        return loss.value(sum(scores) / len(scores), targets)
+
+    count = len(trees[0].weights)
+    start = trees, nodes_left(trees, count)
+    return fewest(count, start, shorten, losses, weight)[0].model
