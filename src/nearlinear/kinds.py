@@ -16,6 +16,7 @@ FAMILIES = {
         "TreePath": "predictors.tree_path",
         "TreeLeaves": "predictors.tree_leaves",
         "ConformalLinear": "predictors.conformal_linear",
+        "GaussianCells": "predictors.gaussian_cells",
         "KernelExpansion": "predictors.kernel_expansion",
         "GatedExpansion": "predictors.gated_expansion",
         "Mapped": "predictors.combined",
@@ -61,6 +62,7 @@ FAMILIES = {
         "CompositionalNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
+        "Cells": "gates.cells",
     },
     "calibration": {
         "LogLoss": "runtime.outcome",

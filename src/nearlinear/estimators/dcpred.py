@@ -17,7 +17,13 @@ from ..solvers.anchors.linear_root import solve_linear
 from ..solvers.cells.bumps import Bumps
 from ..solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
 from ..solvers.cells.landmarks import place_by_machine, place_landmarks
-from ..solvers.cells.newton import every_row, inside_margin, solve_cell, solving_memory
+from ..solvers.cells.newton import (
+    constant_cell,
+    every_row,
+    inside_margin,
+    solve_cell,
+    solving_memory,
+)
 from ._base.capacity import choose_setting
 from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
 from ._base.model import Learned, Model
@@ -25,7 +31,7 @@ from ._base.model import Learned, Model
 # "auto": numbers of cells that are tried, each from so many rows on; 0 is the linear model.
 _TRIED = {0: 0, 1: 0, 8: 400, 32: 1600, 1024: 200_000}
 _SEARCH_ROWS = 100_000  # enough to tell which number is best
-_LANDMARKS, _MOST_FEATURES = 16, 2000  # of a cell: as many as its matrix has room for
+_LANDMARKS, _MOST_FEATURES = 16, 2000  # "auto" of a cell: as many as its system has room for
 _FEW_ROWS = 1000  # below so many for each cell, rows serve two of them
 _LOOSE = 1e-6  # a relative decrement that is worth a warning
 
@@ -53,8 +59,8 @@ class DCPredClassifier(ClassifierMixin, Model):
         it. "auto" takes the best of 1, 8 and 32 (and 1024, from 200,000 rows on) on held-out
         training rows, or a linear model where that is as good.
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks of a cell. "auto" is 16, or fewer where rows have more than 124
-        features: a cell solves a system of n_landmarks × (n_features + 1) unknowns.
+        Number of landmarks of a cell. "auto" is 16, or fewer of wide rows: a cell solves a system
+        of n_landmarks × (n_features + 1) unknowns, at most 2000 and two for each of its rows.
     landmarks : {"kmeans", "dual"}, default="kmeans"
         Where landmarks stand: at k-means centers of the cell's rows, or of the support vectors
         of a kernel machine that is fitted in the cell first, weighted by their squared dual
@@ -167,8 +173,8 @@ class DCPredRegressor(RegressorMixin, Model):
         it. "auto" takes the best of 1, 8 and 32 (and 1024, from 200,000 rows on) on held-out
         training rows, or a linear model where that is as good.
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks of a cell. "auto" is 16, or fewer where rows have more than 124
-        features: a cell solves a system of n_landmarks × (n_features + 1) unknowns.
+        Number of landmarks of a cell. "auto" is 16, or fewer of wide rows: a cell solves a system
+        of n_landmarks × (n_features + 1) unknowns, at most 2000 and two for each of its rows.
     gamma : float, default=2.0
         Sharpness of the Gaussians, relative to the median squared distance inside a cell,
         averaged over the cells.
@@ -280,15 +286,17 @@ def _learn(model, rows, task):
     return Learned(learned.predictor, attributes)
 
 
-def _count_landmarks(model, n_features):
+def _count_landmarks(model, n_rows, n_features):
+    """Of a cell of so many rows."""
     if model.n_landmarks != "auto":
         return model.n_landmarks
-    return int(np.clip(_MOST_FEATURES // (n_features + 1), 1, _LANDMARKS))
+    size = min(_MOST_FEATURES, 2 * n_rows)
+    return int(np.clip(size // (n_features + 1), 1, _LANDMARKS))
 
 
 def _require_memory(model, rows):
     n_rows, n_features = rows.X.shape
-    n_landmarks = min(_count_landmarks(model, n_features), rows.n_distinct)
+    n_landmarks = min(_count_landmarks(model, n_rows, n_features), rows.n_distinct)
     of_rows = 2 * 8 * n_rows * (2 * n_landmarks + n_features + 8 * rows.targets.shape[1])
     of_matrix = solving_memory(n_landmarks * (n_features + 1))
     size = of_rows + count_threads(model.n_jobs) * of_matrix + row_copies(rows.X)
@@ -326,7 +334,6 @@ def _learn_cells(model, rows, task, n_cells, rng):
     overlap = _overlap(model, X.shape[0], n_cells)
     if overlap > 1 and len(cells) > 1:
         members = rows_of_cells(cells, X, overlap)
-    count = _count_landmarks(model, X.shape[1])
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(cells))
     solved = [None] * len(cells)
 
@@ -334,12 +341,15 @@ def _learn_cells(model, rows, task, n_cells, rng):
         mine = members[cell]
         some, prices, center = targets[mine], C[mine], cells.centers[cell].astype(np.float64)
         own = np.random.RandomState(seeds[cell])
-        places = np.empty((0, X.shape[1]))
-        if np.any(some != some[0]):
-            if model.landmarks == "dual":
-                places = place_by_machine(X[mine], some, prices, count, gamma, own)
-            else:
-                places = place_landmarks(X[mine], rows.weight[mine], count, own)
+        if np.all(some == some[0]):
+            bumps = Bumps(np.empty((0, X.shape[1])), gamma)
+            solved[cell] = bumps.landmarks, bumps, constant_cell(some[0])
+            return
+        count = _count_landmarks(model, *X[mine].shape)
+        if model.landmarks == "dual":
+            places = place_by_machine(X[mine], some, prices, count, gamma, own)
+        else:
+            places = place_landmarks(X[mine], rows.weight[mine], count, own)
         # what is stored is what the coefficients are fitted to
         bumps = Bumps(places.astype(dtype) - center, gamma)
         found = solve_cell(bumps, X[mine] - center, some, prices, task.active, dtype=dtype)

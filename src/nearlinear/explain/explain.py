@@ -6,6 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from ..kinds import kind_of, rule_for
+from .cells import explain_cells
 from .conformal import explain_conformal
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
 from .linear import LinearParts, explain_locally_linear
@@ -94,6 +95,7 @@ RULES = {
     "TreePath": explain_tree,
     "TreeLeaves": explain_tree,
     "ConformalLinear": explain_conformal,
+    "GaussianCells": explain_cells,
     "KernelExpansion": explain_expansion,
     "GatedExpansion": explain_blend,
     "Mapped": _mapped,

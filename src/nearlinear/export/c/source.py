@@ -9,6 +9,7 @@ from ..._version import __version__
 from ..model import count_columns
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare
+from .cells import lower_gaussian_cells
 from .combined import lower_affine, lower_mapped, lower_mean, lower_stacked, lower_with_gates
 from .conformal import lower_conformal
 from .expansions import lower_expansion
@@ -72,6 +73,7 @@ RULES = {
     "TreePath": lower_tree,
     "TreeLeaves": lower_tree,
     "ConformalLinear": lower_conformal,
+    "GaussianCells": lower_gaussian_cells,
     "KernelExpansion": lower_expansion,
     "GatedExpansion": lower_gated_expansion,
     "Mapped": lower_mapped,

@@ -6,8 +6,9 @@ Minimizes, for each output by itself, with Φ the features of ``Bumps`` and W th
 
 Active are the rows that ``active(targets, scores)`` names: all of them for squared errors, those
 with y f < 1 for the squared hinge, of which (y − f)² = (1 − y f)². The active rows rarely change
-much between two steps, so the matrix of the system is corrected for those that do. Scores and
-slopes are in float64.
+much between two steps, so the matrix of the system is corrected for those that do. It may be
+rounded or a little out of date: conjugate gradients on the exact system mend that, at a few
+products with the rows. Scores and slopes are in float64.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from scipy.linalg import cho_solve, cholesky
 _MOST_HALVINGS = 30
 _SUFFICIENT_DECREASE = 1e-4
 _RIDGES = 10.0 ** np.arange(-9, 1)  # on a unit diagonal, the first that serves
+_SMALL_CHANGE = 0.1  # share of the active rows that may differ from those of a matrix in use
+_RESIDUAL, _MOST_PRODUCTS = 1e-3, 60
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,11 @@ def every_row(targets, scores):
     return np.ones(len(targets), dtype=bool)
 
 
+def constant_cell(values):
+    """The solution of a cell in which every output is the same for all rows: it needs no bumps."""
+    return CellSolution(values[None], 0.0, 0.0, 0)
+
+
 def solving_memory(size):
     """Bytes that a solve takes beside what it has for each row."""
     return 8 * 6 * (size + 1) ** 2
@@ -63,44 +71,88 @@ class _System:
     """What the outputs share: features, their Gram matrix and the matrix where all are active."""
 
     def __init__(self, bumps, X, C, dtype):
-        self.bumps, self.X, self.C, self.dtype = bumps, X, C, dtype
-        self.values, self.gram = bumps.values(X), bumps.gram()
-        self._bordered = np.zeros((bumps.size + 1, bumps.size + 1))
-        self._bordered[:-1, :-1] = self.gram
+        self.bumps, self.X, self.C, self._dtype = bumps, X, C, dtype
+        self._values, self._gram = bumps.values(X), bumps.gram()
         # the bias is free: this only serves an output without an active row
-        self._bordered[-1, -1] = 1e-12 * C.sum()
+        self._bias_ridge = 1e-12 * C.sum()
         self._of_all = None
 
     def norm(self, coef, other):
-        return coef[:-1] @ (self.gram @ other[:-1])
+        return coef[:-1] @ (self._gram @ other[:-1])
 
     def scores(self, coef):
-        return self.bumps.sums(self.X, self.values, coef)
+        return self.bumps.sums(self.X, self._values, coef)
 
     def gradient(self, coef, slopes):
         """Of ½ βᵀWβ + loss, for slopes of the loss in the scores."""
-        found = self.bumps.correlations(self.X, self.values, slopes)
-        found[:-1] += self.gram @ coef[:-1]
+        return self._plus_gram(self.bumps.correlations(self.X, self._values, slopes), coef)
+
+    def _plus_gram(self, found, coef):
+        found[:-1] += self._gram @ coef[:-1]
         return found
 
-    def matrix(self, is_active, known=None):
-        """W + 2 Φᵀ diag(C) Φ over the active rows; ``known`` are others and their matrix."""
+    def product(self, is_active):
+        """The function v → (W + 2 Φᵀ diag(C) Φ) v over the active rows, in float64."""
+        X, values, C = self.X[is_active], self._values[is_active], 2.0 * self.C[is_active]
+
+        def times(v):
+            slopes = C * self.bumps.sums(X, values, v)
+            found = self._plus_gram(self.bumps.correlations(X, values, slopes), v)
+            found[-1] += self._bias_ridge * v[-1]
+            return found
+
+        return times
+
+    def factor(self, is_active, known=None):
+        """The same matrix, about, and its inverse; ``known`` is what was found for other rows."""
         if is_active.all():
             if self._of_all is None:
-                self._of_all = self._bordered + self._moments(is_active)
+                matrix = self._moments(is_active)
+                self._of_all = _Factor(is_active, self._with_gram(matrix))
             return self._of_all
-        if known is not None:
-            before, matrix = known
-            if np.count_nonzero(before != is_active) < np.count_nonzero(is_active):
-                come, gone = is_active & ~before, before & ~is_active
-                return matrix + self._moments(come) - self._moments(gone)
-        return self._bordered + self._moments(is_active)
+        n_active = np.count_nonzero(is_active)
+        if known is None:
+            return _Factor(is_active, self._with_gram(self._moments(is_active)))
+        changed = known.is_active != is_active
+        n_changed = np.count_nonzero(changed)
+        if n_changed <= _SMALL_CHANGE * n_active:
+            return known
+        if n_changed >= n_active:
+            return self.factor(is_active)
+        come, gone = changed & is_active, changed & known.is_active
+        return _Factor(is_active, known.matrix + self._moments(come) - self._moments(gone))
+
+    def _with_gram(self, moments):
+        moments[:-1, :-1] += self._gram
+        moments[-1, -1] += self._bias_ridge
+        return moments
 
     def _moments(self, rows):
-        if not rows.any():
-            return 0.0
-        X, values, C = self.X[rows], self.values[rows], self.C[rows]
-        return self.bumps.second_moments(X, values, 2.0 * C, self.dtype)
+        X, values, C = self.X[rows], self._values[rows], self.C[rows]
+        return self.bumps.second_moments(X, values, 2.0 * C, self._dtype)
+
+
+class _Factor:
+    """A matrix that is positive definite up to rounding, and what comes close to its inverse."""
+
+    def __init__(self, is_active, matrix):
+        self.is_active, self.matrix = is_active, matrix
+        diagonal = np.maximum(np.diagonal(matrix), np.finfo(np.float64).tiny)
+        self._scale = 1.0 / np.sqrt(diagonal)
+        for ridge in _RIDGES:
+            scaled = matrix * self._scale
+            scaled *= self._scale[:, None]
+            scaled[np.diag_indices_from(scaled)] += ridge
+            try:
+                self._lower = cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                continue
+            return
+        raise np.linalg.LinAlgError("the rows' numbers are too large")
+
+    def solve(self, right):
+        scaled = self._scale * right
+        return self._scale * cho_solve((self._lower, True), scaled, check_finite=False)
 
 
 def _solve_output(system, y, active, tol, max_iter):
@@ -108,18 +160,17 @@ def _solve_output(system, y, active, tol, max_iter):
     if np.all(y == y[0]):  # a constant has no loss and no norm
         coef[-1] = y[0]
         return CellSolution(coef, 0.0, 0.0, 0)
-    scores = np.zeros(len(y))
-    is_active, norm = active(y, scores), 0.0
-    matrix = system.matrix(is_active)
+    scores, factor, norm = np.zeros(len(y)), None, 0.0
 
     def loss(scores):
         return float(np.sum(C * np.where(active(y, scores), y - scores, 0.0) ** 2))
 
     objective, n_iter = loss(scores), 0
     while True:
-        slopes = np.where(is_active, -2.0 * C * (y - scores), 0.0)
-        gradient = system.gradient(coef, slopes)
-        direction = -_solved(matrix, gradient)
+        is_active = active(y, scores)
+        gradient = system.gradient(coef, np.where(is_active, -2.0 * C * (y - scores), 0.0))
+        factor = system.factor(is_active, factor)
+        direction = _conjugate_gradients(system.product(is_active), -gradient, factor.solve)
         decrement = float(-gradient @ direction)
         if decrement <= tol * objective or n_iter == max_iter:
             break
@@ -136,20 +187,26 @@ def _solve_output(system, y, active, tol, max_iter):
         coef, scores = coef + step * direction, scores + step * moved
         norm += 2.0 * step * along + step**2 * own
         objective, n_iter = height, n_iter + 1
-        before, is_active = is_active, active(y, scores)
-        if np.any(before != is_active):
-            matrix = system.matrix(is_active, (before, matrix))
     return CellSolution(coef, objective, max(decrement, 0.0), n_iter)
 
 
-def _solved(matrix, right):
-    """The solution of a system that is positive definite up to rounding."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), np.finfo(np.float64).tiny))
-    scaled = matrix * scale * scale[:, None]
-    for ridge in _RIDGES:
-        try:
-            lower = cholesky(scaled + ridge * np.eye(len(scaled)), lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-        return scale * cho_solve((lower, True), scale * right, check_finite=False)
-    raise np.linalg.LinAlgError("the rows' numbers are too large")
+def _conjugate_gradients(product, right, nearly_solved):
+    """The solution of a system, of which ``nearly_solved`` gives almost that."""
+    found, residual = np.zeros_like(right), right
+    better = nearly_solved(residual)
+    direction, size = better, residual @ better
+    enough = _RESIDUAL**2 * size
+    for _ in range(_MOST_PRODUCTS):
+        if not size > enough:
+            break
+        image = product(direction)
+        curvature = direction @ image
+        if not curvature > 0.0:  # rounding
+            break
+        step = size / curvature
+        found = found + step * direction
+        residual = residual - step * image
+        better = nearly_solved(residual)
+        size, before = residual @ better, size
+        direction = better + size / before * direction
+    return found
