@@ -26,7 +26,7 @@ SMALL = {
     "SAMKLClassifier": {"C": 1.0, "max_rounds": 3},
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
-    "DCPredClassifier": {"n_clusters": 2, "n_landmarks": 4, "random_state": 0},
+    "DCPredClassifier": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
 }
 SMALL_REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
@@ -36,7 +36,7 @@ SMALL_REGRESSORS = {
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
-    "DCPredRegressor": {"n_clusters": 2, "n_landmarks": 4, "random_state": 0},
+    "DCPredRegressor": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
 }
 # One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
 # conformal kernels, gated kernels. What ``Model`` does for all is tested on these.
@@ -97,7 +97,13 @@ def pytest_generate_tests(metafunc):
         "sparse_regressor_name": sparse_regressors,
         "any_sparse_name": [*sparse, *sparse_regressors],
         "anchor_name": anchored,
-        "random_name": [*random, "LaSVMClassifier", "CPSPClassifier", "MLLKMClassifier", "DCPredClassifier"],
+        "random_name": [
+            *random,
+            "LaSVMClassifier",
+            "CPSPClassifier",
+            "MLLKMClassifier",
+            "DCPredClassifier",
+        ],
         "loss_name": random,  # kernel machines have one loss each
         "stream_name": [*streams, "LaSVMClassifier", "MLLKMClassifier"],
         "sparse_stream_name": [*streams, "LaSVMClassifier"],
@@ -105,7 +111,10 @@ def pytest_generate_tests(metafunc):
         "loss_stream_name": streams,
         "stream_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
         "random_regressor_name": [
-            "LDKLRegressor", "MLLKMRegressor", "LMKLRegressor", "DCPredRegressor"
+            "LDKLRegressor",
+            "MLLKMRegressor",
+            "LMKLRegressor",
+            "DCPredRegressor",
         ],
         "kernel_name": [
             *(name for name in SMALL if name.endswith("MKLClassifier")),

@@ -1,5 +1,6 @@
 """The one cell that answers for a row: that of the nearest center, found in one step or in two."""
 
+import itertools
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -82,9 +83,7 @@ class _Places:
     @classmethod
     def of(cls, places, firsts):
         firsts = np.array([0, len(places)]) if firsts is None else firsts
-        parts = [
-            AnchorGeometry(places[a:b]) for a, b in zip(firsts[:-1], firsts[1:], strict=True)
-        ]
+        parts = [AnchorGeometry(places[a:b]) for a, b in itertools.pairwise(firsts)]
         return cls(
             np.concatenate([part.centered for part in parts]),
             np.concatenate([part.offsets for part in parts]),

@@ -18,7 +18,7 @@ _ROWS_PER_CELL, _FEWEST, _MOST = 64, 4096, 1 << 16
 class GaussianCells:
     """Linear models that fade around landmarks; only those of a row's cell answer for it.
 
-    The landmarks of cell c are ``landmarks[starts[c]:starts[c + 1]]``, with ``slopes`` (n_landmarks,
+    Cell c has the landmarks ``starts[c]`` to ``starts[c + 1]``, with ``slopes`` (n_landmarks,
     n_outputs, n_features) and ``offsets`` (n_landmarks, n_outputs); ``biases`` are (n_cells,
     n_outputs). Scores jump where a row passes from one cell to the next.
     """

@@ -7,9 +7,11 @@ the difference loses no digits. Products hold a vector in each line and a row in
 no sum runs across the vector unit.
 """
 
+import itertools
+
 import numpy as np
 
-from .._compile import compiled, compiled_fast_sums
+from .._compile import compiled_fast_sums
 from ..gates.cells import by_group
 from .decay import decay, exponential_numbers
 
@@ -55,10 +57,7 @@ class CellSums:
         owner = np.repeat(np.arange(len(centers)), np.diff(starts))
         moved = vectors.astype(np.float64) - centers[owner]
         lines = np.concatenate([2.0 * gamma * moved[:, None], slopes], axis=1)
-        tables = [
-            lines[a:b].transpose(1, 0, 2).ravel()
-            for a, b in zip(starts[:-1], starts[1:], strict=True)
-        ]
+        tables = [lines[a:b].transpose(1, 0, 2).ravel() for a, b in itertools.pairwise(starts)]
         self._tables = np.concatenate([np.empty(0), *tables]).astype(dtype)
         self._starts = starts.astype(np.int64)
         self._squares = (gamma * (moved**2).sum(axis=1)).astype(dtype)

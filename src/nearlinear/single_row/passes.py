@@ -282,9 +282,7 @@ def _nearest_center(x, centers, first, last):
 
 
 @compiled_fast_sums
-def cell_row(
-    x, centers, groups, firsts, gamma, landmarks, starts, slopes, offsets, biases, scores
-):
+def cell_row(x, centers, groups, firsts, gamma, landmarks, starts, slopes, offsets, biases, scores):
     """Σ_j exp(−γ‖x − u_j‖²) (o_j + ⟨s_j, x − u_j⟩) over the landmarks of the row's cell."""
     if not _is_row(x, centers.shape[1]):
         return False

@@ -2,6 +2,7 @@
 
 Modules
 -------
+cells        Linear models that fade around the landmarks of a row's cell.
 check        The generated test program: rows, the scores that Python gives them, and a comparison.
 combined     Predictors of others: on mapped rows, their mean, side by side.
 conformal    Linear models that fade with the distance from their anchors.

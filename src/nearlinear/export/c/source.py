@@ -8,8 +8,8 @@ import numpy as np
 from ..._version import __version__
 from ..model import count_columns
 from ..wrappers import prepared_models
-from .check import Meaning, checked_sample, checking_program, compare
 from .cells import lower_gaussian_cells
+from .check import Meaning, checked_sample, checking_program, compare
 from .combined import lower_affine, lower_mapped, lower_mean, lower_stacked, lower_with_gates
 from .conformal import lower_conformal
 from .expansions import lower_expansion

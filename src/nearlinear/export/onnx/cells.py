@@ -20,7 +20,10 @@ def gaussian_cells(graph, part, X):
     centers = part.cells.centers.astype(graph.dtype)
     owner = np.repeat(np.arange(n_cells), counts)
     place = np.arange(len(owner)) - part.starts[owner]
-    landmarks, slopes = np.zeros((n_cells, most, width)), np.zeros((n_cells, most, n_outputs, width))
+    landmarks, slopes = (
+        np.zeros((n_cells, most, width)),
+        np.zeros((n_cells, most, n_outputs, width)),
+    )
     offsets = np.zeros((n_cells, most, n_outputs))
     landmarks[owner, place] = part.landmarks.astype(np.float64) - centers[owner]
     slopes[owner, place] = part.slopes

@@ -1,5 +1,7 @@
 """Rows divided into cells: centers by k-means, in one level or two, and the rows of each cell."""
 
+import itertools
+
 import numpy as np
 
 from ...gates.cells import Cells
@@ -40,11 +42,11 @@ def rows_of_cells(cells, X, overlap=1):
     order = np.argsort(near.ravel(), kind="stable")
     ends = np.searchsorted(near.ravel()[order], np.arange(len(cells) + 1))
     rows = order // near.shape[1]
-    return [rows[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [rows[a:b] for a, b in itertools.pairwise(ends)]
 
 
 def squared_distance_inside(X, members, weight):
-    """The median squared distance within a cell, averaged over cells by the weight of their rows."""
+    """The median squared distance within a cell; its mean over cells by the weight of rows."""
     parts = [rows for rows in members if len(rows) > 1]
     if not parts:
         return RowScales(X).squared_distance
