@@ -1,7 +1,8 @@
 """DC-Pred++ beside LDKL, CPSP, Nyström and a linear SVM: accuracy, time of a row, bytes, fit.
 
 Sets and splits are those of reproduce/ldkl; ``python -m benchmarks cells --tables ijcnn1`` runs
-some of them and keeps the rows of the others. Sizes of DC-Pred++ were chosen on held-out training rows, LDKL is the reproduction's.
+some of them and keeps the rows of the others. Sizes of DC-Pred++ are those of a study that chose
+them on held-out training rows, settings of LDKL are the reproduction's.
 CPSP and Nyström get as many basis vectors as cost the multiply-adds of the first DC-Pred++;
 Nyström is CPSP with k-means centers that do not move, its gamma and C chosen on a fifth of the
 training rows. All rows are float32, one thread; times of a row are the best of several turns over

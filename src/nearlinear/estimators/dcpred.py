@@ -16,7 +16,7 @@ from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.linear_root import solve_linear
 from ..solvers.cells.bumps import Bumps
 from ..solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
-from ..solvers.cells.landmarks import place_by_machine, place_landmarks
+from ..solvers.cells.landmarks import machine_memory, place_by_machine, place_landmarks
 from ..solvers.cells.newton import (
     constant_cell,
     every_row,
@@ -299,6 +299,8 @@ def _require_memory(model, rows):
     n_landmarks = min(_count_landmarks(model, n_rows, n_features), rows.n_distinct)
     of_rows = 2 * 8 * n_rows * (2 * n_landmarks + n_features + 8 * rows.targets.shape[1])
     of_matrix = solving_memory(n_landmarks * (n_features + 1))
+    if model.landmarks == "dual":
+        of_matrix += machine_memory(n_features)
     size = of_rows + count_threads(model.n_jobs) * of_matrix + row_copies(rows.X)
     advice = "lower n_landmarks" if n_landmarks > 1 else "give rows of fewer columns, by PCA say"
     require_memory(size, model.max_memory, advice)

@@ -46,6 +46,7 @@ class GaussianCells:
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); dense rows."""
         check_width(X, self.n_features)
+        X = np.ascontiguousarray(X, dtype=self.dtype)  # as the compiled passes take rows
         scores = np.empty((len(X), self.n_outputs), dtype=self.dtype)
 
         def work(start, stop):

@@ -63,7 +63,7 @@ class KernelExpansion:
 
     def __call__(self, X, n_jobs=None):
         scores = np.empty((X.shape[0], self.n_outputs), dtype=self.dtype)
-        sums = None if issparse(X) else self._gaussian_sums
+        sums = self._gaussian_sums if not issparse(X) and X.dtype == np.float32 else None
         terms = self.terms if sums is None else None
 
         def work(start, stop):
@@ -71,7 +71,7 @@ class KernelExpansion:
                 scores[start:stop] = self._score(X[start:stop], terms)
             else:
                 scores[start:stop] = self.biases
-                sums.add_to(scores[start:stop], X[start:stop])
+                sums.add_to(scores[start:stop], np.ascontiguousarray(X[start:stop]))
 
         width = min(STRIP, max(1, self.n_support))
         run_blocks(work, X.shape[0], max(1, TILE // width), n_jobs)

@@ -13,6 +13,11 @@ _MOST_ROWS = 4000  # of a kernel machine that says which rows matter
 _TOL, _CACHE = 1e-2, 1 << 26
 
 
+def machine_memory(n_features):
+    """Bytes that the machine of ``place_by_machine`` takes."""
+    return 2 * _CACHE + 16 * _MOST_ROWS * n_features
+
+
 def place_landmarks(X, weight, count, rng):
     """Centers of k-means; the distinct rows where there are not more of them."""
     if len(X) > count:
