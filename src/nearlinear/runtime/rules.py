@@ -131,7 +131,7 @@ def _conformal(part, n_features):
 
 def _gaussian_cells(part, n_features):
     n_cells = _cells(part.cells, n_features)
-    number(part.gamma, "gamma", 0.0)
+    number(part.gamma, "gamma", 1e-300)
     n_landmarks, _ = floats(part.landmarks, None, n_features, name="landmarks")
     _ends(part.starts, n_cells, n_landmarks, "landmarks")
     _, n_outputs = floats(part.biases, n_cells, None, name="biases")
