@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from benchmarks.quiet import best_of, say_load, timed
-from benchmarks.report import FOLDER, Result, publish
+from benchmarks.report import FOLDER, Result, publish, save
 from nearlinear import CPSPClassifier, DCPredClassifier
 from reproduce import datasets
 from reproduce.ldkl.methods import STUDY
@@ -32,18 +32,23 @@ REPEATS, NYSTROEM_ROWS = 9, 12_000
 class Case:
     """A set, the sizes of DC-Pred++ on it, and the part of the set that is taken."""
 
-    name: str
+    data: str
     sizes: tuple  # of pairs: cells, landmarks of each
     train_rows: int | None = None
     tree: dict | None = None  # LDKL's settings that are not the reproduction's
     scaling: str | None = None
     has_rivals: bool = True
+    part: str = ""
+
+    @property
+    def title(self):
+        return self.data + self.part
 
     def split(self, smoke):
         if self.scaling == "span":
-            split = _spanned(datasets.load(self.name.split()[0], seed=0))
+            split = _spanned(datasets.load(self.data, seed=0))
         else:
-            split = STUDY.load_split(self.name.split()[0], seed=0)
+            split = STUDY.load_split(self.data, seed=0)
         if smoke:
             return split.limited(train_rows=600, test_rows=300)
         return split if self.train_rows is None else split.limited(train_rows=self.train_rows)
@@ -64,11 +69,11 @@ CASES = {
     "letter_halves": Case("letter_halves", ((16, 32), (32, 64))),
     "usps_halves": Case("usps_halves", ((1, 7), (32, 3))),
     "covertype_60k": Case(
-        "covertype, 60,000 rows", ((256, 8),), 60_000, {"depth": 7, "max_iter": 60}
+        "covertype", ((256, 8),), 60_000, {"depth": 7, "max_iter": 60}, part=", 60,000 rows"
     ),
     "mnist_halves": Case("mnist_halves", ((1, 2),)),
     "covertype": Case(
-        "covertype, all rows in [0, 1]", ((1024, 16),), scaling="span", has_rivals=False
+        "covertype", ((1024, 16),), scaling="span", has_rivals=False, part=", all rows in [0, 1]"
     ),
 }
 
@@ -84,7 +89,8 @@ def fitted(case, split, smoke):
         budget = budget or fit.value.cost_.multiply_adds
         yield title, fit
     if case.has_rivals:
-        yield "DC-Pred++ by default", timed(lambda: DCPredClassifier(random_state=0).fit(X, y))
+        if X.shape[1] < 300:
+            yield "DC-Pred++ by default", timed(lambda: DCPredClassifier(random_state=0).fit(X, y))
         n_basis = min(len(y), max(2, budget // (X.shape[1] + 2)))
         gamma, C = chosen_nystroem(split, n_basis)
         moved = CPSPClassifier(n_basis, C=10.0, random_state=0)
@@ -132,7 +138,7 @@ def results_of(case, smoke):
         models = {}
         for title, fit in fitted(case, split, smoke):
             models[title] = fit
-            print(f"  {case.name}: {title}, fit in {fit.cpu_seconds:.1f} s", flush=True)
+            print(f"  {case.title}: {title}, fit in {fit.cpu_seconds:.1f} s", flush=True)
     calls = {title: scorer(fit.value, X) for title, fit in models.items()}
     for call in calls.values():
         call()
@@ -143,18 +149,22 @@ def results_of(case, smoke):
         note = turns.remark.removeprefix("; ")
         size = getattr(fit.value, "n_clusters_", None)
         chosen = f"{size} cells" if title.endswith("default") else ""
-        yield Result(case.name, f"{title}, accuracy", accuracy, "%", note=chosen)
-        yield Result(case.name, f"{title}, time of a row", microseconds, "µs", note=note)
-        yield Result(case.name, f"{title}, bytes", n_bytes(fit.value), "B")
-        yield Result(case.name, f"{title}, fit", fit.cpu_seconds, "s of CPU")
+        yield Result(case.title, f"{title}, accuracy", accuracy, "%", note=chosen)
+        yield Result(case.title, f"{title}, time of a row", microseconds, "µs", note=note)
+        yield Result(case.title, f"{title}, bytes", n_bytes(fit.value), "B")
+        yield Result(case.title, f"{title}, fit", fit.cpu_seconds, "s of CPU")
 
 
 def run(smoke=False, folder=FOLDER, tables=None):
     say_load()
     names = tables or (("magic04",) if smoke else tuple(CASES))
+    found = []
     with one_thread():
-        found = [result for name in names for result in results_of(CASES[name], smoke)]
-    return [*earlier(folder, {CASES[name].name for name in names}), *found]
+        for name in names:
+            new = list(results_of(CASES[name], smoke))
+            found = [*earlier(folder, CASES[name].title), *new]
+            save("cells", found, folder)  # a long run may be stopped
+    return found
 
 
 def earlier(folder, replaced):
@@ -163,7 +173,7 @@ def earlier(folder, replaced):
     rows = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else ()
     names = [field.name for field in fields(Result)]
     kept = [Result(**{name: row[name] for name in names}) for row in rows]
-    return [result for result in kept if result.case not in replaced]
+    return [result for result in kept if result.case != replaced]
 
 
 if __name__ == "__main__":
