@@ -26,11 +26,11 @@ def explain_cells(predictor, X, n_support, n_jobs):
             rows = numbers[cell[start:stop] == c]
             mine = np.arange(predictor.starts[c], predictor.starts[c + 1])
             away = found.rows[rows, None] - landmarks[mine]
-            shares = np.exp(-predictor.gamma * (away**2).sum(axis=2))
+            h = np.exp(-predictor.gamma * (away**2).sum(axis=2))
             constants = offsets[mine] - np.einsum("jod,jd->jo", slopes[mine], landmarks[mine])
-            found.active[rows, : len(mine)], found.gates[rows, : len(mine)] = mine, shares
-            found.coefficients[rows] = np.einsum("ij,jod->iod", shares, slopes[mine])
-            found.intercepts[rows] += shares @ constants
+            found.active[rows, : len(mine)], found.gates[rows, : len(mine)] = mine, h
+            found.coefficients[rows] = np.einsum("ij,jod->iod", h, slopes[mine])
+            found.intercepts[rows] += h @ constants
 
     run_blocks(work, len(X), _BLOCK, n_jobs)
     return found.explanation("landmark")

@@ -76,8 +76,8 @@ class GaussianCells:
             rows = np.flatnonzero(cell == c)
             for j in range(self.starts[c], self.starts[c + 1]):
                 away = X[rows] - self.landmarks[j]
-                shares = np.exp(-self.gamma * (away**2).sum(axis=1, keepdims=True))
-                scores[rows] += shares * (away @ self.slopes[j].T + self.offsets[j])
+                h = np.exp(-self.gamma * (away**2).sum(axis=1, keepdims=True))
+                scores[rows] += h * (away @ self.slopes[j].T + self.offsets[j])
         return scores
 
     @property

@@ -134,12 +134,12 @@ def _gaussian_cells(part, X):
         landmarks, slopes = part.landmarks[mine], part.slopes[mine]
         if len(landmarks) == 0:
             continue
-        shares = np.exp(-part.gamma * squared_distances(X[rows], landmarks))
+        h = np.exp(-part.gamma * squared_distances(X[rows], landmarks))
         # rows less the cell's center: far from the origin products would cancel
         center = part.cells.centers[c]
         constants = part.offsets[mine] - np.einsum("jod,jd->jo", slopes, landmarks - center)
         local = np.einsum("id,jod->ijo", X[rows] - center, slopes) + constants
-        scores[rows] += np.einsum("ij,ijo->io", shares, local)
+        scores[rows] += np.einsum("ij,ijo->io", h, local)
     return scores
 
 

@@ -294,12 +294,12 @@ def cell_row(x, centers, groups, firsts, gamma, landmarks, starts, slopes, offse
         square = x[0] - x[0]
         for d in range(len(x)):
             square += (x[d] - landmarks[j, d]) * (x[d] - landmarks[j, d])
-        share = np.exp(-gamma * square)
+        h = np.exp(-gamma * square)
         for c in range(len(scores)):
             total = offsets[j, c]
             for d in range(len(x)):
                 total += slopes[j, c, d] * (x[d] - landmarks[j, d])
-            scores[c] += share * total
+            scores[c] += h * total
     return True
 
 

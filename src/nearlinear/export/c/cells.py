@@ -1,6 +1,7 @@
 """Linear models that fade around the landmarks of a row's cell."""
 
 from . import rows as c_rows
+from .literals import filled
 from .program import Part
 
 _TEXT = """
@@ -42,10 +43,10 @@ static void $(const $_tables *m, const float *x, float *scores)
             away[d] = x[d] - @_entry(&m->landmarks, j, d);
             square += away[d] * away[d];
         }
-        const float share = expf(-m->gamma * square);
+        const float h = expf(-m->gamma * square);
         for (size_t o = 0; o < m->n_outputs; o++) {
             const size_t row = j * m->n_outputs + o;
-            scores[o] += share * (m->offsets[row] + @_dot(&m->slopes, row, away));
+            scores[o] += h * (m->offsets[row] + @_dot(&m->slopes, row, away));
         }
     }
 }
@@ -84,6 +85,5 @@ def lower_gaussian_cells(predictor, program):
         tables["groups"] = program.matrix("groups", cells.groups)
         tables["firsts"] = program.indices("group_firsts", cells.firsts)
         tables["n_groups"] = len(cells.groups)
-    text = _TEXT.replace("<GROUP_FIELDS>", fields).replace("<FIND>", find)
-    function = program.define("cells", text)
+    function = program.define("cells", filled(_TEXT, group_fields=fields, find=find))
     return Part(function, tables, predictor.n_outputs, predictor.cost.multiply_adds)

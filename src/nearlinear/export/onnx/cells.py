@@ -34,13 +34,13 @@ def gaussian_cells(graph, part, X):
     rows = graph.op("Unsqueeze", moved, np.array([1]))
     away = graph.op("Sub", rows, graph.op("Gather", landmarks, cell, axis=0))
     squares = graph.sum_over(graph.op("Mul", away, away), 2, keepdims=0)
-    shares = graph.op("Exp", graph.times(squares, -part.gamma))
-    # Σ_j share_j s_j first: one linear model for each row
+    h = graph.op("Exp", graph.times(squares, -part.gamma))
+    # Σ_j h_j s_j first: one linear model for each row
     fetched = graph.op("Gather", slopes.reshape(n_cells, most, -1), cell, axis=0)
-    blend = graph.row_times_matrix(shares, fetched)
+    blend = graph.row_times_matrix(h, fetched)
     blend = graph.op("Reshape", blend, np.array([0, n_outputs, width]))
     local = graph.sum_over(graph.op("Mul", blend, rows), 2, keepdims=0)
-    constants = graph.row_times_matrix(shares, graph.op("Gather", offsets, cell, axis=0))
+    constants = graph.row_times_matrix(h, graph.op("Gather", offsets, cell, axis=0))
     return graph.total(scores, local, constants)
 
 
