@@ -9,6 +9,7 @@ from .._cached import cached_property
 from .._compile import compiled
 from .nearest import AnchorGeometry
 
+_BLOCK = 4096  # rows that are put in the order of their groups: they stay in a core's cache
 _ROWS = 64  # rows of one product; always as many, so that a row gets the same bits in any company
 
 
@@ -44,9 +45,11 @@ class Cells:
         if self.groups is None:
             self._geometry.find(X, cell, cell)
             return cell
-        group = cell.copy()
-        self._group_geometry.find(X, cell, group)
-        self._geometry.find(X, group, cell)
+        for start in range(0, len(X), _BLOCK):
+            rows, found = X[start : start + _BLOCK], cell[start : start + _BLOCK]
+            group = found.copy()
+            self._group_geometry.find(rows, found, group)
+            self._geometry.find(rows, group, found)
         return cell
 
     def nearest(self, X, count):
