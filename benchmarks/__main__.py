@@ -22,7 +22,7 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-SMALL = ("explain", "defaults", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
+SMALL = ("explain", "defaults", "cells", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -33,7 +33,7 @@ parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
 )
 parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults: these models")
-parser.add_argument("--tables", nargs="+", metavar="TABLE", help="defaults: these tables")
+parser.add_argument("--tables", nargs="+", metavar="TABLE", help="defaults, cells: these tables")
 parser.add_argument(
     "--again", action="store_true", help="defaults: also the rows that are there already"
 )
@@ -52,6 +52,8 @@ for name in dict.fromkeys(names):
     settings = {"smoke": options.smoke, "folder": folder} if name in SMALL else {}
     if name == "defaults":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
+    if name == "cells":
+        settings |= {"tables": options.tables}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)
     save(name, found, folder)
     results += found

@@ -43,6 +43,7 @@ KINDS = {
     "votes": ("LDMKLClassifier", {}),
     "selection": ("SAMKLClassifier", {"max_rounds": 3}),
     "row by row": ("LaSVMClassifier", {"random_state": 0}),
+    "cells": ("DCPredClassifier", {"n_clusters": 3, "random_state": 0}),
     "learned basis": ("CPSPClassifier", {"n_basis": 8, "max_iter": 10, "random_state": 0}),
 }  # fmt: skip
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -17,6 +17,7 @@ FAMILIES = {
         "TreeLeaves": "predictors.tree_leaves",
         "LinkedTree": "predictors.linked_tree",
         "ConformalLinear": "predictors.conformal_linear",
+        "GaussianCells": "predictors.gaussian_cells",
         "KernelExpansion": "predictors.kernel_expansion",
         "GatedExpansion": "predictors.gated_expansion",
         "Mapped": "predictors.combined",
@@ -72,6 +73,7 @@ FAMILIES = {
         "PolynomialNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
+        "Cells": "gates.cells",
     },
     "calibration": {
         "LogLoss": "runtime.outcome",

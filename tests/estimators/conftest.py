@@ -26,6 +26,7 @@ SMALL = {
     "SAMKLClassifier": {"C": 1.0, "max_rounds": 3},
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
+    "DCPredClassifier": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
 }
 SMALL_REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
@@ -35,6 +36,7 @@ SMALL_REGRESSORS = {
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
+    "DCPredRegressor": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
 }
 # One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
 # conformal kernels, gated kernels. What ``Model`` does for all is tested on these.
@@ -84,7 +86,8 @@ def pytest_generate_tests(metafunc):
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
     sparse = [*random, *(name for name in SMALL if name.endswith("MKLClassifier"))]
     sparse += ["LaSVMClassifier", "CPSPClassifier"]
-    sparse_regressors = [name for name in SMALL_REGRESSORS if name != "MLLKMRegressor"]
+    dense = ("MLLKMRegressor", "DCPredRegressor")
+    sparse_regressors = [name for name in SMALL_REGRESSORS if name not in dense]
     streams = [*anchored, "LDKLClassifier"]
     lists = {
         "name": list(SMALL),
@@ -94,14 +97,25 @@ def pytest_generate_tests(metafunc):
         "sparse_regressor_name": sparse_regressors,
         "any_sparse_name": [*sparse, *sparse_regressors],
         "anchor_name": anchored,
-        "random_name": [*random, "LaSVMClassifier", "CPSPClassifier", "MLLKMClassifier"],
+        "random_name": [
+            *random,
+            "LaSVMClassifier",
+            "CPSPClassifier",
+            "MLLKMClassifier",
+            "DCPredClassifier",
+        ],
         "loss_name": random,  # kernel machines have one loss each
         "stream_name": [*streams, "LaSVMClassifier", "MLLKMClassifier"],
         "sparse_stream_name": [*streams, "LaSVMClassifier"],
         "shuffled_stream_name": streams,  # LaSVM and MLLKM take rows in the order they come in
         "loss_stream_name": streams,
         "stream_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
-        "random_regressor_name": ["LDKLRegressor", "MLLKMRegressor", "LMKLRegressor"],
+        "random_regressor_name": [
+            "LDKLRegressor",
+            "MLLKMRegressor",
+            "LMKLRegressor",
+            "DCPredRegressor",
+        ],
         "kernel_name": [
             *(name for name in SMALL if name.endswith("MKLClassifier")),
             *(name for name in SMALL_REGRESSORS if name.endswith("MKLRegressor")),

@@ -247,7 +247,7 @@ def test_values_of_a_small_unit_are_explained_as_well_as_standardized_ones(
 
 
 def test_one_value_far_out_does_not_widen_the_tube(small, regressor_name, wave):
-    if regressor_name == "LDKLRegressor":
+    if regressor_name in ("LDKLRegressor", "DCPredRegressor"):
         return  # the squared error follows such values
     X, y = wave
     spoiled = np.where(np.arange(200) == 17, 300.0, y)

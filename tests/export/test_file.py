@@ -44,7 +44,7 @@ QUICK = {
 }
 CLASSIFIERS = [name for name in SMALL if name != "SVMKNNClassifier"]
 NAMES = [*CLASSIFIERS, *SMALL_REGRESSORS]
-SPARSE = [name for name in NAMES if not name.startswith("MLLKM")]
+SPARSE = [name for name in NAMES if not name.startswith(("MLLKM", "DCPred"))]
 
 
 @pytest.fixture(scope="module")
@@ -695,8 +695,12 @@ def test_rows_shorter_than_the_predictors_never_reach_compiled_code(name, path):
 @pytest.mark.parametrize("name", ["soft anchors", "forest", "two kernels", "gated linear", "vote"])
 def test_a_method_has_predictors_of_its_own_kinds_only(name, method, path):
     header, arrays = crafted.make(name)
-    belongs = {"soft anchors": ("LLSVM", "LMKL"), "forest": ("LDKL",), "vote": ("LDMKL", "LMKL")}
-    belongs |= {"two kernels": ("UniformMKL",), "gated linear": ("LLSVM", "LMKL")}
+    belongs = {
+        "soft anchors": ("LLSVM", "LMKL", "DCPred"),
+        "forest": ("LDKL",),
+        "vote": ("LDMKL", "LMKL"),
+    }
+    belongs |= {"two kernels": ("UniformMKL",), "gated linear": ("LLSVM", "LMKL", "DCPred")}
     if not method.startswith(belongs[name]) or method.endswith("Regressor"):
         refused(path, header, arrays, put_top("method", method))
 

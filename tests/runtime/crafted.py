@@ -21,6 +21,7 @@ METHODS = {
     "LinkedTree": "LDKLClassifier",
     "Mean": "LDKLClassifier",
     "ConformalLinear": "MLLKMClassifier",
+    "GaussianCells": "DCPredClassifier",
     "KernelExpansion": "UniformMKLClassifier",
     "GatedExpansion": "LMKLClassifier",
     "Mapped": "LDKLClassifier",
@@ -148,7 +149,7 @@ def _count_outputs(predictor, arrays):
         return _count_outputs(fields["predictor"], arrays)
     outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
     outputs |= {"LinkedTree": "intercept"}
-    outputs |= {"ConformalLinear": "biases", "KernelExpansion": "biases"}
+    outputs |= dict.fromkeys(("ConformalLinear", "GaussianCells", "KernelExpansion"), "biases")
     return arrays[fields[outputs[kind]]["number"]].shape[-1] if kind in outputs else 1
 
 
@@ -233,6 +234,25 @@ def _conformal(draft, profile="gaussian", per_feature=False):
         biases=draft.floats(3),
         profile=profile,
         per_feature=per_feature,
+    )
+
+
+def _cells(draft, n_groups=None, n_outputs=1):
+    cells = part(
+        "Cells",
+        centers=draft.floats(4, N_FEATURES),
+        groups=n_groups and draft.floats(n_groups, N_FEATURES),
+        firsts=n_groups and draft.array(np.array([0, 1, 4])),
+    )
+    return part(
+        "GaussianCells",
+        cells=cells,
+        gamma=0.7,
+        landmarks=draft.floats(5, N_FEATURES),
+        starts=draft.array(np.array([0, 2, 2, 3, 5])),  # one cell is a constant
+        slopes=draft.floats(5, n_outputs, N_FEATURES),
+        offsets=draft.floats(5, n_outputs),
+        biases=draft.floats(4, n_outputs),
     )
 
 
@@ -398,6 +418,8 @@ MODELS = {
         for profile, by_feature in product(_PROFILES, (False, True))
     },
     "kernel of a tree": lambda draft: _expansion(draft, part("LDKLKernel", tree=_tree(draft))),
+    "cells": _cells,
+    "cells in groups": partial(_cells, n_groups=2, n_outputs=3),
     "two kernels": lambda draft: _expansion(draft, GAUSSIAN, POLYNOMIAL),
     "no support rows": lambda draft: _expansion(draft, GAUSSIAN, n_support=0),
     "sparse support": _sparse_expansion,

@@ -316,6 +316,25 @@ _PROFILES = {
 }
 
 
+def _gaussian_cells(part, x):
+    def nearest(places, first, last):
+        return min(range(first, last), key=lambda place: math.dist(x, places[place]))
+
+    cells, first, last = part.cells, 0, len(part.cells.centers)
+    if cells.groups is not None:
+        group = nearest(cells.groups, 0, len(cells.groups))
+        first, last = cells.firsts[group], cells.firsts[group + 1]
+    cell = nearest(cells.centers, first, last)
+    total = list(part.biases[cell])
+    for j in range(part.starts[cell], part.starts[cell + 1]):
+        away = [p - u for p, u in zip(x, part.landmarks[j])]
+        share = math.exp(-part.gamma * math.fsum(a * a for a in away))
+        for o, slopes in enumerate(part.slopes[j]):
+            local = part.offsets[j][o] + math.fsum(s * a for s, a in zip(slopes, away))
+            total[o] += share * local
+    return total
+
+
 def _expansion(part, x):
     if part.owners is not None:
         return [
@@ -345,6 +364,7 @@ _PREDICTORS = {
     "TreeLeaves": _tree_leaves,
     "LinkedTree": _linked_tree,
     "ConformalLinear": _conformal,
+    "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,
     "Mapped": _mapped,

@@ -176,6 +176,19 @@ def test_stacked_parts_have_one_output_each():
     refused("stacked", edit, "several outputs|unknown kind")
 
 
+@pytest.mark.parametrize(
+    ("field", "values", "why"),
+    [
+        (("starts",), [0, 2, 1, 3, 5], "landmarks are out of order"),
+        (("starts",), [0, 2, 2, 3, 6], "landmarks are out of order"),
+        (("cells", "firsts"), [0, 4, 4], "a group has no cells"),
+        (("cells", "firsts"), [1, 2, 4], "cells are out of order"),
+    ],
+)
+def test_cells_and_landmarks_lie_side_by_side(field, values, why):
+    refused("cells in groups", put_array(*field, np.array(values)), why)
+
+
 def test_terms_of_a_conformal_machine_are_sorted_by_kernel():
     def edit(header, arrays):
         array_at(header, arrays, "kernels")[:] = [0, 1, 0, 2, 3, 3]

@@ -2,6 +2,7 @@
 
 Modules
 -------
+cells      w(x) and b(x) of linear models that fade around the landmarks of a row's cell.
 conformal  w(x) and b(x) of linear models that fade around anchors: Σ h(x) w, and b − Σ h(x) ⟨w, c⟩.
 explain    Explanations: which local linear model answered for a row.
 kernels    Scores of kernel machines, taken apart by kernels and by support rows.

@@ -6,6 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from ..kinds import kind_of, rule_for
+from .cells import explain_cells
 from .conformal import explain_conformal
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
 from .linear import LinearParts, explain_locally_linear
@@ -108,6 +109,7 @@ RULES = {
     "TreeLeaves": explain_tree,
     "LinkedTree": explain_linked,
     "ConformalLinear": explain_conformal,
+    "GaussianCells": explain_cells,
     "KernelExpansion": explain_expansion,
     "GatedExpansion": explain_blend,
     "Mapped": _mapped,

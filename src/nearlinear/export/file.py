@@ -29,6 +29,7 @@ PREDICTORS = {
     **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
+    **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
     "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),

@@ -5,6 +5,7 @@ Modules
 anchors     Sparse gates: each row is answered for by its few nearest anchors.
 base        What a gate is: how much each component answers for a row.
 blend       Local linear models under a sparse gate.
+cells       The one cell that answers for a row.
 clustering  Anchors from data: weighted k-means, for dense and sparse rows, plain or class by class.
 learned     Gates with parameters that are learned.
 nearest     The nearest anchors of each row, from one matrix product and a selection.

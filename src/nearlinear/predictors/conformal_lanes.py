@@ -5,11 +5,10 @@ across a vector, and a profile is evaluated for a whole vector at once. Rows mee
 differences: products would cancel far from the origin, and take as many multiplications.
 """
 
-from math import factorial, log
-
 import numpy as np
 
 from .._compile import compiled, compiled_fast_sums
+from .decay import decay, exponential_numbers
 
 _VECTOR_BYTES = 64
 # An odd number of vectors, so that the features of a row lie in different sets of the cache: with
@@ -28,7 +27,7 @@ class LaneBlock:
     def __init__(self, profile, n_features, n_shares, n_outputs, n_rows, dtype):
         vector = _VECTOR_BYTES // np.dtype(dtype).itemsize
         n_lanes = vector * min(_VECTORS, -(-n_rows // vector))
-        self._fading = profile.of_root, profile.is_bounded, *_exponential_numbers(dtype)
+        self._fading = profile.of_root, profile.is_bounded, *exponential_numbers(dtype)
         self._rows = np.zeros((_padded(n_features), n_lanes), dtype=dtype)
         self._shares = np.zeros((n_shares, n_lanes), dtype=dtype)
         self._linear = np.zeros(n_lanes, dtype=dtype)
@@ -60,53 +59,13 @@ def _padded(n_features):
     return -(-n_features // _ABREAST) * _ABREAST
 
 
-def _exponential_numbers(dtype):
-    """Range reduction and Taylor series of exp(−u), as ``_decay`` takes them.
-
-    ln 2 has two parts, the first so short that its multiples are exact. The limits are where
-    2^−n ends; the series, where |r| ≤ ln 2 / 2 leaves less than a rounding error.
-    """
-    if dtype == np.float32:
-        high, low, limit, degree = 355 / 512, -2.1219444005469058e-4, 87.0, 7
-    else:
-        high, low = float.fromhex("0x1.62e42feep-1"), 1.9082149292705877e-10
-        limit, degree = 708.0, 12
-    number = np.dtype(dtype).type
-    reduction = tuple(number(value) for value in (1 / log(2), 0.5, high, low, limit, 0.0))
-    return reduction, tuple(number((-1) ** j / factorial(j)) for j in range(degree, -1, -1))
-
-
-@compiled_fast_sums
-def _series_at(r, series):
-    total = series[0]
-    for coefficient in series[1:]:
-        total = total * r + coefficient
-    return total
-
-
-# Strict order: free to reorder, the compiler would put the two parts of ln 2 together again.
-@compiled
-def _decay(u, reduction, series, like):
-    """exp(−u) = 2^−n exp(−r): libm's would be called for one number after the other."""
-    per_octave, half, high, low, limit, zero = reduction
-    near = min(u, limit)
-    n = np.int32(near * per_octave + half)
-    octaves = like.dtype.type(n)
-    value = _series_at((near - octaves * high) - octaves * low, series)
-    if len(series) < 10:  # float32: known when this is compiled, so is the way to write 2^−n
-        value *= like.dtype.type(np.int32((127 - n) << 23).view(np.float32))
-    else:
-        value *= like.dtype.type(np.int64((1023 - np.int64(n)) << 52).view(np.float64))
-    return value if u < limit else zero
-
-
 @compiled_fast_sums
 def _fade(u, fading, like):
     """The profile's value at u."""
     _, is_bounded, reduction, series = fading
     if is_bounded:
         return max(like.dtype.type(1.0) - u, like.dtype.type(0.0))
-    return _decay(u, reduction, series, like)
+    return decay(u, reduction, series, like)
 
 
 @compiled_fast_sums
@@ -242,7 +201,7 @@ def explain_features(
 ):
     """w(x), what b(x) loses to it, and the mean h, where every feature fades on its own."""
     n_outputs, n_features = coefficients.shape[1:]
-    fading = profile.of_root, profile.is_bounded, *_exponential_numbers(np.float64)
+    fading = profile.of_root, profile.is_bounded, *exponential_numbers(np.float64)
     _add_features(
         X, anchors, gammas, weights, starts, outputs, fading, np.zeros((n_features, _EXPLAINED)),
         np.empty((2, _EXPLAINED)), np.empty((n_outputs, n_features, _EXPLAINED)),

@@ -1,13 +1,16 @@
 """Machines that keep their support rows: f_o(x) = Σ_m Σ_j c_mjo k_m(x_j, x) + b_o."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.sparse import issparse
 
+from .._cached import cached_property
 from .._compile import run_blocks
 from ..kernels.pairs import Pairs
+from ..kernels.standard import Gaussian
 from .base import Cost
+from .gaussian_sums import GaussianSums
 
 # Support rows that are compared at once, and entries of a tile: it stays in a core's cache.
 STRIP = 512
@@ -60,14 +63,33 @@ class KernelExpansion:
 
     def __call__(self, X, n_jobs=None):
         scores = np.empty((X.shape[0], self.n_outputs), dtype=self.dtype)
-        terms = self.terms
+        sums = self._gaussian_sums if not issparse(X) and X.dtype == np.float32 else None
+        terms = self.terms if sums is None else None
 
         def work(start, stop):
-            scores[start:stop] = self._score(X[start:stop], terms)
+            if sums is None:
+                scores[start:stop] = self._score(X[start:stop], terms)
+            else:
+                scores[start:stop] = self.biases
+                sums.add_to(scores[start:stop], np.ascontiguousarray(X[start:stop]))
 
         width = min(STRIP, max(1, self.n_support))
         run_blocks(work, X.shape[0], max(1, TILE // width), n_jobs)
         return scores
+
+    @cached_property
+    def _gaussian_sums(self):
+        """One Gaussian on dense rows of float32 has a pass of its own; None for all else."""
+        is_one = len(self.kernels) == 1 and isinstance(self.kernels[0], Gaussian)
+        is_dense = not issparse(self.support) and self.n_support > 0
+        if not (is_one and is_dense and self.dtype == self.support.dtype == np.float32):
+            return None
+        ((kernel, _, coefficients),) = self.terms
+        return GaussianSums(self.support, kernel.gamma, coefficients)
+
+    def __getstate__(self):
+        """Fields only: a pickle has no use for what can be packed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _score(self, X, terms):
         scores = np.tile(self.biases, (X.shape[0], 1))

@@ -132,6 +132,41 @@ def _conformal(part, n_features):
     return n_outputs
 
 
+def _gaussian_cells(part, n_features):
+    n_cells = _cells(part.cells, n_features)
+    number(part.gamma, "gamma", 1e-300)
+    n_landmarks, _ = floats(part.landmarks, None, n_features, name="landmarks")
+    _ends(part.starts, n_cells, n_landmarks, "landmarks")
+    _, n_outputs = floats(part.biases, n_cells, None, name="biases")
+    floats(part.slopes, n_landmarks, n_outputs, n_features, name="slopes")
+    floats(part.offsets, n_landmarks, n_outputs, name="offsets")
+    arrays = (part.landmarks, part.slopes, part.offsets, part.biases)
+    one_type(*arrays, part.cells.centers, part.cells.groups, name="GaussianCells")
+    return n_outputs
+
+
+def _cells(part, n_features):
+    good = getattr(part, "kind", None) == "Cells"
+    good = good and set(vars(part)) == {"kind", "centers", "groups", "firsts"}
+    require(good, "GaussianCells", "its cells are odd")
+    n_cells, _ = floats(part.centers, None, n_features, name="centers")
+    require(n_cells >= 1, "GaussianCells", "it has no cells")
+    if part.groups is None:
+        require(part.firsts is None, "GaussianCells", "its groups are missing")
+        return n_cells
+    n_groups, _ = floats(part.groups, None, n_features, name="groups")
+    _ends(part.firsts, n_groups, n_cells, "cells")
+    require(np.all(part.firsts[1:] > part.firsts[:-1]), "GaussianCells", "a group has no cells")
+    return n_cells
+
+
+def _ends(ends, n_parts, n_items, name):
+    """Where the items of each part begin, and the end of the last."""
+    good = isinstance(ends, np.ndarray) and ends.dtype in WHOLE and ends.shape == (n_parts + 1,)
+    good = good and ends[0] == 0 and ends[-1] == n_items and np.all(ends[1:] >= ends[:-1])
+    require(good, "GaussianCells", f"its {name} are out of order")
+
+
 def _support(support, n_features, name):
     if isinstance(support, Part) and support.kind == "csr":
         n_rows, width = support.shape
@@ -192,6 +227,9 @@ RULES = {
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
+    ),
+    "GaussianCells": (
+        ("cells", "gamma", "landmarks", "starts", "slopes", "offsets", "biases"), _gaussian_cells
     ),
     "KernelExpansion": (
         ("kernels", "support", "coefficients", "biases", "n_features", "owners"), _expansion

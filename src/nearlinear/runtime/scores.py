@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kinds import family_of
 from .gate_scores import GATES, SPARSE_GATES
-from .kernel_scores import KERNELS, Pairs
+from .kernel_scores import KERNELS, Pairs, squared_distances
 from .parts import Part, values_of
 from .tree_scores import TREES, quadratic
 
@@ -91,6 +91,39 @@ def _conformal(part, X):
     return scores
 
 
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def _gaussian_cells(part, X):
+    cell = _cells(part.cells, X)
+    scores = part.biases[cell]
+    for c in np.unique(cell):
+        rows, mine = np.flatnonzero(cell == c), slice(part.starts[c], part.starts[c + 1])
+        landmarks, slopes = part.landmarks[mine], part.slopes[mine]
+        if len(landmarks) == 0:
+            continue
+        h = np.exp(-part.gamma * squared_distances(X[rows], landmarks))
+        # rows less the cell's center: far from the origin products would cancel
+        center = part.cells.centers[c]
+        constants = part.offsets[mine] - np.einsum("jod,jd->jo", slopes, landmarks - center)
+        local = np.einsum("id,jod->ijo", X[rows] - center, slopes) + constants
+        scores[rows] += np.einsum("ij,ijo->io", h, local)
+    return scores
+
+
+def _cells(part, X):
+    """The number of each row's cell."""
+    if part.groups is None:
+        return squared_distances(X, part.centers).argmin(axis=1)
+    group = squared_distances(X, part.groups).argmin(axis=1)
+    cell = np.empty(len(X), dtype=np.intp)
+    for g in np.unique(group):
+        rows, first, last = np.flatnonzero(group == g), part.firsts[g], part.firsts[g + 1]
+        centers = part.centers[first:last]
+        cell[rows] = first + squared_distances(X[rows], centers).argmin(axis=1)
+    return cell
+
+
 # --- kernel machines ---------------------------------------------------------------------------
 
 
@@ -157,6 +190,7 @@ RULES = {
     "LocallyLinear": _locally_linear,
     **TREES,
     "ConformalLinear": _conformal,
+    "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,
     "Mapped": _mapped,

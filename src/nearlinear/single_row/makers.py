@@ -191,6 +191,22 @@ def _conformal(predictor, n_features):
     return score
 
 
+def _cells(predictor, n_features):
+    dtype, cells = predictor.dtype, predictor.cells
+    groups, firsts = cells.groups, cells.firsts
+    if groups is None:
+        groups, firsts = cells.centers[:1], np.array([0, len(cells)])
+    tables = (cells.centers, groups, firsts, dtype.type(predictor.gamma), predictor.landmarks)
+    tables = (*tables, predictor.starts, predictor.slopes, predictor.offsets, predictor.biases)
+    run = row_passes.cell_row.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", predictor.n_outputs, dtype)
+        return scores if run(x, *tables, scores) else None
+
+    return score
+
+
 def _gated_linear(predictor):
     dtype = predictor.dtype
     softmax, margin = predictor.gate.gate, dtype.type(predictor.gate.margin)
@@ -232,6 +248,7 @@ RULES = {
     "TreeLeaves": _tree,
     "LinkedTree": _linked_tree,
     "ConformalLinear": _conformal,
+    "GaussianCells": _cells,
     "Mapped": _mapped,
     "Mean": _mean,
     "Stacked": _stacked,

@@ -316,6 +316,40 @@ def feature_row(x, anchors, gammas, weights, starts, outputs, biases, of_root, i
 
 
 @compiled_fast_sums
+def _nearest_center(x, centers, first, last):
+    best, least = first, np.inf
+    for c in range(first, last):
+        square = x[0] - x[0]
+        for d in range(len(x)):
+            square += (x[d] - centers[c, d]) * (x[d] - centers[c, d])
+        if square < least:
+            best, least = c, square
+    return best
+
+
+@compiled_fast_sums
+def cell_row(x, centers, groups, firsts, gamma, landmarks, starts, slopes, offsets, biases, scores):
+    """Σ_j exp(−γ‖x − u_j‖²) (o_j + ⟨s_j, x − u_j⟩) over the landmarks of the row's cell."""
+    if not _is_row(x, centers.shape[1]):
+        return False
+    group = _nearest_center(x, groups, 0, len(groups)) if len(groups) > 1 else 0
+    cell = _nearest_center(x, centers, firsts[group], firsts[group + 1])
+    for c in range(len(scores)):
+        scores[c] = biases[cell, c]
+    for j in range(starts[cell], starts[cell + 1]):
+        square = x[0] - x[0]
+        for d in range(len(x)):
+            square += (x[d] - landmarks[j, d]) * (x[d] - landmarks[j, d])
+        h = np.exp(-gamma * square)
+        for c in range(len(scores)):
+            total = offsets[j, c]
+            for d in range(len(x)):
+                total += slopes[j, c, d] * (x[d] - landmarks[j, d])
+            scores[c] += h * total
+    return True
+
+
+@compiled_fast_sums
 def gated_row(x, directions, offsets, weights, biases, bias, margin, gates, scores):
     """Σ_q γ_q (⟨w_q, x⟩ + b_q) + bias with a rounded softmax gate."""
     if not _is_row(x, directions.shape[1]):

@@ -3,6 +3,7 @@
 Modules
 -------
 anchors/    Local linear models around anchors.
+cells/      Gaussians with slopes: one convex problem in every cell.
 conformal/  Machines on locally linear kernels.
 localized/  Kernels that answer for some rows: gates, switches, clusters.
 machine/    One machine on one kernel: its dual, its steps, its rows.

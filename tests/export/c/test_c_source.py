@@ -76,6 +76,7 @@ CLASSIFIERS = {
     "SAMKLClassifier": {"C": 1.0, "max_rounds": 3},
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
+    "DCPredClassifier": {"n_clusters": 3, "n_landmarks": 4, "random_state": 0},
 }
 REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
@@ -85,6 +86,7 @@ REGRESSORS = {
     "SequentialMKLRegressor": {"kernels": BANK},
     "MLLKMRegressor": {"n_anchors": 25, "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
+    "DCPredRegressor": {"n_clusters": 3, "n_landmarks": 4, "random_state": 0},
 }
 
 

@@ -65,6 +65,7 @@ CLASSIFIERS = {
     "SAMKLClassifier": {"C": 1.0, "max_rounds": 3},
     "LaSVMClassifier": {},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20},
+    "DCPredClassifier": {"n_clusters": 3, "n_landmarks": 4},
 }
 REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40},
@@ -74,6 +75,7 @@ REGRESSORS = {
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200},
     "LMKLRegressor": {},
+    "DCPredRegressor": {"n_clusters": 3, "n_landmarks": 4},
 }
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}  # of the largest score
 TIE = 1e-4  # of the largest score: nearer, rounding may choose another label

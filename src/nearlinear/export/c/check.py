@@ -207,7 +207,7 @@ def drawn_rows(predictor, scaling, n_features):
 
 def _known_rows(part):
     """Anchors or support rows of a model."""
-    for name in ("anchors", "support"):
+    for name in ("anchors", "support", "landmarks"):
         if hasattr(part, name):
             return np.asarray(getattr(part, name))
     for name in ("components", "expansion", "gate"):

@@ -108,6 +108,17 @@ def _round_conformal(model):
     )  # fmt: skip
 
 
+def _round_cells(gate):
+    groups = None if gate.groups is None else rounded_rows(gate.groups)
+    return replace(gate, centers=rounded_rows(gate.centers), groups=groups)
+
+
+def _round_landmarks(model):
+    return replace(
+        model, landmarks=rounded_rows(model.landmarks), slopes=rounded_rows(model.slopes)
+    )  # fmt: skip
+
+
 def _round_support(model):
     """Columns that no kernel reads do not count, and gates that rows carry are left as they are."""
     support = np.array(model.support, dtype=np.float64)
@@ -131,6 +142,8 @@ RULES = {
     "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,
+    "GaussianCells": _round_landmarks,
+    "Cells": _round_cells,
     "KernelExpansion": _round_support,
     **dict.fromkeys(("Softmax", "Sigmoid"), _round_directions),
     "GaussianGate": lambda gate: replace(gate, centers=rounded_rows(gate.centers)),

@@ -11,7 +11,7 @@ import numpy as np
 from ...kinds import kind_of
 from ...runtime.preparation import Preparation
 from .kernels import GAUSSIAN, flatten
-from .linear import SPARSE_GATES
+from .predictors.linear import SPARSE_GATES
 
 # Folding is exact but for rounding: with larger shifts float32 would lose more than four bits.
 _LARGEST_SHIFT = 16.0
@@ -87,6 +87,8 @@ def _center(predictor, scaling, is_int8):
         return None if is_near and scaling.is_none and not is_int8 else center
     if is_int8 and kind == "ConformalLinear":
         return predictor.anchors.mean(axis=0)
+    if is_int8 and kind == "GaussianCells":
+        return predictor.cells.centers.mean(axis=0)
     if is_int8 and kind == "KernelExpansion" and _is_gaussian(predictor):
         return predictor.support.mean(axis=0) if len(predictor.support) else None
     return None
@@ -106,10 +108,18 @@ def _moved_local(predictor, center):
     return replace(predictor, gate=gate, biases=biases)
 
 
+def _moved_cells(predictor, center):
+    cells = predictor.cells
+    groups = None if cells.groups is None else cells.groups - center
+    cells = replace(cells, centers=cells.centers - center, groups=groups)
+    return replace(predictor, cells=cells, landmarks=predictor.landmarks - center)
+
+
 # The model that sees rows less the center.
 _MOVED = {
     "LocallyLinear": _moved_local,
     "ConformalLinear": lambda part, center: replace(part, anchors=part.anchors - center),
+    "GaussianCells": _moved_cells,
     "KernelExpansion": lambda part, center: replace(part, support=part.support - center),
 }
 

@@ -9,16 +9,6 @@ from ..._version import __version__
 from ..model import count_columns
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare
-from .combined import (
-    lower_affine,
-    lower_mapped,
-    lower_mean,
-    lower_quadratic,
-    lower_stacked,
-    lower_with_gates,
-)
-from .conformal import lower_conformal
-from .expansions import lower_expansion
 from .files import (
     calls_text,
     check_name,
@@ -29,18 +19,29 @@ from .files import (
     with_columns,
     write_files,
 )
-from .gated import lower_gated_expansion
 from .gates import GATES
 from .kernels import KERNELS
-from .linear import SPARSE_GATES, lower_locally_linear
-from .linked_trees import lower_linked
 from .literals import CSourceError
 from .outcome import CALIBRATIONS
+from .predictors.cells import lower_gaussian_cells
+from .predictors.combined import (
+    lower_affine,
+    lower_mapped,
+    lower_mean,
+    lower_quadratic,
+    lower_stacked,
+    lower_with_gates,
+)
+from .predictors.conformal import lower_conformal
+from .predictors.expansions import lower_expansion
+from .predictors.gated import lower_gated_expansion
+from .predictors.linear import SPARSE_GATES, lower_locally_linear
+from .predictors.linked_trees import lower_linked
+from .predictors.trees import lower_tree
 from .preparation import in_single
 from .program import Program, lower
 from .quantized import quantized, with_arrays
 from .scaling import absorbed, scaling_of
-from .trees import lower_tree
 
 _TYPES = {"float": "float", "int8_t": "int8", "uint16_t": "uint16"}
 
@@ -81,6 +82,7 @@ RULES = {
     "TreeLeaves": lower_tree,
     "LinkedTree": lower_linked,
     "ConformalLinear": lower_conformal,
+    "GaussianCells": lower_gaussian_cells,
     "KernelExpansion": lower_expansion,
     "GatedExpansion": lower_gated_expansion,
     "Mapped": lower_mapped,

@@ -3,6 +3,7 @@
 Modules
 -------
 builder      A small builder of ONNX graphs.
+cells        Linear models that fade around the landmarks of a row's cell, as ONNX nodes.
 conformal    Linear models that fade around anchors, as ONNX nodes.
 gates        Gates of components, and what they blend, as ONNX nodes.
 graph        ``to_onnx``: a fitted model as an ONNX graph of standard operators.

@@ -12,6 +12,7 @@ from ..c.quantized import with_arrays
 from ..model import count_columns
 from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
+from .cells import gaussian_cells
 from .conformal import conformal_linear
 from .gates import GATES, gated_expansion
 from .kernels import KERNELS, expansion
@@ -58,6 +59,7 @@ RULES = {
     "TreeLeaves": tree_path,
     "LinkedTree": linked_tree,
     "ConformalLinear": conformal_linear,
+    "GaussianCells": gaussian_cells,
     "KernelExpansion": expansion,
     "GatedExpansion": gated_expansion,
     "Mapped": _mapped,

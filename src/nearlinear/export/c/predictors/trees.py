@@ -1,8 +1,8 @@
 """One path down a tree of linear splits."""
 
-from . import rows as c_rows
-from .literals import filled
-from .program import Part
+from .. import rows as c_rows
+from ..literals import filled
+from ..program import Part
 
 _TABLES = """
 /* Products with x are completed by offsets. */

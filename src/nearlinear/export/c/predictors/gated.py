@@ -1,8 +1,8 @@
 """Kernel machines blended by a gate."""
 
-from ...predictors.gated_expansion import reads_scores
-from .literals import filled
-from .program import Part, lower
+from ....predictors.gated_expansion import reads_scores
+from ..literals import filled
+from ..program import Part, lower
 
 _BLEND = """
 typedef struct {

@@ -1,9 +1,9 @@
 """One path down a tree whose nodes name their children."""
 
-from ...kinds import kind_of, rule_for
-from . import rows as c_rows
-from .literals import CSourceError, filled
-from .program import Part
+from ....kinds import kind_of, rule_for
+from .. import rows as c_rows
+from ..literals import CSourceError, filled
+from ..program import Part
 from .trees import affine_tables
 
 _TABLES = """

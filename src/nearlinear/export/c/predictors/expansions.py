@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .kernels import lower_kernels
-from .literals import CSourceError, filled
-from .program import Part
+from ..kernels import lower_kernels
+from ..literals import CSourceError, filled
+from ..program import Part
 
 _ALIKE = 1e-6  # relative difference up to which coefficients are a product of two tables
 

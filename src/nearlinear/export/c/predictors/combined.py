@@ -2,11 +2,11 @@
 
 from itertools import groupby
 
-from ...kinds import kind_of
-from . import rows as c_rows
+from ....kinds import kind_of
+from .. import rows as c_rows
+from ..literals import CSourceError, filled
+from ..program import Part, lower
 from .expansions import lower_pairwise
-from .literals import CSourceError, filled
-from .program import Part, lower
 from .trees import affine_tables
 
 _MAPPED = """

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...kernels.conformal import PROFILES
-from . import rows as c_rows
-from .literals import filled
-from .program import Part
+from ....kernels.conformal import PROFILES
+from .. import rows as c_rows
+from ..literals import filled
+from ..program import Part
 
 _TEXT = """
 typedef struct {

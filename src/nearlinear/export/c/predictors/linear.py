@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kinds import rule_for
-from . import rows as c_rows
-from .literals import CSourceError, filled
-from .program import Part
+from ....kinds import rule_for
+from .. import rows as c_rows
+from ..literals import CSourceError, filled
+from ..program import Part
 
 _TABLES = """
 typedef struct {

@@ -1,0 +1,13 @@
+"""Predictors in C: one file for each form.
+
+Modules
+-------
+cells         Linear models that fade around the landmarks of a row's cell.
+combined      Predictors of others: on mapped rows, their mean, side by side.
+conformal     Linear models that fade with the distance from their anchors.
+expansions    Sums of kernels over support rows: one machine, or many that share the rows.
+gated         Kernel machines blended by a gate.
+linear        Local linear models around anchors: the nearest anchors, their codes, the blend.
+linked_trees  One path down a tree whose nodes name their children.
+trees         One path down a tree of linear splits.
+"""

@@ -1,0 +1,9 @@
+"""Gaussians with slopes: one convex problem in every cell.
+
+Modules
+-------
+bumps      Gaussians around landmarks and their derivatives.
+division   Rows divided into cells.
+landmarks  Where the landmarks of a cell stand.
+newton     The best function of some Gaussians and their derivatives, by Newton's method.
+"""
