@@ -14,7 +14,7 @@ from ._base.checks import at_least, fit_context, shared
 from ._base.input import fit_rows
 from ._base.kernel_stream import CHUNK, Seen, Step, in_chunks, is_stream, learn_chunks
 from ._base.kernels import Weighed, kernel_setup, learn_mixture, learn_setup
-from ._base.model import Model
+from ._base.model import Learned, Model
 
 _OWN = {
     "max_insertions": [at_least(1)],
@@ -93,7 +93,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
     tol : float, default=1e-2
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
-        The most rounds in which kernels may enter.
+        The most rounds in which kernels may enter, for each chunk of a stream.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     max_memory : float or None, default=None
@@ -222,7 +222,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
     tol : float, default=1e-2
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
-        The most rounds in which kernels may enter.
+        The most rounds in which kernels may enter, for each chunk of a stream.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
@@ -320,7 +320,7 @@ def _learn_stream(model, rows, kernels, seen=None):
         size = size if model.max_refused is not None else len(listed)
     return learn_chunks(
         map(_array, in_chunks(listed, size)), partial(_step, model, rows),
-        max_refused=model.max_refused, max_rounds=model.max_iter, seen=seen,
+        model.max_refused, seen,
     )  # fmt: skip
 
 
@@ -328,7 +328,7 @@ def _step(model, rows, kernels, before):
     """A fit to some kernels; the first of them are those that ``before`` has weights for."""
     setup, starts = kernel_setup(model, rows, list(kernels)), None
     if before is not None:
-        weights = _in_use(before)
+        weights = _in_use(before.attributes)
         starts = np.zeros((len(weights), len(kernels)))
         starts[:, : weights.shape[1]] = weights
         starts = starts[:, setup.kept]
@@ -337,7 +337,7 @@ def _step(model, rows, kernels, before):
     used = np.any(np.atleast_2d(learned.attributes["kernel_weights_"]) > 0.0, axis=0)
     urgency = np.zeros(len(kernels))
     urgency[setup.kept] = np.max([one.urgency for one in found], axis=0)
-    return Step(learned, used, urgency, learned.attributes["n_iter_"])
+    return Step(learned, used, urgency)
 
 
 def _in_use(attributes):
@@ -349,7 +349,8 @@ def _in_use(attributes):
 def _seen(model):
     used = np.any(np.atleast_2d(model.kernel_weights_) > 0.0, axis=0)
     kernels = _array(model.kernels_)
-    return Seen({"kernel_weights_": model.kernel_weights_}, kernels[used], kernels[~used])
+    learned = Learned(model.predictor_, {"kernel_weights_": model.kernel_weights_})
+    return Seen(learned, kernels[used], kernels[~used])
 
 
 def _array(kernels):

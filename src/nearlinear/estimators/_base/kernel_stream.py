@@ -25,11 +25,10 @@ class Step:
     learned: Learned
     used: np.ndarray
     urgency: np.ndarray
-    n_rounds: int
 
 
 def is_stream(model, candidates):
-    """Whether candidates come one after the other: from an iterator, or since some are forgotten."""
+    """Whether candidates come chunk by chunk: from an iterator, or since some are forgotten."""
     return isinstance(candidates, Iterator) or model.max_refused is not None
 
 
@@ -44,33 +43,33 @@ def in_chunks(candidates, size):
 class Seen:
     """What a model has learned, the candidates that it uses, and those that it has refused."""
 
-    attributes: dict
+    learned: Learned
     used: np.ndarray
     refused: np.ndarray
 
 
-def learn_chunks(chunks, learn, *, max_refused, max_rounds, seen=None):
-    """What ``learn(candidates, attributes before)``, a ``Step``, makes of a stream of candidates.
+def learn_chunks(chunks, learn, max_refused, seen=None):
+    """What ``learn(candidates, learned before)``, a ``Step``, makes of a stream of candidates.
 
     ``chunks`` are arrays. Each is learned from together with the candidates in use, which come
     first. In the end those that were refused are tried again, at most ``max_refused`` of them
-    (None: all), the most urgent ones. No chunk is read after ``max_rounds`` rounds. The certificate
-    is over all that was seen and not forgotten. Ctrl-C keeps what the last whole chunk has left.
+    (None: all), the most urgent ones. The certificate is over all that was seen and not forgotten.
+    Ctrl-C keeps what the last whole chunk has left.
     """
-    learned, before, used, n_rounds, is_over_all = None, None, None, 0, seen is None
+    learned, before, used, is_over_all = None, None, None, seen is None
     refused, urgency = None, None
     if seen is not None:
-        before, used = seen.attributes, seen.used
+        before, used = seen.learned, seen.used
         refused, urgency = seen.refused[:max_refused], np.ones(len(seen.refused))[:max_refused]
     try:
         for chunk in chunks:
             is_over_all = used is None
             offered = chunk if used is None else np.concatenate([used, chunk])
             step = learn(offered, before)
-            learned, before, used = step.learned, step.learned.attributes, offered[step.used]
+            learned = before = step.learned
+            used = offered[step.used]
             refused, urgency = _most_urgent(refused, urgency, offered, step, max_refused)
-            n_rounds += step.n_rounds
-            if learned.kept is not None or n_rounds >= max_rounds:
+            if learned.kept is not None:
                 break
         if learned is None:
             raise ValueError("There is no candidate kernel: what gives them is empty.")

@@ -92,6 +92,8 @@ class SequentialSolution:
     @property
     def urgency(self):
         """S_m over that of the mixture, of every kernel: above one, it would lower J."""
+        if self.quadratics is None:
+            return np.zeros(len(self.weights))
         mixture = self.evaluation.weights @ self.evaluation.quadratics
         return self.quadratics / max(mixture, 1e-300)
 
