@@ -3,6 +3,7 @@
 Modules
 -------
 anchor_settings   Settings that LLC-SAPL tries, from a linear model on.
+anchor_stream     Anchors as a stream of candidates: each brings a kernel of every bandwidth.
 anchors           What the anchor methods share.
 capacity          How much capacity the rows bear.
 checks            What parameters and rows may be.
@@ -11,6 +12,7 @@ conformal_stream  Conformal kernels from a stream: rows taken in, stored, and so
 explained         Rows on their way into an explanation, and explanations on their way out.
 gating            What a gate sees of a row.
 input             From what users pass to rows.
+kernel_stream     Candidate kernels as a stream.
 kernels           Kernels of a fit and the memory for their matrices; from machines to a predictor.
 localized         Machines on gated kernels: one for each output, and what they report.
 model             The one class that all estimators share.
