@@ -61,6 +61,7 @@ FAMILIES = {
         "CompositionalNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
+        "Absolute": "kernels.row_scales",
     },
     "calibration": {
         "LogLoss": "runtime.outcome",

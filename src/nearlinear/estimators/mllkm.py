@@ -6,6 +6,7 @@ from numbers import Real
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..kernels.conformal import PROFILES
+from ..kernels.row_scales import Absolute
 from ._base.checks import Interval, at_least, fit_context, one_of, shared
 from ._base.conformal_stream import add_kernels, finish, learn, learn_more
 from ._base.input import scored_rows, stream_rows
@@ -16,7 +17,7 @@ _CONSTRAINTS = {
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
     "length_exponent": [Interval(Real, 0, 1, closed="both")],
-    "bandwidths": ["array-like", None],
+    "bandwidths": ["array-like", Absolute, None],
     "anchors": [one_of("rows", "kmeans"), "array-like", Iterator],
     "n_anchors": [at_least(1), None],
     "selection_rows": [at_least(1), None],
@@ -80,13 +81,14 @@ class MLLKMClassifier(ClassifierMixin, Model):
     length_exponent : float between 0 and 1, default=0.5
         Every kernel is divided by its mean squared length to this power. 0 keeps few and wide
         kernels. 1 gives narrow kernels an equal chance and keeps more of them.
-    bandwidths : array or None, default=None
+    bandwidths : array, Absolute or None, default=None
         The γ of the candidates, in units of 1/s: a larger γ makes a narrower kernel. s is the
         median squared distance between distinct rows; of more than 500 rows, about 500 stand for
         all. With ``per_feature``, s is 0.91 times the mean variance of a feature: the median
         squared difference of two values, if they are normal. "exponential" and "linear" take the
         root of s. "linear" and "square" take half the γ, since they end where the others only
-        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10. ``kernels.Absolute([0.01, 0.1])`` are γ
+        in the unit of the features.
     anchors : {"rows", "kmeans"}, array or iterator, default="rows"
         Where kernels may stand: on training rows, on the centers of k-means, or on these points.
         An iterator of points is read as they are needed, for one ``fit``.
@@ -316,13 +318,14 @@ class MLLKMRegressor(RegressorMixin, Model):
     length_exponent : float between 0 and 1, default=0.5
         Every kernel is divided by its mean squared length to this power. 0 keeps few and wide
         kernels. 1 gives narrow kernels an equal chance and keeps more of them.
-    bandwidths : array or None, default=None
+    bandwidths : array, Absolute or None, default=None
         The γ of the candidates, in units of 1/s: a larger γ makes a narrower kernel. s is the
         median squared distance between distinct rows; of more than 500 rows, about 500 stand for
         all. With ``per_feature``, s is 0.91 times the mean variance of a feature: the median
         squared difference of two values, if they are normal. "exponential" and "linear" take the
         root of s. "linear" and "square" take half the γ, since they end where the others only
-        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
+        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10. ``kernels.Absolute([0.01, 0.1])`` are γ
+        in the unit of the features.
     anchors : {"rows", "kmeans"}, array or iterator, default="rows"
         Where kernels may stand: on training rows, on the centers of k-means, or on these points.
         An iterator of points is read as they are needed, for one ``fit``.

@@ -21,9 +21,11 @@ standard         Linear, polynomial and Gaussian kernels, a kernel on some colum
 from .composite import GatedSum, Scaled, UnitDiagonal, WeightedSum
 from .conformal import Conformal
 from .family import Family, bank
+from .row_scales import Absolute
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 
 __all__ = [
+    "Absolute",
     "Conformal",
     "Custom",
     "Family",

@@ -9,6 +9,7 @@ from ...gates.clustering import fit_anchors, limit_to_distinct
 from ...kernels.candidates import ConformalBank, ConformalScales
 from ...kernels.conformal import PROFILES
 from ...kernels.conformal_grams import ConformalGrams
+from ...kernels.row_scales import Absolute
 from ...predictors.conformal_linear import ConformalLinear
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.conformal.local_kernels import LocalKernels
@@ -142,7 +143,7 @@ def require_room(model, rows):
     n_anchors = min(model.n_anchors or n_rows, n_rows)
     if hasattr(model.anchors, "__len__") and not isinstance(model.anchors, str):
         n_anchors = len(model.anchors)
-    n_candidates = n_anchors * len(_checked_bandwidths(model.bandwidths))
+    n_candidates = n_anchors * n_bandwidths(model)
     matrices = 5 * 8 * min(n_rows, _GRAM_ROWS) ** 2
     blocks = 1 << 24
     # rows in single precision, and in double for the certificate
@@ -178,10 +179,17 @@ def checked_anchors(anchors, rows):
     return given
 
 
+def n_bandwidths(model):
+    found = _checked_bandwidths(model.bandwidths)
+    return np.size(found.value) if isinstance(found, Absolute) else len(found)
+
+
 def _checked_bandwidths(bandwidths):
     """Relative bandwidths in order; None stands for six over two and a half decades."""
     if bandwidths is None:
         return np.array(_BANDWIDTHS)
+    if isinstance(bandwidths, Absolute):
+        return Absolute(np.unique(bandwidths.value))
     numbers = np.unique(_checked_numbers(bandwidths, 1, "bandwidths"))
     if not numbers[0] > 0:
         raise ValueError(f"bandwidths must be numbers above 0, not {bandwidths!r}.")
