@@ -326,13 +326,8 @@ def _learn_stream(model, rows, kernels, seen=None):
 
 def _step(model, rows, kernels, before):
     """A fit to some kernels; the first of them are those that ``before`` has weights for."""
-    setup, starts = kernel_setup(model, rows, list(kernels)), None
-    if before is not None:
-        weights = _in_use(before.attributes)
-        starts = np.zeros((len(weights), len(kernels)))
-        starts[:, : weights.shape[1]] = weights
-        starts = starts[:, setup.kept]
-        starts /= starts.sum(axis=1, keepdims=True)
+    setup = kernel_setup(model, rows, list(kernels))
+    starts = None if before is None else _starts(before, setup)
     learned, found = learn_setup(model, setup, _weigh, model.bias, starts)
     used = np.any(np.atleast_2d(learned.attributes["kernel_weights_"]) > 0.0, axis=0)
     urgency = np.zeros(len(kernels))
@@ -340,10 +335,19 @@ def _step(model, rows, kernels, before):
     return Step(learned, used, urgency)
 
 
-def _in_use(attributes):
-    """Weights that are not zero in every output, shape (n_outputs, any)."""
-    weights = np.atleast_2d(attributes["kernel_weights_"])
-    return weights[:, np.any(weights > 0.0, axis=0)]
+def _starts(before, setup):
+    """Weights to go on from, shape (n_outputs, n_kernels); None if these rows have none.
+
+    The first kernels of a setup are those with a weight before.
+    """
+    weights = np.atleast_2d(before.attributes["kernel_weights_"])
+    weights = weights[:, np.any(weights > 0.0, axis=0)]
+    starts = np.zeros((len(weights), len(setup.listed)))
+    starts[:, : weights.shape[1]] = weights
+    starts = starts[:, setup.kept]
+    totals = starts.sum(axis=1, keepdims=True)
+    fits = len(weights) == setup.rows.task.n_outputs and np.all(totals > 0.0)
+    return starts / totals if fits else None
 
 
 def _seen(model):

@@ -62,6 +62,13 @@ def test_kernels_that_are_added_or_streamed_give_the_fit_to_all(name):
 
 
 @in_one_test("name", ["sequential", "mllkm"])
+def test_rows_of_other_classes_are_learned_anew(name):
+    make, candidates, y, _ = CASES[name]
+    model = make(candidates[:20]).fit(X, y).add_kernels(candidates[20:], X, THREE)
+    assert_as_good(model, make(candidates).fit(X, THREE))
+
+
+@in_one_test("name", ["sequential", "mllkm"])
 def test_rows_in_single_precision_go_on_from_their_weights(name):
     make, candidates, y, _ = CASES[name]
     rows = X.astype(np.float32)

@@ -60,6 +60,8 @@ class _AnchorStream:
         anchors = offered[first]
         bank = self.scales.bank(anchors)
         starts = None if before is None else _starts(bank, before)
+        if starts is not None and len(starts) != len(self.problems):
+            starts = None  # rows of other classes
         learned, self.found = learn_kernels(
             model, self.rows, bank, self.problems, self.rng, starts
         )
