@@ -16,7 +16,7 @@ SMALL = {
     "UniformMKLClassifier": {"C": 1.0},
     "SimpleMKLClassifier": {"C": 1.0},
     "SPGGMKLClassifier": {"C": 1.0},
-    "ProductMKLClassifier": {"C": 1.0},
+    "ProductMKLClassifier": {},
     "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
     "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "max_support": 1000, "random_state": 0},

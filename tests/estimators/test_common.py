@@ -51,6 +51,7 @@ LEARN = {
 
 # One check is of sparse rows only.
 DENSE = ["SVMKNNClassifier", "MLLKMClassifier", "MLLKMRegressor"]
+DENSE += ["ProductMKLClassifier", "ProductMKLRegressor"]
 
 
 def quick(name):
