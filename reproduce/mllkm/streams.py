@@ -46,9 +46,10 @@ at a time, and what was refused is tried again in the end; or at most 60 refused
 remembered. Rows and kernels streamed: rows come once, in {N_STEPS} parts, kernels stand around
 them, and `finish` is not called; budgets are 1,000 stored rows and 60 kernels. Support rows are
 those with a coefficient, which prediction does not need. ijcnn1 has 49,990 training rows,
-covertype (2 against all others) 60,000 of 581,012; 30,000 rows test each. The gap is over all
-candidates that are remembered; a stream of rows has none before `finish`. Small sets: three
-splits, 70/30, double precision; the others one, single precision. Other work ran on the machine.
+covertype (2 against all others) 60,000 of 581,012, where it is shown; 30,000 rows test each. A
+dash has not been run. The gap is over all candidates that are remembered; a stream of rows has
+none before `finish`. Small sets: three splits, 70/30, double precision; the others one, single
+precision. Other work ran on the machine.
 
 """
 
