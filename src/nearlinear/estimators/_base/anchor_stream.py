@@ -62,9 +62,7 @@ class _AnchorStream:
         starts = None if before is None else _starts(bank, before)
         if starts is not None and len(starts) != len(self.problems):
             starts = None  # rows of other classes
-        learned, self.found = learn_kernels(
-            model, self.rows, bank, self.problems, self.rng, starts
-        )
+        learned, self.found = learn_kernels(model, self.rows, bank, self.problems, self.rng, starts)
         self.anchors = anchors
         shape = len(anchors), len(self.scales.gammas)
         urgency, used = np.zeros(len(offered)), np.zeros(len(offered), dtype=bool)
