@@ -2,7 +2,7 @@
 
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the three of the trees,
 ``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
-the three of the localized kernel machines, ``serving`` for single rows and the first prediction;
+the four of the localized kernel machines, ``serving`` for single rows and the first prediction;
 ``python -m benchmarks defaults --only SVC --tables german`` measures a part of the small tables.
 """
 
@@ -16,7 +16,7 @@ from benchmarks.report import FOLDER, save, show
 TREES = ("tree_predict", "tree_fit", "tree_front")
 KERNELS = ("kernel_svm", "mkl", "sequential", "mwu")
 MLLKM = ("mllkm_predict", "mllkm_fit", "mllkm_scaling")
-LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory")
+LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory", "gated")
 SERVING = ("single_row", "start")
 GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING

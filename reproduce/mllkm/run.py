@@ -8,7 +8,7 @@ python -m reproduce.mllkm.run --smoke       a hundred rows, in a temporary folde
 import sys
 
 from reproduce import datasets, running
-from reproduce.mllkm import figures, large, tables
+from reproduce.mllkm import figures, large, streams, tables
 from reproduce.mllkm.methods import STUDY
 
 
@@ -17,9 +17,10 @@ def smoke_splits():
 
 
 def smoke_rest(folder):
-    """Figures and the larger comparison."""
+    """Figures, the larger comparison and the streams."""
     figures.smoke(folder)
     large.smoke(folder)
+    streams.smoke(folder)
 
 
 def main(arguments=None):

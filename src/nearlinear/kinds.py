@@ -73,6 +73,7 @@ FAMILIES = {
         "PolynomialNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
+        "Absolute": "kernels.row_scales",
         "Cells": "gates.cells",
     },
     "calibration": {

@@ -52,6 +52,7 @@ LEARN = {
 # One check is of sparse rows only.
 DENSE = ["SVMKNNClassifier", "MLLKMClassifier", "MLLKMRegressor"]
 DENSE += ["DCPredClassifier", "DCPredRegressor"]
+DENSE += ["ProductMKLClassifier", "ProductMKLRegressor"]
 
 
 def quick(name):

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
 import nearlinear
 from nearlinear import (
@@ -266,7 +266,10 @@ def test_importances_are_mean_absolute_contributions(named):
     assert list(machine.to_frame().columns) == ["kernel 0", "kernel 1", "intercept", "score"]
 
 
-@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), RobustScaler()])
+WHITE = make_pipeline(StandardScaler(), PCA(2, whiten=True))
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), RobustScaler(), WHITE])
 def test_behind_a_scaler_the_raw_features_are_told(scaler, named):
     raw, y = named
     model = make_pipeline(scaler, LLSVMClassifier(n_anchors=5, random_state=0)).fit(raw, y)
@@ -278,9 +281,10 @@ def test_behind_a_scaler_the_raw_features_are_told(scaler, named):
 
 def test_behind_other_steps_the_columns_are_told_that_they_make(named):
     raw, y = named
-    model = make_pipeline(PCA(2), LLSVMClassifier(n_anchors=5, random_state=0)).fit(raw, y)
+    steps = PolynomialFeatures(include_bias=False)
+    model = make_pipeline(steps, LLSVMClassifier(n_anchors=5, random_state=0)).fit(raw, y)
     found = model[-1].explain(raw, preparation=model[:-1])
-    assert found.feature_names == ("pca0", "pca1")
+    assert found.feature_names[3:6] == ("d", "a^2", "a b")
     assert_adds_up(found, model.decision_function(raw))
 
 

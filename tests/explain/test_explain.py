@@ -526,7 +526,7 @@ def test_kernel_shares_have_no_units():
 
 def test_units_need_the_scaler_that_made_the_rows():
     found = explain(make_gated(), rows())
-    with pytest.raises(TypeError, match="StandardScaler, not PCA"):
+    with pytest.raises(TypeError, match=r"with rows= principal components, not PCA"):
         found.in_original_units(PCA().fit(rows()))
     with pytest.raises(NotFittedError):
         found.in_original_units(StandardScaler())

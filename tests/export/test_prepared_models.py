@@ -12,13 +12,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
 from runtime import plain_reader
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import nearlinear
-from nearlinear import LLSVMClassifier, load, runtime, save, to_c, to_onnx
+from nearlinear import LLSVMClassifier, MLLKMClassifier, load, runtime, save, to_c, to_onnx
 from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
@@ -62,6 +63,36 @@ def test_numpy_alone_scores_the_rows_of_a_pipeline(name, path):
     plain = plain_reader.read(path.read_bytes())
     for row, score in list(zip(rows.to_numpy().tolist(), wanted))[:20]:
         assert_allclose(plain_reader.scores(plain, row), score, rtol=1e-9, atol=1e-9)
+
+
+@needs_gcc
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_a_local_machine_on_white_components_goes_everywhere(dtype, path, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 5)) + 4.0
+    steps = (StandardScaler(), PCA(3, whiten=True))
+    model = make_pipeline(*steps, MLLKMClassifier(n_anchors=20, random_state=0))
+    model.fit(X, X[:, 0] * X[:, 1] > 16.0)
+    scores = model.decision_function(X)
+    near = {"rtol": 1e-9, "atol": 1e-9}
+    save(model, path)
+    assert_array_equal(load(path).decision_function(X), scores)
+    assert_allclose(runtime.load(path).decision_function(X), scores, **near)
+    scorer = model[-1].compile(model[:-1])
+    assert_allclose([scorer(x) for x in X], scores, **near)
+    found = model[-1].explain(X, preparation=model[:-1])
+    assert found.coefficients.shape == (80, 1, 5)
+    assert_allclose((found.coefficients[:, 0] * X).sum(axis=1) + found.intercepts[:, 0], scores)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    assert_allclose(session.run(["scores"], {"X": X})[0][:, 0], scores, **near)
+    written = to_c(model, tmp_path / dtype, dtype, sample=X)
+    assert runs(written, tmp_path / dtype) == 0
+
+
+def test_a_reader_that_knows_no_mixing_finds_no_table(path):
+    model, _ = fitted("components")
+    save(model, path)
+    assert "shift" not in from_bytes(path.read_bytes())[0]["preparation"]
 
 
 def test_a_table_in_another_order_is_refused(path):

@@ -335,3 +335,40 @@ def test_cost_of_stacked_outputs_is_the_sum_and_stays_a_multiple_of_as_many_line
     assert cost.multiply_adds == sum(output.cost.multiply_adds for output in outputs)
     assert cost.n_bytes == sum(output.cost.n_bytes for output in outputs)
     assert cost.times_linear == pytest.approx(cost.multiply_adds / (3 * N_FEATURES))
+
+
+class Counting:
+    """A kernel that counts the values it gives."""
+
+    def __init__(self, kernel):
+        self.kernel, self.count = kernel, 0
+
+    def from_pairs(self, pairs):
+        values = self.kernel.from_pairs(pairs)
+        self.count += values.size
+        return values
+
+
+@in_one_test("form", [np.asarray, csr_matrix])
+@in_one_test("dtype", [np.float64, np.float32])
+def test_support_rows_of_other_regions_are_not_evaluated_and_no_bit_changes(form, dtype):
+    rng = np.random.default_rng(9)
+    X, Z = (rng.uniform(-3.0, 3.0, (n, N_FEATURES)).astype(dtype) for n in (700, 1500))
+    gate = Rounded(Softmax(8.0 * np.eye(3, N_FEATURES), np.zeros(3)))
+    coefficients = rng.standard_normal((3, len(Z))) * gate(Z).T
+    kernels = [Counting(Gaussian(gamma)) for gamma in (0.1, 0.5, 2.0)]
+    components = KernelExpansion.of_machines(
+        kernels, range(3), Z, coefficients, np.arange(3.0), N_FEATURES
+    )
+    predictor = GatedExpansion(gate, components, BIAS)
+
+    gates = gate(form(X))
+    plain = (np.einsum("iq,iq->i", gates, components(form(X))) + BIAS).astype(dtype)
+    for kernel in kernels:
+        kernel.count = 0
+    found = predictor(form(X))[:, 0]
+    count = sum(kernel.count for kernel in kernels)
+    needed = (gates != 0.0).sum(axis=0) @ (components.coefficients != 0.0).sum(axis=1)
+    np.testing.assert_array_equal(found, plain)
+    assert needed <= count < 0.5 * 3 * len(X) * len(Z)
+    np.testing.assert_allclose(predictor(form(X[:1]))[0, 0], plain[0], rtol=1e-4)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -50,6 +51,24 @@ STEPS = {
     "twice scaled": (
         ["height", "code"],
         make_pipeline(MinMaxScaler((2, 5), clip=True), RobustScaler(), MinMaxScaler(clip=True)),
+    ),
+    "components": (["height", "code"], make_pipeline(StandardScaler(), PCA(1))),
+    "white components, scaled again": (
+        CODED,
+        make_pipeline(SimpleImputer(), PCA(whiten=True), MinMaxScaler(), PCA(2)),
+    ),
+    "components of some columns": (
+        CODED,
+        ColumnTransformer(
+            [
+                ("codes", OneHotEncoder(), ["code"]),
+                ("numbers", make_pipeline(SimpleImputer(), StandardScaler(), PCA(1)), NUMBERS),
+            ]
+        ),
+    ),
+    "singular vectors": (
+        CODED,
+        make_pipeline(SimpleImputer(), TruncatedSVD(2, algorithm="arpack", random_state=0)),
     ),
     "codes": (["code"], OneHotEncoder()),
     "codes, one dropped, scaled": (

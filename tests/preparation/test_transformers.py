@@ -11,7 +11,13 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    PowerTransformer,
+    StandardScaler,
+)
 
 from nearlinear.preparation.transformers import NoPreparation, preparation_of_steps
 
@@ -73,7 +79,9 @@ def test_an_unknown_category_is_refused_where_the_encoder_refuses_it(value):
 
 
 NOT_TABLES = {
-    "another transformer": (PCA(1), "PCA has no place"),
+    "another transformer": (PowerTransformer(), "PowerTransformer has no place"),
+    "gaps behind components": (make_pipeline(PCA(1), SimpleImputer()), "let it come first"),
+    "a clip behind components": (make_pipeline(PCA(1), MinMaxScaler(clip=True)), "leave out clip"),
     "a function": (FunctionTransformer(np.exp), "FunctionTransformer runs code"),
     "other gaps": (SimpleImputer(missing_values=-1), "missing_values=-1"),
     "rare categories": (OneHotEncoder(max_categories=2), "infrequent categories"),

@@ -40,6 +40,10 @@ def _scaled(scaler, row):
 def _prepared(table, row):
     if table is None:
         return row
+    if "mixed" in table:
+        found = _prepared(table["mixed"], row)
+        pairs = zip(table["matrix"], table["offset"])
+        return [sum(a * b for a, b in zip(line, found)) + c for line, c in pairs]
     for source, values in table["known"] or []:
         assert row[source] != row[source] or row[source] in values
     found = []

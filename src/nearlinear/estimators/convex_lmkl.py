@@ -11,6 +11,7 @@ from ..gates.clustering import limit_to_distinct
 from ..gates.scores import Repeated, SoftmaxOf
 from ..kernels.gated_grams import GatedGrams
 from ..kernels.pairs import Pairs
+from ..kernels.row_scales import absolute
 from ..predictors.gated_expansion import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
@@ -49,9 +50,9 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     p : float, default=4/3
         Norm of a cluster's weights. Near 1 few kernels have a weight; a larger p spreads the
         weights over all of them.
-    sharpness : float, default=1.0
+    sharpness : float or Absolute, default=1.0
         A larger value gives harder clusters. The unit is one over the mean difference between a
-        row's squared distances to its two nearest centers.
+        row's squared distances to its two nearest centers; with ``kernels.Absolute(number)`` one.
     cluster_rows : int, default=1000
         Number of rows that span the centers. If there are no more training rows, the clusters are
         those of kernel k-means, else those of its approximate form.
@@ -231,7 +232,10 @@ def _soft_clusters(model, setup, rng):
         np.ascontiguousarray(mean[:, None, None] * found.coefficients.T, dtype=X.dtype),
         (-found.offsets).astype(X.dtype), rows.n_features,
     )  # fmt: skip
-    return SoftmaxOf(scores, model.sharpness * _relative_sharpness(found.scores(cross)))
+    sharpness = absolute(
+        model.sharpness, lambda number: number * _relative_sharpness(found.scores(cross))
+    )
+    return SoftmaxOf(scores, sharpness)
 
 
 def _some(rows, most, rng):

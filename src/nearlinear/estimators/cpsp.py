@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 
 from .._warn import warn_user
 from ..gates.clustering import fit_class_anchors, limit_to_distinct
-from ..kernels.row_scales import RowScales
+from ..kernels.row_scales import Absolute, RowScales, absolute
 from ..kernels.standard import Gaussian
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.machine.basis import learning_memory, solve_learned_basis
@@ -37,9 +37,10 @@ class CPSPClassifier(ClassifierMixin, Model):
         Number of basis vectors. "auto" is one for every fifty training rows, from 5 to 100.
     C : float, default=1.0
         Weight of the losses; larger training sets may like 10.
-    gamma : float, default=2.0
+    gamma : float or Absolute, default=2.0
         Sharpness of the Gaussian that training starts with, relative to the median squared
-        distance between distinct rows (of more than 500, about 500 stand for all).
+        distance between distinct rows (of more than 500, about 500 stand for all);
+        ``kernels.Absolute(number)`` is γ itself.
     width : {"learned", "fixed"}, default="learned"
         Whether gamma is learned, too.
     max_iter : int, default=50
@@ -91,7 +92,7 @@ class CPSPClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("C", "tol", "class_weight", "max_memory", "n_jobs", "random_state"),
         "n_basis": [at_least(1), one_of("auto")],
-        "gamma": [positive()],
+        "gamma": [positive(), Absolute],
         "width": [one_of("learned", "fixed")],
         "max_iter": [at_least(0)],
     }
@@ -134,7 +135,7 @@ class CPSPClassifier(ClassifierMixin, Model):
         found = solve_learned_basis(
             rows.X, rows.targets.astype(np.float64), self.C * rows.weight,
             fit_class_anchors(rows.X, rows.labels, n_basis, rng, rows.weight),
-            self.gamma / RowScales(rows.X).squared_distance,
+            absolute(self.gamma, lambda gamma: gamma / RowScales(rows.X).squared_distance),
             tol=self.tol, max_iter=self.max_iter, learns_width=self.width == "learned",
         )  # fmt: skip
         if found.decrement > _LOOSE:

@@ -48,9 +48,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
         Where the anchors stand: k-means over all rows, k-means inside each class (which protects
         rare classes), or the given places.
-    sharpness : float, default=1.0
+    sharpness : float or Absolute, default=1.0
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
+        ``kernels.Absolute(number)`` is β of exp(−β ‖x − v‖²) itself.
     C : float, default=1.0
         Weight of the losses. A larger C fits the training rows more closely.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
@@ -209,9 +210,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
         Where the anchors stand: k-means over all rows, k-means inside each class (which protects
         rare classes), or the given places.
-    sharpness : float, default=1.0
+    sharpness : float or Absolute, default=1.0
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
+        ``kernels.Absolute(number)`` is β of exp(−β ‖x − v‖²) itself.
     C : float, default=1.0
         Weight of the losses. A larger C fits the training rows more closely.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"

@@ -1,22 +1,24 @@
 """MLLKM: few locally linear kernels, chosen from one around every training row."""
 
+from collections.abc import Iterator
 from numbers import Real
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..kernels.conformal import PROFILES
+from ..kernels.row_scales import Absolute
 from ._base.checks import Interval, at_least, fit_context, one_of, shared
-from ._base.conformal_stream import finish, learn, learn_more
 from ._base.input import scored_rows, stream_rows
 from ._base.model import Model
+from ._base.streams.conformal import add_kernels, finish, learn, learn_more
 
 _CONSTRAINTS = {
     **shared("C", "bias", "tol", "max_iter", "max_memory", "n_jobs", "random_state", "verbose"),
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
     "length_exponent": [Interval(Real, 0, 1, closed="both")],
-    "bandwidths": ["array-like", None],
-    "anchors": [one_of("rows", "kmeans"), "array-like"],
+    "bandwidths": ["array-like", Absolute, None],
+    "anchors": [one_of("rows", "kmeans"), "array-like", Iterator],
     "n_anchors": [at_least(1), None],
     "selection_rows": [at_least(1), None],
     "max_kernels": [at_least(1), None],
@@ -24,6 +26,7 @@ _CONSTRAINTS = {
     "machine_epochs": [at_least(1), None],
     "max_insertions": [at_least(1)],
     "chunk_size": [at_least(1), None],
+    "max_refused": [at_least(0), None],
     "max_support": [at_least(1), None],
 }
 
@@ -78,15 +81,17 @@ class MLLKMClassifier(ClassifierMixin, Model):
     length_exponent : float between 0 and 1, default=0.5
         Every kernel is divided by its mean squared length to this power. 0 keeps few and wide
         kernels. 1 gives narrow kernels an equal chance and keeps more of them.
-    bandwidths : array or None, default=None
+    bandwidths : array, Absolute or None, default=None
         The γ of the candidates, in units of 1/s: a larger γ makes a narrower kernel. s is the
         median squared distance between distinct rows; of more than 500 rows, about 500 stand for
         all. With ``per_feature``, s is 0.91 times the mean variance of a feature: the median
         squared difference of two values, if they are normal. "exponential" and "linear" take the
         root of s. "linear" and "square" take half the γ, since they end where the others only
-        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
-    anchors : {"rows", "kmeans"} or array, default="rows"
+        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10. ``kernels.Absolute([0.01, 0.1])`` are γ
+        in the unit of the features.
+    anchors : {"rows", "kmeans"}, array or iterator, default="rows"
         Where kernels may stand: on training rows, on the centers of k-means, or on these points.
+        An iterator of points is read as they are needed, for one ``fit``.
     n_anchors : int or None, default=2000
         The most places where kernels may stand. Of more rows, a random sample is taken. None takes
         all rows. More places give a better choice and take more time.
@@ -111,7 +116,11 @@ class MLLKMClassifier(ClassifierMixin, Model):
         The most kernels that enter in one round. More of them make fewer and longer rounds.
     chunk_size : int or None, default=None
         Candidates arrive in chunks of this size. Those once refused are tried again after the last
-        chunk. None looks at all candidates in every round.
+        chunk. None looks at all candidates in every round, and reads 100 points of an iterator.
+    max_refused : int or None, default=None
+        The most refused candidates that are remembered, to be tried again after the last chunk.
+        The others are forgotten, the least promising ones first: the certificate is then without
+        them, and memory does not grow with the candidates. None remembers all.
     max_support : int or None, default=None
         The most rows that a stream stores. From more rows it keeps a random sample, with some rows
         of each class, however rare it is. The stored rows together weigh no more than so many rows
@@ -210,6 +219,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         refinement=None,
         max_insertions=30,
         chunk_size=None,
+        max_refused=None,
         max_support=None,
         tol=1e-2,
         max_iter=100,
@@ -233,6 +243,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         self.refinement = refinement
         self.max_insertions = max_insertions
         self.chunk_size = chunk_size
+        self.max_refused = max_refused
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter
@@ -275,7 +286,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
     def _learn_more(self, rows, sample_ids):
         return learn_more(self, rows, sample_ids)
 
-    finish, support_score = finish, support_score
+    add_kernels, finish, support_score = add_kernels, finish, support_score
     anchors_, gammas_ = ANCHORS, GAMMAS
 
 
@@ -307,15 +318,17 @@ class MLLKMRegressor(RegressorMixin, Model):
     length_exponent : float between 0 and 1, default=0.5
         Every kernel is divided by its mean squared length to this power. 0 keeps few and wide
         kernels. 1 gives narrow kernels an equal chance and keeps more of them.
-    bandwidths : array or None, default=None
+    bandwidths : array, Absolute or None, default=None
         The γ of the candidates, in units of 1/s: a larger γ makes a narrower kernel. s is the
         median squared distance between distinct rows; of more than 500 rows, about 500 stand for
         all. With ``per_feature``, s is 0.91 times the mean variance of a feature: the median
         squared difference of two values, if they are normal. "exponential" and "linear" take the
         root of s. "linear" and "square" take half the γ, since they end where the others only
-        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10.
-    anchors : {"rows", "kmeans"} or array, default="rows"
+        fade. None stands for 0.03, 0.1, 0.3, 1, 3 and 10. ``kernels.Absolute([0.01, 0.1])`` are γ
+        in the unit of the features.
+    anchors : {"rows", "kmeans"}, array or iterator, default="rows"
         Where kernels may stand: on training rows, on the centers of k-means, or on these points.
+        An iterator of points is read as they are needed, for one ``fit``.
     n_anchors : int or None, default=2000
         The most places where kernels may stand. Of more rows, a random sample is taken. None takes
         all rows. More places give a better choice and take more time.
@@ -341,7 +354,11 @@ class MLLKMRegressor(RegressorMixin, Model):
         The most kernels that enter in one round. More of them make fewer and longer rounds.
     chunk_size : int or None, default=None
         Candidates arrive in chunks of this size. Those once refused are tried again after the last
-        chunk. None looks at all candidates in every round.
+        chunk. None looks at all candidates in every round, and reads 100 points of an iterator.
+    max_refused : int or None, default=None
+        The most refused candidates that are remembered, to be tried again after the last chunk.
+        The others are forgotten, the least promising ones first: the certificate is then without
+        them, and memory does not grow with the candidates. None remembers all.
     max_support : int or None, default=None
         The most rows that a stream stores. From more rows it keeps a random sample. The stored
         rows together weigh no more than so many rows of the stream. So the model is about that of
@@ -422,6 +439,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         refinement=None,
         max_insertions=30,
         chunk_size=None,
+        max_refused=None,
         max_support=None,
         tol=1e-2,
         max_iter=100,
@@ -445,6 +463,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         self.refinement = refinement
         self.max_insertions = max_insertions
         self.chunk_size = chunk_size
+        self.max_refused = max_refused
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter
@@ -484,5 +503,5 @@ class MLLKMRegressor(RegressorMixin, Model):
     def _learn_more(self, rows, sample_ids):
         return learn_more(self, rows, sample_ids)
 
-    finish, support_score = finish, support_score
+    add_kernels, finish, support_score = add_kernels, finish, support_score
     anchors_, gammas_ = ANCHORS, GAMMAS

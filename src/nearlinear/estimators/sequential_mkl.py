@@ -1,13 +1,59 @@
 """SequentialMKL: many candidate kernels, few in work."""
 
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
+from .._compile import one_blas_thread
+from ..kernels.family import parse_kernels
 from ..solvers.mixture.active_set import certified, solve_sequential
-from ._base.checks import at_least, shared
-from ._base.kernels import Weighed, learn_mixture
-from ._base.model import Model
+from ._base.checks import at_least, fit_context, shared
+from ._base.input import fit_rows
+from ._base.kernels import Weighed, kernel_setup, learn_mixture, learn_setup
+from ._base.model import Learned, Model
+from ._base.streams.kernels import CHUNK, Seen, Step, in_chunks, is_stream, learn_chunks
 
-_OWN = {"max_insertions": [at_least(1)], "chunk_size": [at_least(1), None]}
+_OWN = {
+    "max_insertions": [at_least(1)],
+    "chunk_size": [at_least(1), None],
+    "max_refused": [at_least(0), None],
+}
+
+
+@fit_context(prefer_skip_nested_validation=True)
+def add_kernels(self, kernels, X, y, sample_weight=None):
+    """Learn on with further candidate kernels, from the weights that the kernels have now.
+
+    The certificate is over all kernels: those of ``kernels_`` and the new ones.
+
+    Parameters
+    ----------
+    kernels : str, kernel, function, Family, list or iterator of these
+        Kernels, as for the parameter ``kernels``. An iterator is read chunk by chunk.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The rows of ``fit``, which the model does not store.
+    y : array of shape (n_samples,)
+        Their labels or values.
+    sample_weight : array of shape (n_samples,) or None
+        Weight k equals k copies.
+
+    Returns
+    -------
+    self
+    """
+    check_is_fitted(self, "predictor_")
+    if self._is_precomputed:
+        raise ValueError(
+            f"{type(self).__name__} with kernels='precomputed' cannot be given further kernels: "
+            "fit it to a larger stack."
+        )
+    rows = fit_rows(self, X, y, sample_weight)
+    with one_blas_thread():
+        learned = _learn_stream(self, rows, kernels, _seen(self))
+    return self._settle(learned, rows.X.shape[0], rows.attributes)
 
 
 class SequentialMKLClassifier(ClassifierMixin, Model):
@@ -24,7 +70,8 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
         kernels, on all features and on every single one. An object is one of
         :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
-        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels). An iterator of
+        kernels is read as they are needed, ``chunk_size`` at a time, for one ``fit``.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -38,11 +85,15 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         The most kernels that enter in one round.
     chunk_size : int or None, default=None
         Kernels come as a stream, so many at a time; kernels that were refused are tried again
-        when it has ended. None looks at all kernels in every round.
+        when it has ended. None looks at all kernels in every round, and reads 100 of an iterator.
+    max_refused : int or None, default=None
+        The most refused kernels that are remembered, to be tried again when the stream has ended.
+        The others are forgotten, the least promising ones first: then ``kernels_`` and the
+        certificate are without them, and memory does not grow with the stream. None remembers all.
     tol : float, default=1e-2
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
-        The most rounds in which kernels may enter.
+        The most rounds in which kernels may enter, for each chunk of a stream.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     max_memory : float or None, default=None
@@ -103,6 +154,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         bias="free",
         max_insertions=30,
         chunk_size=None,
+        max_refused=None,
         tol=1e-2,
         max_iter=100,
         class_weight=None,
@@ -116,6 +168,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         self.bias = bias
         self.max_insertions = max_insertions
         self.chunk_size = chunk_size
+        self.max_refused = max_refused
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -124,7 +177,9 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     def _learn(self, rows):
-        return learn_mixture(self, rows, _weigh, self.bias)
+        return _learn(self, rows)
+
+    add_kernels = add_kernels
 
 
 class SequentialMKLRegressor(RegressorMixin, Model):
@@ -139,7 +194,8 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         for Gaussian kernels of ten widths on all features, and "bank" for these and polynomial
         kernels, on all features and on every single one. An object is one of
         :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
-        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
+        With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels). An iterator of
+        kernels is read as they are needed, ``chunk_size`` at a time, for one ``fit``.
     C : float, default=10.0
         Weight of the losses, in units of the spread of y: see ``epsilon``.
     epsilon : float, default=0.1
@@ -158,11 +214,15 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         The most kernels that enter in one round.
     chunk_size : int or None, default=None
         Kernels come as a stream, so many at a time; kernels that were refused are tried again
-        when it has ended. None looks at all kernels in every round.
+        when it has ended. None looks at all kernels in every round, and reads 100 of an iterator.
+    max_refused : int or None, default=None
+        The most refused kernels that are remembered, to be tried again when the stream has ended.
+        The others are forgotten, the least promising ones first: then ``kernels_`` and the
+        certificate are without them, and memory does not grow with the stream. None remembers all.
     tol : float, default=1e-2
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
-        The most rounds in which kernels may enter.
+        The most rounds in which kernels may enter, for each chunk of a stream.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
@@ -217,6 +277,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         bias="free",
         max_insertions=30,
         chunk_size=None,
+        max_refused=None,
         tol=1e-2,
         max_iter=100,
         max_memory=None,
@@ -230,6 +291,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         self.bias = bias
         self.max_insertions = max_insertions
         self.chunk_size = chunk_size
+        self.max_refused = max_refused
         self.tol = tol
         self.max_iter = max_iter
         self.max_memory = max_memory
@@ -237,14 +299,77 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         self.verbose = verbose
 
     def _learn(self, rows):
-        return learn_mixture(self, rows, _weigh, self.bias)
+        return _learn(self, rows)
+
+    add_kernels = add_kernels
 
 
-def _weigh(model, descent):
+def _learn(model, rows):
+    if model._is_precomputed or not is_stream(model, model.kernels):
+        return learn_mixture(model, rows, _weigh, model.bias)
+    return _learn_stream(model, rows, model.kernels)
+
+
+def _learn_stream(model, rows, kernels, seen=None):
+    """Kernels chunk by chunk; all of a list that is added are one chunk."""
+    size, listed = model.chunk_size or CHUNK, ()
+    if isinstance(kernels, Iterator):
+        listed = (one for part in kernels for one in parse_kernels(part, rows.n_features))
+    else:
+        listed = parse_kernels(kernels, rows.n_features)
+        size = size if model.max_refused is not None else len(listed)
+    return learn_chunks(
+        map(_array, in_chunks(listed, size)), partial(_step, model, rows),
+        model.max_refused, seen,
+    )  # fmt: skip
+
+
+def _step(model, rows, kernels, before):
+    """A fit to some kernels; the first of them are those that ``before`` has weights for."""
+    setup = kernel_setup(model, rows, list(kernels))
+    starts = None if before is None else _starts(before, setup)
+    learned, found = learn_setup(model, setup, _weigh, model.bias, starts)
+    used = np.any(np.atleast_2d(learned.attributes["kernel_weights_"]) > 0.0, axis=0)
+    urgency = np.zeros(len(kernels))
+    urgency[setup.kept] = np.max([one.urgency for one in found], axis=0)
+    return Step(learned, used, urgency)
+
+
+def _starts(before, setup):
+    """Weights to go on from, shape (n_outputs, n_kernels); None if these rows have none.
+
+    The first kernels of a setup are those with a weight before.
+    """
+    weights = np.atleast_2d(before.attributes["kernel_weights_"])
+    weights = weights[:, np.any(weights > 0.0, axis=0)]
+    starts = np.zeros((len(weights), len(setup.listed)))
+    starts[:, : weights.shape[1]] = weights
+    starts = starts[:, setup.kept]
+    totals = starts.sum(axis=1, keepdims=True)
+    fits = len(weights) == setup.rows.task.n_outputs and np.all(totals > 0.0)
+    return starts / totals if fits else None
+
+
+def _seen(model):
+    used = np.any(np.atleast_2d(model.kernel_weights_) > 0.0, axis=0)
+    kernels = _array(model.kernels_)
+    learned = Learned(model.predictor_, {"kernel_weights_": model.kernel_weights_})
+    return Seen(learned, kernels[used], kernels[~used])
+
+
+def _array(kernels):
+    found = np.empty(len(kernels), dtype=object)
+    found[:] = kernels
+    return found
+
+
+def _weigh(model, descent, start=None):
     found = solve_sequential(
         descent, tol=model.tol, max_insertions=model.max_insertions,
-        chunk_size=model.chunk_size, max_rounds=model.max_iter, watch=descent.watch,
+        chunk_size=model.chunk_size if start is None else None, max_rounds=model.max_iter,
+        watch=descent.watch, start=start,
     )  # fmt: skip
+    urgency = found.urgency
     found = certified(descent.objective, found, tol=model.tol)
     machine = found.evaluation.machine
-    return Weighed(found.weights, machine, found.objective, found.gap, found.n_rounds)
+    return Weighed(found.weights, machine, found.objective, found.gap, found.n_rounds, urgency)

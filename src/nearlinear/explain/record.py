@@ -7,6 +7,11 @@ import numpy as np
 from .._cached import cached_property
 
 
+def _as_numbers(rows):
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    return np.asarray(rows, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class InfluentialRows:
     """The support rows that weigh most in a score, the weightiest first.
@@ -121,15 +126,18 @@ class Explanation:
     def _parts(self):
         return self.kernel_shares if self.coefficients is None else self.contributions
 
-    def in_original_units(self, scaler):
-        """The same scores, told in the features before they were scaled.
+    def in_original_units(self, scaler, rows=None):
+        """The same scores, told in the features before they were scaled, or mixed by a PCA.
 
         Kernel shares have no units of features and stay as they are.
 
         Parameters
         ----------
-        scaler : StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or a Pipeline of these
+        scaler : StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD or a \
+                Pipeline of these
             Fitted: what turned the raw rows into those that were explained.
+        rows : array of shape (n_rows, n_raw_features) or None
+            The raw rows. They are needed where features were mixed, which cannot be undone.
 
         Returns
         -------
@@ -141,10 +149,10 @@ class Explanation:
             table = preparation_of_steps([scaler])
         except NoPreparation:
             table = None
-        if table is None or not table.only_scales:
+        if table is None or not table.is_affine or (rows is None and table.matrix is not None):
             raise TypeError(
-                "in_original_units undoes a scaler that does not clip, such as StandardScaler, "
-                f"not {type(scaler).__name__}."
+                "in_original_units undoes a scaler that does not clip, such as StandardScaler, and "
+                f"with rows= principal components, not {type(scaler).__name__}."
             )
         if self.coefficients is None:
             return self
@@ -154,13 +162,17 @@ class Explanation:
                 f"The scaler was fitted to {table.width} features and the explained rows have "
                 f"{n_features}; give the scaler that made these rows."
             )
+        coefficients, intercepts = self.coefficients, self.intercepts
         mean, scale = table.column("shift", 0.0), table.column("scale", 1.0)
-        coefficients = self.coefficients / scale
+        if table.matrix is not None:
+            intercepts = intercepts + coefficients @ table.offset
+            coefficients = coefficients @ table.matrix
+        coefficients = coefficients / scale
         return replace(
             self,
             coefficients=coefficients,
-            intercepts=self.intercepts - coefficients @ mean,
-            rows=self.rows * scale + mean,
+            intercepts=intercepts - coefficients @ mean,
+            rows=self.rows * scale + mean if table.matrix is None else _as_numbers(rows),
         )
 
     def on_first_features(self, n_features):

@@ -30,6 +30,8 @@ PREDICTORS = {
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
     **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
+    "ProductMKLClassifier": ("Mapped", "Stacked"),
+    "ProductMKLRegressor": ("Mapped",),
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
     "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),

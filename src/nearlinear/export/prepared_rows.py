@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from ..preparation.raw_rows import raw_rows
 from ..preparation.transformers import NoPreparation, preparation_of_steps
 from ..runtime.container import ModelFileError
-from ..runtime.preparation import FIELDS
+from ..runtime.preparation import FIELDS, MIXING
 from .description import NotData, describe, restore
 
 # A small file may speak of many columns, for which no memory is taken.
@@ -22,6 +22,9 @@ def describe_preparation(steps, estimator, arrays):
     try:
         table = preparation_of_steps(steps, estimator.n_features_in_)
         found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
+        if table.matrix is not None:
+            found = {"mixed": found}
+            found |= {name: _plain(getattr(table, name), arrays) for name in MIXING}
         found["steps"] = describe(steps, arrays)
     except (NoPreparation, NotData) as error:
         raise ModelFileError(str(error)) from error

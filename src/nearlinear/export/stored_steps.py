@@ -6,6 +6,7 @@ from inspect import Parameter, signature
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
@@ -26,6 +27,8 @@ TRANSFORMERS = {
         MinMaxScaler,
         MaxAbsScaler,
         RobustScaler,
+        PCA,
+        TruncatedSVD,
         OneHotEncoder,
         FunctionTransformer,  # what a ColumnTransformer passes through
         SimpleImputer,

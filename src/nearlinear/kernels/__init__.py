@@ -22,10 +22,12 @@ tree_paths       Similarity by shared path: the local kernel of LDKL.
 from .composite import GatedSum, Product, Scaled, UnitDiagonal, WeightedSum
 from .conformal import Conformal
 from .family import Family, bank
+from .row_scales import Absolute
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 from .tree_paths import LDKLKernel
 
 __all__ = [
+    "Absolute",
     "Conformal",
     "Custom",
     "Family",

@@ -13,7 +13,7 @@ from .._compile import run_blocks
 from .conformal import Profile
 from .pairs import Pairs
 from .row_order import RowOrder
-from .row_scales import RowScales
+from .row_scales import Absolute, RowScales
 
 # Lengths of kernels are averaged over about this many rows.
 _SAMPLE = 2000
@@ -35,11 +35,14 @@ class ConformalScales:
 
     @classmethod
     def of_rows(cls, X, weight, profile, per_feature, bandwidths, exponent):
-        """``bandwidths`` are relative to typical distances of the rows ``X``."""
+        """``bandwidths`` are relative to typical distances of the rows ``X``, or ``Absolute``."""
         typical = scale = RowScales(X).squared_distance
         if per_feature:
             scale = _SQUARED_DIFFERENCE * float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
-        gammas = profile.gamma(np.asarray(bandwidths, dtype=np.float64), scale)
+        if isinstance(bandwidths, Absolute):
+            gammas = np.asarray(bandwidths.value, dtype=np.float64)
+        else:
+            gammas = profile.gamma(np.asarray(bandwidths, dtype=np.float64), scale)
         rows, weight = RowOrder.of(X).choose(_SAMPLE, weight)
         # in double precision, so that an anchor is at no distance from its row
         sample = X[rows].astype(np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from .._warn import warn_user
 from .composite import Scaled, UnitDiagonal
 from .pairs import Pairs, as_floats
-from .row_scales import RowScales
+from .row_scales import Absolute, RowScales
 from .standard import Custom, Gaussian, Linear, OnColumns, Polynomial
 
 # A kernel whose mean diagonal is below this share of the largest one carries nothing.
@@ -52,10 +52,10 @@ def bank(widths=10, degrees=(1, 2, 3), columns="both"):
 
     Parameters
     ----------
-    widths : int or sequence of float, default=10
+    widths : int, sequence of float or Absolute, default=10
         Widths of the Gaussians, as multiples of the median distance between distinct rows (of
         more than 500, about 500 stand for all); a number stands for that many between a tenth and
-        ten.
+        ten. ``Absolute([0.5, 2.0])`` are widths in the unit of the features.
     degrees : sequence of int, default=(1, 2, 3)
         Degrees of the polynomials.
     columns : {"all", "each", "both"}, default="both"
@@ -69,7 +69,10 @@ def bank(widths=10, degrees=(1, 2, 3), columns="both"):
         if widths < 0:
             raise ValueError(f"A bank needs 0 widths or more, not {widths}.")
         widths = np.geomspace(0.1, 10.0, widths).tolist() if widths > 1 else [1.0] * widths
-    gaussians = [Gaussian(width=width) for width in widths]
+    if isinstance(widths, Absolute):
+        gaussians = [Gaussian(gamma=1.0 / width**2) for width in np.ravel(widths.value).tolist()]
+    else:
+        gaussians = [Gaussian(width=width) for width in widths]
     return Family((*gaussians, *(Polynomial(degree) for degree in degrees)), columns)
 
 

@@ -40,6 +40,10 @@ class Pairs:
             self._on[columns] = Pairs(self.X[:, index], Z)
         return self._on[columns]
 
+    def of_rows(self, rows):
+        """The pairs of some rows of ``X``; their products and distances are those found here."""
+        return _SomePairs(self, rows)
+
     @cached_property
     def products(self):
         """⟨x, z⟩."""
@@ -66,6 +70,34 @@ class Pairs:
             squares = 0.5 * (squares + squares.T)
             np.fill_diagonal(squares, 0.0)
         return squares.astype(self.dtype, copy=False)
+
+
+class _SomePairs:
+    """Pairs of some rows, taken out of all pairs.
+
+    Products of fewer rows would not have the same last bits.
+    """
+
+    is_square = False
+
+    def __init__(self, pairs, rows):
+        self._pairs, self._rows = pairs, rows
+        self.X, self.Z, self.dtype = pairs.X[rows], pairs.Z, pairs.dtype
+
+    @property
+    def shape(self):
+        return len(self._rows), self.Z.shape[0]
+
+    def on(self, columns):
+        return self._pairs.on(columns).of_rows(self._rows)
+
+    @cached_property
+    def products(self):
+        return self._pairs.products[self._rows]
+
+    @cached_property
+    def squared_distances(self):
+        return self._pairs.squared_distances[self._rows]
 
 
 def as_floats(X):

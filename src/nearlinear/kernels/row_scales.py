@@ -1,5 +1,7 @@
 """Typical sizes of the training rows: what kernels take as their default scales."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import issparse
 
@@ -9,6 +11,33 @@ from .row_order import RowOrder
 
 # Rows among which typical sizes are taken.
 _SAMPLE = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Absolute:
+    """A number, or several, in the unit of the features, where plain ones are relative to the rows.
+
+    ``MLLKMClassifier(bandwidths=Absolute([0.01, 0.1]))`` has these γ whatever the rows are.
+    """
+
+    value: object
+
+    def __post_init__(self):
+        numbers = np.asarray(self.value)
+        good = numbers.dtype.kind in "fiu" and numbers.size > 0
+        if not good or not np.all((numbers > 0) & np.isfinite(numbers)):
+            raise ValueError(f"Absolute needs numbers above 0, not {self.value!r}.")
+
+    @property
+    def number(self):
+        if np.ndim(self.value) > 0:
+            raise ValueError(f"One number is needed here, and this is {self!r}.")
+        return float(self.value)
+
+
+def absolute(value, from_relative):
+    """The number of an ``Absolute``, or what ``from_relative`` makes of a plain one."""
+    return value.number if isinstance(value, Absolute) else from_relative(value)
 
 
 class RowScales:

@@ -15,7 +15,8 @@ ACTIVATIONS = {"identity": lambda scores: scores, "tanh": np.tanh}
 class GatedExpansion:
     """f(x) = Σ_q γ_q(x) s(f_q(x)) + bias, with s the "identity" or "tanh".
 
-    A gate of the components' scores, such as ``TopAndBottom``, reads these in place of rows.
+    Where γ_q(x) is exactly 0, f_q(x) is not evaluated. A gate of the components' scores, such as
+    ``TopAndBottom``, reads these in place of rows, and so needs them all.
     """
 
     gate: Callable
@@ -24,14 +25,15 @@ class GatedExpansion:
     activation: str = "identity"
 
     def __call__(self, X, n_jobs=None):
-        scores = self.components(X, n_jobs=n_jobs)
+        if reads_scores(self.gate):
+            scores = self.components(X, n_jobs=n_jobs)
+            gates = self.gate(scores)
+        else:
+            gates = self.gate(X)
+            scores = self.components(X, n_jobs=n_jobs, wanted=gates != 0.0)
         answers = ACTIVATIONS[self.activation](scores)
-        blend = np.einsum("iq,iq->i", self.gates(X, scores), answers) + self.bias
+        blend = np.einsum("iq,iq->i", gates, answers) + self.bias
         return blend[:, None].astype(scores.dtype)
-
-    def gates(self, X, scores):
-        """γ(X), where ``scores`` are those of the components."""
-        return self.gate(scores if reads_scores(self.gate) else X)
 
     n_outputs = 1
 

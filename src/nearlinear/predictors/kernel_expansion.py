@@ -15,6 +15,9 @@ from .gaussian_sums import GaussianSums
 # Support rows that are compared at once, and entries of a tile: it stays in a core's cache.
 STRIP = 512
 TILE = 1 << 17
+# Rows that a matrix product works on together, and the share of a block that is worth a choice.
+_ROWS_AT_ONCE = 16
+_MOST_OF = 0.75
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,15 @@ class KernelExpansion:
 
     @classmethod
     def of_machines(cls, kernels, owners, X, coefficients, biases, n_features):
-        """Machines of one kernel each; only support rows and kernels that some use are kept."""
-        used = np.flatnonzero(np.any(coefficients != 0.0, axis=0))
+        """Machines of one kernel each; only support rows and kernels that some use are kept.
+
+        Many rows are put in the order of the machines that use them: what a strip of them does
+        not serve need not be evaluated.
+        """
+        serves = coefficients != 0.0
+        used = np.flatnonzero(serves.any(axis=0))
+        if len(used) > STRIP:
+            used = used[np.lexsort(serves[:, used])]
         needed, owners = np.unique(owners, return_inverse=True)
         return cls(
             tuple(kernels[m] for m in needed),
@@ -61,14 +71,22 @@ class KernelExpansion:
         served = [np.flatnonzero(owners == m) for m in range(len(self.kernels))]
         return [(k, o, self.coefficients[o].T) for k, o in zip(self.kernels, served, strict=True)]
 
-    def __call__(self, X, n_jobs=None):
+    def __call__(self, X, n_jobs=None, wanted=None):
+        """Scores of rows; those where ``wanted`` (n_rows, n_outputs) is False may be anything.
+
+        A kernel is evaluated for rows that want an output which it serves, and on strips of support
+        rows that count there.
+        """
         scores = np.empty((X.shape[0], self.n_outputs), dtype=self.dtype)
         sums = self._gaussian_sums if not issparse(X) and X.dtype == np.float32 else None
-        terms = self.terms if sums is None else None
+        terms = (
+            [] if sums is not None else [(*term, _strips_in_use(term[2])) for term in self.terms]
+        )
 
         def work(start, stop):
             if sums is None:
-                scores[start:stop] = self._score(X[start:stop], terms)
+                asked = None if wanted is None else wanted[start:stop]
+                scores[start:stop] = self._score(X[start:stop], terms, asked)
             else:
                 scores[start:stop] = self.biases
                 sums.add_to(scores[start:stop], np.ascontiguousarray(X[start:stop]))
@@ -91,13 +109,19 @@ class KernelExpansion:
         """Fields only: a pickle has no use for what can be packed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def _score(self, X, terms):
+    def _score(self, X, terms, wanted):
         scores = np.tile(self.biases, (X.shape[0], 1))
-        for start in range(0, self.n_support, STRIP):
+        terms = [(*term, _rows_that_want(wanted, term[1])) for term in terms]
+        for strip, start in enumerate(range(0, self.n_support, STRIP)):
             pairs = Pairs(X, self.support[start : start + STRIP])
-            for kernel, outputs, coefficients in terms:
-                values = kernel.from_pairs(pairs) @ coefficients[start : start + STRIP]
-                if len(outputs) == self.n_outputs:
+            for kernel, outputs, coefficients, in_use, rows in terms:
+                if not in_use[strip] or (rows is not None and not len(rows)):
+                    continue
+                some = pairs if rows is None else pairs.of_rows(rows)
+                values = kernel.from_pairs(some) @ coefficients[start : start + STRIP]
+                if rows is not None:
+                    scores[rows[:, None], outputs] += values
+                elif len(outputs) == self.n_outputs:
                     scores += values
                 else:
                     scores[:, outputs] += values
@@ -126,6 +150,29 @@ class KernelExpansion:
         linear = self.n_features * (n_outputs if self.owners is None else 1)
         n_bytes = self.coefficients.nbytes + self.biases.nbytes + _bytes_of(self.support)
         return Cost(int(work), work / linear, int(n_bytes))
+
+
+def _strips_in_use(coefficients):
+    """Whether any of a kernel's coefficients in a strip of the support rows is not zero."""
+    return [coefficients[i : i + STRIP].any() for i in range(0, len(coefficients), STRIP)]
+
+
+def _rows_that_want(wanted, outputs):
+    """Rows of a block that want one of the outputs; None where (nearly) all do.
+
+    Their number is a multiple of ``_ROWS_AT_ONCE``, so that sums have the bits that they have in a
+    full block; rows that do not want any are taken along.
+    """
+    if wanted is None:
+        return None
+    wants = wanted[:, outputs].any(axis=1)
+    n_wanted = int(wants.sum())
+    n_taken = -(-n_wanted // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
+    if n_taken > _MOST_OF * len(wants):
+        return None
+    rest = np.flatnonzero(~wants)[: n_taken - n_wanted]
+    wants[rest] = True
+    return np.flatnonzero(wants)
 
 
 def _read_width(kernels, n_features):

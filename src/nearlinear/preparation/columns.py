@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..runtime.preparation import Preparation
 
@@ -57,6 +58,9 @@ class Columns:
             category=np.array(category, dtype=object), low=zeros, high=zeros,
         )  # fmt: skip
 
+    def mixed(self, matrix, offset):
+        return MixedColumns(self, matrix, offset)
+
     def table(self, n_raw, known):
         """The preparation of rows of ``n_raw`` columns; None for what does nothing."""
         raw = raw_columns(n_raw)
@@ -76,6 +80,42 @@ class Columns:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class MixedColumns:
+    """matrix z + offset of columns z, as principal components are."""
+
+    columns: Columns
+    matrix: np.ndarray
+    offset: np.ndarray
+
+    are_raw = False
+
+    def __len__(self):
+        return len(self.matrix)
+
+    def pick(self, places):
+        places = np.asarray(places, dtype=np.intp)
+        return replace(self, matrix=self.matrix[places], offset=self.offset[places])
+
+    def moved(self, shift, scale, low=-math.inf, high=math.inf):
+        """Afterwards shifted and scaled; None where they would be clipped."""
+        if np.any(np.isfinite(low)) or np.any(np.isfinite(high)):
+            return None
+        shift = 0.0 if shift is None else np.asarray(shift, dtype=np.float64)
+        scale = np.ones(len(self)) if scale is None else np.asarray(scale, dtype=np.float64)
+        offset = (self.offset - shift) / scale
+        return replace(self, matrix=self.matrix / scale[:, None], offset=offset)
+
+    def mixed(self, matrix, offset):
+        """The same, mixed once more."""
+        offset = matrix @ self.offset + offset
+        return MixedColumns(self.columns, matrix @ self.matrix, offset)
+
+    def table(self, n_raw, known):
+        found = self.columns.table(n_raw, known)
+        return replace(found, matrix=self.matrix, offset=self.offset)
+
+
 def raw_columns(count):
     """Columns as they come."""
     return Columns(
@@ -87,8 +127,19 @@ def raw_columns(count):
 def joined(parts):
     """Columns side by side."""
     parts = [raw_columns(0), *parts]
+    if any(isinstance(part, MixedColumns) for part in parts):
+        mixed = [p if isinstance(p, MixedColumns) else p.mixed(*_unmixed(len(p))) for p in parts]
+        return MixedColumns(
+            joined([part.columns for part in mixed]),
+            block_diag(*(part.matrix for part in mixed)),
+            np.concatenate([part.offset for part in mixed]),
+        )
     names = [field.name for field in fields(Columns)]
     return Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _unmixed(count):
+    return np.eye(count), np.zeros(count)
 
 
 def is_nan(value):

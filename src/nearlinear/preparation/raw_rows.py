@@ -11,10 +11,10 @@ def raw_rows(preparation, prepared, seed=0):
     """
     rng = np.random.default_rng(seed)
     n_rows, p = len(prepared), preparation
+    if p.matrix is not None:
+        prepared = (prepared - p.offset) @ np.linalg.pinv(p.matrix).T
     rows = np.zeros((n_rows, p.n_features))
-    shift = np.zeros(p.width) if p.shift is None else p.shift
-    scale = np.ones(p.width) if p.scale is None else p.scale
-    rows[:, p.sources] = prepared * scale + shift
+    rows[:, p.sources] = prepared * p.column("scale", 1.0) + p.column("shift", 0.0)
     if p.texts:
         rows = rows.astype(object)
     for source, values in _categories(p).items():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.preparation import is_category
 from .chosen_columns import column_numbers
-from .columns import are_nan, is_nan, joined, raw_columns
+from .columns import MixedColumns, are_nan, is_nan, joined, raw_columns
 
 _LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles
 
@@ -70,7 +71,13 @@ def _require_known(step):
 
 def _after(step, columns, known):
     _require_known(step)
-    return _RULES[type(step)](step, columns, known)
+    found = _RULES[type(step)](step, columns, known)
+    if found is None:
+        raise NoPreparation(
+            f"{type(step).__name__}(clip=True) behind principal components has no place before an "
+            "exported model: leave out clip."
+        )
+    return found
 
 
 # --- scalers ------------------------------------------------------------------------------------
@@ -98,6 +105,23 @@ def _between(scaler, columns, known):
     return columns.moved(first, 1.0 / scaler.scale_, *ends)
 
 
+# --- mixed columns ------------------------------------------------------------------------------
+
+
+def _components(pca, columns, known):
+    matrix = pca.components_.astype(np.float64)
+    if pca.whiten:
+        spread = np.sqrt(pca.explained_variance_.astype(np.float64))
+        least = np.finfo(pca.explained_variance_.dtype).eps
+        matrix = matrix / np.maximum(spread, least)[:, None]
+    return columns.mixed(matrix, -matrix @ pca.mean_.astype(np.float64))
+
+
+def _directions(svd, columns, known):
+    matrix = svd.components_.astype(np.float64)
+    return columns.mixed(matrix, np.zeros(len(matrix)))
+
+
 # --- missing values -----------------------------------------------------------------------------
 
 
@@ -107,6 +131,8 @@ def _imputed(imputer, columns, known):
             f"SimpleImputer(missing_values={imputer.missing_values!r}) has no place before an "
             "exported model, where NaN alone is missing: turn these values into NaN."
         )
+    if isinstance(columns, MixedColumns):
+        raise NoPreparation("SimpleImputer behind principal components: let it come first.")
     stands, is_open = imputer.statistics_, are_nan(columns.fill)
     kept = np.flatnonzero(imputer.keep_empty_features | ~are_nan(stands))
     found = replace(columns, fill=np.where(is_open, stands, columns.fill)).pick(kept)
@@ -195,6 +221,8 @@ _RULES = {
     MinMaxScaler: _between,
     MaxAbsScaler: _largest,
     RobustScaler: _robust,
+    PCA: _components,
+    TruncatedSVD: _directions,
     SimpleImputer: _imputed,
     OneHotEncoder: _encoded,
     ColumnTransformer: _side_by_side,

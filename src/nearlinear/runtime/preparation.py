@@ -7,7 +7,8 @@ Every column of a prepared row comes from one raw column:
 
 where v is the raw value, or, for a column of a category, 1 where the raw value is that category and
 0 elsewhere. Scalers, imputers, one-hot encoders, and chains and choices of columns of these are all
-such tables.
+such tables. Where columns are mixed, as by principal components, the row z of the table becomes
+matrix z + offset.
 """
 
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from .parts import parse
 
 _ARRAYS = ("source", "missing", "shift", "scale", "low", "high")
 FIELDS = ("n_features", *_ARRAYS, "categories", "known")
+MIXING = ("matrix", "offset")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,7 @@ class Preparation:
     ``source`` has a raw column for each prepared one (None: the same, in order). ``missing`` is
     NaN where a missing value is refused. ``categories`` has None for columns of numbers, else a
     number or a text. ``known`` lists pairs of a raw column and all the categories it may hold.
+    ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table.
     """
 
     n_features: int
@@ -39,10 +42,17 @@ class Preparation:
     high: np.ndarray | None = None
     categories: tuple | None = None
     known: tuple | None = None
+    matrix: np.ndarray | None = None
+    offset: np.ndarray | None = None
 
     @property
     def width(self):
         """Columns of a prepared row."""
+        return self.n_columns if self.matrix is None else len(self.matrix)
+
+    @property
+    def n_columns(self):
+        """Columns of the table, before they are mixed."""
         return self.n_features if self.source is None else len(self.source)
 
     @property
@@ -52,6 +62,11 @@ class Preparation:
     @property
     def only_scales(self):
         """Whether rows are shifted and scaled, and nothing else."""
+        return self.is_affine and self.matrix is None
+
+    @property
+    def is_affine(self):
+        """The same, but that columns may be mixed."""
         others = (self.source, self.missing, self.low, self.high, self.categories, self.known)
         return all(part is None for part in others)
 
@@ -65,7 +80,7 @@ class Preparation:
     def column(self, name, none):
         """An array of the table, filled in where it says nothing."""
         array = getattr(self, name)
-        return np.full(self.width, none) if array is None else array
+        return np.full(self.n_columns, none) if array is None else array
 
     def and_columns(self, count):
         """The same, with further columns on the right that stay as they are."""
@@ -76,7 +91,11 @@ class Preparation:
             return None if array is None else np.concatenate([array, np.full(count, rest)])
 
         more = np.arange(self.n_features, self.n_features + count)
-        categories = self.categories
+        categories, matrix = self.categories, self.matrix
+        if matrix is not None:
+            matrix = np.zeros((self.width + count, self.n_columns + count))
+            matrix[: self.width, : self.n_columns] = self.matrix
+            matrix[self.width :, self.n_columns :] = np.eye(count)
         return replace(
             self,
             n_features=self.n_features + count,
@@ -87,6 +106,8 @@ class Preparation:
             low=longer(self.low, -np.inf),
             high=longer(self.high, np.inf),
             categories=None if categories is None else categories + (None,) * count,
+            matrix=matrix,
+            offset=longer(self.offset, 0.0),
         )
 
     def __call__(self, X, names=None):
@@ -109,6 +130,13 @@ class Preparation:
         if np.any(np.isnan(rows)):
             place = np.argwhere(np.isnan(rows))[0]
             raise numbers.refusal(int(place[0]), int(self.sources[place[1]]))
+        return rows if self.matrix is None else self._mixed(rows)
+
+    def _mixed(self, rows):
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = rows @ self.matrix.T.astype(rows.dtype) + self.offset.astype(rows.dtype)
+        if not np.all(np.isfinite(rows)):
+            raise ValueError("X holds numbers that are too large when they are mixed.")
         return rows
 
     def _compared(self, columns):
@@ -179,16 +207,24 @@ def preparation_of(header, arrays, n_features):
     if found is None and header.get("scaler") is not None:  # as files had it before
         found = _scaler(parse(header["scaler"], arrays))
     elif found is not None:
-        if not isinstance(found, dict) or not set(FIELDS) <= set(found):
-            raise ModelFileError("The model file's preparation is described wrongly.")
-        found = {name: parse(found[name], arrays) for name in FIELDS}
+        # a reader that knows no mixing finds no table
+        mixing = {name: None for name in MIXING}
+        if isinstance(found, dict) and "mixed" in found:
+            mixing, found = _part(found, MIXING, arrays), found["mixed"]
+        found = _part(found, FIELDS, arrays) | mixing
     return None if found is None else _checked(found, n_features)
+
+
+def _part(found, names, arrays):
+    if not isinstance(found, dict) or not set(names) <= set(found):
+        raise ModelFileError("The model file's preparation is described wrongly.")
+    return {name: parse(found[name], arrays) for name in names}
 
 
 def _scaler(scaler):
     if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
         raise ModelFileError("The model file's scaler is described wrongly.")
-    empty = dict.fromkeys(FIELDS)
+    empty = dict.fromkeys((*FIELDS, *MIXING))
     return {**empty, "n_features": None, "shift": scaler["mean"], "scale": scaler["scale"]}
 
 
@@ -202,7 +238,7 @@ def _checked(found, n_features):
         kind = "i" if name == "source" else "f"
         is_array = isinstance(array, np.ndarray) and array.shape == (width,)
         good = good and (array is None or (is_array and array.dtype.kind == kind))
-    good = good and _are_numbers(found, n_features)
+    good = good and _are_numbers(found, n_features) and _is_mixing(found, width)
     if good and found["categories"] is not None:
         found["categories"] = _list(found["categories"], width)
         good = all(c is None or is_category(c) for c in found["categories"])
@@ -222,6 +258,16 @@ def _are_numbers(found, n_features):
     good = good and (scale is None or (np.all(np.isfinite(scale)) and np.all(scale > 0.0)))
     good = good and (found["missing"] is None or not np.any(np.isinf(found["missing"])))
     return good and (found["low"] is None or np.all(found["low"] <= found["high"]))
+
+
+def _is_mixing(found, width):
+    matrix, offset = found["matrix"], found["offset"]
+    if matrix is None or offset is None:
+        return matrix is None and offset is None
+    good = all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in (matrix, offset))
+    good = good and matrix.ndim == 2 and matrix.shape == (len(matrix), width) and len(matrix) > 0
+    good = good and offset.shape == matrix.shape[:1]
+    return bool(good and np.all(np.isfinite(matrix)) and np.all(np.isfinite(offset)))
 
 
 def _known_pair(pair, n_features):

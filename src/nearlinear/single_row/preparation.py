@@ -1,5 +1,7 @@
 """A preparation as one compiled pass over a raw row."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from . import passes as row_passes
@@ -7,12 +9,26 @@ from . import passes as row_passes
 
 def preparing(preparation, dtype):
     """A function (raw row, prepared row) that fills the second, and tells whether it could."""
+    if preparation.matrix is None:
+        return _columns(preparation, dtype)
+    first = _columns(replace(preparation, matrix=None, offset=None), dtype)
+    mixing = np.column_stack([preparation.matrix, preparation.offset]).astype(dtype)
+    n_columns, project = preparation.n_columns, row_passes.project.dispatcher()
+
+    def mix(x, row):
+        found = np.empty(n_columns, dtype)  # threads may prepare rows at the same time
+        return first(x, found) and project(found, mixing, row)
+
+    return mix
+
+
+def _columns(preparation, dtype):
     shift = preparation.column("shift", 0.0)
     factor = 1.0 / preparation.column("scale", 1.0)
     if preparation.only_scales:
         shift, factor, scale = shift.astype(dtype), factor.astype(dtype), row_passes.scale
         return lambda x, row: scale(x, shift, factor, row)
-    categories = preparation.categories or (None,) * preparation.width
+    categories = preparation.categories or (None,) * preparation.n_columns
     columns = (
         preparation.column("missing", np.nan),
         np.array([np.nan if c is None else c for c in categories]),

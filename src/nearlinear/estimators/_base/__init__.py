@@ -7,7 +7,6 @@ anchors           What the anchor methods share.
 capacity          How much capacity the rows bear.
 checks            What parameters and rows may be.
 conformal         Conformal kernels for every output: candidates, choice, collapse, predictor.
-conformal_stream  Conformal kernels from a stream: rows taken in, stored, and solved for at its end.
 explained         Rows on their way into an explanation, and explanations on their way out.
 gating            What a gate sees of a row.
 input             From what users pass to rows.
@@ -17,6 +16,7 @@ model             The one class that all estimators share.
 outputs           One loop over the outputs of a fit, one rule for Ctrl-C, one format of progress.
 pruning           How many anchors, or nodes, the data bear.
 rows              Training rows in one canonical form, so that every fit sees the same problem.
+streams/          Fits that go on: rows and kernels as streams.
 target_units      The unit in which a regression measures its values.
 task              What is learned.
 tree_coordinates  The coordinates in which a tree is trained, and the way there and back.

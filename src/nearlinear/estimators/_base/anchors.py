@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_array
 
 from ...gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment, default_sharpness
 from ...gates.clustering import fit_anchors, fit_class_anchors, limit_to_distinct
+from ...kernels.row_scales import absolute
 from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.sgd import RowTrainer
@@ -54,8 +55,10 @@ def make_gate(model, anchors, X, coding="soft"):
         return InverseDistance(anchors, n_neighbors)
     if coding == "reconstruction":
         return ReconstructionCodes(anchors, n_neighbors)
-    scale = default_sharpness(anchors, n_neighbors, X)
-    return SoftAssignment(anchors, n_neighbors, float(model.sharpness * scale))
+    sharpness = absolute(
+        model.sharpness, lambda sharpness: sharpness * default_sharpness(anchors, n_neighbors, X)
+    )
+    return SoftAssignment(anchors, n_neighbors, float(sharpness))
 
 
 def predictor_of(models, n_neighbors):

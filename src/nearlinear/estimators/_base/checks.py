@@ -10,6 +10,8 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from ...kernels.row_scales import Absolute
+
 __all__ = ["HasMethods", "Interval", "check_sample_weight", "fit_context"]
 
 # The most that rows may weigh together, and that C may be: products of the two have squares.
@@ -58,7 +60,7 @@ _SHARED = {
     "n_anchors": [at_least(1), one_of("auto", "pruned")],
     "n_neighbors": [at_least(1)],
     "anchors": [one_of("kmeans", "class_balanced"), "array-like"],
-    "sharpness": [positive()],
+    "sharpness": [positive(), Absolute],
     "kernels": "no_validation",  # anything that parse_kernels takes
     "normalization": [one_of("variance", "trace", "diagonal"), None],
     "bias": [one_of("free", "penalized", "none")],

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ...gates.clustering import fit_anchors, limit_to_distinct
 from ...kernels.candidates import ConformalBank, ConformalScales
 from ...kernels.conformal import PROFILES
 from ...kernels.conformal_grams import ConformalGrams
+from ...kernels.row_scales import Absolute
 from ...predictors.conformal_linear import ConformalLinear
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.conformal.local_kernels import LocalKernels
@@ -47,16 +47,19 @@ class Chosen:
     kernels: LocalKernels
     gap: float
     n_iter: int
+    urgency: np.ndarray  # of every candidate
 
     @property
     def objective(self):
         return self.evaluation.objective
 
 
-def learn_kernels(model, rows, scales, problems):
-    """What a fit has learned, and the ``Chosen`` of every output, from which a stream goes on."""
-    rng, tell, descent = check_random_state(model.random_state), Teller(model), None
-    bank = scales.bank(_place_anchors(model.anchors, model.n_anchors, rows, rng))
+def learn_kernels(model, rows, bank, problems, rng, starts=None):
+    """What is learned from candidates, and the ``Chosen`` of every output: a stream goes on there.
+
+    ``starts`` are weights of the candidates for every output, from which a search goes on.
+    """
+    tell, descent = Teller(model), None
     grams, machine = ConformalGrams(bank, rows.X, model.n_jobs), _machine(model, rng)
 
     def solve(problem):
@@ -64,7 +67,8 @@ def learn_kernels(model, rows, scales, problems):
         descent = None
         objective = _objective(model, grams, problem, machine)
         descent = Descent(objective, watch=Watch(tell.steps("round")))
-        found = _choose(model, bank, descent, rows)
+        start = None if starts is None else starts[tell.output]
+        found = _choose(model, bank, descent, rows, start)
         chosen = _collapsed(model, bank, objective, found, rows.X)
         return chosen if model.refinement is None else _refined(model, chosen, grams, problem)
 
@@ -137,9 +141,9 @@ def require_room(model, rows):
     """Memory for vectors of rows and candidates, one working matrix, and blocks of gates."""
     n_rows, n_features = rows.X.shape
     n_anchors = min(model.n_anchors or n_rows, n_rows)
-    if not isinstance(model.anchors, str):
+    if hasattr(model.anchors, "__len__") and not isinstance(model.anchors, str):
         n_anchors = len(model.anchors)
-    n_candidates = n_anchors * len(_checked_bandwidths(model.bandwidths))
+    n_candidates = n_anchors * n_bandwidths(model)
     matrices = 5 * 8 * min(n_rows, _GRAM_ROWS) ** 2
     blocks = 1 << 24
     # rows in single precision, and in double for the certificate
@@ -148,16 +152,11 @@ def require_room(model, rows):
     require_memory(size + matrices + blocks, model.max_memory, advice)
 
 
-def _place_anchors(anchors, n_anchors, rows, rng):
+def placed_anchors(model, rows, rng):
     """Distinct anchors: "rows", "kmeans" or given ones."""
+    anchors, n_anchors = model.anchors, model.n_anchors
     if not isinstance(anchors, str):
-        given = _checked_numbers(anchors, 2, "anchors").astype(rows.X.dtype)
-        if given.shape[1] != rows.X.shape[1]:
-            raise ValueError(
-                f"anchors have {given.shape[1]} features and X has {rows.X.shape[1]}: "
-                "give anchors in the space of the rows."
-            )
-        return np.unique(given, axis=0)
+        return np.unique(checked_anchors(anchors, rows), axis=0)
     n_anchors = n_anchors or rows.n_distinct
     if anchors == "kmeans":
         n_anchors = limit_to_distinct(n_anchors, rows.n_distinct, "n_anchors")
@@ -169,10 +168,28 @@ def _place_anchors(anchors, n_anchors, rows, rng):
     return rows.X[numbers]
 
 
+def checked_anchors(anchors, rows):
+    """Points in the space of the rows."""
+    given = _checked_numbers(anchors, 2, "anchors").astype(rows.X.dtype)
+    if given.shape[1] != rows.X.shape[1]:
+        raise ValueError(
+            f"anchors have {given.shape[1]} features and X has {rows.X.shape[1]}: "
+            "give anchors in the space of the rows."
+        )
+    return given
+
+
+def n_bandwidths(model):
+    found = _checked_bandwidths(model.bandwidths)
+    return np.size(found.value) if isinstance(found, Absolute) else len(found)
+
+
 def _checked_bandwidths(bandwidths):
     """Relative bandwidths in order; None stands for six over two and a half decades."""
     if bandwidths is None:
         return np.array(_BANDWIDTHS)
+    if isinstance(bandwidths, Absolute):
+        return Absolute(np.unique(bandwidths.value))
     numbers = np.unique(_checked_numbers(bandwidths, 1, "bandwidths"))
     if not numbers[0] > 0:
         raise ValueError(f"bandwidths must be numbers above 0, not {bandwidths!r}.")
@@ -211,12 +228,13 @@ def _objective(model, grams, problem, machine):
     return KernelObjective(grams, problem, bias_named(model.bias), machine, gram_bytes)
 
 
-def _choose(model, bank, descent, rows):
+def _choose(model, bank, descent, rows, start):
     """Kernels and their weights; of many rows, a sample chooses the kernels."""
     objective, n_rows = descent.objective, len(rows.X)
     options = {
         "tol": model.tol, "max_insertions": model.max_insertions,
-        "chunk_size": model.chunk_size, "max_rounds": model.max_iter, "watch": descent.watch,
+        "chunk_size": model.chunk_size if start is None else None,
+        "max_rounds": model.max_iter, "watch": descent.watch, "start": start,
     }  # fmt: skip
     if model.selection_rows is not None and n_rows > model.selection_rows:
         # rows are in the order of their hashes, which is as good as any random one
@@ -241,7 +259,7 @@ def _collapsed(model, bank, objective, found, X):
     feature_sums = bank.collect(X[used].astype(np.float64), dual_coef[used], np.arange(len(bank)))
     kernels = LocalKernels.collapse(bank, now.weights, feature_sums, now.machine.bias)
     gap = now.objective - (found.evaluation.objective - found.gap)
-    return Chosen(bank, now, kernels, gap, found.n_rounds)
+    return Chosen(bank, now, kernels, gap, found.n_rounds, found.urgency)
 
 
 def _refined(model, chosen, grams, problem):

@@ -27,13 +27,13 @@ def rows_to_explain(model, X, preparation):
     return preparation.transform(X)
 
 
-def told(model, found, preparation):
-    """An explanation with names, in raw units where rows were shifted and scaled and no more."""
+def told(model, found, preparation, X):
+    """An explanation with names; of the raw rows ``X`` where they were only scaled or mixed."""
     first, names = model, None
     if preparation is not None:
         table = _table(preparation)
-        if table is not None and table.only_scales:
-            first, found = preparation, found.in_original_units(preparation)
+        if table is not None and table.is_affine:
+            first, found = preparation, found.in_original_units(preparation, X)
         else:
             first, names = None, _made_names(preparation)
     names = getattr(first, "feature_names_in_", names)

@@ -55,9 +55,14 @@ class KernelSetup:
         return KernelObjective(grams, problem, bias, self.machine, self.max_bytes)
 
 
-def kernel_setup(model, rows):
-    """What ``kernels``, ``normalization`` and ``max_memory`` of a model ask for."""
-    listed, landmarks = _listed_kernels(model, rows)
+def kernel_setup(model, rows, listed=None):
+    """What ``kernels``, ``normalization`` and ``max_memory`` of a model ask for.
+
+    ``listed`` are kernels that stand in place of those of the model.
+    """
+    landmarks = None
+    if listed is None:
+        listed, landmarks = _listed_kernels(model, rows)
     kernels, kept = fix_kernels(listed, rows.X, model.normalization)
     budget = gram_bytes(rows, len(kernels), model.max_memory)
     return KernelSetup(rows, listed, kernels, kept, landmarks, budget, model.n_jobs)
@@ -102,6 +107,7 @@ class Weighed:
     objective: float
     gap: float
     n_iter: int
+    urgency: np.ndarray | None = None  # of every kernel, where the method knows it
 
 
 def learn_mixture(model, rows, weigh, bias="free"):
@@ -109,7 +115,16 @@ def learn_mixture(model, rows, weigh, bias="free"):
 
     ``weigh(model, descent)`` gives the ``Weighed`` of one output.
     """
-    setup, tell = kernel_setup(model, rows), Teller(model)
+    return learn_setup(model, kernel_setup(model, rows), weigh, bias)[0]
+
+
+def learn_setup(model, setup, weigh, bias, starts=None):
+    """The same on a setup, and the ``Weighed`` of every output.
+
+    ``starts`` has weights of the kernels of the setup for every output: ``weigh(model, descent,
+    start)`` goes on from them.
+    """
+    rows, tell = setup.rows, Teller(model)
     grams, descent = setup.grams(), None
 
     def solve(problem):
@@ -117,7 +132,8 @@ def learn_mixture(model, rows, weigh, bias="free"):
         descent = None
         objective = setup.objective(grams, problem, bias_named(bias))
         descent = Descent(objective, watch=Watch(tell.steps("step")))
-        return weigh(model, descent)
+        more = () if starts is None else (starts[tell.output],)
+        return weigh(model, descent, *more)
 
     def last_weights(problem):
         if descent is None or descent.watch.last is None:
@@ -138,7 +154,8 @@ def learn_mixture(model, rows, weigh, bias="free"):
         **certificate(found),
         **support_attributes(predictor.support.shape[0], rows),
     }
-    return Learned(predictor, attributes, kept="the last weights are" if was_interrupted else None)
+    kept = "the last weights are" if was_interrupted else None
+    return Learned(predictor, attributes, kept=kept), found
 
 
 def _expansion(setup, found):

@@ -174,8 +174,8 @@ class Model(BaseEstimator):
         n_support : int, default=5
             Support rows of a kernel machine that are named for each row and output.
         preparation : transformer, Pipeline of transformers or None
-            What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers the explanation
-            speaks of the raw features, behind other steps of the columns that they make.
+            What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers and PCA the
+            explanation is in raw features, behind other steps in the columns that they make.
 
         Returns
         -------
@@ -187,11 +187,11 @@ class Model(BaseEstimator):
         from ...explain.explain import explain
         from .explained import rows_to_explain, told
 
-        X = scored_rows(self, rows_to_explain(self, X, preparation), gating)
-        found = explain(self.predictor_, X, n_support, self.n_jobs)
+        rows = scored_rows(self, rows_to_explain(self, X, preparation), gating)
+        found = explain(self.predictor_, rows, n_support, self.n_jobs)
         if hasattr(self, "n_gating_features_"):
             found = found.on_first_features(self.n_features_in_)
-        return told(self, found, preparation)
+        return told(self, found, preparation, X)
 
     def compile(self, preparation=None):
         """A scorer for single rows, in microseconds.
@@ -201,7 +201,7 @@ class Model(BaseEstimator):
         preparation : transformer, Pipeline of transformers or None
             What comes before the model, fitted; rows are then given as they were before it, NaN
             where it takes missing values. Of a pipeline: ``pipeline[-1].compile(pipeline[:-1])``.
-            Scalers, SimpleImputer, OneHotEncoder of numbers and ColumnTransformer of these.
+            Scalers, PCA, SimpleImputer, OneHotEncoder of numbers and ColumnTransformer of these.
 
         Returns
         -------

@@ -30,9 +30,25 @@ static void $(const float *x, float *row)
 """
 
 
+_MIX = """
+/* Columns of a prepared row, mixed. */
+static void $(const float *x, float *row)
+{
+    float found[<COLUMNS>];
+    <PREPARE>(x, found);
+    for (size_t j = 0; j < <WIDTH>; j++) {
+        float sum = <OFFSET>[j];
+        for (size_t d = 0; d < <COLUMNS>; d++)
+            sum += <MATRIX>[j * <COLUMNS> + d] * found[d];
+        row[j] = sum;
+    }
+}
+"""
+
+
 def define_preparation(program, preparation):
     """The symbol of a function (raw row, row) that prepares; ``program`` gets its tables."""
-    categories = preparation.categories or (None,) * preparation.width
+    categories = preparation.categories or (None,) * preparation.n_columns
     missing = preparation.column("missing", np.nan)
     kinds = _COMPARES * np.array([c is not None for c in categories]) + _FILLS * ~np.isnan(missing)
     source = "j"
@@ -52,9 +68,20 @@ def define_preparation(program, preparation):
         low=program.vector("low", low),
         high=program.vector("high", high),
         source=source,
+        width=preparation.n_columns,
+    )
+    function = program.define("prepare", text)
+    if preparation.matrix is None:
+        return function
+    text = filled(
+        _MIX,
+        prepare=function,
+        matrix=program.vector("mixing", preparation.matrix.ravel()),
+        offset=program.vector("mixed_offset", preparation.offset),
+        columns=preparation.n_columns,
         width=preparation.width,
     )
-    return program.define("prepare", text)
+    return program.define("mix", text)
 
 
 def in_single(preparation):

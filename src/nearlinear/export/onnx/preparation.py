@@ -11,7 +11,7 @@ def prepared(graph, preparation, X):
     rows = _compared(graph, preparation, raw)
     if preparation.shift is not None:
         rows = graph.op("Sub", rows, preparation.shift)
-    if preparation.scale is not None and preparation.width == 1:
+    if preparation.scale is not None and preparation.n_columns == 1:
         rows = graph.times(rows, 1.0 / preparation.scale[0])
     elif preparation.scale is not None:
         rows = graph.op("Div", rows, preparation.scale)
@@ -20,7 +20,11 @@ def prepared(graph, preparation, X):
         ends = (np.clip(end, -largest, largest) for end in (preparation.low, preparation.high))
         rows = graph.op("Max", rows, next(ends))
         rows = graph.op("Min", rows, next(ends))
-    return rows if preparation.only_scales else _filled(graph, preparation, raw, rows)
+    if not preparation.is_affine:
+        rows = _filled(graph, preparation, raw, rows)
+    if preparation.matrix is None:
+        return rows
+    return graph.op("Add", graph.op("MatMul", rows, preparation.matrix.T), preparation.offset)
 
 
 def _compared(graph, preparation, raw):

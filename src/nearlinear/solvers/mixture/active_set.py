@@ -57,7 +57,9 @@ def solve_on_sample(descent, sample, *, tol, **options):
     used = now.weights > 0.0
     weights = np.zeros(objective.grams.n_kernels)
     weights[kept] = now.weights
-    return SequentialSolution(now.take(used), weights, gap, chosen.n_rounds, chosen.history)
+    return SequentialSolution(
+        now.take(used), weights, gap, chosen.n_rounds, chosen.history, quadratics=quadratics
+    )
 
 
 # New kernels share this much of the weight.
@@ -81,15 +83,25 @@ class SequentialSolution:
     n_rounds: int
     history: list
     bounding: np.ndarray | None = None  # the dual vector of the best bound, if another one's
+    quadratics: np.ndarray | None = None  # S_m as last seen
 
     @property
     def objective(self):
         return self.evaluation.objective
 
+    @property
+    def urgency(self):
+        """S_m over that of the mixture, of every kernel: above one, it would lower J."""
+        if self.quadratics is None:
+            return np.zeros(len(self.weights))
+        mixture = self.evaluation.weights @ self.evaluation.quadratics
+        return self.quadratics / max(mixture, 1e-300)
+
 
 def solve_sequential(
-    descent, *, tol, max_insertions=30, max_rounds=100, chunk_size=None, max_iter=200, watch=None
-):
+    descent, *, tol, max_insertions=30, max_rounds=100, chunk_size=None, max_iter=200, watch=None,
+    start=None,
+):  # fmt: skip
     """Minimize J over the simplex of all kernels.
 
     Parameters
@@ -109,10 +121,16 @@ def solve_sequential(
         Most Newton steps in a round.
     watch : Watch or None
         Is told of every round.
+    start : array of shape (n_kernels,) or None
+        Weights to begin with, which add up to one. None begins with some kernels from everywhere.
     """
     bank, objective = _Quadratics(descent, chunk_size), descent.objective
-    active = bank.first(max_insertions)
-    weights = np.full(len(active), 1.0 / len(active))
+    if start is None:
+        active = bank.first(max_insertions)
+        weights = np.full(len(active), 1.0 / len(active))
+    else:
+        active = np.flatnonzero(start)
+        weights = start[active]
     relative, precision, history, lowest = np.inf, 0.5 * tol, [], None
     lower, bounding = -np.inf, None
     for round_ in range(1, max_rounds + 1):
@@ -153,7 +171,8 @@ def solve_sequential(
     now = now.take(order)
     full = np.zeros(objective.grams.n_kernels)
     full[active[order]] = now.weights
-    return SequentialSolution(now, full, now.objective - lower, round_, history, bounding)
+    gap = now.objective - lower
+    return SequentialSolution(now, full, gap, round_, history, bounding, bank.quadratics)
 
 
 def certified(objective, found, *, tol):

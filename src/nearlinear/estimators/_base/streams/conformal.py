@@ -1,42 +1,84 @@
 """Conformal kernels from a stream: rows taken in, stored, and solved for at its end."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._compile import one_blas_thread
-from ..._interrupt import uninterrupted
-from ...solvers.conformal.stream import ConformalStream
-from .checks import fit_context
-from .conformal import dual_coef_of, learn_kernels, predictor_of, require_room, scales_of
-from .kernels import bias_named
-from .model import Learned, stream_rng
-from .outputs import keeping
-from .rows import TrainingRows, canonical_order, content_ids
-from .target_units import TargetUnits
-from .task import Classification, Regression
+from ...._compile import one_blas_thread
+from ...._interrupt import uninterrupted
+from ....solvers.conformal.stream import ConformalStream
+from ..checks import fit_context
+from ..conformal import checked_anchors, dual_coef_of, predictor_of, require_room, scales_of
+from ..input import fit_rows
+from ..kernels import bias_named
+from ..model import Learned, stream_rng
+from ..outputs import keeping
+from ..rows import TrainingRows, canonical_order, content_ids
+from ..target_units import TargetUnits
+from ..task import Classification, Regression
+from .anchors import learn_candidates, seen_anchors
 
 
 @dataclass(frozen=True)
 class StreamState:
-    """A stream, and the task of its rows: later values have the unit of the first ones."""
+    """A stream, and the task of its rows: later values have the unit of the first ones.
 
-    stream: ConformalStream
+    ``anchors`` are the candidates of a stream of kernels; both streams may be None.
+    """
+
+    stream: ConformalStream | None
     task: object
+    anchors: np.ndarray | None = None
 
 
-def learn(model, rows):
-    """What ``fit`` learns; on a budget it goes on as a stream, from a sample of all rows."""
-    scales, problems, learned, found = _solve(model, rows)
+def learn(model, rows, added=None):
+    """What ``fit`` learns; on a budget it goes on as a stream, from a sample of all rows.
+
+    ``added`` are anchors of further candidates.
+    """
+    scales, problems, learned, found, anchors = _solve(model, rows, added)
     if model.max_support is None:
-        return learned
+        return (
+            learned if anchors is None else replace(learned, state=StreamState(None, None, anchors))
+        )
     stream, y = _empty_stream(model, rows, scales), _stored(rows)
     stream.resume(
         rows.X.astype(np.float64), y, rows.weight, problems, dual_coef_of(found),
         _solutions(found), content_ids(rows.X, y, stream.sample.salt),
     )  # fmt: skip
-    return replace(learned, state=StreamState(stream, rows.task))
+    return replace(learned, state=StreamState(stream, rows.task, anchors))
+
+
+@fit_context(prefer_skip_nested_validation=True)
+def add_kernels(self, anchors, X, y, sample_weight=None):
+    """Learn on with further candidates, from the weights that the kernels have now.
+
+    The certificate is over all candidates: those that the model has seen, which are placed anew
+    on these rows if they are not stored, and the new ones.
+
+    Parameters
+    ----------
+    anchors : array of shape (n_anchors, n_features) or iterator of rows
+        Where further kernels may stand, each with every bandwidth. An iterator is read chunk by
+        chunk.
+    X : array of shape (n_samples, n_features)
+        The rows of ``fit``, which the model does not store.
+    y : array of shape (n_samples,)
+        Their labels or values.
+    sample_weight : array of shape (n_samples,) or None
+        Weight k equals k copies.
+
+    Returns
+    -------
+    self
+    """
+    check_is_fitted(self, "predictor_")
+    rows = fit_rows(self, X, y, sample_weight)
+    with one_blas_thread():
+        learned = learn(self, rows, anchors)
+    return self._settle(learned, rows.X.shape[0], rows.attributes)
 
 
 def learn_more(model, rows, sample_ids):
@@ -73,18 +115,23 @@ def finish(self):
     state = _state(self)
     rows, order = _stored_rows(state, self.predictor_.dtype)
     with one_blas_thread():
-        scales, problems, learned, found = _solve(self, rows)
+        scales, problems, learned, found, anchors = _solve(self, rows)
     back = np.argsort(order)
     problems = [problem.take(back) for problem in problems]
     with uninterrupted():
         state.stream.restart(scales, problems, dual_coef_of(found)[back], _solutions(found))
-        return self._settle(replace(learned, state=StreamState(state.stream, rows.task)))
+        state = StreamState(state.stream, rows.task, anchors)
+        return self._settle(replace(learned, state=state))
 
 
-def _solve(model, rows):
+def _solve(model, rows, added=None):
     require_room(model, rows)
     scales, problems = scales_of(model, rows.X, rows.weight), _problems(model, rows)
-    return scales, problems, *learn_kernels(model, rows, scales, problems)
+    seen = None
+    if added is not None:
+        added = added if isinstance(added, Iterator) else checked_anchors(added, rows)
+        seen = seen_anchors(model, rows)
+    return scales, problems, *learn_candidates(model, rows, scales, problems, seen, added)
 
 
 def _problems(model, rows):
@@ -96,7 +143,7 @@ def _solutions(found):
 
 
 def _state(model):
-    if model._state is None:
+    if getattr(model._state, "stream", None) is None:
         raise ValueError(
             f"This {type(model).__name__} has no rows of a stream to go on from, since fit stores "
             "none without max_support and a file has none: give max_support= before fit, or begin "
