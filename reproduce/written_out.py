@@ -51,6 +51,8 @@ llc_sapl_classifier = partial(
     solver="auto",
     max_iter=100,
     batch_size="auto",
+    t0="auto",
+    skip=16,
     learning_rate=0.2,
     jitter=0.1,
     # of all epochs the best on held-out rows is kept

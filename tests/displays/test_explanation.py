@@ -5,7 +5,7 @@ import doctest
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.decomposition import PCA
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -208,7 +208,8 @@ def test_a_scaled_pipeline_is_shown_in_original_units(blobs):
 
 
 @pytest.mark.parametrize(
-    ("step", "names"), [(PCA(3), ["pca0", "pca1", "pca2"]), (FunctionTransformer(), ["x0", "x1"])]
+    ("step", "names"),
+    [(KernelPCA(3), ["kernelpca0", "kernelpca1"]), (FunctionTransformer(), ["x0", "x1"])],
 )
 def test_behind_other_steps_features_are_those_the_model_sees(blobs, step, names):
     model = make_pipeline(step, LLSVMClassifier(n_anchors=8, random_state=0)).fit(*blobs)

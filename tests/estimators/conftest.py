@@ -86,9 +86,9 @@ def pytest_generate_tests(metafunc):
     """``name`` runs over classifiers, ``any_name`` over all kinds of estimators, ..."""
     anchored = ["LLSVMClassifier", "LCCSVMClassifier", "LLCSAPLClassifier"]
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
-    sparse = [*random, *(name for name in SMALL if name.endswith("MKLClassifier"))]
-    sparse += ["LaSVMClassifier", "CPSPClassifier"]
-    dense = ("MLLKMRegressor", "DCPredRegressor")
+    dense = ("ProductMKLClassifier", "ProductMKLRegressor", "MLLKMRegressor", "DCPredRegressor")
+    mixtures = (name for name in SMALL if name.endswith("MKLClassifier") and name not in dense)
+    sparse = [*random, *mixtures, "LaSVMClassifier", "CPSPClassifier"]
     sparse_regressors = [name for name in SMALL_REGRESSORS if name not in dense]
     streams = [*anchored, "LDKLClassifier"]
     lists = {

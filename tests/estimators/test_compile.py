@@ -9,7 +9,7 @@ import pytest
 from preparation.pipelines import STEPS, TEXT_STEPS, table
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.decomposition import PCA
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -136,8 +136,8 @@ def test_a_scaler_of_other_rows_is_refused(fitted, n_features):
 
 def test_another_kind_of_step_is_refused_by_name(fitted):
     model, X = fitted("LLSVMClassifier")
-    with pytest.raises(ValueError, match="PCA has no place"):
-        model.compile(PCA(2).fit(X))
+    with pytest.raises(ValueError, match="KernelPCA has no place"):
+        model.compile(KernelPCA(2).fit(X))
 
 
 @each_type

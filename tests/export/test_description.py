@@ -140,6 +140,7 @@ OTHERS = [
     kernels.Conformal((0.5, 1.0), 2.0, "square", True),
     kernels.bank(widths=2, degrees=(2,)),
     kernels.Gaussian(),
+    kernels.Absolute(0.5),
     Softmax(),
     LogLoss(),
     EachLabel(True),

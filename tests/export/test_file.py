@@ -16,7 +16,7 @@ from runtime import crafted, plain_reader
 from runtime.crafted import edited, put_top, table
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
-from sklearn.decomposition import PCA
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -498,9 +498,9 @@ UNSAVED = {
     ),
     "a scaler alone": (StandardScaler(), "StandardScaler is no model"),
     "a subclass": (OwnSVM(**SMALL["LLSVMClassifier"]), "OwnSVM is no model"),
-    "another step": (make_pipeline(PCA(), LLSVM), "PCA has no place"),
+    "another step": (make_pipeline(KernelPCA(2), LLSVM), "KernelPCA has no place"),
     "a scaler of the user": (make_pipeline(DoubleScaler(), LLSVM), "DoubleScaler has no place"),
-    "three steps": (make_pipeline(StandardScaler(), PCA(), LLSVM), "PCA has no place"),
+    "three steps": (make_pipeline(StandardScaler(), KernelPCA(2), LLSVM), "KernelPCA has no"),
     "a pipeline of scalers": (make_pipeline(StandardScaler(), StandardScaler()), "StandardScaler"),
     "a foreign end": (make_pipeline(StandardScaler(), LinearSVC()), "LinearSVC is no model"),
     "a pipeline of nothing": (Pipeline([("a", "passthrough")]), "A pipeline of nothing"),

@@ -14,7 +14,7 @@ from sklearn import calibration as theirs
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, KernelPCA
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
@@ -354,7 +354,7 @@ def test_skl2onnx_puts_other_steps_before_a_calibrated_model_and_not_into_it(row
     model = make_pipeline(MinMaxScaler(), PCA(3), calibrated(ours())).fit(X, y)
     found = run_onnx(skl2onnx.to_onnx(model, X[:1]), X)
     assert_same_answers(model, X, found["label"], found["probabilities"], atol=1e-6)
-    inside = calibrated(make_pipeline(PCA(3), ours())).fit(X, y)
+    inside = calibrated(make_pipeline(KernelPCA(3), ours())).fit(X, y)
     with pytest.raises(OnnxExportError, match="fit a pipeline of these steps"):
         skl2onnx.to_onnx(inside, X[:1])
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from grids import in_one_test
 from scipy.sparse import csr_matrix
-from sklearn.decomposition import PCA
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -67,6 +67,7 @@ CLASSIFIERS = {
     "SimpleMKLClassifier": {"C": 1.0},
     "SPGGMKLClassifier": {"C": 1.0},
     "SequentialMKLClassifier": {"kernels": BANK, "C": 1.0},
+    "ProductMKLClassifier": {"C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
     "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "random_state": 0},
     "LMKLClassifier": {"random_state": 0},
@@ -84,6 +85,7 @@ REGRESSORS = {
     "SimpleMKLRegressor": {},
     "SPGGMKLRegressor": {},
     "SequentialMKLRegressor": {"kernels": BANK},
+    "ProductMKLRegressor": {},
     "MLLKMRegressor": {"n_anchors": 25, "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
     "DCPredRegressor": {"n_clusters": 3, "n_landmarks": 4, "random_state": 0},
@@ -685,7 +687,7 @@ def test_other_models_are_refused_in_a_sentence(moons, tmp_path):
     gram = nearlinear.UniformMKLClassifier("precomputed").fit((X @ X.T)[:, :, None], y)
     refused("Precomputed kernel", gram, tmp_path)
     refused("model of nearlinear", LogisticRegression().fit(X, y), tmp_path)
-    other = make_pipeline(PCA(2), nearlinear.LDKLClassifier(max_iter=2)).fit(X, y)
+    other = make_pipeline(KernelPCA(2), nearlinear.LDKLClassifier(max_iter=2)).fit(X, y)
     refused("StandardScaler", other, tmp_path)
     with pytest.raises(NotFittedError):
         to_c(nearlinear.LDKLClassifier(), tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from estimators.conftest import by_roads
 from grids import in_one_test
 from scipy.sparse import csr_matrix
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -56,6 +56,7 @@ CLASSIFIERS = {
     "SimpleMKLClassifier": {"C": 1.0},
     "SPGGMKLClassifier": {"C": 1.0},
     "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
+    "ProductMKLClassifier": {"C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
     "MLLKMClassifier": {"n_anchors": 25, "C": 1.0},
     "LMKLClassifier": {},
@@ -73,6 +74,7 @@ REGRESSORS = {
     "SimpleMKLRegressor": {},
     "SPGGMKLRegressor": {},
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
+    "ProductMKLRegressor": {},
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200},
     "LMKLRegressor": {},
     "DCPredRegressor": {"n_clusters": 3, "n_landmarks": 4},
@@ -572,10 +574,10 @@ def test_neighborhood_machine_is_refused(moons):
 
 
 def test_other_steps_and_models_are_refused(moons):
-    model = make_pipeline(PCA(2), make("LLSVMClassifier")).fit(*moons)
-    with pytest.raises(OnnxExportError, match="PCA has no place"):
+    model = make_pipeline(KernelPCA(2), make("LLSVMClassifier")).fit(*moons)
+    with pytest.raises(OnnxExportError, match="KernelPCA has no place"):
         to_onnx(model)
-    with pytest.raises(OnnxExportError, match="PCA is no model of nearlinear"):
+    with pytest.raises(OnnxExportError, match="KernelPCA is no model of nearlinear"):
         to_onnx(model[0])
 
 
