@@ -7,7 +7,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from nearlinear import ClusteredSVMClassifier, LCCSVMClassifier, LLSVMClassifier, SVMKNNClassifier
 from reproduce.study import Study
-from reproduce.written_out import llc_sapl_classifier
+from reproduce.written_out import ldkl_classifier, llc_sapl_classifier
 
 MAKERS = {
     "linear": LinearSVC,
@@ -18,6 +18,7 @@ MAKERS = {
     "llc_sapl_lcc": partial(llc_sapl_classifier, local_model="constant"),
     "svm_knn": SVMKNNClassifier,
     "csvm": ClusteredSVMClassifier,
+    "ldkl": ldkl_classifier,
 }
 TITLES = {
     "linear": "Linear SVM",

@@ -11,31 +11,33 @@ halves chose. Writes results/draws_rows.csv and draws.md.
 
 import argparse
 import sys
-from math import nan
-
 import numpy as np
 
+import nearlinear
 from reproduce.comparison import markdown_table, mean_and_spread
 from reproduce.lmkr.methods import STUDY
 from reproduce.lmkr.resampling import Halves
+from reproduce.lmkr.tables import PRINTED_AS
 from reproduce.protocol import RowStore
-from reproduce.report import printed
+from reproduce.report import NOTHING, printed
 from reproduce.tuning import candidates
 
 FILE = "draws_rows.csv"
-MEASURED = ("mse", "support", "validation", "n_train", "n_test", "version")
+MEASURED = ("mse", "support", "local_support", "validation", "n_train", "n_test", "version")
 
 
 def errors(method, parameters, splits):
-    """Squared errors and support shares (%) of a model fitted to every split."""
+    """Means over splits: squared error, support vectors (%), those of one kernel (%)."""
     found = []
     for number, split in enumerate(splits):
         seeded = {"random_state": number} if method.startswith("lmkl") else {}
         model = STUDY.regressors[method](**parameters, **seeded)
         model.fit(split.X_train, split.y_train)
         error = np.mean((model.predict(split.X_test) - split.y_test) ** 2)
-        n_support = getattr(model, "n_support_", 0)
-        found.append((error, 100 * np.sum(n_support) / len(split.y_train)))
+        n_support = np.sum(model.n_support_)
+        of_one_kernel = np.mean(getattr(model, "n_support_per_component_", n_support))
+        share = 100 / len(split.y_train)
+        found.append((error, share * n_support, share * of_one_kernel))
     return np.mean(found, axis=0)
 
 
@@ -54,23 +56,24 @@ def measure_draw(dataset, method, draw, grid):
     validation, _, chosen = min(
         (errors(method, parameters, parts)[0], number, parameters) for _, number, parameters in best
     )
-    error, support = errors(method, chosen, [halves.testing(number) for number in everyone])
-    split = halves.testing(0)
-    return chosen, {
-        "mse": error,
-        "support": support,
+    tests = [halves.testing(number) for number in everyone]
+    split = tests[0]
+    return chosen, dict(
+        zip(("mse", "support", "local_support"), errors(method, chosen, tests), strict=True)
+    ) | {
         "validation": validation,
         "n_train": len(split.y_train),
         "n_test": len(split.y_test),
+        "version": nearlinear.__version__,
     }
 
 
-def run(folder, datasets):
+def run(folder, datasets, methods):
     store = RowStore(folder / FILE, MEASURED)
     config = STUDY.config["draws"]
     for dataset in datasets:
-        for method in config["methods"]:
-            grid = config["grids"][method] | config["grids"][dataset]
+        for method in methods:
+            grid = config["grids"][dataset] | config["grids"][method]
             for draw in range(config["draws"]):
                 key = {"dataset": dataset, "method": method, "seed": draw}
                 if any(all(row[k] == v for k, v in key.items()) for row in store.rows()):
@@ -90,7 +93,8 @@ def write(folder):
             mine = [r for r in rows if (r["dataset"], r["method"]) == (dataset, method)]
             if not mine:
                 continue
-            wanted = paper.get(("mse", "lmkl", dataset), (nan, nan))[0]
+            name = PRINTED_AS.get(method, method)
+            wanted = paper.get(("mse", name, dataset), NOTHING)[0]
             mean, spread = mean_and_spread([row["mse"] for row in mine])
             lines.append(
                 {
@@ -99,9 +103,10 @@ def write(folder):
                     "draws": len(mine),
                     "mse": mean,
                     "spread over draws": spread,
-                    "printed (LMKL)": wanted,
+                    "printed": wanted,
                     "times printed": mean / wanted,
                     "support %": np.mean([row["support"] for row in mine]),
+                    "of one kernel %": np.mean([row["local_support"] for row in mine]),
                 }
             )
     header = list(lines[0])
@@ -118,8 +123,10 @@ def main(arguments=None):
     known = list(STUDY.config["datasets"])
     parser = argparse.ArgumentParser(prog="python -m reproduce.lmkr.draws")
     parser.add_argument("--dataset", nargs="+", choices=known, default=known)
+    known = STUDY.config["draws"]["methods"]
+    parser.add_argument("--method", nargs="+", choices=known, default=known)
     options = parser.parse_args(arguments)
-    run(STUDY.results, options.dataset)
+    run(STUDY.results, options.dataset, options.method)
     return 0
 
 

@@ -45,9 +45,9 @@ def grids(kernels, choose=None, affine_copies=None):
 def mixture(
     maker, gamma, n_features, search_rows=None, choose=None, affine_copies=None, **parameters
 ):
-    """A machine on three kernels of unit diagonal, with the best of several Gaussians."""
+    """A machine on three kernels, of unit diagonal by default, with the best of several Gaussians."""
     kernels = [three_kernels(value, n_features) for value in gamma]
-    model = maker(normalization="diagonal", **parameters)
+    model = maker(**{"normalization": "diagonal"} | parameters)
     return chosen_by_folds(model, grids(kernels, choose, affine_copies), max_rows=search_rows)
 
 
@@ -91,6 +91,7 @@ MAKERS = {
     "swmkl_pairwise": partial(mixture, SwMKLClassifier),
     "samkl": partial(mixture, SAMKLClassifier),
     **{f"{method}_mwu": partial(mixture, maker) for method, maker in LOCAL.items()},
+    **{f"{method}_plain": partial(mixture, maker) for method, maker in (GLOBAL | LOCAL).items()},
 }
 TITLES = {
     "linear": "Linear SVM",
@@ -117,9 +118,16 @@ TITLES = {
     "clmkl_mwu": "C-LMKL, MWU",
     "swmkl_mwu": "SwMKL, MWU",
     "ldmkl_mwu": "LD-MKL, MWU",
+    "uniform_plain": "Uniform, plain kernels",
+    "gmkl_plain": "SPG-GMKL, plain kernels",
+    "mwumkl_plain": "MWUMKL, plain kernels",
+    "lmkl_plain": "LMKL, plain kernels",
+    "clmkl_plain": "C-LMKL, plain kernels",
+    "swmkl_plain": "SwMKL, plain kernels",
+    "ldmkl_plain": "LD-MKL, plain kernels",
 }
 # Several of our rows may stand beside one printed number.
-_VARIANTS = ("_cv", "_fixed", "_published", "_pairwise", "_mwu")
+_VARIANTS = ("_cv", "_fixed", "_published", "_pairwise", "_mwu", "_plain")
 MEASURED = (
     "accuracy",
     "fit_seconds",

@@ -1,0 +1,204 @@
+"""Every printed number of the five papers beside ours: beaten, met, missed, or why there is none.
+
+    python -m reproduce verdicts
+
+reads the rows of all studies and writes ``docs/reproduction.md``. The table ``verdicts`` of a
+study's configuration says which of our rows stand for a printed method, and what is known of those
+that miss.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+
+from reproduce.comparison import compare, formatted, markdown_table, mean_and_spread, verdict
+from reproduce.protocol import RowStore
+from reproduce.report import current_rows, printed
+
+PAGE = Path(__file__).parent.parent / "docs" / "reproduction.md"
+# In the order in which the page shows them.
+PAPERS = ("mllkm", "unified_lkl", "ldkl", "lmkr", "llc_sapl")
+WORDS = ("beaten", "met", "missed", "not run")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed number and what was measured; ``values`` are empty where nothing was."""
+
+    quantity: str
+    method: str
+    dataset: str
+    printed: float
+    spread: float
+    values: list = field(default_factory=list)
+    less_is_better: bool = False
+    one_draw: bool = False
+    note: str = ""
+
+    @property
+    def word(self):
+        """Doubtful cases to our disadvantage, see ``reproduce.comparison.verdict``.
+
+        A paper that prints one draw of its split, and no spread, is an ordinary draw or it is not:
+        beyond one standard deviation of our draws it is beaten or missed.
+        """
+        if not self.values:
+            return "not run"
+        sign = -1.0 if self.less_is_better else 1.0
+        if self.one_draw:
+            mean, spread = mean_and_spread(self.values)
+            return _word_of_one_draw(sign * (mean - self.printed), spread)
+        found = compare([sign * value for value in self.values], sign * self.printed)
+        return verdict(found, self.spread)
+
+
+def _word_of_one_draw(difference, spread):
+    if abs(difference) <= spread:
+        return "met"
+    return "beaten" if difference > 0 else "missed"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The printed numbers of one folder of ``reproduce``, by the ``verdicts`` of its configuration."""
+
+    name: str
+
+    @property
+    def study(self):
+        return import_module(f"reproduce.{self.name}.methods").STUDY
+
+    @property
+    def rules(self):
+        return self.study.config["verdicts"]
+
+    def cells(self):
+        """All printed numbers of quality, in the order of ``expected.csv``."""
+        rows = self._rows()
+        for (quantity, method, dataset), (value, spread) in printed(self.study).items():
+            rule = self.rules["quantities"].get(quantity)
+            if rule is None or dataset in rule.get("elsewhere", ()):
+                continue
+            if method in self.rules.get("variants", ()):
+                continue
+            ours = rule.get("rows", "{}").format(self.rules.get("primary", {}).get(method, method))
+            notes = self.rules.get("notes", {}).get(quantity, {}).get(method, {})
+            yield Cell(
+                quantity=quantity,
+                method=method,
+                dataset=dataset,
+                printed=value,
+                spread=spread,
+                values=[_value(row, rule["column"]) for row in rows.get((ours, dataset), ())],
+                less_is_better=rule.get("less_is_better", False),
+                one_draw=rule.get("one_draw", False),
+                note=notes.get(dataset) or self.rules.get("no_data", {}).get(dataset, ""),
+            )
+
+    def _rows(self):
+        """Our rows by (method, data set): those of the chosen parameters, or all of ``file``."""
+        if "file" not in self.rules:
+            return current_rows(self.study, self.study.results / "rows.csv")
+        found = defaultdict(list)
+        for row in RowStore(self.study.results / self.rules["file"]).rows():
+            found[row["method"], row["dataset"]].append(row)
+        return found
+
+
+def _value(row, column):
+    if column == "support_percent":
+        return 100 * row["n_support"] / row["n_train"]
+    return row[column]
+
+
+def counted(cells):
+    """How many numbers have each word, and the share of those run that are met or beaten."""
+    count = Counter(cell.word for cell in cells)
+    n_run = sum(count.values()) - count["not run"]
+    reached = count["beaten"] + count["met"]
+    share = f"{100 * reached / n_run:.0f} %" if n_run else "–"
+    return [sum(count.values()), *(count[word] for word in WORDS), share]
+
+
+def page():
+    """The page as text."""
+    papers = {name: list(Paper(name).cells()) for name in PAPERS}
+    everything = [cell for cells in papers.values() for cell in cells]
+    total = [[f"**{entry}**" for entry in ("all", *counted(everything))]]
+    header = ["paper", "printed", *WORDS, "of those run"]
+    body = [[_title(name), *counted(cells)] for name, cells in papers.items()]
+    parts = [INTRODUCTION, markdown_table(header, body + total)]
+    for name, cells in papers.items():
+        parts.append(f"## {_title(name)}\n\n{Paper(name).rules['about']}\n")
+        for quantity, rule in Paper(name).rules["quantities"].items():
+            shown = [cell for cell in cells if cell.quantity == quantity]
+            parts += [f"{rule['title']}:\n", _table(Paper(name), shown, rule["digits"])]
+        parts.append(_notes(Paper(name), cells))
+    return "\n".join(parts)
+
+
+def bottom_line():
+    """Numbers printed, run, and met or beaten."""
+    cells = [cell for name in PAPERS for cell in Paper(name).cells()]
+    count = Counter(cell.word for cell in cells)
+    return len(cells), len(cells) - count["not run"], count["beaten"] + count["met"]
+
+
+def _title(name):
+    return Paper(name).rules["title"]
+
+
+def _table(paper, cells, digits):
+    methods = list(dict.fromkeys(cell.method for cell in cells))
+    names = list(dict.fromkeys(cell.dataset for cell in cells))
+    found = {(cell.method, cell.dataset): cell for cell in cells}
+    body = [
+        [paper.study.titles[method]] + [_shown(found.get((method, name)), digits) for name in names]
+        for method in methods
+    ]
+    return markdown_table(["ours (print)", *names], body)
+
+
+def _shown(cell, digits):
+    if cell is None:
+        return ""
+    ours = formatted(*mean_and_spread(cell.values), digits) if cell.values else "–"
+    word = {"missed": " **missed**", "not run": ""}.get(cell.word, f" {cell.word}")
+    return f"{ours}{word}<br>({formatted(cell.printed, cell.spread, digits)})"
+
+
+def _notes(paper, cells):
+    """What is known of each number that is missed or was not run; the same words only once."""
+    lines = {}
+    for cell in cells:
+        if cell.word in ("missed", "not run"):
+            name = f"{paper.study.titles[cell.method]} on {cell.dataset}"
+            key = (cell.word, cell.note or "no cause is known")
+            lines.setdefault(key, []).append(name)
+    return "".join(
+        f"* {word.capitalize()}: {', '.join(dict.fromkeys(names))}. {note[:1].upper()}{note[1:]}.\n"
+        for (word, note), names in lines.items()
+    )
+
+
+INTRODUCTION = """\
+# The papers' numbers and ours
+
+`python -m reproduce verdicts` writes this page from the rows of `reproduce/*/results`; a test compares the two. Every
+accuracy, error and share of support vectors that the five papers print stands here once, beside one row of ours.
+
+* **Missed**: our mean over seeds is below print by more than the printed spread, or below it at all with p < 0.05 (t-test
+  over seeds, print taken as exact). **Beaten**: above print by more than the printed spread, with p < 0.05 where there are several
+  seeds. **Met**: all else. Where a paper prints no spread, 0.25 points stand for it. Errors and support vectors count downward.
+* Parameters were chosen on held-out training rows, never on test rows. Protocols and departures are in `reproduce/*/README.md`.
+* Prediction times and fit times are no part of this page: they are in the tables of `reproduce/*/results`.
+"""
+
+
+def main():
+    PAGE.write_text(page(), encoding="utf-8")
+    n_printed, n_run, n_reached = bottom_line()
+    print(f"{n_printed} printed, {n_run} run, {n_reached} met or beaten: {PAGE}")
+    return 0
