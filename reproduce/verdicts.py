@@ -10,10 +10,18 @@ that miss.
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import isnan
 from pathlib import Path
 
-
-from reproduce.comparison import compare, formatted, markdown_table, mean_and_spread, verdict
+from reproduce.comparison import (
+    USUAL_SPREAD,
+    compare,
+    formatted,
+    markdown_table,
+    mean_and_spread,
+    verdict,
+)
+from reproduce.datasets import has_own_split
 from reproduce.protocol import RowStore
 from reproduce.report import current_rows, printed
 
@@ -35,34 +43,31 @@ class Cell:
     values: list = field(default_factory=list)
     less_is_better: bool = False
     one_draw: bool = False
+    least_margin: float = USUAL_SPREAD
     note: str = ""
 
     @property
     def word(self):
         """Doubtful cases to our disadvantage, see ``reproduce.comparison.verdict``.
 
-        A paper that prints one draw of its split, and no spread, is an ordinary draw or it is not:
-        beyond one standard deviation of our draws it is beaten or missed.
+        A number without a spread, of a split that the paper drew once, is an ordinary draw or it is
+        not: more than a standard deviation of our draws away it is beaten or missed.
         """
         if not self.values:
             return "not run"
         sign = -1.0 if self.less_is_better else 1.0
-        if self.one_draw:
-            mean, spread = mean_and_spread(self.values)
-            return _word_of_one_draw(sign * (mean - self.printed), spread)
         found = compare([sign * value for value in self.values], sign * self.printed)
-        return verdict(found, self.spread)
-
-
-def _word_of_one_draw(difference, spread):
-    if abs(difference) <= spread:
-        return "met"
-    return "beaten" if difference > 0 else "missed"
+        if not self.one_draw:
+            return verdict(found, self.spread)
+        margin = max(self.least_margin, mean_and_spread(self.values)[1])
+        if abs(found.difference) <= margin:
+            return "met"
+        return "beaten" if found.difference > 0 else "missed"
 
 
 @dataclass(frozen=True)
 class Paper:
-    """The printed numbers of one folder of ``reproduce``, by the ``verdicts`` of its configuration."""
+    """The printed numbers of one folder of ``reproduce``, as ``verdicts`` in config.toml says."""
 
     name: str
 
@@ -93,9 +98,14 @@ class Paper:
                 spread=spread,
                 values=[_value(row, rule["column"]) for row in rows.get((ours, dataset), ())],
                 less_is_better=rule.get("less_is_better", False),
-                one_draw=rule.get("one_draw", False),
+                one_draw=isnan(spread) and self._is_drawn(dataset),
+                least_margin=rule.get("least_margin", USUAL_SPREAD),
                 note=notes.get(dataset) or self.rules.get("no_data", {}).get(dataset, ""),
             )
+
+    def _is_drawn(self, dataset):
+        entry = self.study.config["datasets"].get(dataset, {})
+        return "train_rows" in entry or not has_own_split(dataset)
 
     def _rows(self):
         """Our rows by (method, data set): those of the chosen parameters, or all of ``file``."""
@@ -186,14 +196,19 @@ def _notes(paper, cells):
 INTRODUCTION = """\
 # The papers' numbers and ours
 
-`python -m reproduce verdicts` writes this page from the rows of `reproduce/*/results`; a test compares the two. Every
-accuracy, error and share of support vectors that the five papers print stands here once, beside one row of ours.
+`python -m reproduce verdicts` writes this page from the rows of `reproduce/*/results`. Every
+accuracy, error and share of support vectors that the five papers print stands here once, beside
+one row of ours. A word follows from the mean over our seeds:
 
-* **Missed**: our mean over seeds is below print by more than the printed spread, or below it at all with p < 0.05 (t-test
-  over seeds, print taken as exact). **Beaten**: above print by more than the printed spread, with p < 0.05 where there are several
-  seeds. **Met**: all else. Where a paper prints no spread, 0.25 points stand for it. Errors and support vectors count downward.
-* Parameters were chosen on held-out training rows, never on test rows. Protocols and departures are in `reproduce/*/README.md`.
-* Prediction times and fit times are no part of this page: they are in the tables of `reproduce/*/results`.
+* **Missed**: worse than print by more than the printed spread, or worse at all with p < 0.05
+  (t-test over seeds, print taken as exact).
+* **Beaten**: better than print by more than the printed spread, with p < 0.05 where there are
+  several seeds.
+* **Met**: all else. Where a paper prints no spread, 0.25 points stand for it, or the spread of our
+  own draws where the split is drawn and the paper drew it once.
+
+Parameters were chosen on held-out training rows, never on test rows. Protocols and departures are
+in `reproduce/*/README.md`, times in the tables of `reproduce/*/results`.
 """
 
 

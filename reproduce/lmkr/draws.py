@@ -11,6 +11,7 @@ halves chose. Writes results/draws_rows.csv and draws.md.
 
 import argparse
 import sys
+
 import numpy as np
 
 import nearlinear

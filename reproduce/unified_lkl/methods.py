@@ -45,7 +45,7 @@ def grids(kernels, choose=None, affine_copies=None):
 def mixture(
     maker, gamma, n_features, search_rows=None, choose=None, affine_copies=None, **parameters
 ):
-    """A machine on three kernels, of unit diagonal by default, with the best of several Gaussians."""
+    """A machine on three kernels, of unit diagonal if not said otherwise; the best Gaussian."""
     kernels = [three_kernels(value, n_features) for value in gamma]
     model = maker(**{"normalization": "diagonal"} | parameters)
     return chosen_by_folds(model, grids(kernels, choose, affine_copies), max_rows=search_rows)

@@ -25,7 +25,7 @@ def _cell(values, **changed):
         (_cell([91.0, 91.1, 91.2]), "beaten"),
         (_cell([91.0, 91.1, 91.2], less_is_better=True), "missed"),
         # One printed draw is not exact: only what our draws do not reach is missed.
-        (_cell([89.0, 89.8, 90.2], spread=nan, one_draw=True), "met"),
+        (_cell([89.0, 89.4, 90.2], spread=nan, one_draw=True), "met"),
         (_cell([88.0, 88.1, 88.2], spread=nan, one_draw=True), "missed"),
         (_cell([88.0, 88.1, 88.2], spread=nan, one_draw=True, less_is_better=True), "beaten"),
     ],
@@ -49,6 +49,6 @@ def test_every_number_that_is_missed_or_not_run_says_why():
 
 
 def test_the_readme_shows_the_bottom_line():
-    n_printed, n_run, n_reached = verdicts.bottom_line()
+    _, n_run, n_reached = verdicts.bottom_line()
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{n_reached} of {n_run}" in " ".join(text.split())
