@@ -88,7 +88,8 @@ class Paper:
                 continue
             if method in self.rules.get("variants", ()):
                 continue
-            ours = rule.get("rows", "{}").format(self.rules.get("primary", {}).get(method, method))
+            form = rule.get("rows_for", {}).get(dataset, rule.get("rows", "{}"))
+            ours = form.format(self.rules.get("primary", {}).get(method, method))
             notes = self.rules.get("notes", {}).get(quantity, {}).get(method, {})
             yield Cell(
                 quantity=quantity,
