@@ -79,6 +79,10 @@ class Paper:
     def rules(self):
         return self.study.config["verdicts"]
 
+    def title_of(self, method):
+        """As the paper calls it; titles of the study tell variants apart."""
+        return self.rules.get("names", {}).get(method, self.study.titles[method])
+
     def cells(self):
         """All printed numbers of quality, in the order of ``expected.csv``."""
         rows = self._rows()
@@ -166,7 +170,7 @@ def _table(paper, cells, digits):
     names = list(dict.fromkeys(cell.dataset for cell in cells))
     found = {(cell.method, cell.dataset): cell for cell in cells}
     body = [
-        [paper.study.titles[method]] + [_shown(found.get((method, name)), digits) for name in names]
+        [paper.title_of(method)] + [_shown(found.get((method, name)), digits) for name in names]
         for method in methods
     ]
     return markdown_table(["ours (print)", *names], body)
@@ -185,7 +189,7 @@ def _notes(paper, cells):
     lines = {}
     for cell in cells:
         if cell.word in ("missed", "not run"):
-            name = f"{paper.study.titles[cell.method]} on {cell.dataset}"
+            name = f"{paper.title_of(cell.method)} on {cell.dataset}"
             key = (cell.word, cell.note or "no cause is known")
             lines.setdefault(key, []).append(name)
     return "".join(
