@@ -23,11 +23,10 @@ from reproduce.unified_lkl.drawn_study import DrawnStudy
 AFFINE = "affine"
 
 
-def three_kernels(gamma, n_features, square_gamma):
+def three_kernels(gamma, n_features):
     """Linear, square and Gaussian; ``gamma`` of the Gaussian in units of 1 / n_features."""
     unit = 1.0 / n_features
-    square = Polynomial(2, gamma=unit if square_gamma is None else square_gamma)
-    return [Linear(), square, Gaussian(gamma=gamma * unit)]
+    return [Linear(), Polynomial(2, gamma=unit), Gaussian(gamma=gamma * unit)]
 
 
 def grids(kernels, choose=None, affine_copies=None):
@@ -44,17 +43,10 @@ def grids(kernels, choose=None, affine_copies=None):
 
 
 def mixture(
-    maker,
-    gamma,
-    n_features,
-    search_rows=None,
-    choose=None,
-    affine_copies=None,
-    square_gamma=None,
-    **parameters,
+    maker, gamma, n_features, search_rows=None, choose=None, affine_copies=None, **parameters
 ):
     """A machine on three kernels, of unit diagonal if not said otherwise; the best Gaussian."""
-    kernels = [three_kernels(value, n_features, square_gamma) for value in gamma]
+    kernels = [three_kernels(value, n_features) for value in gamma]
     model = maker(**{"normalization": "diagonal"} | parameters)
     return chosen_by_folds(model, grids(kernels, choose, affine_copies), max_rows=search_rows)
 
