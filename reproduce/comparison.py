@@ -71,6 +71,16 @@ def verdict(comparison, spread=nan):
     return "met"
 
 
+def verdict_of_one_draw(comparison, spread, least_margin=USUAL_SPREAD):
+    """The same beside a number without a spread, of a split that the paper drew once.
+
+    Print is an ordinary draw or it is not: what counts is the ``spread`` of our own draws.
+    """
+    if abs(comparison.difference) <= max(spread, least_margin):
+        return "met"
+    return "beaten" if comparison.difference > 0 else "missed"
+
+
 def claim_verdict(comparison):
     """Whether "the first is more accurate than the second" holds in these rows."""
     if comparison.difference <= 0:

@@ -100,7 +100,7 @@ def _line(before, after, printed_):
     line |= {"difference": test.difference, "t_p": test.t_p}
     if column == "accuracy":
         for name, rows in (("once_verdict", before), ("verdict", after)):
-            line[name] = accuracy_line(rows, *printed_).get("verdict", "")
+            line[name] = accuracy_line(rows, *printed_, is_drawn=True).get("verdict", "")
         line["paper"], line["paper_spread"] = printed_
     return line | {"choices": _choices(after)}
 

@@ -12,6 +12,7 @@ from reproduce.comparison import (
     markdown_table,
     mean_and_spread,
     verdict,
+    verdict_of_one_draw,
 )
 from reproduce.protocol import RowStore
 
@@ -59,13 +60,20 @@ def beside_print(values, value=nan, spread=nan):
     return line
 
 
-def accuracy_line(rows, value=nan, spread=nan):
-    """Measured accuracy beside a printed one, with tests and a verdict."""
+def accuracy_line(rows, value=nan, spread=nan, is_drawn=False):
+    """Measured accuracy beside a printed one, with tests and a verdict.
+
+    ``is_drawn``: the seed draws the split, and a number without a spread is one draw.
+    """
     accuracies = [row["accuracy"] for row in rows or ()]
     line = beside_print(accuracies, value, spread)
     if rows and not isnan(value):
-        line |= test_columns(compare(accuracies, value))
-        line["verdict"] = verdict(compare(accuracies, value), spread)
+        test = compare(accuracies, value)
+        line |= test_columns(test)
+        if is_drawn and isnan(spread):
+            line["verdict"] = verdict_of_one_draw(test, line["measured_spread"])
+        else:
+            line["verdict"] = verdict(test, spread)
     return line
 
 

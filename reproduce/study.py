@@ -128,6 +128,11 @@ class Study:
             return range(1)
         return range(min(n_seeds, self.config["datasets"].get(dataset, {}).get("seeds", n_seeds)))
 
+    def is_drawn(self, dataset):
+        """Whether the seed draws the split."""
+        entry = self.config["datasets"].get(dataset, {})
+        return "train_rows" in entry or not datasets.has_own_split(dataset)
+
     def load_split(self, dataset, seed):
         """The data set split and scaled as the configuration says."""
         entry = self.config["datasets"][dataset]

@@ -20,8 +20,8 @@ from reproduce.comparison import (
     markdown_table,
     mean_and_spread,
     verdict,
+    verdict_of_one_draw,
 )
-from reproduce.datasets import has_own_split
 from reproduce.protocol import RowStore
 from reproduce.report import current_rows, printed
 
@@ -48,21 +48,14 @@ class Cell:
 
     @property
     def word(self):
-        """Doubtful cases to our disadvantage, see ``reproduce.comparison.verdict``.
-
-        A number without a spread, of a split that the paper drew once, is an ordinary draw or it is
-        not: more than a standard deviation of our draws away it is beaten or missed.
-        """
+        """``beaten``, ``met``, ``missed`` or ``not run``."""
         if not self.values:
             return "not run"
         sign = -1.0 if self.less_is_better else 1.0
         found = compare([sign * value for value in self.values], sign * self.printed)
         if not self.one_draw:
             return verdict(found, self.spread)
-        margin = max(self.least_margin, mean_and_spread(self.values)[1])
-        if abs(found.difference) <= margin:
-            return "met"
-        return "beaten" if found.difference > 0 else "missed"
+        return verdict_of_one_draw(found, mean_and_spread(self.values)[1], self.least_margin)
 
 
 @dataclass(frozen=True)
@@ -103,14 +96,10 @@ class Paper:
                 spread=spread,
                 values=[_value(row, rule["column"]) for row in rows.get((ours, dataset), ())],
                 less_is_better=rule.get("less_is_better", False),
-                one_draw=isnan(spread) and self._is_drawn(dataset),
+                one_draw=isnan(spread) and self.study.is_drawn(dataset),
                 least_margin=rule.get("least_margin", USUAL_SPREAD),
                 note=notes.get(dataset) or self.rules.get("no_data", {}).get(dataset, ""),
             )
-
-    def _is_drawn(self, dataset):
-        entry = self.study.config["datasets"].get(dataset, {})
-        return "train_rows" in entry or not has_own_split(dataset)
 
     def _rows(self):
         """Our rows by (method, data set): those of the chosen parameters, or all of ``file``."""

@@ -71,7 +71,8 @@ def accuracy_lines(cells, task, methods):
         kernel_time = _mean_time(cells.get(("kernel", dataset)))
         for method in methods:
             rows = cells.get((method, dataset))
-            line = accuracy_line(rows, *paper.get(("accuracy", method, dataset), NOTHING))
+            value, spread = paper.get(("accuracy", method, dataset), NOTHING)
+            line = accuracy_line(rows, value, spread, STUDY.is_drawn(dataset))
             multiple, _ = paper.get(("times_linear", method, dataset), NOTHING)
             speed_up, _ = paper.get(("speed_up", method, dataset), NOTHING)
             line |= {"paper_times_linear": multiple, "paper_speed_up": speed_up}

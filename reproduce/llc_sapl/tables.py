@@ -31,7 +31,8 @@ def accuracy_lines(cells):
     paper = printed(STUDY)
     for dataset, method in _shown(cells):
         value, spread = paper.get(("accuracy", method, dataset), NOTHING)
-        line = accuracy_line(cells.get((method, dataset)), value, spread)
+        rows = cells.get((method, dataset))
+        line = accuracy_line(rows, value, spread, STUDY.is_drawn(dataset))
         yield {"dataset": dataset, "method": method} | line
 
 

@@ -34,7 +34,8 @@ def table_lines(cells):
     for dataset in shown_datasets(STUDY, cells):
         for method in TITLES:
             rows = cells.get((method, dataset))
-            line = accuracy_line(rows, *paper.get(("accuracy", method, dataset), NOTHING))
+            value, spread = paper.get(("accuracy", method, dataset), NOTHING)
+            line = accuracy_line(rows, value, spread, STUDY.is_drawn(dataset))
             if rows and not isnan(line["paper"]):
                 line["reached"] = is_reached(line)
             for name in COSTS:

@@ -197,7 +197,7 @@ def test_gisette_is_passed_over_where_its_file_is_missing(folder):
 
 
 def test_a_method_may_have_fewer_seeds_than_its_set():
-    assert len(STUDY.seeds_for("uniform", "mushrooms", 20)) == 5
+    assert len(STUDY.seeds_for("uniform_plain", "mushrooms", 20)) == 20
     assert len(STUDY.seeds_for("lmkl", "mushrooms", 20)) == 3
     assert len(STUDY.seeds_for("lmkl", "mushrooms", 1)) == 1
     assert len(STUDY.seeds_for("lmkl", "diabetes", 20)) == 20
