@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import SVC, SVR, LinearSVC
 
-from nearlinear import CPSPClassifier, LLSVMClassifier
+from nearlinear import CPSPClassifier, LLSVMClassifier, LMKLClassifier
 from reproduce.ldkl.baselines import NystroemSVC, boosted_trees, random_features_svc
 from reproduce.ldkl.budget import fill_budget, tree_multiply_adds
 from reproduce.study import Study
@@ -27,6 +27,7 @@ MAKERS = {
     "cpsp": CPSPClassifier,
     **{f"cpsp_{size}": CPSPClassifier for size in BASIS_SIZES},
     **{f"nystroem_{size}": NystroemSVC for size in BASIS_SIZES},
+    "lmkl": partial(LMKLClassifier, "affine"),
     "llsvm": LLSVMClassifier,
     "mlp": MLPClassifier,
     **_BOOSTED,
