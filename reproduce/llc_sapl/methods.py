@@ -5,7 +5,13 @@ from pathlib import Path
 
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear import ClusteredSVMClassifier, LCCSVMClassifier, LLSVMClassifier, SVMKNNClassifier
+from nearlinear import (
+    ClusteredSVMClassifier,
+    LCCSVMClassifier,
+    LLCSAPLClassifier,
+    LLSVMClassifier,
+    SVMKNNClassifier,
+)
 from reproduce.study import Study
 from reproduce.written_out import ldkl_classifier, llc_sapl_classifier
 
@@ -14,6 +20,7 @@ MAKERS = {
     "kernel": SVC,
     "llsvm": LLSVMClassifier,
     "llc_sapl": llc_sapl_classifier,
+    "llc_sapl_printed": partial(LLCSAPLClassifier, solver="printed"),
     "lcc_svm": LCCSVMClassifier,
     "llc_sapl_lcc": partial(llc_sapl_classifier, local_model="constant"),
     "svm_knn": SVMKNNClassifier,
@@ -25,6 +32,7 @@ TITLES = {
     "kernel": "Kernel SVM",
     "llsvm": "LLSVM",
     "llc_sapl": "LLC-SAPL",
+    "llc_sapl_printed": "LLC-SAPL, Algorithm 1",
     "lcc_svm": "LCC+SVM",
     "llc_sapl_lcc": "LLC-SAPL_lcc",
     "svm_knn": "SVM-KNN",

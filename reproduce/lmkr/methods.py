@@ -63,7 +63,8 @@ class LMKLInOwnUnit(LMKLRegressor):
 
 def local_machine(kernel, **parameters):
     """Copies of one kernel, as it is, behind a softmax gate."""
-    return LMKLInOwnUnit(kernel, gate="softmax", normalization=None, solver="smo", **parameters)
+    machine = {"gate": "softmax", "normalization": None, "solver": "smo"}
+    return LMKLInOwnUnit(kernel, **machine | parameters)
 
 
 REGRESSORS = {
@@ -72,6 +73,7 @@ REGRESSORS = {
     "svr_unit": unit_machine,
     "svr_gaussian": gaussian_machine,
     "lmkl_published": partial(local_machine, "linear"),
+    "lmkl_alternating": partial(local_machine, "linear", solver="alternating"),
     "lmkl": partial(local_machine, "linear"),
     "lmkl_affine": partial(local_machine, "affine"),
 }
@@ -80,7 +82,8 @@ TITLES = {
     "svr": "SVR, polynomial",
     "svr_unit": "SVR, polynomial, unit diagonal",
     "svr_gaussian": "SVR, Gaussian",
-    "lmkl_published": "LMKL, linear, as published",
+    "lmkl_published": "LMKL, linear, no penalty",
+    "lmkl_alternating": "LMKL, linear, the paper's steps",
     "lmkl": "LMKL, linear",
     "lmkl_affine": "LMKL, affine",
 }

@@ -23,7 +23,12 @@ from reproduce.protocol import RowStore
 from reproduce.report import NOTHING, beside_print, overview, printed, save, shown_datasets
 
 # What is printed for a method stands beside all of its kinds.
-PRINTED_AS = {"lmkl_published": "lmkl", "lmkl_affine": "lmkl", "svr_unit": "svr"}
+PRINTED_AS = {
+    "lmkl_alternating": "lmkl",
+    "lmkl_published": "lmkl",
+    "lmkl_affine": "lmkl",
+    "svr_unit": "svr",
+}
 LOCAL = ("lmkl_published", "lmkl", "lmkl_affine")
 REFERENCES = ("svr", "svr_unit")
 # What a claim is about: columns of the rows, and words for significantly below and above.
