@@ -9,6 +9,7 @@ that miss.
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import import_module
 from math import isnan
 from pathlib import Path
@@ -46,7 +47,7 @@ class Cell:
     least_margin: float = USUAL_SPREAD
     note: str = ""
 
-    @property
+    @cached_property
     def word(self):
         """``beaten``, ``met``, ``missed`` or ``not run``."""
         if not self.values:
@@ -117,6 +118,12 @@ def _value(row, column):
     return row[column]
 
 
+@cache
+def cells_of(name):
+    """The printed numbers of a paper; sizes that follow a budget take seconds to work out."""
+    return list(Paper(name).cells())
+
+
 def counted(cells):
     """How many numbers have each word, and the share of those run that are met or beaten."""
     count = Counter(cell.word for cell in cells)
@@ -128,7 +135,7 @@ def counted(cells):
 
 def page():
     """The page as text."""
-    papers = {name: list(Paper(name).cells()) for name in PAPERS}
+    papers = {name: cells_of(name) for name in PAPERS}
     everything = [cell for cells in papers.values() for cell in cells]
     total = [[f"**{entry}**" for entry in ("all", *counted(everything))]]
     header = ["paper", "printed", *WORDS, "of those run"]
@@ -145,7 +152,7 @@ def page():
 
 def bottom_line():
     """Numbers printed, run, and met or beaten."""
-    cells = [cell for name in PAPERS for cell in Paper(name).cells()]
+    cells = [cell for name in PAPERS for cell in cells_of(name)]
     count = Counter(cell.word for cell in cells)
     return len(cells), len(cells) - count["not run"], count["beaten"] + count["met"]
 

@@ -42,7 +42,7 @@ def test_every_number_that_is_missed_or_not_run_says_why():
     silent = [
         f"{name}: {cell.quantity} of {cell.method} on {cell.dataset}"
         for name in verdicts.PAPERS
-        for cell in verdicts.Paper(name).cells()
+        for cell in verdicts.cells_of(name)
         if cell.word in ("missed", "not run") and not cell.note
     ]
     assert not silent
