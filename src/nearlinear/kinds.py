@@ -16,6 +16,7 @@ FAMILIES = {
         "TreePath": "predictors.tree_path",
         "TreeLeaves": "predictors.tree_leaves",
         "LinkedTree": "predictors.linked_tree",
+        "Forest": "predictors.forest",
         "ConformalLinear": "predictors.conformal_linear",
         "GaussianCells": "predictors.gaussian_cells",
         "KernelExpansion": "predictors.kernel_expansion",
@@ -75,6 +76,7 @@ FAMILIES = {
         "Family": "kernels.family",
         "Absolute": "kernels.row_scales",
         "Cells": "gates.cells",
+        "ForestGate": "gates.forests.gate",
     },
     "calibration": {
         "LogLoss": "runtime.outcome",
