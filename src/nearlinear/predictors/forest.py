@@ -57,7 +57,7 @@ class Forest:
         packed = self.gate.packed
 
         def work(start, stop, ends):
-            sums = self._of_root(X[start:stop])
+            sums = np.ascontiguousarray(self._of_root(X[start:stop]).T)
             if self.slopes.shape[2]:
                 Z = self.seen_by_slopes(X[start:stop])
                 add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums)
@@ -65,7 +65,7 @@ class Forest:
                 add_constants(ends, packed.starts, self._node_values, self.outputs, sums)
             else:
                 add_vectors(ends, packed.starts, packed.leaf_of, self.values, sums)
-            scores[start:stop] = sums
+            scores[start:stop] = sums.T
 
         packed.walk(X, work, n_jobs)
         return scores
@@ -175,28 +175,21 @@ def levels_of(gate):
 
 @compiled
 def add_constants(ends, starts, node_values, outputs, sums):
-    n_rows = len(sums)
-    if sums.shape[1] == 1:
-        total = sums[:, 0]
-        for t in range(len(starts) - 1):
-            values, end = node_values[starts[t] :], ends[t]
-            for i in range(n_rows):
-                total[i] += values[end[i]]
-        return
+    """``sums`` (n_outputs, n_rows) are of rows that have ended at the nodes ``ends``."""
     for t in range(len(starts) - 1):
-        values, end, output = node_values[starts[t] :], ends[t], outputs[t]
-        for i in range(n_rows):
-            sums[i, output] += values[end[i]]
+        values, end, total = node_values[starts[t] :], ends[t], sums[outputs[t]]
+        for i in range(len(total)):
+            total[i] += values[end[i]]
 
 
 @compiled
 def add_vectors(ends, starts, leaf_of, values, sums):
     for t in range(len(starts) - 1):
         leaves, end = leaf_of[starts[t] :], ends[t]
-        for i in range(len(sums)):
+        for i in range(sums.shape[1]):
             value = values[leaves[end[i]]]
             for k in range(len(value)):
-                sums[i, k] += value[k]
+                sums[k, i] += value[k]
 
 
 @compiled_fast_sums
@@ -205,10 +198,10 @@ def add_models(ends, starts, leaf_of, values, slopes, outputs, Z, sums):
     zero = Z.dtype.type(0.0)
     for t in range(len(starts) - 1):
         leaves, end = leaf_of[starts[t] :], ends[t]
-        for i in range(len(sums)):
+        for i in range(sums.shape[1]):
             leaf = leaves[end[i]]
             for k in range(values.shape[1]):
                 slope, total = slopes[leaf, k], zero
                 for d in range(Z.shape[1]):
                     total += slope[d] * Z[i, d]
-                sums[i, outputs[t] if one_output else k] += values[leaf, k] + total
+                sums[outputs[t] if one_output else k, i] += values[leaf, k] + total

@@ -1,21 +1,46 @@
-"""Blocks of rows down the trees of a forest, eight rows side by side.
+"""Blocks of rows down the trees of a forest, many rows side by side.
 
-Row by row, a path is a chain of loads: the next node is known only when the last one is read. Eight
-rows at once keep the processor busy. A node of the narrow form is one whole number: the threshold,
-a flag, the column and the first child. It compares whole numbers that are ordered as the floats
-are. A block takes it if all its values are float32 numbers; the wide form takes anything else.
+Row by row, a path is a chain of loads: the next node is known only when the last one is read. So
+rows go together, in tiles of 64. First all of them meet the top of a tree, up to 31 nodes: a row
+that goes right at a node crosses out the leaves on its left, and the first leaf that is left in the
+end is the one it reaches. That is a few vector instructions a node, and no row waits for another.
+From there on eight rows walk at once, which keeps the processor busy while each waits for its node.
+
+A node of the narrow form is one whole number: the threshold, the column and the first child. It
+compares whole numbers that are ordered as the floats are. A block takes it if all its values are
+float32 numbers; the wide form takes anything else.
 """
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
 
+from ..._cached import cached_property
 from ..._compile import compiled, run_blocks
 
-_ABREAST = 8
-_COLUMN_BITS, _CHILD_BITS = 10, 21  # beside 32 bits of threshold and the flag
+TILE = 64
+_COLUMN_BITS, _CHILD_BITS = 10, 22  # beside 32 bits of threshold
+_TOP_LEAVES = 32  # bits of a mask
 _BLOCK_BYTES = 1 << 18  # of values, and of ends: they stay in a core's cache
+
+
+@dataclass(frozen=True)
+class NarrowTables:
+    """Nodes of all trees as whole numbers, and the tops of the trees.
+
+    Top nodes of tree t are those from ``top_starts[t]`` on: a column, a threshold, and the mask of
+    leaves that stay where a row goes right. ``entries`` (n_trees, 32) are the nodes below.
+    """
+
+    nodes: np.ndarray
+    top_starts: np.ndarray
+    top_columns: np.ndarray
+    top_keys: np.ndarray
+    top_masks: np.ndarray
+    entries: np.ndarray
+    ends_there: np.ndarray  # whether all entries of a tree are leaves
 
 
 @dataclass(frozen=True)
@@ -35,8 +60,7 @@ class PackedForest:
     missing_left: np.ndarray
     sets: np.ndarray
     categories: np.ndarray
-    leaf_of: np.ndarray  # number of the leaf, by node
-    narrow: np.ndarray  # empty where there is no narrow form
+    leaf_of: np.ndarray  # number of the leaf, by node; −1 of others
 
     @classmethod
     def of(cls, gate):
@@ -53,20 +77,12 @@ class PackedForest:
         own = np.repeat(gate.starts[:-1], np.diff(gate.starts))
         numbers = np.arange(len(own), dtype=np.int32)
         children = (np.where(is_leaf, numbers, gate.children) - own).astype(np.int32)
-        narrow = np.empty(0, dtype=np.int64)
-        width, longest = len(used) + len(pairs), int(np.diff(gate.starts).max(initial=0))
-        if width <= 1 << _COLUMN_BITS and longest <= 1 << _CHILD_BITS and not len(gate.sets):
-            keys = _keys_of_thresholds(gate.thresholds).astype(np.int64)
-            keys[is_leaf] = np.iinfo(np.int32).max
-            narrow = (keys << 32) | (columns.astype(np.int64) << (_CHILD_BITS + 1))
-            narrow |= (gate.missing_left.astype(np.int64) << _CHILD_BITS) | children
         thresholds = np.where(is_leaf, gate.dtype.type(np.inf), gate.thresholds)
-        sets = gate.sets if len(gate.sets) else np.empty(0, dtype=np.int32)
         return cls(
             gate.n_features, gate.dtype, used.astype(np.int32), place[: gate.n_features],
             place[pairs], np.ascontiguousarray(gate.factors[pair_used]), gate.starts, columns,
-            thresholds, children, np.where(is_leaf, 1, gate.missing_left).astype(np.uint8), sets,
-            gate.categories, np.where(is_leaf, gate.children, -1).astype(np.int32), narrow,
+            thresholds, children, np.where(is_leaf, 1, gate.missing_left).astype(np.uint8),
+            gate.sets, gate.categories, np.where(is_leaf, gate.children, -1).astype(np.int32),
         )  # fmt: skip
 
     @property
@@ -80,7 +96,43 @@ class PackedForest:
     @property
     def block_rows(self):
         largest = max(self.width * self.dtype.itemsize, 4 * self.n_trees, 1)
-        return int(np.clip(_BLOCK_BYTES // largest, 64, 1024)) // _ABREAST * _ABREAST
+        return int(np.clip(_BLOCK_BYTES // largest // TILE, 1, 16)) * TILE
+
+    @cached_property
+    def narrow(self):
+        """The narrow form, or None."""
+        return self._narrow(self.columns, self.width)
+
+    @cached_property
+    def narrow_missing(self):
+        """That of rows whose every value stands twice: missing as the largest, as the smallest."""
+        columns = np.where(self.leaf_of < 0, self.columns + self.width * self.missing_left, 0)
+        return self._narrow(columns, 2 * self.width)
+
+    def _narrow(self, columns, width):
+        longest = int(np.diff(self.starts).max(initial=0))
+        if width > 1 << _COLUMN_BITS or longest > 1 << _CHILD_BITS or len(self.sets):
+            return None
+        is_leaf = self.leaf_of >= 0
+        keys = _keys_of_thresholds(np.where(is_leaf, 0, self.thresholds))
+        shown = np.where(is_leaf, np.iinfo(np.int32).max, keys).astype(np.int64)
+        nodes = (shown << 32) | (columns.astype(np.int64) << _CHILD_BITS) | self.children
+        tops, masks, counts = [], [], []
+        entries = np.zeros((self.n_trees, _TOP_LEAVES), dtype=np.int32)
+        for tree, (start, stop) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+            children = self.children[start:stop].tolist()
+            below, of_tree, masks_of_tree = _top(children)
+            entries[tree, : len(below)] = below
+            tops += [start + node for node in of_tree]
+            masks += masks_of_tree
+            counts.append(len(of_tree))
+        tops = np.array(tops, dtype=np.intp)
+        ends_there = is_leaf[self.starts[:-1, None] + entries].all(axis=1)
+        return NarrowTables(
+            nodes, np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            columns[tops].astype(np.int32), keys[tops],
+            np.array(masks, dtype=np.uint32).view(np.int32), entries, ends_there,
+        )  # fmt: skip
 
     def leaves(self, X, n_jobs=None):
         """The leaf of each row in every tree, shape (n_rows, n_trees)."""
@@ -101,64 +153,111 @@ class PackedForest:
         idle = []  # memory of finished blocks, for the next one of any thread
 
         def lead(start, stop):
-            memory = idle.pop() if idle else _Memory(self)
+            memory = idle.pop() if idle else BlockMemory(self)
             work(start, stop, memory.lead(X[start:stop]))
             idle.append(memory)
 
         run_blocks(lead, X.shape[0], self.block_rows, n_jobs)
 
 
-class _Memory:
-    """Of one block of rows on its way down."""
+class BlockMemory:
+    """Of one block of rows on its way down: tiles of values, by column, and where rows end."""
 
     def __init__(self, forest):
-        n_rows = forest.block_rows
+        n_tiles = forest.block_rows // TILE
         self._forest = forest
-        self._keys = np.zeros((n_rows, forest.width), dtype=np.float32)
+        self._narrow = np.zeros((n_tiles, forest.width, TILE), dtype=np.float32)
         self._both = None  # keys of missing values that go right, then left
-        self._values = None
-        self._ends = np.zeros((forest.n_trees, n_rows), dtype=np.int32)
+        self._wide = None
+        self._ends = np.zeros((forest.n_trees, forest.block_rows), dtype=np.int32)
 
     def lead(self, X):
         forest, n_rows = self._forest, X.shape[0]
-        if len(forest.narrow) and self._narrow_values(X):
-            keys = self._keys.view(np.int32)
-            if not to_keys(keys, n_rows):
-                walk_narrow(keys, n_rows, forest.narrow, forest.starts, self._ends)
-                return self._ends
-            if self._both is None:
-                self._both = np.zeros((len(keys), 2 * forest.width), dtype=np.int32)
-            split_missing(keys, n_rows, self._both)
-            walk_missing(self._both, n_rows, forest.narrow, forest.starts, self._ends)
+        n_tiles = -(-n_rows // TILE)
+        found = self.keys(X)
+        if found is not None:
+            keys, tables = found
+            walk_narrow(
+                keys, n_tiles, tables.nodes, forest.starts, tables.top_starts, tables.top_columns,
+                tables.top_keys, tables.top_masks, tables.entries, tables.ends_there, self._ends,
+            )  # fmt: skip
             return self._ends
-        if self._values is None:
-            self._values = np.zeros(self._keys.shape, dtype=forest.dtype)
-        self._fill(X, self._values)
+        if self._wide is None:
+            self._wide = np.zeros(self._narrow.shape, dtype=forest.dtype)
+        self._fill(X, self._wide)
         walk_wide(
-            self._values, n_rows, forest.columns, forest.thresholds, forest.children,
+            self._wide, n_rows, forest.columns, forest.thresholds, forest.children,
             forest.missing_left, forest.sets, forest.categories, forest.starts, self._ends,
         )  # fmt: skip
         return self._ends
 
-    def _narrow_values(self, X):
-        """Whether all values of the block are float32 numbers, which are then in place."""
+    def keys(self, X):
+        """Tiles of the rows as ordered whole numbers and the tables for them; None: no such."""
+        forest = self._forest
+        if forest.narrow is None or not self._all_narrow(X):
+            return None
+        self._fill(X, self._narrow)
+        keys = self._narrow.view(np.int32)
+        if not to_keys(keys.reshape(-1)):
+            return keys, forest.narrow
+        if forest.narrow_missing is None:
+            return None
+        if self._both is None:
+            shape = len(keys), 2 * forest.width, TILE
+            self._both = np.zeros(shape, dtype=np.int32)
+        split_missing(keys, self._both)
+        return self._both, forest.narrow_missing
+
+    def _all_narrow(self, X):
+        """Whether all values are float32 numbers, and sums of pairs are rounded to such."""
         if self._forest.dtype == np.float32:
-            return self._fill(X, self._keys)
+            return True
         values = X.data if issparse(X) else X
         is_exact = values.dtype == np.float32 or all_float32(values.ravel())
-        # sums of pairs are rounded in the gate's own precision
-        return is_exact and not len(self._forest.pairs) and self._fill(X, self._keys)
+        return is_exact and not len(self._forest.pairs)
 
-    def _fill(self, X, values):
+    def _fill(self, X, tiles):
         forest = self._forest
         if issparse(X):
-            rows = X.indptr, X.indices, X.data
-            fill_sparse(*rows, forest.place, len(forest.used), values)
+            fill_sparse(X.indptr, X.indices, X.data, forest.place, len(forest.used), tiles)
         else:
-            fill_dense(X, forest.used, values)
+            fill_dense(X, forest.used, tiles)
         if len(forest.pairs):
-            add_pairs(values, X.shape[0], forest.pairs, forest.factors, len(forest.used))
-        return True
+            n_tiles = -(-X.shape[0] // TILE)
+            add_pairs(tiles, n_tiles, forest.pairs, forest.factors, len(forest.used))
+
+
+def _top(children):
+    """The top of a tree: nodes below it from left to right, its nodes, and their masks.
+
+    It grows where most nodes are below. ``children`` are first children; that of a leaf is itself.
+    """
+    size = [1] * len(children)
+    for node in range(len(children) - 1, -1, -1):
+        child = children[node]
+        if child != node:
+            size[node] += size[child] + size[child + 1]
+    inside, heap = set(), [(-size[0], 0)]
+    while heap and len(inside) < _TOP_LEAVES - 1:
+        _, node = heapq.heappop(heap)
+        child = children[node]
+        if child != node:
+            inside.add(node)
+            heapq.heappush(heap, (-size[child], child))
+            heapq.heappush(heap, (-size[child + 1], child + 1))
+    below, nodes, masks = [], [], []
+    stack = [(0, None)]
+    while stack:  # left to right; an inner node comes again when its left side is done
+        node, first = stack.pop()
+        if node not in inside:
+            below.append(node)
+        elif first is None:
+            stack += [(children[node] + 1, None), (node, len(below)), (children[node], None)]
+        else:
+            left = ((1 << len(below)) - 1) & ~((1 << first) - 1)
+            nodes.append(node)
+            masks.append(~left & 0xFFFFFFFF)
+    return below, nodes, masks
 
 
 def _keys_of_thresholds(thresholds):
@@ -181,129 +280,127 @@ def all_float32(values):
 
 
 @compiled
-def fill_dense(X, used, values):
-    kind = values.dtype.type
-    if len(used) == X.shape[1]:
-        for i in range(len(X)):
-            for s in range(len(used)):
-                values[i, s] = kind(X[i, s]) + kind(0.0)  # −0 becomes 0
-    else:
-        for i in range(len(X)):
-            for s in range(len(used)):
-                values[i, s] = kind(X[i, used[s]]) + kind(0.0)
+def fill_dense(X, used, tiles):
+    kind = tiles.dtype.type
+    for i in range(len(X)):
+        tile, lane = tiles[i // 64], i % 64
+        for s in range(len(used)):
+            tile[s, lane] = kind(X[i, used[s]])
 
 
 @compiled
-def fill_sparse(indptr, indices, data, place, n_used, values):
-    kind = values.dtype.type
+def fill_sparse(indptr, indices, data, place, n_used, tiles):
+    kind = tiles.dtype.type
     for i in range(len(indptr) - 1):
+        tile, lane = tiles[i // 64], i % 64
         for s in range(n_used):
-            values[i, s] = kind(0.0)
+            tile[s, lane] = kind(0.0)
         for t in range(indptr[i], indptr[i + 1]):
             s = place[indices[t]]
             if s >= 0:
-                values[i, s] = kind(data[t]) + kind(0.0)
+                tile[s, lane] = kind(data[t])
 
 
 @compiled
-def add_pairs(values, n_rows, pairs, factors, first):
+def add_pairs(tiles, n_tiles, pairs, factors, first):
     """fl(fl(a x_i) + fl(b x_j)): every target rounds in these places."""
-    for i in range(n_rows):
+    for i in range(n_tiles):
         for p in range(len(pairs)):
-            one = values[i, pairs[p, 0]] * factors[p, 0]
-            two = values[i, pairs[p, 1]] * factors[p, 1]
-            values[i, first + p] = (one + two) + values.dtype.type(0.0)
+            one, two = tiles[i, pairs[p, 0]], tiles[i, pairs[p, 1]]
+            a, b, sums = factors[p, 0], factors[p, 1], tiles[i, first + p]
+            for k in range(64):
+                sums[k] = one[k] * a + two[k] * b
 
 
 @compiled
-def to_keys(keys, n_rows):
+def to_keys(keys):
     """Bits of floats become whole numbers in the floats' order; whether some are missing."""
     missing = False
-    for i in range(n_rows):
-        for s in range(keys.shape[1]):
-            bits = keys[i, s]
-            missing |= (bits & np.int32(0x7FFFFFFF)) > np.int32(0x7F800000)
-            keys[i, s] = bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    for i in range(len(keys)):
+        bits = keys[i]
+        bits = np.int32(0) if bits == np.int32(-0x80000000) else bits  # −0 is 0
+        missing |= np.int32(bits & np.int32(0x7FFFFFFF)) > np.int32(0x7F800000)
+        keys[i] = np.int32(bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
     return missing
 
 
 @compiled
-def split_missing(keys, n_rows, both):
+def split_missing(keys, both):
     """Missing values as the largest number, and beside that as the smallest."""
     width = keys.shape[1]
-    for i in range(n_rows):
+    for i in range(len(keys)):
         for s in range(width):
-            key = keys[i, s]
-            bits = key ^ ((key >> np.int32(31)) & np.int32(0x7FFFFFFF))
-            missing = (bits & np.int32(0x7FFFFFFF)) > np.int32(0x7F800000)
-            both[i, s] = np.int32(0x7FFFFFFF) if missing else key
-            both[i, width + s] = np.int32(-0x80000000) if missing else key
+            for k in range(64):
+                key = keys[i, s, k]
+                bits = np.int32(key ^ ((key >> np.int32(31)) & np.int32(0x7FFFFFFF)))
+                missing = np.int32(bits & np.int32(0x7FFFFFFF)) > np.int32(0x7F800000)
+                both[i, s, k] = np.int32(0x7FFFFFFF) if missing else key
+                both[i, width + s, k] = np.int32(-0x80000000) if missing else key
 
 
 @compiled
-def _step(tree, keys, j, first):
+def _meet_top(tile, columns, keys, masks, first, last, left, found, bits, entries, places):
+    """Where each row of a tile is below the top of a tree."""
+    every = np.int32(-1)
+    for k in range(64):
+        left[k] = every
+    for q in range(first, last):
+        key, mask, values = keys[q], masks[q], tile[columns[q]]
+        for k in range(64):
+            left[k] = np.int32(left[k] & (mask if values[k] > key else every))
+    for k in range(64):
+        found[k] = np.float32(np.uint32(left[k] & -left[k]))  # its exponent is the place of the bit
+    for k in range(64):
+        places[k] = entries[(bits[k] >> 23) - 127]
+
+
+@compiled
+def _step(tree, keys, j, lane):
     node = tree[j]
-    key = keys[first + ((node >> 22) & 0x3FF)]
-    return (node & 0x1FFFFF) + (1 if key > (node >> 32) else 0)
+    key = keys[((node >> 22) & 0x3FF) * 64 + lane]
+    return (node & 0x3FFFFF) + (1 if key > (node >> 32) else 0)
 
 
 @compiled
-def _step_missing(tree, keys, j, first, width):
-    node = tree[j]
-    key = keys[first + ((node >> 22) & 0x3FF) + ((node >> 21) & 1) * width]
-    return (node & 0x1FFFFF) + (1 if key > (node >> 32) else 0)
-
-
-@compiled
-def walk_narrow(keys, n_rows, nodes, starts, ends):
-    width, flat = keys.shape[1], keys.ravel()
+def walk_narrow(
+    tiles, n_tiles, nodes, starts, top_starts, columns, keys, masks, entries, ends_there, ends
+):
+    left, places = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
+    found = np.empty(64, dtype=np.float32)
+    bits = found.view(np.int32)
     for t in range(len(starts) - 1):
-        tree = nodes[starts[t] : starts[t + 1]]
-        for i in range(0, n_rows, 8):
-            o0 = i * width
-            o1, o2, o3, o4 = o0 + width, o0 + 2 * width, o0 + 3 * width, o0 + 4 * width
-            o5, o6, o7 = o0 + 5 * width, o0 + 6 * width, o0 + 7 * width
-            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0
-            moved = 1
-            while moved != 0:
-                for _ in range(3):
-                    a0, a1 = _step(tree, flat, a0, o0), _step(tree, flat, a1, o1)
-                    a2, a3 = _step(tree, flat, a2, o2), _step(tree, flat, a3, o3)
-                    a4, a5 = _step(tree, flat, a4, o4), _step(tree, flat, a5, o5)
-                    a6, a7 = _step(tree, flat, a6, o6), _step(tree, flat, a7, o7)
-                b0, b1 = _step(tree, flat, a0, o0), _step(tree, flat, a1, o1)
-                b2, b3 = _step(tree, flat, a2, o2), _step(tree, flat, a3, o3)
-                b4, b5 = _step(tree, flat, a4, o4), _step(tree, flat, a5, o5)
-                b6, b7 = _step(tree, flat, a6, o6), _step(tree, flat, a7, o7)
-                moved = (a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)
-                moved |= (a4 ^ b4) | (a5 ^ b5) | (a6 ^ b6) | (a7 ^ b7)
-                a0, a1, a2, a3, a4, a5, a6, a7 = b0, b1, b2, b3, b4, b5, b6, b7
-            ends[t, i], ends[t, i + 1], ends[t, i + 2], ends[t, i + 3] = a0, a1, a2, a3
-            ends[t, i + 4], ends[t, i + 5], ends[t, i + 6], ends[t, i + 7] = a4, a5, a6, a7
-
-
-@compiled
-def walk_missing(keys, n_rows, nodes, starts, ends):
-    stride, flat = keys.shape[1], keys.ravel()
-    width = stride // 2
-    for t in range(len(starts) - 1):
-        tree = nodes[starts[t] : starts[t + 1]]
-        for i in range(0, n_rows, 4):
-            o0 = i * stride
-            o1, o2, o3 = o0 + stride, o0 + 2 * stride, o0 + 3 * stride
-            a0 = a1 = a2 = a3 = 0
-            moved = 1
-            while moved != 0:
-                b0 = _step_missing(tree, flat, a0, o0, width)
-                b1 = _step_missing(tree, flat, a1, o1, width)
-                b2 = _step_missing(tree, flat, a2, o2, width)
-                b3 = _step_missing(tree, flat, a3, o3, width)
-                a0 = _step_missing(tree, flat, b0, o0, width)
-                a1 = _step_missing(tree, flat, b1, o1, width)
-                a2 = _step_missing(tree, flat, b2, o2, width)
-                a3 = _step_missing(tree, flat, b3, o3, width)
-                moved = (a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)
-            ends[t, i], ends[t, i + 1], ends[t, i + 2], ends[t, i + 3] = a0, a1, a2, a3
+        tree, first, last = nodes[starts[t] : starts[t + 1]], top_starts[t], top_starts[t + 1]
+        for i in range(n_tiles):
+            tile, end = tiles[i], ends[t, 64 * i : 64 * i + 64]
+            _meet_top(
+                tile, columns, keys, masks, first, last, left, found, bits, entries[t], places
+            )
+            if ends_there[t]:
+                for k in range(64):
+                    end[k] = places[k]
+                continue
+            flat = tile.ravel()
+            for h in range(0, 64, 8):
+                x = flat[h:]
+                a0, a1 = np.int64(places[h]), np.int64(places[h + 1])
+                a2, a3 = np.int64(places[h + 2]), np.int64(places[h + 3])
+                a4, a5 = np.int64(places[h + 4]), np.int64(places[h + 5])
+                a6, a7 = np.int64(places[h + 6]), np.int64(places[h + 7])
+                moved = 1
+                while moved != 0:
+                    a0, a1 = _step(tree, x, a0, 0), _step(tree, x, a1, 1)
+                    a2, a3 = _step(tree, x, a2, 2), _step(tree, x, a3, 3)
+                    a4, a5 = _step(tree, x, a4, 4), _step(tree, x, a5, 5)
+                    a6, a7 = _step(tree, x, a6, 6), _step(tree, x, a7, 7)
+                    b0, b1 = _step(tree, x, a0, 0), _step(tree, x, a1, 1)
+                    b2, b3 = _step(tree, x, a2, 2), _step(tree, x, a3, 3)
+                    b4, b5 = _step(tree, x, a4, 4), _step(tree, x, a5, 5)
+                    b6, b7 = _step(tree, x, a6, 6), _step(tree, x, a7, 7)
+                    moved = (a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)
+                    moved |= (a4 ^ b4) | (a5 ^ b5) | (a6 ^ b6) | (a7 ^ b7)
+                    a0, a1, a2, a3, a4, a5, a6, a7 = b0, b1, b2, b3, b4, b5, b6, b7
+                end[h], end[h + 1], end[h + 2], end[h + 3] = a0, a1, a2, a3
+                end[h + 4], end[h + 5], end[h + 6], end[h + 7] = a4, a5, a6, a7
 
 
 @compiled
@@ -319,17 +416,18 @@ def _goes_left(x, threshold, missing_left, number, categories):
 
 @compiled
 def walk_wide(
-    values, n_rows, columns, thresholds, children, missing_left, sets, categories, starts, ends
+    tiles, n_rows, columns, thresholds, children, missing_left, sets, categories, starts, ends
 ):
     has_sets = len(sets) > 0
     for t in range(len(starts) - 1):
         root = starts[t]
         for i in range(n_rows):
+            values, lane = tiles[i // 64], i % 64
             j, moved = root, True
             while moved:
                 number = sets[j] if has_sets else np.int32(-1)
                 left = _goes_left(
-                    values[i, columns[j]], thresholds[j], missing_left[j], number, categories
+                    values[columns[j], lane], thresholds[j], missing_left[j], number, categories
                 )
                 after = root + children[j] + (0 if left else 1)
                 moved = after != j
