@@ -80,6 +80,7 @@ FAMILIES = {
     },
     "calibration": {
         "LogLoss": "runtime.outcome",
+        "Shares": "runtime.outcome",
         "Sigmoids": "runtime.outcome",
         "Temperature": "runtime.outcome",
         "Tables": "runtime.outcome",

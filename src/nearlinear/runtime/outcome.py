@@ -23,6 +23,16 @@ class LogLoss:
 
 
 @dataclass(frozen=True)
+class Shares:
+    """Scores are shares of classes; of two, the second one's less the first one's."""
+
+    def __call__(self, scores):
+        if scores.shape[1] == 1:
+            scores = np.hstack([1.0 - scores, 1.0 + scores]) / 2.0
+        return scores
+
+
+@dataclass(frozen=True)
 class Sigmoids:
     """1 / (1 + exp(slope · score + offset)) for each output, then divided by their sum."""
 
@@ -103,7 +113,7 @@ class Outcome:
     @property
     def is_calibrated(self):
         """Whether labels follow the probabilities, and not the scores."""
-        return any(not isinstance(part, LogLoss) for part in self.calibration)
+        return any(not isinstance(part, LogLoss | Shares) for part in self.calibration)
 
     def probabilities(self, scores):
         """Shape (n_rows, n_classes), of scores (n_rows, n_outputs) for each model."""

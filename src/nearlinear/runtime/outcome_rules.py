@@ -3,7 +3,7 @@
 import numpy as np
 
 from .fields import checked, count, floats, number, require
-from .outcome import EachLabel, LogLoss, Outcome, Sigmoids, Tables, Temperature, Threshold
+from .outcome import EachLabel, LogLoss, Outcome, Shares, Sigmoids, Tables, Temperature, Threshold
 
 _LARGEST = 1e300
 
@@ -73,6 +73,7 @@ def _threshold(part):
 
 OUTCOMES = {
     "LogLoss": ((), lambda part, n_outputs: LogLoss()),
+    "Shares": ((), lambda part, n_outputs: Shares()),
     "Sigmoids": (("slopes", "offsets"), _sigmoids),
     "Temperature": (("factor",), _temperature),
     "Tables": (("scores", "probabilities"), _tables),

@@ -45,6 +45,12 @@ def _log_loss(part, scores):
     return _softmax([0.0, *scores] if len(scores) == 1 else scores)
 
 
+def _own_shares(part, scores):
+    if len(scores) == 1:
+        return [(1.0 - scores[0]) / 2.0, (1.0 + scores[0]) / 2.0]
+    return scores
+
+
 def _sigmoids(part, scores):
     slopes, offsets = part.slopes.tolist(), part.offsets.tolist()
     return _shared(
@@ -94,6 +100,7 @@ def _shared(values):
 
 CALIBRATIONS = {
     "LogLoss": _log_loss,
+    "Shares": _own_shares,
     "Sigmoids": _sigmoids,
     "Temperature": _temperature,
     "Tables": _tables,

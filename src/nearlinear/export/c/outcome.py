@@ -42,6 +42,10 @@ _ODDS = """
     (void)k;
     for (int c = 0; c < <N_CLASSES>; c++)
         values[c] = scores[c];"""
+_SHARES_OF_TWO = """
+    (void)k;
+    values[0] = 0.5f - 0.5f * scores[0];
+    values[1] = 0.5f + 0.5f * scores[0];"""
 _SIGMOIDS = """
     for (size_t o = 0; o < <N_OUTPUTS>; o++) {
         const size_t i = <N_OUTPUTS> * k + o;
@@ -172,6 +176,10 @@ def _log_loss(calibration, program, is_two):
     return _ODDS_OF_TWO if is_two else _ODDS, _SOFTMAX, {}
 
 
+def _own_shares(calibration, program, is_two):
+    return _SHARES_OF_TWO if is_two else _ODDS, "", {}
+
+
 def _temperature(calibration, program, is_two):
     factors = np.concatenate([one.factor for one in calibration])
     return _HEATED_TWO if is_two else _HEATED, _SOFTMAX, {"factors": factors}
@@ -197,6 +205,7 @@ def _tables(calibration, program, is_two):
 
 CALIBRATIONS = {
     "LogLoss": _log_loss,
+    "Shares": _own_shares,
     "Temperature": _temperature,
     "Sigmoids": _sigmoids,
     "Tables": _tables,

@@ -55,6 +55,13 @@ def _log_loss(graph, part, scores, n_classes):
     return graph.op("Softmax", scores, axis=1)
 
 
+def _own_shares(graph, part, scores, n_classes):
+    if n_classes == 2:
+        both = graph.op("Concat", graph.op("Neg", scores), scores, axis=1)
+        scores = graph.times(graph.op("Add", both, 1.0), 0.5)
+    return scores
+
+
 def _sigmoids(graph, part, scores, n_classes):
     found = graph.op("Add", graph.times(scores, part.slopes), part.offsets)
     return _shared(graph, graph.op("Sigmoid", graph.op("Neg", found)), n_classes)
@@ -93,6 +100,7 @@ def _shared(graph, values, n_classes):
 
 CALIBRATIONS = {
     "LogLoss": _log_loss,
+    "Shares": _own_shares,
     "Sigmoids": _sigmoids,
     "Temperature": _temperature,
     "Tables": _tables,

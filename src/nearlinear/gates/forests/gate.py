@@ -151,8 +151,8 @@ def gather_trees(trees, n_features, dtype, pairs=None, factors=None, n_categorie
         parts["children"].append(children)
         parts["missing_left"].append(np.where(is_leaf, 0, tree.missing_left[order]))
         numbers = np.full(len(order), -1)
-        for place, node in enumerate(order):
-            if tree.sets is not None and tree.sets[node] is not None:
+        for place, node in enumerate(order if tree.sets is not None else ()):
+            if tree.sets[node] is not None:
                 numbers[place] = len(sets)
                 sets.append(np.asarray(tree.sets[node], dtype=np.int64))
         parts["sets"].append(numbers)
@@ -192,11 +192,12 @@ def _rounded_down(thresholds, dtype):
 
 def _breadth_first(tree):
     """Old numbers of nodes in their new order, and the new number of each one's left child."""
-    order, children, place = [0], [], 0
-    while place < len(order):
-        node = order[place]
-        children.append(len(order))
-        if tree.left[node] >= 0:
-            order += [int(tree.left[node]), int(tree.right[node])]
-        place += 1
-    return np.array(order), np.array(children)
+    below = np.stack([tree.left, tree.right], axis=1).astype(np.intp)
+    order, children, level, n_before = [], [], np.zeros(1, dtype=np.intp), 0
+    while len(level):
+        inner = below[level, 0] >= 0
+        n_before += len(level)
+        order.append(level)
+        children.append(n_before + 2 * (np.cumsum(inner) - inner))
+        level = below[level[inner]].ravel()
+    return np.concatenate(order), np.concatenate(children)

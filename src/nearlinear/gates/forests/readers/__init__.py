@@ -1,0 +1,1 @@
+"""Readers of other libraries' forests: their private attributes are read here and nowhere else."""

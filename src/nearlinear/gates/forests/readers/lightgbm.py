@@ -1,0 +1,173 @@
+"""LightGBM: its text form has the arrays of every tree in a few lines."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ....runtime.outcome import LogLoss, Sigmoids
+from ..gate import GrownTree
+from .record import ForestNotRead, forest_read, names_or_none, recoded, whole_categories
+
+_CATEGORY, _DEFAULT_LEFT = 1, 2  # bits of a node's decision_type; then two of its missing_type
+_NO_MISSING, _ZERO_IS_MISSING = 0, 1
+_LOG_LINK = ("poisson", "gamma", "tweedie")
+_LOSSES = {
+    "regression": "squared_error", "regression_l1": "absolute_error", "quantile": "quantile",
+    "poisson": "poisson", "gamma": "gamma", "tweedie": "tweedie",
+}  # fmt: skip
+
+
+def takes(model):
+    return type(model).__module__.split(".")[0] == "lightgbm"
+
+
+def takes_file(path):
+    with Path(path).open("rb") as file:
+        return file.read(5) in (b"tree\n", b"tree\r")
+
+
+def from_file(path):
+    import lightgbm
+
+    return lightgbm.Booster(model_file=str(path))
+
+
+def read(model):
+    booster = getattr(model, "booster_", model)
+    head, trees = _parsed(booster.model_to_string())
+    objective, *settings = head.get("objective", "custom").split()
+    settings = dict(one.partition(":")[::2] for one in settings)
+    _require_plain(objective, settings)
+    categories = _categories(head, booster.pandas_categorical)
+    n_outputs = int(head["num_tree_per_iteration"])
+    # random forests of LightGBM tell a mean
+    share = n_outputs / len(trees) if "average_output" in head else 1.0
+    grown = [
+        _grown(tree, categories, share, number % n_outputs) for number, tree in enumerate(trees)
+    ]
+    meaning = _meaning(model, objective, settings, n_outputs)
+    names = head["feature_names"].split()
+    return forest_read(
+        "LightGBM", grown, int(head["max_feature_idx"]) + 1, np.float64,
+        raw_scores=lambda X: booster.predict(
+            recoded(X, categories), raw_score=True, num_threads=1
+        ).reshape(len(X), -1),
+        intercept=np.zeros(n_outputs), takes_missing=True,
+        feature_names=names_or_none(names, lambda place, name: name == f"Column_{place}"),
+        **meaning,
+    )  # fmt: skip
+
+
+def _parsed(text):
+    """Lines before the trees, and those of every tree, by their keys."""
+    text = text.partition("\nend of trees")[0]
+    head, *trees = text.split("\nTree=")
+    return _lines(head), [_lines(tree) for tree in trees]
+
+
+def _lines(text):
+    return dict(line.partition("=")[::2] for line in text.split("\n"))
+
+
+def _require_plain(objective, settings):
+    if objective == "regression" and "sqrt" in settings:
+        raise ForestNotRead("This LightGBM model has reg_sqrt: its values are squares of scores.")
+
+
+def _categories(head, of_pandas):
+    """Categories of columns that pandas has numbered: {column: categories}."""
+    infos = enumerate(head["feature_infos"].split())
+    columns = [column for column, info in infos if info != "none" and not info.startswith("[")]
+    if not of_pandas:
+        return {}
+    if len(of_pandas) != len(columns):
+        raise ForestNotRead(
+            "LightGBM dropped a column of categories that is the same in all rows: leave it out "
+            "of the fit."
+        )
+    pairs = zip(columns, of_pandas, strict=True)
+    return {column: whole_categories(found, column) for column, found in pairs}
+
+
+def _numbers(tree, key, dtype):
+    return np.array(tree[key].split(), dtype=dtype)
+
+
+def _grown(tree, categories, share, output):
+    if tree.get("is_linear", "0") == "1":
+        raise ForestNotRead(
+            "This LightGBM model has linear_tree=True, whose leaves fall back to constants where "
+            "values are missing: fit it without."
+        )
+    values = share * _numbers(tree, "leaf_value", np.float64)
+    n_leaves = len(values)
+    if n_leaves == 1:
+        none, zero = np.array([-1]), np.zeros(1)
+        return GrownTree(none, zero, none, none, zero, values[:, None], np.ones(1), output)
+    kinds = _numbers(tree, "decision_type", np.int64)
+    missing, is_set = (kinds >> 2) & 3, kinds & _CATEGORY == _CATEGORY
+    if np.any((missing == _ZERO_IS_MISSING) & ~is_set):
+        raise ForestNotRead(
+            "This LightGBM model has zero_as_missing=True: fit it with NaN for what is missing."
+        )
+    thresholds = _numbers(tree, "threshold", np.float64)
+    columns = _numbers(tree, "split_feature", np.int64)
+    # without missing values in training, one is read as 0
+    to_left = np.where(missing == _NO_MISSING, thresholds >= 0, kinds & _DEFAULT_LEFT != 0)
+    rest, inner = np.zeros(n_leaves), n_leaves - 1
+    left, right = (
+        np.where(child >= 0, child, inner + ~child)
+        for child in (_numbers(tree, key, np.int64) for key in ("left_child", "right_child"))
+    )
+    ends = np.full(n_leaves, -1)
+    return GrownTree(
+        np.concatenate([columns, ends]),
+        np.concatenate([np.where(is_set, 0.0, thresholds), rest]),
+        np.concatenate([left, ends]),
+        np.concatenate([right, ends]),
+        np.concatenate([to_left & ~is_set, rest]),
+        np.concatenate([np.zeros(inner), values])[:, None],
+        np.concatenate([np.zeros(inner), _covers(tree, n_leaves)]),
+        output,
+        _sets(tree, columns, thresholds, is_set, categories, n_leaves) if is_set.any() else None,
+    )
+
+
+def _covers(tree, n_leaves):
+    found = _numbers(tree, "leaf_count", np.float64) if "leaf_count" in tree else ()
+    return found if len(found) == n_leaves else np.ones(n_leaves)
+
+
+def _sets(tree, columns, thresholds, is_set, categories, n_leaves):
+    bounds = _numbers(tree, "cat_boundaries", np.int64)
+    words = _numbers(tree, "cat_threshold", np.uint32)
+    found = [None] * (len(columns) + n_leaves)
+    for node in np.flatnonzero(is_set):
+        number = int(thresholds[node])
+        bits = words[bounds[number] : bounds[number + 1]].astype("<u4").view(np.uint8)
+        members = np.flatnonzero(np.unpackbits(bits, bitorder="little"))
+        known = categories.get(int(columns[node]))
+        found[node] = members if known is None else known[members[members < len(known)]]
+    return tuple(found)
+
+
+def _meaning(model, objective, settings, n_outputs):
+    classes = getattr(model, "classes_", None)
+    if objective in ("binary", "cross_entropy", "xentropy"):
+        slope = float(settings.get("sigmoid", 1.0))
+        own = LogLoss() if slope == 1.0 else Sigmoids(np.array([-slope]), np.zeros(1))
+        return {
+            "classes": np.arange(2) if classes is None else np.asarray(classes),
+            "calibration": own,
+            "loss": "log_loss",
+        }
+    if objective in ("multiclass", "multiclassova"):
+        is_softmax = objective == "multiclass"
+        return {
+            "classes": np.arange(n_outputs) if classes is None else np.asarray(classes),
+            "calibration": LogLoss() if is_softmax else None,
+            "loss": "log_loss" if is_softmax else None,
+        }
+    if classes is not None:
+        return {"classes": np.asarray(classes)}
+    return {"loss": _LOSSES.get(objective), "has_log_link": objective in _LOG_LINK}
