@@ -10,6 +10,7 @@ from .record import ForestNotRead, forest_read, names_or_none, recoded, whole_ca
 
 _CATEGORY, _DEFAULT_LEFT = 1, 2  # bits of a node's decision_type; then two of its missing_type
 _NO_MISSING, _ZERO_IS_MISSING = 0, 1
+_ZERO = float(np.float32(1e-35))  # it reads numbers up to this size as 0
 _LOG_LINK = ("poisson", "gamma", "tweedie")
 _LOSSES = {
     "regression": "squared_error", "regression_l1": "absolute_error", "quantile": "quantile",
@@ -40,7 +41,7 @@ def read(model):
     _require_plain(objective, settings)
     categories = _categories(head, booster.pandas_categorical)
     n_outputs = int(head["num_tree_per_iteration"])
-    # random forests of LightGBM tell a mean
+    # random forests of LightGBM tell a mean, but of raw scores the sum
     share = n_outputs / len(trees) if "average_output" in head else 1.0
     grown = [
         _grown(tree, categories, share, number % n_outputs) for number, tree in enumerate(trees)
@@ -49,9 +50,7 @@ def read(model):
     names = head["feature_names"].split()
     return forest_read(
         "LightGBM", grown, int(head["max_feature_idx"]) + 1, np.float64,
-        raw_scores=lambda X: booster.predict(
-            recoded(X, categories), raw_score=True, num_threads=1
-        ).reshape(len(X), -1),
+        raw_scores=_predictor(booster, categories, share),
         intercept=np.zeros(n_outputs), takes_missing=True,
         feature_names=names_or_none(names, lambda place, name: name == f"Column_{place}"),
         **meaning,
@@ -114,6 +113,7 @@ def _grown(tree, categories, share, output):
     columns = _numbers(tree, "split_feature", np.int64)
     # without missing values in training, one is read as 0
     to_left = np.where(missing == _NO_MISSING, thresholds >= 0, kinds & _DEFAULT_LEFT != 0)
+    thresholds = np.where(is_set, thresholds, _as_zero(thresholds))
     rest, inner = np.zeros(n_leaves), n_leaves - 1
     left, right = (
         np.where(child >= 0, child, inner + ~child)
@@ -133,6 +133,13 @@ def _grown(tree, categories, share, output):
     )
 
 
+def _as_zero(thresholds):
+    """Thresholds for numbers as they are, where LightGBM would read them as 0."""
+    below = np.nextafter(-_ZERO, -np.inf)
+    near = np.where(thresholds < 0, below, _ZERO)
+    return np.where(np.abs(thresholds) <= _ZERO, near, thresholds)
+
+
 def _covers(tree, n_leaves):
     found = _numbers(tree, "leaf_count", np.float64) if "leaf_count" in tree else ()
     return found if len(found) == n_leaves else np.ones(n_leaves)
@@ -149,6 +156,14 @@ def _sets(tree, columns, thresholds, is_set, categories, n_leaves):
         known = categories.get(int(columns[node]))
         found[node] = members if known is None else known[members[members < len(known)]]
     return tuple(found)
+
+
+def _predictor(booster, categories, share):
+    def raw_scores(X):
+        found = booster.predict(recoded(X, categories), raw_score=True, num_threads=1)
+        return share * found.reshape(len(X), -1)
+
+    return raw_scores
 
 
 def _meaning(model, objective, settings, n_outputs):
