@@ -77,16 +77,17 @@ def unwrapped(model):
     if calibration is None:
         # what is not fitted, or not ours, is told by who asks for its parts
         own = hasattr(models[0], "classes_") and hasattr(models[0], "predict_proba")
-        if (each := _of_each_label(models[0], own)) is not None and threshold is None:
-            return Unwrapped(models, each, tuple(wrappers))
-        calibration = (LogLoss(),) if own else ()
+        last = _last(models[0])
+        if getattr(last, "multilabel_", False) and threshold is None:
+            return Unwrapped(models, EachLabel(own), tuple(wrappers))
+        calibration = (getattr(last, "calibration_", None) or LogLoss(),) if own else ()
     return Unwrapped(models, Outcome(calibration, threshold), tuple(wrappers))
 
 
-def _of_each_label(model, is_log_loss):
-    """The outcome of a model (or of a pipeline's last step) that gives several labels a row."""
+def _last(model):
+    """A model, or the last step of a pipeline."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
-    return EachLabel(is_log_loss) if getattr(best_of(last), "multilabel_", False) else None
+    return best_of(last)
 
 
 def prepared_models(model, refusal):

@@ -80,7 +80,10 @@ def scored_rows(model, X, gating=None):
         return X
     require_sound(X)
     form = "csr" if model._takes_sparse else False
-    X = validate_data(model, X, accept_sparse=form, dtype=dtype, order="C", reset=False)
+    X = validate_data(
+        model, X, accept_sparse=form, dtype=dtype, order="C", reset=False,
+        ensure_all_finite=_finite_for(model),
+    )  # fmt: skip
     X, wanted = _canonical(X), getattr(model, "n_gating_features_", 0)
     if (gating is None) != (wanted == 0):
         has, gets = ("a", "no") if gating is None else ("no", "a")
@@ -121,12 +124,18 @@ def _checked_pairs(model, X, y, is_first, takes_several=False):
         require_sound(X)
         form = "csr" if model._takes_sparse else False
         checks["multi_output"] = takes_several and _has_columns(y)
+        checks["ensure_all_finite"] = _finite_for(model)
         X, y = validate_data(probe, X, y, accept_sparse=form, order="C", **checks)
         y = y.toarray() if issparse(y) else y
         require_moderate(X)
         X = _canonical(X)
     names = ("n_features_in_", "feature_names_in_")
     return X, y, {name: vars(probe)[name] for name in names if name in vars(probe)}
+
+
+def _finite_for(model):
+    """What rows may hold: a method that knows where missing values go takes NaN."""
+    return "allow-nan" if getattr(model, "_takes_missing", False) else True
 
 
 def _has_columns(y):

@@ -47,6 +47,8 @@ def _is_classifier(model):
 def _has_probabilities(model):
     _is_classifier(model)
     name, loss = type(model).__name__, getattr(model, "loss", None)
+    if getattr(model, "calibration_", None) is not None:
+        return True
     loss = getattr(model, "loss_", loss) if loss == "auto" else loss
     if loss == "log_loss":
         return True
@@ -148,10 +150,11 @@ class Model(BaseEstimator):
             return None
         from ...runtime.outcome import EachLabel, LogLoss, Outcome
 
-        is_log_loss = hasattr(self, "predict_proba")
+        has_some = hasattr(self, "predict_proba")
         if getattr(self, "multilabel_", False):
-            return EachLabel(is_log_loss)
-        return Outcome((LogLoss(),) if is_log_loss else ())
+            return EachLabel(has_some)
+        own = getattr(self, "calibration_", None) or LogLoss()
+        return Outcome((own,) if has_some else ())
 
     def _scores(self, X, gating=None):
         X = scored_rows(self, X, gating)  # first: says so if there is nothing fitted yet
@@ -247,6 +250,7 @@ class Model(BaseEstimator):
         tags.target_tags.multi_output = several
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = several
+        tags.input_tags.allow_nan = getattr(self, "_takes_missing", False)
         tags.input_tags.sparse = self._takes_sparse and not self._is_precomputed
         tags.input_tags.pairwise = tags.input_tags.three_d_array = self._is_precomputed
         return tags

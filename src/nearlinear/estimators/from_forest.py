@@ -1,0 +1,82 @@
+"""A fitted forest of another library, served by our predictor."""
+
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from ..gates.forests.readers.reading import read_forest
+from ..gates.forests.readers.record import ForestNotRead
+from ..predictors.forest import forest_of
+from ._base.model import Learned, Model
+
+
+def from_forest(model, X=None):
+    """The same model, with the same scores, as one of ours.
+
+    It answers as the library does: ``predict`` gives the same labels and values,
+    ``decision_function`` its raw scores (of random forests the share of the second class less that
+    of the first, or all shares), ``predict_proba`` its probabilities. Batches and single rows are
+    faster, and it is explained, saved and exported as all our models are.
+
+    At once the scores of 1,000 rows are compared with the library's own.
+
+    Parameters
+    ----------
+    model : fitted model, or path
+        Of scikit-learn: DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting,
+        HistGradientBoosting. Of LightGBM, XGBoost and CatBoost: the estimators and boosters, or a
+        file that these have written.
+    X : array of shape (n_rows, n_features) or None
+        Rows for the comparison. None makes some from the thresholds of the forest: the values at
+        which rows part, the numbers next to them, categories and missing values.
+
+    Returns
+    -------
+    LocalForestClassifier or LocalForestRegressor
+        Fitted.
+
+    Raises
+    ------
+    ForestNotRead
+        The model is no forest, has something that is not read (the sentence says what), or the
+        scores differ.
+
+    Notes
+    -----
+    Missing values are NaN, and in CSR rows what is not stored is 0: XGBoost takes it for missing.
+    Categories are whole numbers from 0 on, as the library was given them. A category that the fit
+    has not seen may go another way than in XGBoost, which refuses some of them.
+    """
+    forest = read_forest(model, X)
+    if forest.has_log_link:
+        raise ForestNotRead(
+            f"This {forest.library} model tells logarithms of values (loss {forest.loss}), which "
+            "have no predictor here: fit it with the squared error to the logarithms of y."
+        )
+    predictor = forest_of(
+        forest.gate, forest.values, forest.outputs, forest.intercept, forest.covers
+    )
+    of_rows = {"n_features_in_": forest.n_features}
+    if forest.feature_names is not None:
+        of_rows["feature_names_in_"] = forest.feature_names
+    if forest.classes is None:
+        return LocalForestRegressor()._settle(Learned(predictor), None, of_rows)
+    learned = Learned(predictor, {"calibration_": forest.calibration})
+    of_rows["classes_"] = forest.classes
+    return LocalForestClassifier()._settle(learned, None, of_rows)
+
+
+class LocalForestClassifier(ClassifierMixin, Model):
+    """Stands in until there is one that learns."""
+
+    _takes_missing = True
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
+
+
+class LocalForestRegressor(RegressorMixin, Model):
+    """Stands in until there is one that learns."""
+
+    _takes_missing = True
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
