@@ -13,7 +13,9 @@ makes the objective larger.
 
 import numpy as np
 
-from ..._compile import compiled
+from ..._compile import compiled, compiled_fast_sums
+
+_TILE = 256  # rows of a leaf that are looked at together
 
 
 @compiled
@@ -67,15 +69,17 @@ def least_of_bound(curve, lam, slope):
     return s
 
 
-@compiled
+@compiled_fast_sums
 def linear_moves(order, bounds, first, last, g, h, Z, models, grown, lam, grows, moves):
     """Moves of the rows in leaves ``first`` to ``last``; ``models`` (n_leaves, 1 + n_slopes) moves.
 
     Rows of leaf l are ``order[bounds[l] : bounds[l + 1]]``. Returns Σ ‖b‖² over the leaves.
     """
     size = Z.shape[1] + 1
-    matrix, b, d, z = np.empty((size, size)), np.empty(size), np.empty(size), np.empty(size)
-    z[0] = 1.0
+    matrix, b, d = np.empty((size, size)), np.empty(size), np.empty(size)
+    tile = np.empty((size, _TILE))
+    slopes, curves, scaled = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    tile[0] = 1.0
     squares = 0.0
     for leaf in range(first, last):
         rows = order[bounds[leaf] : bounds[leaf + 1]]
@@ -83,14 +87,14 @@ def linear_moves(order, bounds, first, last, g, h, Z, models, grown, lam, grows,
         for p in range(size):
             b[p] = lam * (models[leaf, p] - grown[leaf, p])
             matrix[p, p] = lam
-        for i in rows:
-            for p in range(1, size):
-                z[p] = Z[i, p - 1]
-            for p in range(size):
-                b[p] += g[i] * z[p]
-                scaled = h[i] * z[p]
-                for q in range(p + 1):
-                    matrix[p, q] += scaled * z[q]
+        for start in range(0, len(rows), _TILE):
+            some = rows[start : start + _TILE]
+            for place in range(len(some)):
+                i = some[place]
+                slopes[place], curves[place] = g[i], h[i]
+                for p in range(1, size):
+                    tile[p, place] = Z[i, p - 1]
+            add_moments(tile, len(some), slopes, curves, scaled, b, matrix)
         solve_positive(matrix, b, d)
         fall, norm = 0.0, 0.0
         for p in range(size):
@@ -113,6 +117,22 @@ def linear_moves(order, bounds, first, last, g, h, Z, models, grown, lam, grows,
         for p in range(size):
             models[leaf, p] -= step * d[p]
     return squares
+
+
+@compiled_fast_sums
+def add_moments(tile, n, g, h, scaled, b, matrix):
+    """Add Σ g z to ``b`` and Σ h z zᵀ to the lower triangle; ``tile`` has a column for each row."""
+    for p in range(len(b)):
+        own, total = tile[p], 0.0
+        for i in range(n):
+            total += g[i] * own[i]
+            scaled[i] = h[i] * own[i]
+        b[p] += total
+        for q in range(p + 1):
+            other, total = tile[q], 0.0
+            for i in range(n):
+                total += scaled[i] * other[i]
+            matrix[p, q] += total
 
 
 @compiled
