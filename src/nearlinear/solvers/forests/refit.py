@@ -90,7 +90,7 @@ def refit_memory(n_rows, n_trees, n_outputs, n_slopes):
     """Bytes that a refit takes beside what it is given, in the main."""
     per_row = 4 * n_trees + 8 * 3 * n_outputs + 8
     if n_slopes:
-        per_row += 4 * n_trees + 8 * 3
+        per_row += 4 * n_trees + 4 * n_slopes + 8 * 3 + 4
     return n_rows * per_row
 
 
@@ -119,8 +119,9 @@ class LeafProblem:
     weight: np.ndarray
     loss: object
     Z: np.ndarray
+    rows: np.ndarray  # numbers of rows in the order they are kept in; empty: their own
     order: np.ndarray  # (n_trees, n_rows), rows by leaf; no rows without slopes
-    bounds: tuple
+    bounds: tuple  # of leaves in it, an array for each tree
 
     @classmethod
     def of(cls, leaves, leaf_starts, values, outputs, base, targets, weight, loss, Z, slopes):
@@ -131,21 +132,24 @@ class LeafProblem:
         if slopes is None:
             slopes = np.zeros((*np.shape(values), Z.shape[1]))
         grown = _models_of(values, slopes)
-        order = np.empty((len(by_tree), len(leaves) if Z.shape[1] else 0), dtype=np.int32)
-        bounds = []
-        for tree, rows in enumerate(order):
-            n_leaves = starts[tree + 1] - starts[tree]
-            bounds.append(np.zeros(n_leaves + 1, dtype=np.int64))
-            if Z.shape[1]:
-                rows_by_leaf(by_tree[tree], n_leaves, rows, bounds[-1])
         weight = np.ones(len(leaves)) if weight is None else weight
-        base, targets = (
-            np.array(np.asarray(one).T, np.float64, order="C") for one in (base, targets)
+        base, targets, weight = (
+            np.array(np.asarray(one).T, dtype=np.float64, order="C")
+            for one in (base, targets, weight)
         )
+        rows, order, bounds = np.empty(0, dtype=np.int32), np.empty((len(by_tree), 0)), ()
+        if Z.shape[1]:
+            # neighbors in one tree are often neighbors in another: their rows are read together
+            rows = _rows_by_leaves(by_tree, starts)
+            by_tree, base, targets = (
+                np.ascontiguousarray(one[:, rows]) for one in (by_tree, base, targets)
+            )
+            weight, Z = weight[rows], Z[rows]
+            order, bounds = _orders(by_tree, starts)
+        units = _units(outputs, grown.shape[1])
         return cls(
-            by_tree, starts, grown, _units(outputs, grown.shape[1]), base, targets,
-            np.ascontiguousarray(weight, dtype=np.float64), loss, Z, order, tuple(bounds),
-        )  # fmt: skip
+            by_tree, starts, grown, units, base, targets, weight, loss, Z, rows, order, bounds
+        )
 
     def solve(self, lam, max_passes, tol, start=None, watch=None, n_jobs=None):
         models = self.grown.copy() if start is None else _models_of(start.values, start.slopes)
@@ -312,6 +316,9 @@ class _State:
         values = self.models[:, :, 0].copy()
         slopes = self.models[:, :, 1:].copy()
         scores = np.ascontiguousarray(self._scores().T)
+        if len(self.problem.rows):
+            kept, scores = scores, np.empty_like(scores)
+            scores[self.problem.rows] = kept
         return LeafSolution(values, slopes, scores, float(self.lam), objective, gap, n_iter)
 
 
@@ -319,6 +326,23 @@ def _units(outputs, n_told):
     if n_told == 1:
         return tuple((tree, int(output), 0) for tree, output in enumerate(outputs))
     return tuple((tree, told, told) for tree in range(len(outputs)) for told in range(n_told))
+
+
+def _orders(leaves, starts):
+    """Rows by leaf in every tree, and where leaves begin and end in them."""
+    order, bounds = np.empty(leaves.shape, dtype=np.int32), []
+    for leaf, rows, n_leaves in zip(leaves, order, np.diff(starts), strict=True):
+        bounds.append(np.empty(n_leaves + 1, dtype=np.int64))
+        rows_by_leaf(leaf, n_leaves, rows, bounds[-1])
+    return order, tuple(bounds)
+
+
+def _rows_by_leaves(leaves, starts):
+    """Rows sorted by their leaf in the first tree, those of one leaf by the second, and so on."""
+    rows = np.arange(leaves.shape[1], dtype=np.int32)
+    for leaf, n_leaves in zip(leaves[::-1], np.diff(starts)[::-1], strict=True):
+        rows = rows[_orders(leaf[rows][None], [0, n_leaves])[0][0]]
+    return rows
 
 
 def _models_of(values, slopes):
