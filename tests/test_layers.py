@@ -23,6 +23,7 @@ ALLOWED = {
     "solvers.localized": SOLVERS | {"solvers.machine", "solvers.mixture"},
     "solvers.conformal": SOLVERS | {"solvers.machine", "solvers.mixture"},
     "solvers.anchors": SOLVERS,
+    "solvers.forests": SOLVERS,
     "solvers.cells": SOLVERS | {"solvers.machine"},
     "solvers.trees": SOLVERS | {"solvers.anchors"},
     "maps": {"kernels"},

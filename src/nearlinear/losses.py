@@ -126,6 +126,44 @@ class EpsilonInsensitive:
         )
 
 
+@dataclass(frozen=True)
+class AbsoluteError:
+    """|f − y|."""
+
+    def value(self, scores, targets):
+        return np.abs(scores - targets).sum(axis=1)
+
+    def slope(self, scores, targets):
+        return np.sign(scores - targets)
+
+
+@dataclass(frozen=True)
+class QuantileError:
+    """max(τ (y − f), (τ − 1)(y − f)) for the level τ: least at the τ-quantile of y."""
+
+    level: float
+
+    def value(self, scores, targets):
+        error = targets - scores
+        return np.maximum(self.level * error, (self.level - 1.0) * error).sum(axis=1)
+
+    def slope(self, scores, targets):
+        error = targets - scores
+        slopes = np.where(error > 0, -self.level, 1.0 - self.level)
+        return np.where(error == 0, 0.0, slopes).astype(scores.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class PoissonLoss:
+    """exp f − y f: minus the log likelihood of a count y ≥ 0 with mean exp f, up to a constant."""
+
+    def value(self, scores, targets):
+        return (np.exp(scores) - targets * scores).sum(axis=1)
+
+    def slope(self, scores, targets):
+        return np.exp(scores) - targets
+
+
 def _softmax(scores):
     shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
     return shifted / shifted.sum(axis=1, keepdims=True)
