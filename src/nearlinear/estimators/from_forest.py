@@ -1,11 +1,10 @@
 """A fitted forest of another library, served by our predictor."""
 
-from sklearn.base import ClassifierMixin, RegressorMixin
-
 from ..gates.forests.readers.reading import read_forest
 from ..gates.forests.readers.record import ForestNotRead
 from ..predictors.forest import forest_of
-from ._base.model import Learned, Model
+from ._base.model import Learned
+from .local_forest import LocalForestClassifier, LocalForestRegressor
 
 
 def from_forest(model, X=None):
@@ -62,21 +61,3 @@ def from_forest(model, X=None):
     learned = Learned(predictor, {"calibration_": forest.calibration})
     of_rows["classes_"] = forest.classes
     return LocalForestClassifier()._settle(learned, None, of_rows)
-
-
-class LocalForestClassifier(ClassifierMixin, Model):
-    """Stands in until there is one that learns."""
-
-    _takes_missing = True
-
-    def __init__(self, n_jobs=None):
-        self.n_jobs = n_jobs
-
-
-class LocalForestRegressor(RegressorMixin, Model):
-    """Stands in until there is one that learns."""
-
-    _takes_missing = True
-
-    def __init__(self, n_jobs=None):
-        self.n_jobs = n_jobs

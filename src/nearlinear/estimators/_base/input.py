@@ -106,7 +106,8 @@ def _checked_pairs(model, X, y, is_first, takes_several=False):
                 "and no more: fit it anew to learn on."
             )
         probe = model
-    dtype = [np.float64, np.float32] if is_first else model.predictor_.dtype
+    row_types = getattr(model, "_row_types", [np.float64, np.float32])
+    dtype = row_types if is_first else model.predictor_.dtype
     checks = {
         "dtype": dtype,
         "reset": is_first,

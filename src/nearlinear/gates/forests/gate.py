@@ -173,7 +173,7 @@ def gather_trees(trees, n_features, dtype, pairs=None, factors=None, n_categorie
         np.asarray(factors, dtype=dtype).reshape(-1, 2),
         np.array(starts, dtype=np.int32),
         joined["columns"].astype(np.int32),
-        _rounded_down(joined["thresholds"], dtype),
+        rounded_down(joined["thresholds"], dtype),
         joined["children"].astype(np.int32),
         joined["missing_left"].astype(np.uint8),
         joined["sets"].astype(np.int32) if sets else np.empty(0, dtype=np.int32),
@@ -182,7 +182,7 @@ def gather_trees(trees, n_features, dtype, pairs=None, factors=None, n_categorie
     return gate, np.concatenate(values), np.concatenate(covers)
 
 
-def _rounded_down(thresholds, dtype):
+def rounded_down(thresholds, dtype):
     with np.errstate(over="ignore"):
         found = thresholds.astype(dtype)
     too_high = found > thresholds
