@@ -130,6 +130,11 @@ def one_blas_thread():
     return _OneBlasThread()
 
 
+def one_openmp_thread():
+    """Context in which OpenMP uses one thread, so that its sums have one order on every machine."""
+    return _thread_pools().limit(limits=1, user_api="openmp")
+
+
 class _OneBlasThread:
     """The first to enter sets the limit and the last to leave lifts it, whatever their order."""
 

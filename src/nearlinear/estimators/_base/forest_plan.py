@@ -34,6 +34,7 @@ _STAGES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 130, 160, 200, 250, 3
 _LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 _SIDE_BY_SIDE = Shape(20, None, 1.0, 1)
 _MOST_TREES, _FEW_OUTPUTS = 1500, 4
+_FIRST_TREES, _RISING = 60, 0.6
 _MOST_SLOPED = 20  # trees with linear leaves: more of them are better off with constants
 
 
@@ -260,20 +261,35 @@ class _Search:
         linear, found = None, {}
         for plan in plans:
             if np.isfinite(plan.lam):  # such leaves are nothing before the refit
-                paths = [next(bench.refitted(plan, [plan.lam])) for bench in self.benches]
-                found[plan] = self.judged(plan, paths)
-                continue
-            most, stages = plan.shape.n_trees, [plan.shape.n_trees]
-            if wishes.shape is None and plan.grower in BOOSTING:
-                stages = [stage for stage in _STAGES if stage < most] + [most]
-                stages = [0, *stages] if plan.has_root else stages
-            by_bench = [bench.staged(plan, stages) for bench in self.benches]
-            for place, stage in enumerate(stages):
-                one = replace(plan, shape=replace(plan.shape, n_trees=stage))
-                found[one] = self.judged(one, [scores[place] for scores in by_bench])
-                linear = one if stage == 0 else linear
+                scores = [next(bench.refitted(plan, [plan.lam])) for bench in self.benches]
+                found[plan] = self.judged(plan, scores)
+            elif wishes.shape is not None or plan.grower not in BOOSTING:
+                found |= self._staged(plan, [plan.shape.n_trees])
+            else:
+                staged = self._along(plan)
+                linear = next((one for one in staged if one.shape.n_trees == 0), linear)
+                found |= staged
         best = min(found, key=found.get)
         return best if linear is None else self.choose([linear, best])
+
+    def _along(self, plan):
+        """Numbers of trees; many are grown where more and more of a few were better."""
+        most, found = plan.shape.n_trees, {}
+        for size in sorted({min(_FIRST_TREES, most), most}):
+            stages = [stage for stage in _STAGES if stage < size] + [size]
+            grown = replace(plan, shape=replace(plan.shape, n_trees=size))
+            found |= self._staged(grown, [0, *stages] if plan.has_root else stages)
+            if min(found, key=found.get).shape.n_trees < _RISING * size:
+                break
+        return found
+
+    def _staged(self, plan, stages):
+        by_bench, found = [bench.staged(plan, stages) for bench in self.benches], {}
+        for place, stage in enumerate(stages):
+            one = replace(plan, shape=replace(plan.shape, n_trees=stage))
+            scores = [scores[place] for scores in by_bench]
+            found[one] = self.judged(one, scores)
+        return found
 
     def best(self, plan, others):
         for other in others:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from ..._compile import one_openmp_thread
 from ...gates.forests.gate import rounded_down
 from ...gates.forests.readers.reading import read_forest
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
@@ -171,7 +171,7 @@ def grow_hist(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.0):
         model = HistGradientBoostingClassifier(**settings)
     else:
         model = HistGradientBoostingRegressor(**settings, **_hist_loss(loss))
-    with threadpool_limits(limits=1, user_api="openmp"):
+    with one_openmp_thread():
         model.fit(A, y, sample_weight=_told_weight(weight))
         return taken(model, columns, n_features, A)
 
