@@ -34,6 +34,8 @@ class Forest:
     intercept: np.ndarray
     covers: np.ndarray
 
+    takes_missing = True  # no field: NaN is a value of rows
+
     @property
     def n_features(self):
         return self.gate.n_features

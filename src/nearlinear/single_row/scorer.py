@@ -20,8 +20,8 @@ class RowScorer:
     ``dtype`` and gives its score, or an array of scores if there are several outputs.
     ``scorer.predict(x)`` gives the label (or value), ``scorer.predict_proba(x)`` the probabilities
     of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
-    A row of another length, or with a number that is not finite, is refused; the check is part of
-    the compiled pass and takes a tenth of a microsecond. Lists are converted. An array of another
+    A row of another length, or with a number that is not finite, is refused (a forest takes NaN);
+    the check is part of the compiled pass and takes a tenth of a microsecond. Lists are converted. An array of another
     type, or one that may not be written to, makes its first call compile anew. Several threads may
     use one scorer; it can be pickled.
     """
@@ -109,7 +109,8 @@ class RowScorer:
             return ValueError(f"The row has {len(x)} numbers, not {self.n_features}.")
         if self.preparation is not None and not self.preparation.only_scales:
             return self._unprepared(x)
-        strange = np.flatnonzero(~np.isfinite(x))
+        takes_missing = getattr(self.predictor, "takes_missing", False)
+        strange = np.flatnonzero(np.isinf(x) if takes_missing else ~np.isfinite(x))
         if len(strange):
             place = int(strange[0])
             return ValueError(f"Feature {place} of the row is {x[place]}: give finite numbers.")
