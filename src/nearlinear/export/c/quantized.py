@@ -42,6 +42,8 @@ def with_arrays(value, dtype):
         return value.astype(dtype) if value.dtype.kind == "f" else value
     if isinstance(value, tuple):
         return tuple(with_arrays(item, dtype) for item in value)
+    if kind_of(value) == "Forest":
+        return value.in_precision(dtype)
     return _changed(value, lambda part: with_arrays(part, dtype))
 
 
