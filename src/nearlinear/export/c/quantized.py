@@ -132,6 +132,14 @@ def _round_support(model):
     return replace(model, support=support)
 
 
+def _round_forest(model):
+    from .predictors.forests import round_forest  # it writes tables, which are quantized here
+
+    names = ("root", "slopes")
+    rows = {name: rounded_rows(getattr(model, name)).astype(model.dtype) for name in names}
+    return replace(round_forest(model), **rows)
+
+
 def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
@@ -142,6 +150,8 @@ RULES = {
     "TreePath": _rounded_affine("splits", "slopes", "weights"),
     "TreeLeaves": _rounded_affine("splits", "weights"),
     "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
+    "Forest": _round_forest,
+    "ForestGate": lambda gate: gate,  # rounded, thresholds would send rows to other leaves
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,
     "GaussianCells": _round_landmarks,
