@@ -113,13 +113,14 @@ class FileModel:
         seen, gating = X[:, : self.n_features], X[:, self.n_features :]
         # prepared in the rows' own precision, as scikit-learn does
         prepare = self.preparation
-        check = _not_infinite if self.predictor.kind in TAKES_MISSING else _finite
-        rows = check(seen) if prepare is None else prepare(seen, self.feature_names)
+        keeps = self.predictor.kind in TAKES_MISSING
+        check = _not_infinite if keeps else _finite
+        rows = check(seen) if prepare is None else prepare(seen, self.feature_names, keeps)
         if self.n_gating_features:
             rows = np.concatenate([rows, _finite(gating)], axis=1)
         with np.errstate(over="ignore"):
             rows = rows.astype(_dtype(self.predictor), copy=False)
-        if np.any(np.isinf(rows)) or (check is _finite and np.any(np.isnan(rows))):
+        if np.any(np.isinf(rows)) or (not keeps and np.any(np.isnan(rows))):
             raise ValueError("X holds numbers that are too large when they are scaled.")
         return rows
 

@@ -3,8 +3,8 @@
 Splits of a tree stand level by level, and so do its leaves. In such an order the i-th split has the
 nodes 2i + 1 and 2i + 2 as children; with the number of splits before the first of them, ``next``,
 that tells where either child is, be it a split or a leaf. A split takes a word with the column and
-four flags, ``next``, and the threshold. In eight bits it has the number of its threshold among those
-of its column, where that is shorter: it loses nothing. Leaves have whole numbers of one byte there.
+four flags, ``next``, and the threshold. In eight bits it has the number of its threshold among
+those of its column, where that is shorter: nothing is lost. Leaves have whole numbers of one byte.
 """
 
 from dataclasses import dataclass, replace
