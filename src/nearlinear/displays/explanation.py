@@ -23,9 +23,9 @@ class ExplanationDisplay:
 
     A small panel beside it shows the region that the row fell in: anchors and components with
     their gates, the path down a tree with the features of its nodes (+ where the split is
-    positive), the trees of a forest with what they add, or local kernels with h. Of a kernel machine,
-    bars are the most influential support rows, and the panel has the kernels' shares. Make one with
-    :meth:`from_estimator`.
+    positive), the trees of a forest with what they add, or local kernels with h. Of a kernel
+    machine, bars are the most influential support rows, and the panel has the kernels' shares. Make
+    one with :meth:`from_estimator`.
 
     Attributes
     ----------
