@@ -17,10 +17,10 @@ from .._compile import compiled, compiled_fast_sums
 def forest_pass(forest, n_features):
     """A function (row, scratch) → scores."""
     packed, dtype = forest.gate.packed, forest.dtype
-    is_narrow = len(packed.narrow) > 0 and dtype == np.float32
-    whole, floats = _tables(forest, packed, is_narrow)
+    narrow = packed.narrow_missing if dtype == np.float32 else None
+    whole, floats = _tables(forest, packed, narrow)
     n_work, n_outputs = 2 * packed.width + 1 + packed.n_trees, forest.n_outputs
-    run = (narrow_row if is_narrow else wide_row).dispatcher()
+    run = (wide_row if narrow is None else narrow_row).dispatcher()
 
     def score(x, scratch):
         scores = scratch.get("scores", n_outputs, dtype)
@@ -30,19 +30,19 @@ def forest_pass(forest, n_features):
     return score
 
 
-def _tables(forest, packed, is_narrow):
+def _tables(forest, packed, narrow):
     n_fixed = [
         packed.n_features, len(packed.used), len(packed.pairs), packed.n_trees,
         forest.values.shape[1], forest.slopes.shape[2], forest.root.shape[1], len(forest.fill),
         packed.categories.shape[1],
     ]  # fmt: skip
-    nodes = packed.narrow if is_narrow else _wide_nodes(packed)
+    nodes = _wide_nodes(packed) if narrow is None else narrow.nodes
     whole = [
         packed.used, packed.pairs, packed.starts, forest.outputs, packed.leaf_of,
         forest.slope_columns, nodes, packed.sets, packed.categories,
     ]  # fmt: skip
     floats = [packed.factors, forest.root, forest.fill, forest.values, forest.slopes]
-    floats.append(packed.thresholds[:0] if is_narrow else packed.thresholds)
+    floats.append(packed.thresholds if narrow is None else packed.thresholds[:0])
     of_whole = _N_FIXED + np.cumsum([0, *(part.size for part in whole)])[:-1]
     of_floats = forest.n_outputs + np.cumsum([0, *(part.size for part in floats)])[:-1]
     first = np.concatenate([n_fixed, of_whole, of_floats])
@@ -83,13 +83,13 @@ def _column(x, whole, floats, kind, s):
 @compiled
 def _step(nodes, keys, j):
     node = nodes[j]
-    key = keys[((node >> 22) & 0x3FF) * 2 + ((node >> 21) & 1)]
-    return (node & 0x1FFFFF) + (1 if key > (node >> 32) else 0)
+    key = keys[(node >> 22) & 0x3FF]
+    return (node & 0x3FFFFF) + (1 if key > (node >> 32) else 0)
 
 
 @compiled
 def narrow_row(x, whole, floats, work, scores):
-    """Every column has two keys: one of them takes missing values to the right, one to the left."""
+    """Every column has two keys: the first takes missing values to the right, the second left."""
     kind = scores.dtype.type
     if not _is_row(x, whole, kind):
         return False
@@ -99,8 +99,8 @@ def narrow_row(x, whole, floats, work, scores):
         bits = np.float32(_column(x, whole, floats, kind, s)).view(np.int32)
         key = bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
         missing = (bits & np.int32(0x7FFFFFFF)) > np.int32(0x7F800000)
-        work[2 * s] = np.int32(0x7FFFFFFF) if missing else key
-        work[2 * s + 1] = np.int32(-0x80000000) if missing else key
+        work[s] = np.int32(0x7FFFFFFF) if missing else key
+        work[width + s] = np.int32(-0x80000000) if missing else key
     ends, starts = work[2 * width + 1 :], whole[whole[_STARTS] :]
     nodes = whole[whole[_NODES] :]
     for t in range(0, n_trees - 3, 4):
