@@ -132,12 +132,30 @@ def _round_support(model):
     return replace(model, support=support)
 
 
-def _round_forest(model):
-    from .predictors.forests import round_forest  # it writes tables, which are quantized here
+def value_scales(forest):
+    """Of every tree, and of its values side by side, the unit of whole numbers from −127 to 127."""
+    firsts = forest.gate.leaf_starts[:-1]
+    largest = np.maximum.reduceat(np.abs(forest.values.astype(np.float64)), firsts, axis=0)
+    return (largest / 127).astype(np.float32).astype(np.float64)
 
-    names = ("root", "slopes")
-    rows = {name: rounded_rows(getattr(model, name)).astype(model.dtype) for name in names}
-    return replace(round_forest(model), **rows)
+
+def _round_forest(forest):
+    """Values that eight bits hold: less the middle of their tree, which the intercept takes."""
+    values, gate = forest.values.astype(np.float64), forest.gate
+    firsts, counts = gate.leaf_starts[:-1], np.diff(gate.leaf_starts)
+    low = np.minimum.reduceat(values, firsts, axis=0)
+    middle = (low + np.maximum.reduceat(values, firsts, axis=0)) / 2
+    centered = replace(forest, values=values - np.repeat(middle, counts, axis=0))
+    scales = np.repeat(value_scales(centered), counts, axis=0)
+    whole = np.divide(centered.values, scales, out=np.zeros_like(values), where=scales > 0)
+    intercept = forest.intercept.astype(np.float64)
+    if values.shape[1] == 1:
+        np.add.at(intercept, forest.outputs, middle[:, 0])
+    else:
+        intercept += middle.sum(axis=0)
+    rows = {name: rounded_rows(getattr(forest, name)) for name in ("root", "slopes")}
+    found = {"values": np.rint(whole) * scales, "intercept": intercept, **rows}
+    return replace(forest, **{name: array.astype(forest.dtype) for name, array in found.items()})
 
 
 def _round_directions(gate):

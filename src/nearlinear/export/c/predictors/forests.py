@@ -7,13 +7,14 @@ four flags, ``next``, and the threshold. In eight bits it has the number of its 
 those of its column, where that is shorter: nothing is lost. Leaves have whole numbers of one byte.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .. import rows as c_rows
 from ..literals import filled
 from ..program import Part
+from ..quantized import value_scales
 
 _FIRST_IS_SPLIT, _SECOND_IS_SPLIT, _MISSING_FIRST, _IS_SET, _FLAGS = 1, 2, 4, 8, 4
 
@@ -265,31 +266,3 @@ def rows_near_splits(gate, n_rows, rng):
             known = gate.thresholds[(gate.columns == column) & is_finite].astype(np.float64)
             rows[:, column] = rng.choice(known, n_rows) + 0.3 * known.std() * rows[:, column]
     return rows
-
-
-# --- eight bits ---------------------------------------------------------------------------------
-
-
-def value_scales(forest):
-    """Of every tree, and of its values side by side, the unit of whole numbers from −127 to 127."""
-    firsts = forest.gate.leaf_starts[:-1]
-    largest = np.maximum.reduceat(np.abs(forest.values.astype(np.float64)), firsts, axis=0)
-    return (largest / 127).astype(np.float32).astype(np.float64)
-
-
-def round_forest(forest):
-    """Values that eight bits hold: less the middle of their tree, which the intercept takes."""
-    values, gate = forest.values.astype(np.float64), forest.gate
-    firsts, counts = gate.leaf_starts[:-1], np.diff(gate.leaf_starts)
-    low = np.minimum.reduceat(values, firsts, axis=0)
-    middle = (low + np.maximum.reduceat(values, firsts, axis=0)) / 2
-    centered = replace(forest, values=values - np.repeat(middle, counts, axis=0))
-    scales = np.repeat(value_scales(centered), counts, axis=0)
-    whole = np.divide(centered.values, scales, out=np.zeros_like(values), where=scales > 0)
-    intercept = forest.intercept.astype(np.float64)
-    if values.shape[1] == 1:
-        np.add.at(intercept, forest.outputs, middle[:, 0])
-    else:
-        intercept += middle.sum(axis=0)
-    values = (np.rint(whole) * scales).astype(forest.dtype)
-    return replace(forest, values=values, intercept=intercept.astype(forest.dtype))
