@@ -43,6 +43,11 @@ class FileModel:
         """Columns that the predictor sees, beside those of a gate."""
         return self.n_features if self.preparation is None else self.preparation.width
 
+    @property
+    def takes_missing(self):
+        """Whether rows may hold NaN that no preparation fills in."""
+        return self.predictor.kind in TAKES_MISSING
+
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.
 
@@ -113,7 +118,7 @@ class FileModel:
         seen, gating = X[:, : self.n_features], X[:, self.n_features :]
         # prepared in the rows' own precision, as scikit-learn does
         prepare = self.preparation
-        keeps = self.predictor.kind in TAKES_MISSING
+        keeps = self.takes_missing
         check = _not_infinite if keeps else _finite
         rows = check(seen) if prepare is None else prepare(seen, self.feature_names, keeps)
         if self.n_gating_features:
