@@ -19,6 +19,7 @@ from nearlinear.estimators._base.checks import require_finite_model
 from nearlinear.export.c.predictors.forests import Splits
 from nearlinear.export.c.quantized import quantized
 from nearlinear.export.c.source import to_c
+from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.export.onnx.graph import to_onnx
 
 BOTH = [(name, dtype) for name in FORESTS for dtype in (np.float32, np.float64)]
@@ -119,6 +120,13 @@ def test_a_graph_of_another_precision_keeps_the_leaves(dtype):
     (found,) = session.run(["scores"], {"X": X.astype(dtype)})
     assert found.dtype == dtype
     assert_allclose(found, forest(X), atol=2e-6)
+
+
+def test_sets_too_long_for_a_graph_are_refused(monkeypatch):
+    forest, _ = forest_and_rows("sets")
+    monkeypatch.setattr("nearlinear.export.onnx.forests._MOST_NODES", 200)
+    with pytest.raises(OnnxExportError, match="give columns of fewer categories"):
+        to_onnx(held(forest))
 
 
 # --- eight bits ---------------------------------------------------------------------------------

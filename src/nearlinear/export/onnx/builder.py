@@ -44,6 +44,8 @@ class Graph:
         ``kind`` is an operator, with its domain before it and a dot between, if it has one.
         """
         inputs = tuple(self._name(value) for value in inputs)
+        arrays = [value for value in attributes.values() if isinstance(value, np.ndarray)]
+        require_room(sum(array.nbytes for array in arrays))
         known = {name: _hashable(value) for name, value in attributes.items()}
         key = (kind, inputs, tuple(sorted(known.items())))
         if key not in self.known:
@@ -124,7 +126,6 @@ class Graph:
 def _hashable(value):
     if not isinstance(value, np.ndarray):
         return value
-    require_room(value.nbytes)
     return value.shape, blake2b(np.ascontiguousarray(value)).digest()
 
 

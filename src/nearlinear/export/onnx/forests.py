@@ -8,7 +8,10 @@ linear model of a row. A set of categories becomes a chain of comparisons.
 
 import numpy as np
 
+from .builder import OnnxExportError
+
 _WORD = 32  # categories in a word of a set
+_MOST_NODES = 10**7  # some hundred bytes each, while a graph is put together
 _MODES = np.array(["LEAF", "BRANCH_LEQ", "BRANCH_EQ"])
 
 
@@ -121,6 +124,11 @@ def _nodes(gate, places):
     of_sets = gate.sets if len(gate.sets) else np.full(len(gate.columns), -1)
     members, swapped = _chains(gate)
     lengths = np.array([1, *(len(chain) for chain in members)])[of_sets + 1]
+    if lengths.sum() > _MOST_NODES:
+        raise OnnxExportError(
+            f"The sets of categories are {lengths.sum():.2g} comparisons in ONNX, where there is "
+            f"room for {_MOST_NODES:.2g}: give columns of fewer categories."
+        )
     first = np.concatenate([[0], np.cumsum(lengths)])
     node = np.repeat(np.arange(len(lengths)), lengths)
     at = np.arange(len(node))
