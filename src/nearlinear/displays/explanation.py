@@ -256,7 +256,8 @@ def _region_of(predictor, found, output, names):
         return _trees_of(predictor, found, output)
     heading = {
         "anchor": "nearest anchors: gate", "component": "components: gate",
-        "kernel": "local kernels: h", "landmark": "landmarks of the cell: h", "node": "path: features of its nodes",
+        "kernel": "local kernels: h", "landmark": "landmarks of the cell: h",
+        "node": "path: features of its nodes",
     }[found.component]  # fmt: skip
     if found.component == "node" and active.ndim == 2:
         heading = f"path down tree 0 of {len(active)}"
