@@ -24,7 +24,7 @@ def leaves(gate, X):
         at = gate.children[at] + ~left
         node[going] = at
         going = going[gate.columns[at] >= 0]
-    return gate.children[node].reshape(len(X), -1)
+    return gate.children[node].reshape(len(X), len(gate.starts) - 1)
 
 
 def _with_pairs(gate, X):
