@@ -17,6 +17,11 @@ WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversio
 
 def assert_ships(model, X, folder="."):
     """Files, the runtime, ONNX, C, single rows and explanations give the model's own scores."""
+    assert_ships_without_c(model, X, folder)
+    assert_ships_to_c(model, X, folder)
+
+
+def assert_ships_without_c(model, X, folder="."):
     is_classifier = hasattr(model, "decision_function")
 
     def scores_of(found):
@@ -41,10 +46,18 @@ def assert_ships(model, X, folder="."):
     np.testing.assert_allclose([scorer.predict(x) for x in X[:10]], model.predict(X[:10]), **near)
     np.testing.assert_allclose(model.explain(X).scores, scores, **near)
 
+
+def assert_ships_to_c(model, X, folder="."):
     for dtype in ("float32", "int8"):
-        written = to_c(model, folder / dtype, dtype, sample=X)
-        if shutil.which("gcc") is not None:
-            program = folder / dtype / "test"
-            sources = [str(written.source), str(written.test)]
-            subprocess.run(["gcc", *WARNINGS, "-o", str(program), *sources, "-lm"], check=True)
-            subprocess.run([str(program)], check=True, stdout=subprocess.DEVNULL)
+        written = to_c(model, Path(folder) / dtype, dtype, sample=X)
+        run_test_program(written)
+
+
+def run_test_program(written, options=WARNINGS):
+    """Compile what ``to_c`` has written with its test, where there is a compiler, and run it."""
+    if shutil.which("gcc") is None:
+        return
+    program = written.source.with_name("test")
+    sources = [str(written.source), str(written.test)]
+    subprocess.run(["gcc", *options, "-o", str(program), *sources, "-lm"], check=True)
+    subprocess.run([str(program)], check=True, stdout=subprocess.DEVNULL)

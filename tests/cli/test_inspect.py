@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas
 import pytest
+from forests import forest_and_rows, held
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -168,3 +169,15 @@ def test_nothing_heavy_is_imported_to_look_at_a_file(saved):
     )
     shown = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert shown.stdout.splitlines()[-1] == "[]", shown.stderr
+
+
+def test_the_size_of_a_forest_is_told_in_words(tmp_path, capsys):
+    path = tmp_path / "forest.nlm"
+    found = {}
+    for name in ("sets", "slopes"):
+        nearlinear.save(held(forest_and_rows(name)[0]), path)
+        found[name] = inspect_json(path, capsys)["forest"]
+    assert found == {
+        "sets": "6 trees, 20 leaves each, 2 pair columns, 17 sets of categories",
+        "slopes": "5 trees, 12 leaves each, 2 pair columns, 3 slopes a leaf, a linear root",
+    }

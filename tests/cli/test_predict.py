@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas
 import pytest
+from forests import forest_and_rows, held
 from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.datasets import dump_svmlight_file
@@ -492,3 +493,18 @@ def test_memory_does_not_grow_with_the_table(models, tmp_path):
     assert sum(1 for _ in out.open()) == 50_001
     # the table as numbers has 1.2 MB, as Python's lists of answers more than 10
     assert large - small < 6_000
+
+
+def test_a_forest_takes_empty_cells(tmp_path, capsys):
+    forest, X = forest_and_rows("missing", np.float64)
+    model = held(forest)
+    nearlinear.save(model, tmp_path / "model.nlm")
+    pandas.DataFrame(X, columns=list("abcdef")).to_csv(tmp_path / "rows.csv", index=False)
+    words = ["predict", str(tmp_path / "model.nlm"), str(tmp_path / "rows.csv"), "--scores"]
+    assert main(words) == 0
+    found = pandas.read_csv(io.StringIO(capsys.readouterr().out))
+    np.testing.assert_allclose(found["score"], model.decision_function(X), rtol=1e-12)
+    X[3, 1] = np.inf
+    pandas.DataFrame(X, columns=list("abcdef")).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(words) == 2
+    assert "row 4, column 'b': the value is infinite" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from nearlinear import (
     ConvexLMKLClassifier,
+    DCPredClassifier,
     LDKLClassifier,
     LDKLRegressor,
     LLSVMClassifier,
@@ -137,6 +138,13 @@ def test_where_no_kernel_reaches_the_region_is_empty(moons):
     display = ExplanationDisplay.from_estimator(model, [1e3, 1e3])
     assert len(display.region_bars_) == 0
     assert not display.parts.any()
+
+
+def test_landmarks_are_drawn_with_h(moons):
+    model = DCPredClassifier(random_state=0).fit(*moons)
+    display = ExplanationDisplay.from_estimator(model, moons[0][0])
+    assert display.region_labels[0].startswith("landmark ")
+    assert display.score == pytest.approx(model.decision_function(moons[0][:1])[0])
 
 
 def test_gated_models_show_the_gate_of_the_class(blobs):

@@ -19,6 +19,7 @@ METHODS = {
     "TreePath": "LDKLClassifier",
     "TreeLeaves": "LDKLClassifier",
     "LinkedTree": "LDKLClassifier",
+    "Forest": "LocalForestClassifier",
     "Mean": "LDKLClassifier",
     "ConformalLinear": "MLLKMClassifier",
     "GaussianCells": "DCPredClassifier",
@@ -148,7 +149,7 @@ def _count_outputs(predictor, arrays):
     if kind == "Mapped":
         return _count_outputs(fields["predictor"], arrays)
     outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
-    outputs |= {"LinkedTree": "intercept"}
+    outputs |= {"LinkedTree": "intercept", "Forest": "intercept"}
     outputs |= dict.fromkeys(("ConformalLinear", "GaussianCells", "KernelExpansion"), "biases")
     return arrays[fields[outputs[kind]]["number"]].shape[-1] if kind in outputs else 1
 
@@ -221,6 +222,38 @@ def _lifted(draft):
 
 def _forest(draft):
     return part("Mean", predictors=items(_tree(draft), _tree(draft, depth=1)))
+
+
+def _splits(draft, n_outputs=1, n_told=1, n_slopes=0, has_root=False):
+    """Two trees, the first of them with a pair column, a set of categories and missing values."""
+    whole = partial(np.array, dtype=np.int32)
+    columns = whole([1, 3, -1, 2, -1, -1, -1, 0, -1, -1])
+    missing_left = np.array([1, 0, 0, 1, 0, 0, 0, 1, 0, 0], dtype=np.uint8)
+    gate = part(
+        "ForestGate",
+        n_features=N_FEATURES,
+        pairs=draft.array(whole([[2, 0]])),
+        factors=draft.floats(1, 2),
+        starts=draft.array(whole([0, 7, 10])),
+        columns=draft.array(columns),
+        thresholds=draft.floats(len(columns)),
+        children=draft.array(whole([1, 3, 0, 5, 1, 2, 3, 8, 4, 5])),
+        missing_left=draft.array(missing_left),
+        sets=draft.array(whole([-1, -1, -1, 0, -1, -1, -1, -1, -1, -1])),
+        categories={**draft.array(np.array([[0b101]])), "as": "<u4"},
+    )
+    return part(
+        "Forest",
+        gate=gate,
+        values=draft.floats(6, n_told),
+        outputs=draft.array(whole([0, n_outputs - 1])),
+        slopes=draft.floats(6, n_told, n_slopes),
+        slope_columns=draft.array(whole(range(n_slopes))),
+        root=draft.floats(n_outputs, N_FEATURES if has_root else 0),
+        fill=draft.floats(N_FEATURES if n_slopes or has_root else 0),
+        intercept=draft.floats(n_outputs),
+        covers=draft.array(np.array([3.0, 1.0, 0.0, 2.0, 5.0, 1.0], dtype=np.float32)),
+    )
 
 
 def _conformal(draft, profile="gaussian", per_feature=False):
@@ -410,6 +443,9 @@ MODELS = {
         for kind in (*_FEATURES, "IndicatorNode", "OwnNode")
     },
     "tree of products of features": _lifted,
+    "forest of splits": partial(_splits, n_outputs=3),
+    "forest with slopes": partial(_splits, n_slopes=2, has_root=True),
+    "forest with vector leaves": partial(_splits, n_outputs=3, n_told=3, n_slopes=1),
     "forest": _forest,
     **{
         f"conformal, {profile}{', by feature' * by_feature}": partial(

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 from runtime.crafted import CALIBRATIONS, GATES, KERNELS, METHODS
 
-_KINDS = [*METHODS, *KERNELS, *GATES, "SoftAssignment", "TanhNode"]
+_KINDS = [*METHODS, *KERNELS, *GATES, "SoftAssignment", "TanhNode", "ForestGate"]
 _KINDS += [*CALIBRATIONS, "Threshold", "Outcome"]
 _MARKS = ["array", "csr", "tuple", "dict", "number", "strings", "objects", "object", "code"]
 _VALUES = [

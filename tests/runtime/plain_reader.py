@@ -300,6 +300,34 @@ def _mean(part, x):
     return [math.fsum(column) / len(found) for column in zip(*found)]
 
 
+def _forest(part, x):
+    gate, total = part.gate, list(part.intercept)
+    pairs = zip(gate.pairs, gate.factors)
+    columns = [*x, *(a * x[i] + b * x[j] for (i, j), (a, b) in pairs)]
+    z = [(part.fill or [0.0] * len(x))[d] if v != v else v for d, v in enumerate(x)]
+    total = [t + _dot(w, z) if w else t for t, w in zip(total, part.root)]
+    for t, node in enumerate(gate.starts[:-1]):
+        while gate.columns[node] >= 0:
+            node = gate.children[node] + (0 if _goes_first(gate, node, columns) else 1)
+        leaf = gate.children[node]
+        seen = [z[d] for d in part.slope_columns]
+        told = [v + _dot(w, seen) for v, w in zip(part.values[leaf], part.slopes[leaf])]
+        for k, value in enumerate(told):
+            total[part.outputs[t] if len(told) == 1 else k] += value
+    return total
+
+
+def _goes_first(gate, node, columns):
+    value, number = columns[gate.columns[node]], gate.sets[node] if gate.sets else -1
+    if number >= 0:
+        words = gate.categories[number]
+        if -1 < value < 32 * len(words):
+            return words[int(value) // 32] >> int(value) % 32 & 1 == 1
+    elif value == value:
+        return value <= gate.thresholds[node]
+    return gate.missing_left[node] == 1
+
+
 def _conformal(part, x):
     total = list(part.biases)
     for k, o, weights in zip(part.kernels, part.outputs, part.weights):
@@ -367,6 +395,7 @@ _PREDICTORS = {
     "TreePath": _tree_path,
     "TreeLeaves": _tree_leaves,
     "LinkedTree": _linked_tree,
+    "Forest": _forest,
     "ConformalLinear": _conformal,
     "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,

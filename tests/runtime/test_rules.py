@@ -214,3 +214,68 @@ def test_deep_kernels_are_refused_and_not_followed():
         header["predictor"]["fields"]["kernels"]["items"][0] = kernel
 
     refused("two kernels", edit, "nested too deeply")
+
+
+# --- forests ------------------------------------------------------------------------------------
+
+SPLITS = "forest of splits"
+
+
+@in_one_test(
+    "name, values, why",
+    [
+        ("children", [1, 3, 0, 5, 1, 2, 3, 7, 4, 5], "point nowhere, back or twice"),  # itself
+        ("children", [1, 3, 0, 1, 1, 2, 3, 8, 4, 5], "point nowhere, back or twice"),  # back
+        ("children", [3, 3, 0, 5, 1, 2, 3, 8, 4, 5], "point nowhere, back or twice"),  # twice
+        ("children", [1, 3, 0, 8, 1, 2, 3, 5, 4, 5], "point nowhere, back or twice"),  # other tree
+        ("children", [1, 3, 1, 5, 0, 2, 3, 8, 4, 5], "leaves are out of order"),
+        ("starts", [0, 10, 10], "trees are out of order"),
+        ("starts", [0, 7, 9], "trees are out of order"),
+        ("columns", [1, 4, -1, 2, -1, -1, -1, 0, -1, -1], "columns point nowhere"),
+        ("sets", [-1, -1, 0, 0, -1, -1, -1, -1, -1, -1], "a leaf has a set"),
+        ("sets", [-1, -1, -1, 1, -1, -1, -1, -1, -1, -1], "sets point nowhere"),
+    ],
+)
+def test_every_path_of_a_forest_ends_at_a_leaf_of_its_own(name, values, why):
+    refused(SPLITS, put_array("gate", name, np.array(values, dtype=np.int32)), why)
+
+
+def test_a_forest_has_values_for_one_output_or_for_all():
+    refused(SPLITS, put_array("values", np.zeros((6, 2))), "values of other outputs")
+    refused(SPLITS, put_array("outputs", np.array([0, 3], dtype=np.int32)), "outputs point")
+    refused(SPLITS, put("gate", "n_features", crafted.N_FEATURES - 1), "n_features")
+    refused(SPLITS, put_array("covers", np.full(6, -1.0, dtype=np.float32)), "covers")
+
+
+def test_the_levels_of_a_forest_are_counted():
+    """A chain of so many splits would be a walk without end."""
+
+    def chain(n_splits):
+        def edit(header, arrays):
+            n_nodes = 2 * n_splits + 1
+            numbers = np.arange(n_nodes, dtype=np.int32)
+            columns = np.where((numbers % 2 == 0) & (numbers < n_nodes - 1), 0, -1).astype(np.int32)
+            children = numbers + 1  # the second child of a split is the next one
+            children[columns < 0] = np.arange(n_splits + 1)
+            new = {"columns": columns, "children": children, "sets": np.zeros(0, np.int32)}
+            new |= {"starts": np.array([0, n_nodes], np.int32), "thresholds": np.zeros(n_nodes)}
+            new |= {"missing_left": np.zeros(n_nodes, np.uint8)}
+            for name, values in new.items():
+                put_array("gate", name, values)(header, arrays)
+            empty = {**crafted.Draft.array(_into(arrays), np.zeros((0, 1), int)), "as": "<u4"}
+            put("gate", "categories", empty)(header, arrays)
+            put_array("values", np.zeros((n_splits + 1, 1)))(header, arrays)
+            put_array("slopes", np.zeros((n_splits + 1, 1, 0)))(header, arrays)
+            put_array("covers", np.zeros(n_splits + 1, np.float32))(header, arrays)
+            put_array("outputs", np.zeros(1, np.int32))(header, arrays)
+
+        return edit
+
+    model_of(*edited(*make(SPLITS), chain(9_999)))
+    refused(SPLITS, chain(10_000), "more than 10000 levels")
+
+
+def _into(arrays):
+    draft = crafted.Draft()
+    draft.arrays = arrays
+    return draft

@@ -43,21 +43,22 @@ class Scorer:
 
     def _columns(self, piece, source):
         """The numbers that the model wants, by name where both have names."""
+        missing = {"takes_missing": self.file.takes_missing}
         if piece.names is None or self.names is None:
-            X = numbers(piece.values, piece.names, source, piece.first, can_drop=True)
+            X = numbers(piece.values, piece.names, source, piece.first, can_drop=True, **missing)
             if X.shape[1] != self.n_features:
                 raise CommandError(
                     f"{name_of(source)}: rows have {X.shape[1]} columns, the model takes "
                     f"{self.n_features}"
                 )
             return X
-        missing = [name for name in self.names if name not in piece.names]
-        if missing:
+        absent = [name for name in self.names if name not in piece.names]
+        if absent:
             raise CommandError(
-                f"{name_of(source)}: there is no column {missing[0]!r}, which the model needs"
+                f"{name_of(source)}: there is no column {absent[0]!r}, which the model needs"
             )
         frame = piece.values.iloc[:, [piece.names.index(name) for name in self.names]]
-        return numbers(frame, self.names, source, piece.first)
+        return numbers(frame, self.names, source, piece.first, **missing)
 
     def scores(self, X):
         """Scores of each model in the file, of which there are several if they are averaged."""

@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+import numpy as np
+
 from ._foreign_text import shown
 from ._models import load_file
 
@@ -27,6 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
         "feature_names": model.feature_names,
         "scaled": model.preparation is not None,
         "predictor": model.predictor.kind,
+        **_forest(model.predictor),
         "probabilities": _probabilities(model.outcome.calibration),
         "threshold": model.outcome.threshold and vars(model.outcome.threshold),
         **model.record,
@@ -37,6 +40,30 @@ def run(arguments: argparse.Namespace) -> None:
     width = max(len(name) for name in found)
     for name, value in found.items():
         print(f"{shown(name).replace('_', ' '):{width}}  {shown(_short(value))}")
+
+
+def _forest(predictor):
+    """The size of a forest, in words."""
+    if predictor.kind != "Forest":
+        return {}
+    gate = predictor.gate
+    per_tree = (np.diff(gate.starts) + 1) // 2
+    low, high = int(per_tree.min()), int(per_tree.max())
+    leaves = f"{high:,} leaves each" if low == high else f"{low:,} to {high:,} leaves each"
+    words = [_count(len(per_tree), "tree"), leaves]
+    if len(gate.pairs):
+        words.append(_count(len(gate.pairs), "pair column"))
+    if len(gate.categories):
+        words.append(_count(len(gate.categories), "set") + " of categories")
+    if predictor.slopes.shape[2]:
+        words.append(_count(predictor.slopes.shape[2], "slope") + " a leaf")
+    if predictor.root.shape[1]:
+        words.append("a linear root")
+    return {"forest": ", ".join(words)}
+
+
+def _count(number, word):
+    return f"{number:,} {word}" + "s" * (number != 1)
 
 
 def _probabilities(calibration):

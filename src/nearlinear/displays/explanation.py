@@ -1,7 +1,7 @@
 """Why one row got its score: parts of the score, and the region that the row fell in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,8 +23,9 @@ class ExplanationDisplay:
 
     A small panel beside it shows the region that the row fell in: anchors and components with
     their gates, the path down a tree with the features of its nodes (+ where the split is
-    positive), or local kernels with h. Of a kernel machine, bars are the most influential support
-    rows, and the panel has the kernels' shares. Make one with :meth:`from_estimator`.
+    positive), the trees of a forest with what they add, or local kernels with h. Of a kernel
+    machine, bars are the most influential support rows, and the panel has the kernels' shares. Make
+    one with :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -219,7 +220,7 @@ def _heading(last, output, found):
 
 def _parts_of(found, output, names):
     """Contributions of the features, or the most influential support rows."""
-    if found.coefficients is None:
+    if found.kernel_shares is not None:
         shown = found.support.indices[0, output] >= 0
         indices, parts = (array[0, output, shown] for array in (
             found.support.indices, found.support.parts
@@ -228,8 +229,10 @@ def _parts_of(found, output, names):
         if abs(rest) < 1e-12 * np.abs(parts).sum():  # all of them are listed
             rest = 0.0
         return {"parts": parts, "labels": [f"support row {j}" for j in indices], "rest": rest}
-    names = [f"x{d}" for d in range(found.rows.shape[1])] if names is None else names
-    labels = [f"{shortened(name)} = {value:.3g}" for name, value in zip(names, found.rows[0])]
+    names = found.names if names is None else replace(found, feature_names=tuple(names)).names
+    row = found.rows[0]
+    values = [*row, *(a * row[i] + b * row[j] for i, j, a, b in found.pairs)]
+    labels = [f"{shortened(name)} = {value:.3g}" for name, value in zip(names, values)]
     return {"parts": found.contributions[0, output], "labels": labels}
 
 
@@ -246,12 +249,15 @@ def _names(last, found, given):
 
 
 def _region_of(predictor, found, output, names):
-    if found.coefficients is None:
+    if found.kernel_shares is not None:
         return _shares_of(predictor, found.kernel_shares[0, output], output, names)
     active, gates = found.active[0], found.gates[0]
+    if found.component == "leaf":
+        return _trees_of(predictor, found, output)
     heading = {
         "anchor": "nearest anchors: gate", "component": "components: gate",
-        "kernel": "local kernels: h", "node": "path: features of its nodes",
+        "kernel": "local kernels: h", "landmark": "landmarks of the cell: h",
+        "node": "path: features of its nodes",
     }[found.component]  # fmt: skip
     if found.component == "node" and active.ndim == 2:
         heading = f"path down tree 0 of {len(active)}"
@@ -266,6 +272,19 @@ def _region_of(predictor, found, output, names):
     order = order[gates[order] > _SMALLEST_GATE * gates.max()][:_MOST_REGIONS]
     labels = [f"{found.component} {active[k]}" for k in order]
     return {"region": gates[order], "region_labels": labels, "region_heading": heading}
+
+
+def _trees_of(forest, found, output):
+    """What the largest trees add to the score: the values of their leaves."""
+    leaves, is_vector = found.active[0], forest.values.shape[1] > 1
+    trees = np.arange(len(leaves)) if is_vector else np.flatnonzero(forest.outputs == output)
+    told = output if is_vector else 0
+    seen = forest.seen_by_slopes(found.rows[:1])[0].astype(np.float64)
+    values = forest.values[leaves[trees], told] + forest.slopes[leaves[trees], told] @ seen
+    order = np.argsort(-np.abs(values), kind="stable")[:_MOST_REGIONS]
+    labels = [f"tree {trees[k]}, leaf {leaves[trees[k]]}" for k in order]
+    heading = "trees: what their leaves add"
+    return {"region": values[order], "region_labels": labels, "region_heading": heading}
 
 
 def _shares_of(predictor, shares, output, names):

@@ -8,6 +8,7 @@ import numpy as np
 from ..kinds import kind_of, rule_for
 from .cells import explain_cells
 from .conformal import explain_conformal
+from .forests import explain_forest
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
 from .linear import LinearParts, explain_locally_linear
 from .record import Explanation, InfluentialRows
@@ -110,6 +111,7 @@ RULES = {
     "TreePath": explain_tree,
     "TreeLeaves": explain_tree,
     "LinkedTree": explain_linked,
+    "Forest": explain_forest,
     "ConformalLinear": explain_conformal,
     "GaussianCells": explain_cells,
     "KernelExpansion": explain_expansion,

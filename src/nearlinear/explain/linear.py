@@ -53,18 +53,23 @@ def _explain_dense(predictor, X, n_jobs):
     return found.explanation("component")
 
 
+def require_room(X, n_outputs, n_parts):
+    """Refuse sparse rows that are too many for dense parts."""
+    n_numbers = X.shape[0] * n_outputs * n_parts
+    if issparse(X) and n_numbers > _MOST_NUMBERS:
+        most = _MOST_NUMBERS // (n_outputs * n_parts)
+        raise ValueError(
+            f"Explaining {X.shape[0]} sparse rows would take {n_numbers:.2g} coefficients, which "
+            f"are dense; explain at most {most} rows at a time."
+        )
+
+
 class LinearParts:
     """Room for the explanation of rows, which blocks of them fill; ``n_active`` may have axes."""
 
     def __init__(self, X, n_outputs, *n_active):
         n_rows, n_features = X.shape
-        n_numbers = n_rows * n_outputs * n_features
-        if issparse(X) and n_numbers > _MOST_NUMBERS:
-            most = _MOST_NUMBERS // (n_outputs * n_features)
-            raise ValueError(
-                f"Explaining {n_rows} sparse rows would take {n_numbers:.2g} coefficients, which "
-                f"are dense; explain at most {most} rows at a time."
-            )
+        require_room(X, n_outputs, n_features)
         # a copy: what is explained must not change with the caller's rows
         self.rows = (X.toarray() if issparse(X) else X).astype(np.float64, order="C")
         self.coefficients = np.empty((n_rows, n_outputs, n_features))

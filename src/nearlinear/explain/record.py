@@ -7,6 +7,13 @@ import numpy as np
 from .._cached import cached_property
 
 
+def _pair_name(first, second, a, b):
+    """Words such as "height − 0.5·slope"."""
+    first = first if abs(a) == 1.0 else f"{abs(a):.3g}·{first}"
+    second = second if abs(b) == 1.0 else f"{abs(b):.3g}·{second}"
+    return f"{'−' if a < 0 else ''}{first} {'−' if b < 0 else '+'} {second}"
+
+
 def _as_numbers(rows):
     rows = rows.toarray() if hasattr(rows, "toarray") else rows
     return np.asarray(rows, dtype=np.float64)
@@ -35,8 +42,10 @@ class Explanation:
 
     A locally linear model has, for every row x, one linear model that answers for it:
     ``scores == contributions.sum(axis=2) + intercepts``. A kernel machine adds up its kernels:
-    ``scores == kernel_shares.sum(axis=2) + intercepts``. What a model does not have is None. All
-    numbers are float64, whatever the model's own precision.
+    ``scores == kernel_shares.sum(axis=2) + intercepts``. A forest has contributions and no
+    coefficients: what the splits on a column have changed on the row's way down, and parts of their
+    own for pair columns. What a model does not have is None. All numbers are float64, whatever the
+    model's own precision.
 
     Attributes
     ----------
@@ -47,7 +56,7 @@ class Explanation:
     rows : array of shape (n_rows, n_features)
         The rows x that the coefficients belong to.
     component : str
-        What ``active`` counts: "anchor", "node", "kernel", "landmark" or "component".
+        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf" or "component".
     active : array of int
         Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the
         path, root first; the children of node k are 2k + 1, taken where its split is positive, and
@@ -65,6 +74,10 @@ class Explanation:
         Names of the features, if the model or its preparation was fitted with names.
     classes : tuple
         The class that each output speaks for; of two classes the second. None for values.
+    parts : array of shape (n_rows, n_outputs, n_features + n_pairs)
+        The contributions of a forest.
+    pairs : tuple of (int, int, float, float)
+        Of a forest's pair columns a x_i + b x_j, i, j, a and b.
     """
 
     intercepts: np.ndarray
@@ -77,17 +90,32 @@ class Explanation:
     support: InfluentialRows | None = None
     feature_names: tuple | None = None
     classes: tuple | None = None
+    parts: np.ndarray | None = None
+    pairs: tuple = ()
 
     @cached_property
     def contributions(self):
-        """w(x) ∘ x: each feature's part of the score, shape (n_rows, n_outputs, n_features)."""
+        """w(x) ∘ x: each feature's part of the score, shape (n_rows, n_outputs, n_features).
+
+        Of a forest, pair columns come after the features; ``names`` has what all are called.
+        """
+        if self.parts is not None:
+            return self.parts
         return None if self.coefficients is None else self.coefficients * self.rows[:, None]
+
+    @property
+    def names(self):
+        """What contributions are of: names of features, or x0, x1, …, then pairs of these."""
+        names = self.feature_names
+        if names is None:
+            names = tuple(f"x{d}" for d in range(self.rows.shape[1]))
+        return (*names, *(_pair_name(names[i], names[j], a, b) for i, j, a, b in self.pairs))
 
     @cached_property
     def scores(self):
         """The parts added up again, shape (n_rows, n_outputs): what the model says to rounding."""
         if self.coefficients is None:
-            return self.kernel_shares.sum(axis=2) + self.intercepts
+            return self._parts.sum(axis=2) + self.intercepts
         return (self.coefficients @ self.rows[:, :, None])[:, :, 0] + self.intercepts
 
     @cached_property
@@ -111,10 +139,8 @@ class Explanation:
         from pandas import DataFrame, MultiIndex
 
         n_rows, n_outputs, n_parts = self._parts.shape
-        names = self.feature_names
-        if names is None or self.coefficients is None:
-            word = "x" if self.coefficients is not None else "kernel "
-            names = [f"{word}{k}" for k in range(n_parts)]
+        is_of_kernels = self.kernel_shares is not None
+        names = [f"kernel {k}" for k in range(n_parts)] if is_of_kernels else self.names
         values = np.concatenate([self._parts, np.stack([self.intercepts, self.scores], 2)], axis=2)
         outputs = range(n_outputs) if self.classes is None else self.classes
         index = MultiIndex.from_product([range(n_rows), outputs], names=["row", "output"])
@@ -124,7 +150,7 @@ class Explanation:
 
     @property
     def _parts(self):
-        return self.kernel_shares if self.coefficients is None else self.contributions
+        return self.contributions if self.kernel_shares is None else self.kernel_shares
 
     def in_original_units(self, scaler, rows=None):
         """The same scores, told in the features before they were scaled, or mixed by a PCA.
@@ -154,7 +180,7 @@ class Explanation:
                 "in_original_units undoes a scaler that does not clip, such as StandardScaler, and "
                 f"with rows= principal components, not {type(scaler).__name__}."
             )
-        if self.coefficients is None:
+        if self.kernel_shares is not None:
             return self
         n_features = self.rows.shape[1]
         if table.width != n_features:
@@ -164,6 +190,10 @@ class Explanation:
             )
         coefficients, intercepts = self.coefficients, self.intercepts
         mean, scale = table.column("shift", 0.0), table.column("scale", 1.0)
+        if coefficients is None:
+            if table.matrix is not None:
+                raise TypeError("Contributions of a forest are of its columns: mixed, they stay.")
+            return replace(self, rows=self.rows * scale + mean)
         if table.matrix is not None:
             intercepts = intercepts + coefficients @ table.offset
             coefficients = coefficients @ table.matrix

@@ -25,6 +25,7 @@ PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LLCSAPLClassifier", "ClusteredSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), _TREES),
+    **dict.fromkeys(("LocalForestClassifier", "LocalForestRegressor"), ("Forest",)),
     **dict.fromkeys(("MLLKMClassifier", "MLLKMRegressor"), ("ConformalLinear",)),
     **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},

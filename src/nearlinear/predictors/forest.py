@@ -1,6 +1,6 @@
 """f(x) = b + ⟨w, x⟩ + Σ_t ⟨w_l, z⟩, where l is the leaf of x in tree t."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -33,6 +33,8 @@ class Forest:
     fill: np.ndarray
     intercept: np.ndarray
     covers: np.ndarray
+
+    takes_missing = True  # no field: NaN is a value of rows
 
     @property
     def n_features(self):
@@ -125,6 +127,18 @@ class Forest:
                 value = getattr(part, field.name)
                 if isinstance(value, np.ndarray) and field.name != "covers":
                     yield value
+
+    def in_precision(self, dtype):
+        """The same forest for rows of another precision.
+
+        One of float32 stays as it is: in float64 its pair columns would be rounded elsewhere, and
+        rows change their leaves.
+        """
+        if np.dtype(dtype) != np.float32 or self.dtype == np.float32:
+            return self
+        names = ("values", "slopes", "root", "fill", "intercept")
+        floats = {name: getattr(self, name).astype(np.float32) for name in names}
+        return replace(self, gate=self.gate.in_single(), **floats)
 
     def __getstate__(self):
         """Fields only: a pickle has no use for what can be packed again."""

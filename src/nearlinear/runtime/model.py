@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
+from .forest_scores import TAKES_MISSING
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse
@@ -12,7 +13,7 @@ from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
-_OF_SEVERAL_VALUES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean")
+_OF_SEVERAL_VALUES = ("TreePath", "TreeLeaves", "LinkedTree", "Forest", "Mapped", "Mean")
 _MOST_MODELS = 1000  # that are averaged
 
 
@@ -41,6 +42,11 @@ class FileModel:
     def width(self):
         """Columns that the predictor sees, beside those of a gate."""
         return self.n_features if self.preparation is None else self.preparation.width
+
+    @property
+    def takes_missing(self):
+        """Whether rows may hold NaN that no preparation fills in."""
+        return self.predictor.kind in TAKES_MISSING
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.
@@ -112,12 +118,14 @@ class FileModel:
         seen, gating = X[:, : self.n_features], X[:, self.n_features :]
         # prepared in the rows' own precision, as scikit-learn does
         prepare = self.preparation
-        rows = _finite(seen) if prepare is None else prepare(seen, self.feature_names)
+        keeps = self.takes_missing
+        check = _not_infinite if keeps else _finite
+        rows = check(seen) if prepare is None else prepare(seen, self.feature_names, keeps)
         if self.n_gating_features:
             rows = np.concatenate([rows, _finite(gating)], axis=1)
         with np.errstate(over="ignore"):
             rows = rows.astype(_dtype(self.predictor), copy=False)
-        if not np.all(np.isfinite(rows)):
+        if np.any(np.isinf(rows)) or (not keeps and np.any(np.isnan(rows))):
             raise ValueError("X holds numbers that are too large when they are scaled.")
         return rows
 
@@ -135,8 +143,19 @@ def check_names(X, names):
             )
 
 
+def _not_infinite(X):
+    X = _as_floats(X)
+    if np.any(np.isinf(X)):
+        raise ValueError("X holds infinity; the model takes finite numbers, and NaN where missing.")
+    return X
+
+
+def _as_floats(X):
+    return X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+
+
 def _finite(X):
-    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+    X = _as_floats(X)
     if not np.all(np.isfinite(X)):
         raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
     return X
@@ -244,6 +263,8 @@ def _check_names(names, n_features):
 
 def _dtype(part):
     """The precision that a predictor works in."""
+    if part.kind == "Forest":
+        return part.gate.thresholds.dtype
     for name in ("weights", "coefficients"):
         array = getattr(part, name, None)
         if isinstance(array, np.ndarray):

@@ -110,8 +110,11 @@ class Preparation:
             offset=longer(self.offset, 0.0),
         )
 
-    def __call__(self, X, names=None):
-        """Prepared rows, in the precision of ``X`` if that is single, else in double."""
+    def __call__(self, X, names=None, keeps_missing=False):
+        """Prepared rows, in the precision of ``X`` if that is single, else in double.
+
+        A missing value that nothing stands for is refused, or stays where the model takes it.
+        """
         numbers = _Columns(np.asarray(X), names)
         self._check_known(numbers)
         rows, is_missing = self._compared(numbers)
@@ -127,7 +130,7 @@ class Preparation:
             rows = np.clip(rows, self.low.astype(dtype), self.high.astype(dtype))
         if self.missing is not None:
             rows = np.where(is_missing, self.missing.astype(dtype), rows)
-        if np.any(np.isnan(rows)):
+        if np.any(np.isnan(rows)) and (not keeps_missing or self.matrix is not None):
             place = np.argwhere(np.isnan(rows))[0]
             raise numbers.refusal(int(place[0]), int(self.sources[place[1]]))
         return rows if self.matrix is None else self._mixed(rows)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..kinds import family_of
 from .fields import WHOLE, checked, count, floats, number, one_type, require
+from .forest_rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES
@@ -226,6 +227,7 @@ RULES = {
     "LinkedTree": (
         ("children", "splits", "slopes", "weights", "intercept", "node_gate"), linked_tree
     ),
+    "Forest": (FOREST, forest),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,

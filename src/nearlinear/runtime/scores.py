@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..kinds import family_of
+from .forest_scores import forest, row_numbers
 from .gate_scores import GATES, SPARSE_GATES
 from .kernel_scores import KERNELS, Pairs, squared_distances
 from .parts import Part, values_of
@@ -30,6 +31,8 @@ def _numbers(value):
         return 1
     if value.kind == "csr":
         return value.shape[0]
+    if value.kind == "Forest":
+        return row_numbers(value)
     k = getattr(value, "n_neighbors", 0)
     return max(1, k * k, *map(_numbers, vars(value).values()))
 
@@ -189,6 +192,7 @@ def _stacked(part, X):
 RULES = {
     "LocallyLinear": _locally_linear,
     **TREES,
+    "Forest": forest,
     "ConformalLinear": _conformal,
     "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,

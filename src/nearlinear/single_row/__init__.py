@@ -2,6 +2,7 @@
 
 Modules
 -------
+forests      One row through a forest. Every array that a pass takes costs it a fifth of a ...
 makers       For every kind of model a function of one row.
 outcome      Probabilities and the class of one row, in plain Python.
 passes       Compiled passes from one row to its scores.

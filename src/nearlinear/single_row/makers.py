@@ -7,6 +7,7 @@ import numpy as np
 
 from ..kinds import kind_of, known
 from . import passes as row_passes
+from .forests import forest_pass
 from .outcome import CALIBRATIONS
 
 
@@ -41,11 +42,17 @@ def pass_for(predictor, n_features):
 def _by_block(predictor, n_features):
     """Machines that keep support rows: their blocks are quick for one row, too."""
 
+    is_number = _not_infinite if getattr(predictor, "takes_missing", False) else np.isfinite
+
     def score(x, scratch):
-        known = len(x) == n_features and np.isfinite(x).all()
+        known = len(x) == n_features and is_number(x).all()
         return predictor(x[None])[0] if known else None
 
     return score
+
+
+def _not_infinite(x):
+    return ~np.isinf(x)
 
 
 def _locally_linear(predictor, n_features):
@@ -247,6 +254,7 @@ RULES = {
     "TreePath": _tree,
     "TreeLeaves": _tree,
     "LinkedTree": _linked_tree,
+    "Forest": forest_pass,
     "ConformalLinear": _conformal,
     "GaussianCells": _cells,
     "Mapped": _mapped,

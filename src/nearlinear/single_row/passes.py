@@ -29,12 +29,12 @@ def scale(x, shift, factor, out):
 
 
 @compiled_fast_sums
-def prepare(x, n_features, source, table, known, categories, out):
+def prepare(x, n_features, source, table, known, categories, keeps_missing, out):
     """A raw row as the model takes it; refuses what is missing, infinite or of no known category.
 
     Column j has in ``table[j]`` what stands for a missing value, its category (NaN for numbers),
     shift, factor, low and high. A line of ``known`` is a raw column, and where its categories begin
-    and end.
+    and end. A missing value that nothing stands for stays, if the model takes it.
     """
     if len(x) != n_features:
         return False
@@ -42,6 +42,9 @@ def prepare(x, n_features, source, table, known, categories, out):
         value = x[source[j]]
         if np.isnan(value):
             value = table[j, 0]
+            if keeps_missing and np.isnan(value):
+                out[j] = value
+                continue
         elif np.isinf(value):
             return False
         else:

@@ -7,11 +7,14 @@ import numpy as np
 from . import passes as row_passes
 
 
-def preparing(preparation, dtype):
-    """A function (raw row, prepared row) that fills the second, and tells whether it could."""
+def preparing(preparation, dtype, keeps_missing=False):
+    """A function (raw row, prepared row) that fills the second, and tells whether it could.
+
+    A model may take missing values that nothing was put in place of.
+    """
     if preparation.matrix is None:
-        return _columns(preparation, dtype)
-    first = _columns(replace(preparation, matrix=None, offset=None), dtype)
+        return _columns(preparation, dtype, keeps_missing)
+    first = _columns(replace(preparation, matrix=None, offset=None), dtype, False)
     mixing = np.column_stack([preparation.matrix, preparation.offset]).astype(dtype)
     n_columns, project = preparation.n_columns, row_passes.project.dispatcher()
 
@@ -22,10 +25,10 @@ def preparing(preparation, dtype):
     return mix
 
 
-def _columns(preparation, dtype):
+def _columns(preparation, dtype, keeps_missing):
     shift = preparation.column("shift", 0.0)
     factor = 1.0 / preparation.column("scale", 1.0)
-    if preparation.only_scales:
+    if preparation.only_scales and not keeps_missing:
         shift, factor, scale = shift.astype(dtype), factor.astype(dtype), row_passes.scale
         return lambda x, row: scale(x, shift, factor, row)
     categories = preparation.categories or (None,) * preparation.n_columns
@@ -40,7 +43,7 @@ def _columns(preparation, dtype):
     source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
     known, values = _known(preparation, dtype)
     n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()
-    return lambda x, row: prepare(x, n_features, source, table, known, values, row)
+    return lambda x, row: prepare(x, n_features, source, table, known, values, keeps_missing, row)
 
 
 def _known(preparation, dtype):

@@ -20,10 +20,10 @@ class RowScorer:
     ``dtype`` and gives its score, or an array of scores if there are several outputs.
     ``scorer.predict(x)`` gives the label (or value), ``scorer.predict_proba(x)`` the probabilities
     of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
-    A row of another length, or with a number that is not finite, is refused; the check is part of
-    the compiled pass and takes a tenth of a microsecond. Lists are converted. An array of another
-    type, or one that may not be written to, makes its first call compile anew. Several threads may
-    use one scorer; it can be pickled.
+    A row of another length, or with a number that is not finite, is refused (a forest takes NaN);
+    the check is part of the compiled pass and takes a tenth of a microsecond. Lists are
+    converted. An array of another type, or one that may not be written to, makes its first call
+    compile anew. Several threads may use one scorer; it can be pickled.
     """
 
     def __init__(
@@ -35,7 +35,10 @@ class RowScorer:
         self._width = n_features if preparation is None else preparation.width
         self._row = pass_for(predictor, self._width)
         self._scratch = threading.local()
-        self._prepare = None if preparation is None else preparing(preparation, self.dtype)
+        takes_missing = getattr(predictor, "takes_missing", False)
+        self._prepare = None if preparation is None else preparing(
+            preparation, self.dtype, takes_missing
+        )  # fmt: skip
         self.n_outputs = self._row(np.zeros(self._width, dtype=self.dtype), Scratch()).size
 
     def __call__(self, x):
@@ -109,7 +112,8 @@ class RowScorer:
             return ValueError(f"The row has {len(x)} numbers, not {self.n_features}.")
         if self.preparation is not None and not self.preparation.only_scales:
             return self._unprepared(x)
-        strange = np.flatnonzero(~np.isfinite(x))
+        takes_missing = getattr(self.predictor, "takes_missing", False)
+        strange = np.flatnonzero(np.isinf(x) if takes_missing else ~np.isfinite(x))
         if len(strange):
             place = int(strange[0])
             return ValueError(f"Feature {place} of the row is {x[place]}: give finite numbers.")
@@ -117,7 +121,8 @@ class RowScorer:
 
     def _unprepared(self, x):
         try:
-            self.preparation(x[None], self.names)
+            keeps = getattr(self.predictor, "takes_missing", False)
+            self.preparation(x[None], self.names, keeps)
         except ValueError as error:  # the plain formula says what it does not take
             return error
         return ValueError("The row's numbers are too large for the model.")

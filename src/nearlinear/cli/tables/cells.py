@@ -11,10 +11,11 @@ from .csv_tables import name_of
 _DECIMAL = "if the comma is a decimal sign, give --decimal ','"
 
 
-def numbers(frame, names, source, first, *, can_drop=False):
+def numbers(frame, names, source, first, *, can_drop=False, takes_missing=False):
     """A frame's columns as one array of numbers, or an error that names the first bad cell.
 
-    ``can_drop``: the command has the option that leaves columns out.
+    ``can_drop``: the command has the option that leaves columns out. ``takes_missing``: an empty
+    cell is as good as any other.
     """
     if not hasattr(frame, "columns"):
         return frame
@@ -29,9 +30,10 @@ def numbers(frame, names, source, first, *, can_drop=False):
             cell, row = _first_bad(column)
             values[:, k], bad[name] = 0.0, (row, f"{cell!r} is no number", _coding(cell))
             continue
-        holes = np.flatnonzero(~np.isfinite(values[:, k]))
+        is_hole = np.isinf if takes_missing else lambda cells: ~np.isfinite(cells)
+        holes = np.flatnonzero(is_hole(values[:, k]))
         if len(holes):
-            reason = "the value is missing or infinite"
+            reason = f"the value is {'' if takes_missing else 'missing or '}infinite"
             bad[name] = int(holes[0]), reason, "fill it in or remove the row"
     if bad:
         name = min(bad, key=lambda name: bad[name][0])

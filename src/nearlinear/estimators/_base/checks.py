@@ -136,7 +136,9 @@ def _arrays(part):
             yield from _arrays(item)
     elif is_dataclass(part):
         for field in fields(part):
-            if field.name != "upper":  # of a box, which has none under the squared hinge
+            # a box has no upper end under the squared hinge, and a split that parts missing values
+            # from all others an infinite threshold
+            if field.name not in ("upper", "thresholds"):
                 yield from _arrays(getattr(part, field.name))
 
 

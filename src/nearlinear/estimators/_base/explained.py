@@ -32,7 +32,9 @@ def told(model, found, preparation, X):
     first, names = model, None
     if preparation is not None:
         table = _table(preparation)
-        if table is not None and table.is_affine:
+        # mixed columns are no forest's own, so that its parts stay those of what it sees
+        is_mixed = found.parts is not None and table is not None and table.matrix is not None
+        if table is not None and table.is_affine and not is_mixed:
             first, found = preparation, found.in_original_units(preparation, X)
         else:
             first, names = None, _made_names(preparation)

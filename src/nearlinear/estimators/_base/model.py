@@ -168,7 +168,8 @@ class Model(BaseEstimator):
         A locally linear model tells, for every row, the one linear model w(x), b(x) that answers
         for it and where that comes from (anchors, path, kernels); its score is
         ``(w(x) * x).sum() + b(x)``. A kernel machine tells what each kernel adds to the score, and
-        which support rows count most.
+        which support rows count most. A forest tells what the splits on each column, and on each
+        pair of columns, have changed on the row's way down.
 
         Parameters
         ----------
@@ -211,8 +212,8 @@ class Model(BaseEstimator):
         RowScorer
             ``scorer(x)`` is the score of a one-dimensional array, ``scorer.predict(x)`` its label,
             and ``scorer.predict_proba(x)`` the probabilities under the log loss. A row of another
-            length, or with numbers that are not finite, is refused. For calibrated models there is
-            ``nearlinear.row_scorer``.
+            length, or with numbers that are not finite, is refused; forests take NaN. For
+            calibrated models there is ``nearlinear.row_scorer``.
         """
         from ...preparation.transformers import preparation_of_numbers
         from ...single_row.scorer import RowScorer

@@ -6,9 +6,11 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_array, check_consistent_length
 
+from ...kinds import kind_of
 from ...preparation.raw_rows import raw_rows
 from ...runtime.outcome import Outcome
 from .literals import CSourceError, filled, float_literal, float_literals, too_large, wrapped
+from .predictors.forests import rows_near_splits
 from .quantized import with_arrays
 
 
@@ -91,7 +93,7 @@ def _scores(models, rows):
     return np.hstack([predictor(scaling(rows)) for predictor, scaling in models])
 
 
-def checked_sample(sample, labels, n_features, preparation=None):
+def checked_sample(sample, labels, n_features, preparation=None, takes_missing=False):
     """Dense rows and their labels, or None for what is not given."""
     if sample is None:
         if labels is not None:
@@ -99,7 +101,7 @@ def checked_sample(sample, labels, n_features, preparation=None):
         return None, None
     sample = check_array(
         sample, accept_sparse="csr", dtype=np.float64, input_name="sample",
-        ensure_all_finite=True if preparation is None else "allow-nan",
+        ensure_all_finite=True if preparation is None and not takes_missing else "allow-nan",
     )  # fmt: skip
     sample = sample.toarray() if hasattr(sample, "toarray") else sample
     if sample.shape[1] != n_features:
@@ -197,7 +199,9 @@ def drawn_rows(predictor, scaling, n_features):
     n_features = n_features if scaling.before is None else scaling.before.width
     rows = rng.standard_normal((_ROWS, n_features))
     known = _known_rows(predictor)
-    if known is not None and len(known):
+    if kind_of(predictor) == "Forest":
+        rows = rows_near_splits(predictor.gate, _ROWS, rng)
+    elif known is not None and len(known):
         known = known[rng.integers(len(known), size=_ROWS), :n_features]
         rows = known + 0.3 * known.std() * rows
     rows = rows if scaling.factor is None else rows / scaling.factor

@@ -165,7 +165,7 @@ def source_text(title, program, calls):
     used = [name for name in _LIBM if f"{name}(" in body]
     needs = f"Needs {', '.join(used)} of libm." if used else "Needs nothing of libm."
     includes = ["math.h"] if used else []
-    includes += ["stddef.h"] + (["stdint.h"] if "int8_t " in body or "uint16_t " in body else [])
+    includes += ["stddef.h"] + (["stdint.h"] if re.search(r"int\d+_t ", body) else [])
     includes = "".join(f"#include <{name}>\n" for name in includes)
     text = filled(_SOURCE, title=comment_text(title), libm=needs, includes=includes)
     return filled(text, program=body, calls=calls).lstrip("\n")

@@ -14,6 +14,11 @@ from ...kinds import rule_for
 from .literals import CSourceError, float_literal, float_literals, too_large, wrapped
 from .quantized import quantize
 
+C_TYPES = {
+    "float": np.float32, "int8_t": np.int8, "uint8_t": np.uint8, "uint16_t": np.uint16,
+    "uint32_t": np.uint32,
+}  # fmt: skip
+_UNSIGNED = ("uint8_t", "uint16_t", "uint32_t")
 _FRAME = 48  # bytes that a call keeps on the stack besides its arrays
 _BYTES_PER_CHARACTER = 0.38  # of code at -Os on a Cortex-M4: measured over all kinds of models
 _CHUNK = 1 << 14
@@ -99,12 +104,25 @@ class Program:
             )
         return self._table(name, "uint16_t", values)
 
+    def counts(self, name, values):
+        """A table of whole numbers in the shortest type that holds them, and that type."""
+        largest = int(np.max(values, initial=0))
+        ctype = next(word for word in _UNSIGNED if largest <= np.iinfo(C_TYPES[word]).max)
+        return self._table(name, ctype, np.asarray(values)), ctype
+
+    def words(self, name, values):
+        """A table of words of 32 bits."""
+        return self._table(name, "uint32_t", values)
+
+    def bytes(self, name, values):
+        """A table of whole numbers from −127 to 127."""
+        return self._table(name, "int8_t", values)
+
     def _table(self, name, ctype, values):
-        kinds = {"float": np.float32, "int8_t": np.int8, "uint16_t": np.uint16}
         if values.size == 0:
             return "0"
         with np.errstate(over="ignore", under="ignore"):
-            stored = np.ascontiguousarray(values.astype(kinds[ctype]))
+            stored = np.ascontiguousarray(values.astype(C_TYPES[ctype]))
         if not np.all(np.isfinite(stored)):
             raise too_large()
         key = (ctype, stored.tobytes())
@@ -188,4 +206,5 @@ class Program:
 
 
 def _whole_literals(values):
-    return [str(value) for value in values.tolist()]
+    end = "u" if values.dtype == np.uint32 else ""
+    return [f"{value}{end}" for value in values.tolist()]

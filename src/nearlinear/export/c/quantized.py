@@ -42,6 +42,8 @@ def with_arrays(value, dtype):
         return value.astype(dtype) if value.dtype.kind == "f" else value
     if isinstance(value, tuple):
         return tuple(with_arrays(item, dtype) for item in value)
+    if kind_of(value) == "Forest":
+        return value.in_precision(dtype)
     return _changed(value, lambda part: with_arrays(part, dtype))
 
 
@@ -130,6 +132,32 @@ def _round_support(model):
     return replace(model, support=support)
 
 
+def value_scales(forest):
+    """Of every tree, and of its values side by side, the unit of whole numbers from −127 to 127."""
+    firsts = forest.gate.leaf_starts[:-1]
+    largest = np.maximum.reduceat(np.abs(forest.values.astype(np.float64)), firsts, axis=0)
+    return (largest / 127).astype(np.float32).astype(np.float64)
+
+
+def _round_forest(forest):
+    """Values that eight bits hold: less the middle of their tree, which the intercept takes."""
+    values, gate = forest.values.astype(np.float64), forest.gate
+    firsts, counts = gate.leaf_starts[:-1], np.diff(gate.leaf_starts)
+    low = np.minimum.reduceat(values, firsts, axis=0)
+    middle = (low + np.maximum.reduceat(values, firsts, axis=0)) / 2
+    centered = replace(forest, values=values - np.repeat(middle, counts, axis=0))
+    scales = np.repeat(value_scales(centered), counts, axis=0)
+    whole = np.divide(centered.values, scales, out=np.zeros_like(values), where=scales > 0)
+    intercept = forest.intercept.astype(np.float64)
+    if values.shape[1] == 1:
+        np.add.at(intercept, forest.outputs, middle[:, 0])
+    else:
+        intercept += middle.sum(axis=0)
+    rows = {name: rounded_rows(getattr(forest, name)) for name in ("root", "slopes")}
+    found = {"values": np.rint(whole) * scales, "intercept": intercept, **rows}
+    return replace(forest, **{name: array.astype(forest.dtype) for name, array in found.items()})
+
+
 def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
@@ -140,6 +168,8 @@ RULES = {
     "TreePath": _rounded_affine("splits", "slopes", "weights"),
     "TreeLeaves": _rounded_affine("splits", "weights"),
     "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
+    "Forest": _round_forest,
+    "ForestGate": lambda gate: gate,  # rounded, thresholds would send rows to other leaves
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,
     "GaussianCells": _round_landmarks,

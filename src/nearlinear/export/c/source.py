@@ -34,16 +34,17 @@ from .predictors.combined import (
 )
 from .predictors.conformal import lower_conformal
 from .predictors.expansions import lower_expansion
+from .predictors.forests import lower_forest
 from .predictors.gated import lower_gated_expansion
 from .predictors.linear import SPARSE_GATES, lower_locally_linear
 from .predictors.linked_trees import lower_linked
 from .predictors.trees import lower_tree
 from .preparation import in_single
-from .program import Program, lower
+from .program import C_TYPES, Program, lower
 from .quantized import quantized, with_arrays
 from .scaling import absorbed, scaling_of
 
-_TYPES = {"float": "float", "int8_t": "int8", "uint16_t": "uint16"}
+_SHOWN = {ctype: ctype.removesuffix("_t") for ctype in C_TYPES}
 
 
 def cost_text(title, record, program, scored):
@@ -71,7 +72,7 @@ def cost_text(title, record, program, scored):
     for table in program.tables:
         name = table.symbol.removeprefix("@_")
         extent = " x ".join(str(size) for size in table.shape)
-        lines.append(f"{name:<22} {table.n_bytes:>9} {_TYPES[table.ctype]:<7} {extent}")
+        lines.append(f"{name:<22} {table.n_bytes:>9} {_SHOWN[table.ctype]:<7} {extent}")
     lines.append(f"{'(records)':<22} {program.record_bytes:>9} {'':<7} pointers and sizes")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -81,6 +82,7 @@ RULES = {
     "TreePath": lower_tree,
     "TreeLeaves": lower_tree,
     "LinkedTree": lower_linked,
+    "Forest": lower_forest,
     "ConformalLinear": lower_conformal,
     "GaussianCells": lower_gaussian_cells,
     "KernelExpansion": lower_expansion,
@@ -191,7 +193,10 @@ def to_c(
     classes, outcome = whole.classes, whole.outcome
     preparation, names, estimator = models[0]
     n_features = count_columns(estimator) if preparation is None else preparation.n_features
-    sample, labels = checked_sample(sample, sample_labels, n_features, preparation)
+    takes_missing = getattr(estimator.predictor_, "takes_missing", False)
+    sample, labels = checked_sample(
+        sample, sample_labels, n_features, preparation, takes_missing
+    )  # fmt: skip
 
     is_int8 = dtype == "int8"
     originals = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kinds import rule_for
 
-OPSET = 17
+OPSETS = {"": 17, "ai.onnx.ml": 3}
 # the numbers of onnx.TensorProto, so that nothing here needs onnx
 TENSOR_TYPES = {"float32": 1, "int64": 7, "object": 8, "float64": 11}
 # protobuf holds no message of 2 GiB; names and nodes take a little of it
@@ -39,9 +39,15 @@ class Graph:
         return replace(self, dtype=np.dtype(dtype))
 
     def op(self, kind, *inputs, n_outputs=1, **attributes):
-        """Name of a node's output, or a tuple of them; arrays and numbers become constants."""
+        """Name of a node's output, or a tuple of them; arrays and numbers become constants.
+
+        ``kind`` is an operator, with its domain before it and a dot between, if it has one.
+        """
         inputs = tuple(self._name(value) for value in inputs)
-        key = (kind, inputs, tuple(sorted(attributes.items())))
+        arrays = [value for value in attributes.values() if isinstance(value, np.ndarray)]
+        require_room(sum(array.nbytes for array in arrays))
+        known = {name: _hashable(value) for name, value in attributes.items()}
+        key = (kind, inputs, tuple(sorted(known.items())))
         if key not in self.known:
             number = len(self.nodes)
             outputs = tuple(f"{kind}_{number}_{k}" for k in range(n_outputs))
@@ -115,6 +121,12 @@ class Graph:
                 "or in float64."
             )
         return array
+
+
+def _hashable(value):
+    if not isinstance(value, np.ndarray):
+        return value
+    return value.shape, blake2b(np.ascontiguousarray(value)).digest()
 
 
 def require_room(n_bytes):

@@ -14,6 +14,7 @@ from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
 from .cells import gaussian_cells
 from .conformal import conformal_linear
+from .forests import forest
 from .gates import GATES, gated_expansion
 from .kernels import KERNELS, expansion
 from .linear import SPARSE_GATES, locally_linear
@@ -58,6 +59,7 @@ RULES = {
     "TreePath": tree_path,
     "TreeLeaves": tree_path,
     "LinkedTree": linked_tree,
+    "Forest": forest,
     "ConformalLinear": conformal_linear,
     "GaussianCells": gaussian_cells,
     "KernelExpansion": expansion,
@@ -78,12 +80,13 @@ RULES = {
 def to_onnx(model, path=None, *, dtype=None):
     """Turn a fitted model, or a pipeline that ends in one, into an ONNX model.
 
-    The graph has operators of the ``ai.onnx`` domain alone (opset 17), and takes any number of
-    rows. Its input is ``X``, shape (n_rows, n_features), in the precision of the model: float32
-    where it was fitted on float32, else float64. A model with a second matrix for its gate takes
-    that matrix's columns after those of ``X``. NaN stands for a missing value. A graph refuses no
-    row: where the pipeline would, a missing value makes the scores NaN, and a category that the
-    fit did not know is none of the known ones. Its outputs are, for a classifier,
+    The graph has operators of the ``ai.onnx`` domain alone (opset 17), a forest one of
+    ``ai.onnx.ml`` (opset 3), and takes any number of rows. Its input is ``X``, shape (n_rows,
+    n_features), in the precision of the model: float32 where it was fitted on float32, else
+    float64. A model with a second matrix for its gate takes that matrix's columns after those of
+    ``X``. NaN stands for a missing value. A graph refuses no row: where the pipeline would, a
+    missing value makes the scores NaN, and a category that the fit did not know is none of the
+    known ones. Its outputs are, for a classifier,
 
     ``label``, shape (n_rows,)
         int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are

@@ -1,8 +1,10 @@
 """A built graph as an ONNX model: inputs, outputs, what it says of itself, and the file."""
 
+import numpy as np
+
 from ..._files import replacing
 from ..._version import __version__
-from .builder import OPSET, TENSOR_TYPES, OnnxExportError
+from .builder import OPSETS, TENSOR_TYPES, OnnxExportError
 
 _IR_VERSION = 8  # the one of opset 17, so that runtimes of its time read the file, too
 
@@ -25,22 +27,33 @@ def model_proto(graph, dtype, n_columns, values, types, notes):
     from onnx import helper, numpy_helper
 
     named = [("Identity", (value,), (kind[0],), {}) for value, kind in zip(values, types)]
-    nodes = [
-        helper.make_node(kind, inputs, outputs, name=outputs[0], **attributes)
-        for kind, inputs, outputs, attributes in [*graph.nodes, *named]
-    ]
+    nodes = [_node(*node) for node in [*graph.nodes, *named]]
+    domains = {node.domain for node in nodes}
     constants = [numpy_helper.from_array(array, name) for name, array in graph.constants.items()]
     rows = _described("X", dtype.name, n_columns)
     results = [_described(*kind) for kind in types]
     model = helper.make_model(
         helper.make_graph(nodes, notes["method"], [rows], results, constants),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[helper.make_opsetid(domain, OPSETS[domain]) for domain in sorted(domains)],
         ir_version=_IR_VERSION,
         producer_name="nearlinear",
         producer_version=__version__,
     )
     helper.set_model_props(model, notes)
     return model
+
+
+def _node(kind, inputs, outputs, attributes):
+    from onnx import helper, numpy_helper
+
+    *domain, name = kind.rsplit(".", 1)
+    made = {}
+    for key, value in attributes.items():
+        is_tensor = key.endswith("_as_tensor")
+        made[key] = numpy_helper.from_array(value) if is_tensor else value
+        if isinstance(value, np.ndarray) and not is_tensor:
+            made[key] = value.tolist()
+    return helper.make_node(name, inputs, outputs, outputs[0], domain="".join(domain), **made)
 
 
 def _described(name, dtype, n_columns):

@@ -1,6 +1,6 @@
 """A forest as a gate: of every tree one leaf answers for a row, γ = 1, and the others are shut."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -100,6 +100,13 @@ class ForestGate:
             words = self.categories[self.sets[nodes[of_sets]], category // _WORD]
             left[of_sets] = (words >> (category % _WORD).astype(np.uint32)) & 1 == 1
         return np.where(is_known, left, self.missing_left[nodes] == 1)
+
+    def in_single(self):
+        """The same gate for float32 rows, which go the same ways where they split no pairs."""
+        return replace(
+            self, factors=self.factors.astype(np.float32),
+            thresholds=_rounded_down(self.thresholds, np.dtype(np.float32)),
+        )  # fmt: skip
 
     def __getstate__(self):
         """Fields only: a pickle has no use for what can be packed again."""

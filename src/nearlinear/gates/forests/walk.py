@@ -106,7 +106,8 @@ class PackedForest:
     @cached_property
     def narrow_missing(self):
         """That of rows whose every value stands twice: missing as the largest, as the smallest."""
-        columns = np.where(self.leaf_of < 0, self.columns + self.width * self.missing_left, 0)
+        second = self.width * self.missing_left.astype(np.int32)
+        columns = np.where(self.leaf_of < 0, self.columns + second, 0)
         return self._narrow(columns, 2 * self.width)
 
     def _narrow(self, columns, width):
