@@ -38,7 +38,7 @@ def add_slopes_by_leaf(leaf, g, Z, sums):
 
 @compiled
 def constant_moves(sums, models, grown, lam, grows, moves):
-    """Moves of constants; ``models`` takes them. Returns Σ b² over the leaves."""
+    """Moves of constants. Returns Σ b² over the leaves."""
     squares = 0.0
     for leaf in range(len(sums)):
         b = sums[leaf, 0] + lam * (models[leaf, 0] - grown[leaf, 0])
@@ -47,9 +47,32 @@ def constant_moves(sums, models, grown, lam, grows, moves):
         if grows:
             step = least_of_bound(curve, lam, abs(b))
         moves[leaf] = -step if b > 0.0 else step
-        models[leaf, 0] += moves[leaf]
         squares += b * b
     return squares
+
+
+@compiled
+def part_of_moves(slope, curve, lam, grows, moves):
+    """The part, at most 1, of given ``moves`` of constants at which the bound is least."""
+    if not grows:
+        return 1.0
+    low, high = 0.0, 1.0
+    for step in range(40):
+        part = 0.5 * (low + high) if step else 1.0
+        rise = 0.0
+        for leaf in range(len(moves)):
+            size = abs(moves[leaf])
+            rise += slope[leaf] * moves[leaf] + lam * part * size * size
+            rise += curve[leaf] * size * np.expm1(part * size)
+        if rise > 0.0:
+            high = part
+        elif part == 1.0:
+            return 1.0
+        else:
+            low = part
+        if high - low <= 1e-3 * high:
+            break
+    return low
 
 
 @compiled

@@ -12,6 +12,9 @@ class has the same four methods:
 ``grows`` says what h bounds. If it is False, ½ h δ² is above what the loss curves up at any move δ.
 If it is True, h (exp|δ| − |δ| − 1) is: the third derivative is never above the second. That holds
 for exp f, for the logistic loss, and for one score of a softmax: p(1 − p)(1 − 2p) ≤ p(1 − p).
+``sees_differences``: the loss does not change if all scores of a row do by the same amount.
+``is_rounded``: the slopes are those of a loss whose corner is rounded off; ``sharpen()`` does so
+more narrowly.
 """
 
 from dataclasses import dataclass
@@ -41,7 +44,8 @@ def row_loss(loss, scores, targets, weight):
 
 
 def _spread(scores, targets, weight):
-    return float(np.average(np.abs(targets - scores).mean(axis=0), weights=weight))
+    spread = float(np.average(np.abs(targets - scores).mean(axis=0), weights=weight))
+    return max(spread, np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class SeparableRows:
     value_of: object
     grows: bool
     sees_differences = False
+    is_rounded = False
 
     def begin(self, scores):
         pass
@@ -78,6 +83,7 @@ class SoftmaxRows:
     log_sums: np.ndarray
     grows = True
     sees_differences = True
+    is_rounded = False
 
     def begin(self, scores):
         softmax_sums(scores, self.log_sums)
@@ -112,6 +118,7 @@ class PinballRows:
     width: float
     grows = False
     sees_differences = False
+    is_rounded = True
 
     def begin(self, scores):
         pass
@@ -132,6 +139,9 @@ class PinballRows:
         inside = np.maximum(1.0 - np.abs(error) / self.width, 0.0)
         slack = (0.5 * sides * np.abs(error) * inside).sum(axis=0)
         return float(self.weight[part] @ value), float(self.weight[part] @ slack)
+
+    def sharpen(self):
+        self.width *= 0.5
 
 
 @compiled
