@@ -49,7 +49,7 @@ class LeafDescent:
         self.rows.begin(self.scores)
         return squares
 
-    def go_back(self, models, scores):
+    def go_to(self, models, scores):
         self.models[:], self.scores[:] = models, scores
         self.rows.begin(self.scores)
 

@@ -7,7 +7,8 @@ Minimizes over the leaf models w, with λ > 0 and w₀ = (grown value, grown slo
 where z is 1, or 1 and some columns. The leaves of one tree share no row, so with all other trees
 held, each leaf is a small problem of its own: a pass goes from tree to tree and takes a Newton step
 in every leaf, which never makes the objective larger (``leaf_steps.py``). A leaf of several outputs
-is that many leaves of one output, one after the other. λ = ∞ leaves the forest as it was grown.
+is that many leaves of one output, one after the other. Passes are mixed (``mixing.py``), which
+about halves their number. λ = ∞ leaves the forest as it was grown.
 
 The certificate: the penalty is strongly convex, so the optimum is at most ‖slope‖² / (2 λ) below.
 That is the duality gap, too. For absolute and quantile errors, whose corner is rounded off more
@@ -24,6 +25,7 @@ import numpy as np
 from ..watch import Progress
 from .descent import LeafDescent
 from .leaf_steps import add_scores
+from .mixing import PassMixing
 from .problem import LeafProblem, columns_seen, models_of, units_of
 
 # a pass ends at slopes below those that its steps met: from here on the certificate is worked out
@@ -92,22 +94,26 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
         raise ValueError(f"lam must be above 0, it is {lam}.")
     is_grown = start is None or np.isinf(lam)
     models = problem.grown.copy() if is_grown else models_of(start.values, start.slopes)
-    descent = LeafDescent(problem, models, lam, n_jobs)
+    descent, mixing = LeafDescent(problem, models, lam, n_jobs), PassMixing()
     objective, n_iter = descent.objective(), 0
     least = objective if np.isinf(lam) else -np.inf  # the optimum is not below
     while np.isfinite(lam) and n_iter < max_passes:
         n_iter += 1
-        kept = (models.copy(), descent.scores.copy()) if descent.rows.is_rounded else None
+        kept = models.copy(), descent.scores.copy() if descent.rows.is_rounded else None
         nearly = descent.take_pass() / (2.0 * lam)
         found = descent.objective()
+        if not problem.tree_orders:
+            mixing.add(kept[0], models, descent.scores)
+            found = _mix(descent, mixing, found)
         is_asked = watch is not None or n_iter == max_passes or descent.rows.is_rounded
         if is_asked or nearly <= _NEARLY * tol * found:
             smooth, of_corners = descent.gap()
             least = max(least, found - smooth - of_corners)
-            if kept is not None and (of_corners > smooth or found > objective):
+            if descent.rows.is_rounded and (of_corners > smooth or found > objective):
                 descent.rows.sharpen()
-        if kept is not None and found > objective:
-            descent.go_back(*kept)
+                mixing.forget()
+        if descent.rows.is_rounded and found > objective:
+            descent.go_to(*kept)
         objective = min(found, objective)
         gap = max(objective - least, 0.0)
         if watch is not None:
@@ -117,6 +123,19 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
         if gap <= tol * objective:
             break
     return _solution(descent, objective, max(objective - least, 0.0), n_iter)
+
+
+def _mix(descent, mixing, objective):
+    """Go to the mixture of the last passes if it is better; the objective then."""
+    mixed = mixing.mixed()
+    if mixed is None:
+        return objective
+    descent.go_to(*mixed)
+    found = descent.objective()
+    if found < objective:
+        return found
+    descent.go_to(*mixing.latest)
+    return objective
 
 
 def _solution(descent, objective, gap, n_iter):
