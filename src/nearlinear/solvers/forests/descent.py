@@ -1,4 +1,4 @@
-"""Leaf models and scores on their way down: a pass over all trees, and how far it is to go."""
+"""Leaf models and scores on their way down: passes over all trees, and what is left to go."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""One step for every leaf of a tree, given all other trees: sums over rows, then a small system.
+"""One step for every leaf of a tree, all other trees held: sums over rows, then a small system.
 
 A leaf's model moves from w to w − a d, where d solves (Σ h z zᵀ + λ I) d = b and
 b = Σ g z + λ (w − w₀) is the slope of the objective. Where curvatures may grow (``grows`` of the
@@ -131,7 +131,8 @@ def linear_moves(order, bounds, first, last, g, h, Z, models, grown, lam, grows,
                 along += d[p] * Z[i, p - 1]
             moves[i] = along
             curve += h[i] * along * along
-            farthest = max(farthest, abs(along))
+            if h[i] > 0.0:
+                farthest = max(farthest, abs(along))
         step = 1.0
         if grows and farthest > 0.0:
             step = least_of_bound(curve, lam * norm, farthest * fall) / farthest

@@ -1,7 +1,7 @@
-"""Several passes mixed into a better one (Anderson 1965, Iterative procedures for nonlinear
-integral equations).
+"""Several passes of a refit mixed into a better one.
 
-A pass takes models x to G(x). Of all mixtures Σ a_k G(x_k) of the last passes with Σ a_k = 1, the
+A pass takes models x to G(x). Anderson mixing (1965, Iterative procedures for nonlinear integral
+equations): of all mixtures Σ a_k G(x_k) of the last passes with Σ a_k = 1, the
 one is taken whose Σ a_k (G(x_k) − x_k) is least. Scores are linear in the models: they are mixed
 the same way, and no row is visited. The caller keeps what came of it only if it is better.
 """

@@ -83,7 +83,7 @@ def scores_of(leaves, leaf_starts, values, slopes, outputs, Z, base):
     Z = columns_seen(Z, len(leaves))
     for unit in units_of(outputs, models.shape[1]):
         first, last = leaf_starts[unit.tree], leaf_starts[unit.tree + 1]
-        leaf = np.ascontiguousarray(leaves[:, unit.tree]) - first
+        leaf = (leaves[:, unit.tree] - first).astype(np.int32)
         add_scores(leaf, models[first:last, unit.told], Z, scores[unit.output])
     return scores.T
 
@@ -96,8 +96,10 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
     models = problem.grown.copy() if is_grown else models_of(start.values, start.slopes)
     descent, mixing = LeafDescent(problem, models, lam, n_jobs), PassMixing()
     objective, n_iter = descent.objective(), 0
-    least = objective if np.isinf(lam) else -np.inf  # the optimum is not below
-    while np.isfinite(lam) and n_iter < max_passes:
+    if np.isinf(lam) or not problem.units:
+        return _solution(descent, objective, 0.0, 0)
+    least = -np.inf  # the optimum is not below
+    while n_iter < max_passes:
         n_iter += 1
         kept = models.copy(), descent.scores.copy() if descent.rows.is_rounded else None
         nearly = descent.take_pass() / (2.0 * lam)

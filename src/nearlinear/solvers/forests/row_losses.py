@@ -43,6 +43,19 @@ def row_loss(loss, scores, targets, weight):
     return SeparableRows(targets, weight, *_SEPARABLE[type(loss)])
 
 
+def typical_curvature(loss, scores, targets, weight):
+    """By what a λ that counts rows is multiplied, so that it means the same in any units.
+
+    It is 1 for squared errors and log losses, the mean count for ``PoissonLoss``, and one over the
+    mean error of ``scores`` for absolute and quantile errors; scores are (n_rows, n_outputs).
+    """
+    if isinstance(loss, losses.PoissonLoss):
+        return float(np.average(np.mean(targets, axis=1), weights=weight))
+    if isinstance(loss, losses.AbsoluteError | losses.QuantileError):
+        return 1.0 / _spread(np.transpose(scores), np.transpose(targets), weight)
+    return 1.0
+
+
 def _spread(scores, targets, weight):
     spread = float(np.average(np.abs(targets - scores).mean(axis=0), weights=weight))
     return max(spread, np.finfo(float).tiny)
