@@ -20,7 +20,8 @@ class LeafDescent:
     """Steps from some models of a ``LeafProblem``; sums are the same for any ``n_jobs``."""
 
     def __init__(self, problem, models, lam, n_jobs=None):
-        self.problem, self.models, self.lam, self._n_jobs = problem, models, lam, n_jobs
+        self.problem, self.models, self._n_jobs = problem, models, n_jobs
+        self.lam = float(lam)  # a pass is not compiled again for a whole number
         if problem.tree_orders:
             self._put_in_order()
         self.scores = self.fresh_scores()
@@ -61,19 +62,23 @@ class LeafDescent:
 
     def gap(self):
         """Its two parts: from the slopes of the leaf models, and from corners of the loss."""
-        total, Z = 0.0, self.problem.Z
-        for unit in self.problem.units:
-            leaf, own = self.problem.leaves[unit.tree], self.problem.own(self.models, unit)
+        problem, total, of_output = self.problem, 0.0, None
+        g, h = np.empty((2, len(problem.weight)))
+        for unit in sorted(problem.units, key=lambda unit: unit.output):
+            if unit.output != of_output:
+                of_output = unit.output
+                self._fill_slopes(of_output, g, h)
+            leaf, own = problem.leaves[unit.tree], problem.own(self.models, unit)
 
-            def add(part, g, h, sums, leaf=leaf):
-                add_slopes_by_leaf(leaf[part], g, Z[part], sums)
+            def add(part, sums, leaf=leaf):
+                add_slopes_by_leaf(leaf[part], g[part], problem.Z[part], sums)
 
-            slope = self._sums(unit, own.shape, add)
-            slope += self.lam * (own - self.problem.own(self.problem.grown, unit))
+            slope = self._sums(own.shape, add)
+            slope += self.lam * (own - problem.own(problem.grown, unit))
             # what the slope and the least curvature λ leave to gain, at best
             best = own - slope / self.lam
-            if self.problem.tree_orders:
-                order = self.problem.tree_orders[unit.tree]
+            if problem.tree_orders:
+                order = problem.tree_orders[unit.tree]
                 best[:, 0] = order.nearest(best[:, 0], np.ones(len(best)))
             total += (slope * (own - best)).sum() - 0.5 * self.lam * ((own - best) ** 2).sum()
         return float(total), self._loss()[1]
@@ -83,10 +88,12 @@ class LeafDescent:
         leaf, own = problem.leaves[unit.tree], problem.own(self.models, unit)
         grown, moves = problem.own(problem.grown, unit), np.empty(len(own))
 
-        def add(part, g, h, sums):
+        def add(part, sums):
+            g, h = np.empty((2, part.stop - part.start))
+            self.rows.slopes(self.scores, unit.output, part, g, h)
             add_by_leaf(leaf[part], g, h, sums)
 
-        sums = self._sums(unit, (len(own), 2), add)
+        sums = self._sums((len(own), 2), add)
         squares = constant_moves(sums, own, grown, self.lam, self.rows.grows, moves)
         if problem.tree_orders:
             order = problem.tree_orders[unit.tree]
@@ -121,9 +128,7 @@ class LeafDescent:
                 self.lam, self.rows.grows, moves,
             )  # fmt: skip
 
-        self._blocks(
-            lambda part: self.rows.slopes(self.scores, unit.output, part, g[part], h[part])
-        )
+        self._fill_slopes(unit.output, g, h)
         run_blocks(work, len(own), _BLOCK_LEAVES, self._n_jobs)
         self._blocks(lambda part: self.rows.move(self.scores, unit.output, part, moves[part]))
         return float(squares.sum())
@@ -159,17 +164,13 @@ class LeafDescent:
             order = self.problem.tree_orders[unit.tree]
             own[:, 0] = order.nearest(own[:, 0], np.ones(len(own)))
 
-    def _sums(self, unit, shape, add):
-        """Sums over rows, by leaf: of each block, then of blocks."""
-        n_rows = len(self.problem.weight)
-        of_blocks = np.zeros((-(-n_rows // _BLOCK_ROWS), *shape))
+    def _fill_slopes(self, output, g, h):
+        self._blocks(lambda part: self.rows.slopes(self.scores, output, part, g[part], h[part]))
 
-        def work(part):
-            g, h = np.empty((2, min(part.stop, n_rows) - part.start))
-            self.rows.slopes(self.scores, unit.output, part, g, h)
-            add(part, g, h, of_blocks[part.start // _BLOCK_ROWS])
-
-        self._blocks(work)
+    def _sums(self, shape, add):
+        """Sums over rows, by leaf: ``add(part, sums)`` for each block, then those of blocks."""
+        of_blocks = np.zeros((-(-len(self.problem.weight) // _BLOCK_ROWS), *shape))
+        self._blocks(lambda part: add(part, of_blocks[part.start // _BLOCK_ROWS]))
         return of_blocks.sum(axis=0)
 
     def _loss(self):
