@@ -6,6 +6,7 @@ from scipy.optimize import brentq
 
 from nearlinear.solvers.forests import leaf_steps
 
+pytestmark = pytest.mark.passes
 N_ROWS, N_LEAVES = 700, 3  # more rows in a leaf than a tile has
 
 

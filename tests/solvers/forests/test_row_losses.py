@@ -22,6 +22,7 @@ LOSSES = {
     "absolute": (AbsoluteError(), 1),
     "quantile": (QuantileError(0.9), 1),
 }
+pytestmark = pytest.mark.passes
 EACH = pytest.mark.parametrize("loss, n_outputs", LOSSES.values(), ids=LOSSES)
 ALL, WIDTH = slice(0, 40), 0.4
 
