@@ -196,3 +196,20 @@ def test_no_penalty_and_unknown_losses_are_refused(rng):
         refit(make(rng, SquaredError()), lam=0.0)
     with pytest.raises(TypeError, match="not for str"):
         refit(make(rng, SquaredError()) | {"loss": "squared"})
+
+
+@pytest.mark.parametrize("case", [(LogLoss(), 1, 1), (LogLoss(), 3, 3), (PoissonLoss(), 1, 1)])
+@pytest.mark.parametrize("n_slopes", [0, 1])
+def test_scores_that_are_far_off_come_back(rng, case, n_slopes):
+    """Curvatures underflow there, slopes do not."""
+    given = make(rng, *case, n_slopes=n_slopes)
+    if case[0] == PoissonLoss():
+        given["base"] = np.full((N_ROWS, 1), -900.0)
+    else:  # the first tree could tell all classes
+        given["base"] = -300.0 * given["targets"]
+        given["leaves"][:, 0] = (given["targets"] @ np.arange(1, case[1] + 1)) % N_LEAVES
+    heights = []
+    found = refit(given, lam=1e-3, watch=lambda progress: heights.append(progress.objective))
+    assert np.all(np.isfinite(heights)) and np.all(np.diff(heights) <= 1e-12 * heights[0])
+    start, _ = objective(given, design(given), grown_models(given), 1e-3)
+    assert found.gap <= 1e-6 * start

@@ -169,8 +169,13 @@ class LeafDescent:
 
     def _sums(self, shape, add):
         """Sums over rows, by leaf: ``add(part, sums)`` for each block, then those of blocks."""
-        of_blocks = np.zeros((-(-len(self.problem.weight) // _BLOCK_ROWS), *shape))
-        self._blocks(lambda part: add(part, of_blocks[part.start // _BLOCK_ROWS]))
+        n_rows = len(self.problem.weight)
+        block = max(_BLOCK_ROWS, int(np.prod(shape)))  # so that all sums take no more than rows do
+        of_blocks = np.zeros((-(-n_rows // block), *shape))
+        run_blocks(
+            lambda start, stop: add(slice(start, stop), of_blocks[start // block]),
+            n_rows, block, self._n_jobs,
+        )  # fmt: skip
         return of_blocks.sum(axis=0)
 
     def _loss(self):

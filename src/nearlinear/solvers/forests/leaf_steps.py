@@ -80,9 +80,9 @@ def least_of_bound(curve, lam, slope):
     """The root s ≥ 0 of curve (exp s − 1) + lam s = slope."""
     if slope <= 0.0:
         return 0.0
-    s = slope / (curve + lam)  # not below the root, as exp s − 1 ≥ s
-    if curve > 0.0:
-        s = min(s, np.log1p(slope / curve))
+    if curve <= 0.0:
+        return slope / lam
+    s = min(slope / (curve + lam), np.log1p(slope / curve))  # not below the root: exp s − 1 ≥ s
     for _ in range(50):
         grown = np.expm1(s)
         change = (curve * grown + lam * s - slope) / (curve * (grown + 1.0) + lam)

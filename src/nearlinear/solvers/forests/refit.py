@@ -69,10 +69,10 @@ def refit_path(*forest, lams, max_passes=5, tol=1e-3, watch=None, n_jobs=None, *
 
 
 def refit_memory(n_rows, n_trees, n_outputs, n_slopes):
-    """Bytes that a refit takes beside what it is given, in the main."""
-    per_row = 4 * n_trees + 8 * 4 * n_outputs + 8
+    """Bytes that a refit takes for its rows beside what it is given; leaves come on top."""
+    per_row = 4 * n_trees + 8 * (9 * n_outputs + 4)
     if n_slopes:
-        per_row += 4 * n_trees + 4 * n_slopes + 8 * 3 + 4
+        per_row += 8 * (n_trees + n_slopes + 4)
     return n_rows * per_row
 
 
@@ -107,8 +107,9 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
         if not problem.tree_orders:
             mixing.add(kept[0], models, descent.scores)
             found = _mix(descent, mixing, found)
-        is_asked = watch is not None or n_iter == max_passes or descent.rows.is_rounded
-        if is_asked or nearly <= _NEARLY * tol * found:
+        is_last = watch is not None or n_iter == max_passes
+        tells_little = descent.rows.is_rounded or problem.tree_orders
+        if is_last or tells_little or nearly <= _NEARLY * tol * found:
             smooth, of_corners = descent.gap()
             least = max(least, found - smooth - of_corners)
             if descent.rows.is_rounded and (of_corners > smooth or found > objective):

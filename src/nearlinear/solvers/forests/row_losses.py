@@ -157,13 +157,18 @@ class PinballRows:
         self.width *= 0.5
 
 
+# Curvatures that round to 0 would allow steps of any size; larger ones are bounds as well.
+_LEAST, _ROUNDED = 1e-150, 1e-16
+
+
 @compiled
 def logistic_slopes(scores, targets, weight, g, h):
     for i in range(len(scores)):
-        y = targets[i]
-        wrong = 1.0 / (1.0 + np.exp(y * scores[i]))
-        g[i] = -weight[i] * y * wrong
-        h[i] = weight[i] * wrong * (1.0 - wrong)
+        margin = targets[i] * scores[i]
+        small = np.exp(-abs(margin))
+        part = weight[i] / (1.0 + small)
+        g[i] = -targets[i] * part * (small if margin > 0.0 else 1.0)
+        h[i] = part * max(small, _LEAST) / (1.0 + small)
 
 
 @compiled
@@ -193,8 +198,9 @@ def squared_value(scores, targets, weight):
 @compiled
 def poisson_slopes(scores, targets, weight, g, h):
     for i in range(len(scores)):
-        h[i] = weight[i] * np.exp(scores[i])
-        g[i] = h[i] - weight[i] * targets[i]
+        mean = np.exp(scores[i])
+        h[i] = weight[i] * max(mean, _LEAST)
+        g[i] = weight[i] * (mean - targets[i])
 
 
 @compiled
@@ -232,7 +238,7 @@ def softmax_slopes(scores, log_sums, targets, weight, g, h):
     for i in range(len(scores)):
         p = min(np.exp(scores[i] - log_sums[i]), 1.0)
         g[i] = weight[i] * (p - 1.0 if targets[i] > 0 else p)
-        h[i] = weight[i] * p * (1.0 - p)
+        h[i] = weight[i] * max(p, _LEAST) * max(1.0 - p, _ROUNDED)
 
 
 @compiled
