@@ -7,8 +7,11 @@ from sklearn.metrics import r2_score
 
 from nearlinear.losses import (
     LOSSES,
+    AbsoluteError,
     EpsilonInsensitive,
     LabelLogLoss,
+    PoissonLoss,
+    QuantileError,
     SquaredError,
     accuracy,
     explained_variance,
@@ -21,6 +24,9 @@ REGRESSION = {
     "squared_error": SquaredError(),
     "epsilon_insensitive": EpsilonInsensitive(0.4),
     "absolute": EpsilonInsensitive(0.0),
+    "absolute_error": AbsoluteError(),
+    "quantile": QuantileError(0.8),
+    "poisson": PoissonLoss(),
 }
 EACH_REGRESSION = pytest.mark.parametrize("loss", REGRESSION.values(), ids=REGRESSION)
 

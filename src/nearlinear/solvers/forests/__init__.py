@@ -1,1 +1,12 @@
-"""The numbers of a forest whose trees are given."""
+"""The numbers of a forest whose trees are given.
+
+Modules
+-------
+descent     Leaf models and scores on their way down.
+leaf_steps  One step for every leaf of a tree, all other trees held.
+mixing      Several passes of a refit mixed into a better one.
+monotone    Leaf values that rise (or fall) with a column, and the proof that they do.
+problem     The arrays of a refit, in the order that its passes read them.
+refit       What the leaves of a given forest hold, found for all trees together.
+row_losses  Losses along one output of the scores.
+"""

@@ -1,4 +1,4 @@
-"""One step for every leaf of a tree, given all other trees: sums over rows, then a small system.
+"""One step for every leaf of a tree, all other trees held: sums over rows, then a small system.
 
 A leaf's model moves from w to w − a d, where d solves (Σ h z zᵀ + λ I) d = b and
 b = Σ g z + λ (w − w₀) is the slope of the objective. Where curvatures may grow (``grows`` of the
@@ -38,7 +38,7 @@ def add_slopes_by_leaf(leaf, g, Z, sums):
 
 @compiled
 def constant_moves(sums, models, grown, lam, grows, moves):
-    """Moves of constants; ``models`` takes them. Returns Σ b² over the leaves."""
+    """Moves of constants. Returns Σ b² over the leaves."""
     squares = 0.0
     for leaf in range(len(sums)):
         b = sums[leaf, 0] + lam * (models[leaf, 0] - grown[leaf, 0])
@@ -47,9 +47,32 @@ def constant_moves(sums, models, grown, lam, grows, moves):
         if grows:
             step = least_of_bound(curve, lam, abs(b))
         moves[leaf] = -step if b > 0.0 else step
-        models[leaf, 0] += moves[leaf]
         squares += b * b
     return squares
+
+
+@compiled
+def part_of_moves(slope, curve, lam, grows, moves):
+    """The part, at most 1, of given ``moves`` of constants at which the bound is least."""
+    if not grows:
+        return 1.0
+    low, high = 0.0, 1.0
+    for step in range(40):
+        part = 0.5 * (low + high) if step else 1.0
+        rise = 0.0
+        for leaf in range(len(moves)):
+            size = abs(moves[leaf])
+            rise += slope[leaf] * moves[leaf] + lam * part * size * size
+            rise += curve[leaf] * size * np.expm1(part * size)
+        if rise > 0.0:
+            high = part
+        elif part == 1.0:
+            return 1.0
+        else:
+            low = part
+        if high - low <= 1e-3 * high:
+            break
+    return low
 
 
 @compiled
@@ -57,9 +80,9 @@ def least_of_bound(curve, lam, slope):
     """The root s ≥ 0 of curve (exp s − 1) + lam s = slope."""
     if slope <= 0.0:
         return 0.0
-    s = slope / (curve + lam)  # not below the root, as exp s − 1 ≥ s
-    if curve > 0.0:
-        s = min(s, np.log1p(slope / curve))
+    if curve <= 0.0:
+        return slope / lam
+    s = min(slope / (curve + lam), np.log1p(slope / curve))  # not below the root: exp s − 1 ≥ s
     for _ in range(50):
         grown = np.expm1(s)
         change = (curve * grown + lam * s - slope) / (curve * (grown + 1.0) + lam)
@@ -108,7 +131,8 @@ def linear_moves(order, bounds, first, last, g, h, Z, models, grown, lam, grows,
                 along += d[p] * Z[i, p - 1]
             moves[i] = along
             curve += h[i] * along * along
-            farthest = max(farthest, abs(along))
+            if h[i] > 0.0:
+                farthest = max(farthest, abs(along))
         step = 1.0
         if grows and farthest > 0.0:
             step = least_of_bound(curve, lam * norm, farthest * fall) / farthest

@@ -12,6 +12,9 @@ class has the same four methods:
 ``grows`` says what h bounds. If it is False, ½ h δ² is above what the loss curves up at any move δ.
 If it is True, h (exp|δ| − |δ| − 1) is: the third derivative is never above the second. That holds
 for exp f, for the logistic loss, and for one score of a softmax: p(1 − p)(1 − 2p) ≤ p(1 − p).
+``sees_differences``: the loss does not change if all scores of a row do by the same amount.
+``is_rounded``: the slopes are those of a loss whose corner is rounded off; ``sharpen()`` does so
+more narrowly.
 """
 
 from dataclasses import dataclass
@@ -40,8 +43,22 @@ def row_loss(loss, scores, targets, weight):
     return SeparableRows(targets, weight, *_SEPARABLE[type(loss)])
 
 
+def typical_curvature(loss, scores, targets, weight):
+    """By what a λ that counts rows is multiplied, so that it means the same in any units.
+
+    It is 1 for squared errors and log losses, the mean count for ``PoissonLoss``, and one over the
+    mean error of ``scores`` for absolute and quantile errors; scores are (n_rows, n_outputs).
+    """
+    if isinstance(loss, losses.PoissonLoss):
+        return float(np.average(np.mean(targets, axis=1), weights=weight))
+    if isinstance(loss, losses.AbsoluteError | losses.QuantileError):
+        return 1.0 / _spread(np.transpose(scores), np.transpose(targets), weight)
+    return 1.0
+
+
 def _spread(scores, targets, weight):
-    return float(np.average(np.abs(targets - scores).mean(axis=0), weights=weight))
+    spread = float(np.average(np.abs(targets - scores).mean(axis=0), weights=weight))
+    return max(spread, np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,7 @@ class SeparableRows:
     value_of: object
     grows: bool
     sees_differences = False
+    is_rounded = False
 
     def begin(self, scores):
         pass
@@ -78,6 +96,7 @@ class SoftmaxRows:
     log_sums: np.ndarray
     grows = True
     sees_differences = True
+    is_rounded = False
 
     def begin(self, scores):
         softmax_sums(scores, self.log_sums)
@@ -112,6 +131,7 @@ class PinballRows:
     width: float
     grows = False
     sees_differences = False
+    is_rounded = True
 
     def begin(self, scores):
         pass
@@ -133,14 +153,22 @@ class PinballRows:
         slack = (0.5 * sides * np.abs(error) * inside).sum(axis=0)
         return float(self.weight[part] @ value), float(self.weight[part] @ slack)
 
+    def sharpen(self):
+        self.width *= 0.5
+
+
+# Curvatures that round to 0 would allow steps of any size; larger ones are bounds as well.
+_LEAST, _ROUNDED = 1e-150, 1e-16
+
 
 @compiled
 def logistic_slopes(scores, targets, weight, g, h):
     for i in range(len(scores)):
-        y = targets[i]
-        wrong = 1.0 / (1.0 + np.exp(y * scores[i]))
-        g[i] = -weight[i] * y * wrong
-        h[i] = weight[i] * wrong * (1.0 - wrong)
+        margin = targets[i] * scores[i]
+        small = np.exp(-abs(margin))
+        part = weight[i] / (1.0 + small)
+        g[i] = -targets[i] * part * (small if margin > 0.0 else 1.0)
+        h[i] = part * max(small, _LEAST) / (1.0 + small)
 
 
 @compiled
@@ -170,8 +198,9 @@ def squared_value(scores, targets, weight):
 @compiled
 def poisson_slopes(scores, targets, weight, g, h):
     for i in range(len(scores)):
-        h[i] = weight[i] * np.exp(scores[i])
-        g[i] = h[i] - weight[i] * targets[i]
+        mean = np.exp(scores[i])
+        h[i] = weight[i] * max(mean, _LEAST)
+        g[i] = weight[i] * (mean - targets[i])
 
 
 @compiled
@@ -209,7 +238,7 @@ def softmax_slopes(scores, log_sums, targets, weight, g, h):
     for i in range(len(scores)):
         p = min(np.exp(scores[i] - log_sums[i]), 1.0)
         g[i] = weight[i] * (p - 1.0 if targets[i] > 0 else p)
-        h[i] = weight[i] * p * (1.0 - p)
+        h[i] = weight[i] * max(p, _LEAST) * max(1.0 - p, _ROUNDED)
 
 
 @compiled
