@@ -1,10 +1,12 @@
 """A fitted forest of another library, served by our predictor."""
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..gates.forests.readers.reading import read_forest
 from ..gates.forests.readers.record import ForestNotRead
 from ..predictors.forest import forest_of
+from ..runtime.outcome import LogLoss, Shares, Sigmoids
 from ._base.model import Learned, Model
 
 
@@ -46,7 +48,7 @@ def from_forest(model, X=None):
     has not seen may go another way than in XGBoost, which refuses some of them.
     """
     forest = read_forest(model, X)
-    if forest.has_log_link:
+    if forest.link == "log":
         raise ForestNotRead(
             f"This {forest.library} model tells logarithms of values (loss {forest.loss}), which "
             "have no predictor here: fit it with the squared error to the logarithms of y."
@@ -59,9 +61,17 @@ def from_forest(model, X=None):
         of_rows["feature_names_in_"] = forest.feature_names
     if forest.classes is None:
         return LocalForestRegressor()._settle(Learned(predictor), None, of_rows)
-    learned = Learned(predictor, {"calibration_": forest.calibration})
+    learned = Learned(predictor, {"calibration_": _calibration(forest)})
     of_rows["classes_"] = forest.classes
     return LocalForestClassifier()._settle(learned, None, of_rows)
+
+
+def _calibration(forest):
+    if forest.link == "shares":
+        return Shares()
+    if forest.link is None or forest.steepness == 1.0:
+        return None if forest.link is None else LogLoss()
+    return Sigmoids(np.array([-forest.steepness]), np.zeros(1))
 
 
 class LocalForestClassifier(ClassifierMixin, Model):

@@ -37,7 +37,9 @@ def read_forest(model, X=None):
         model = _from_file(Path(model))
     reader = next((one for one in map(_reader, _READERS) if one.takes(model)), None)
     if reader is None:
-        raise ForestNotRead(f"{type(model).__name__} is no forest that is read; these are: {_KNOWN}.")
+        raise ForestNotRead(
+            f"{type(model).__name__} is no forest that is read; these are: {_KNOWN}."
+        )
     forest = reader.read(model)
     _check(forest, X)
     return forest
@@ -60,7 +62,9 @@ def _from_file(path):
         return reader.from_file(path)
     except ImportError as error:
         library = reader.__name__.rpartition(".")[2]
-        raise ForestNotRead(f"{path} is a file of {library}: install {library} to read it.") from error
+        raise ForestNotRead(
+            f"{path} is a file of {library}: install {library} to read it."
+        ) from error
 
 
 def _check(forest, X):
