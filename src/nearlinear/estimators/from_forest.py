@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..gates.forests.readers.reading import read_forest
-from ..gates.forests.readers.record import ForestNotRead
+from ..predictors.combined import Exponential
 from ..predictors.forest import forest_of
 from ..runtime.outcome import LogLoss, Shares, Sigmoids
 from ._base.model import Learned, Model
@@ -16,7 +16,8 @@ def from_forest(model, X=None):
     It answers as the library does: ``predict`` gives the same labels and values,
     ``decision_function`` its raw scores (of random forests the share of the second class less that
     of the first, or all shares), ``predict_proba`` its probabilities. Batches and single rows are
-    faster, and it is explained, saved and exported as all our models are.
+    faster, and it is explained, saved and exported as all our models are. Where the library learned
+    logarithms of values (Poisson, gamma and Tweedie losses), explanations are of these.
 
     At once the scores of 1,000 rows are compared with the library's own.
 
@@ -48,14 +49,11 @@ def from_forest(model, X=None):
     has not seen may go another way than in XGBoost, which refuses some of them.
     """
     forest = read_forest(model, X)
-    if forest.link == "log":
-        raise ForestNotRead(
-            f"This {forest.library} model tells logarithms of values (loss {forest.loss}), which "
-            "have no predictor here: fit it with the squared error to the logarithms of y."
-        )
     predictor = forest_of(
         forest.gate, forest.values, forest.outputs, forest.intercept, forest.covers
     )
+    if forest.link == "log":
+        predictor = Exponential(predictor)
     of_rows = {"n_features_in_": forest.n_features}
     if forest.feature_names is not None:
         of_rows["feature_names_in_"] = forest.feature_names

@@ -12,7 +12,7 @@ from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
-_OF_SEVERAL_VALUES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean")
+_OF_SEVERAL_VALUES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean", "Exponential")
 _MOST_MODELS = 1000  # that are averaged
 
 
