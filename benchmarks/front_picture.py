@@ -1,0 +1,2 @@
+def draw_all(rows, folder):
+    pass
