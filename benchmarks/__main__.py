@@ -38,7 +38,9 @@ parser.add_argument("--tables", nargs="+", metavar="TABLE", help="defaults, cell
 parser.add_argument(
     "--again", action="store_true", help="defaults, front: also the rows that are there already"
 )
-parser.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given")
+parser.add_argument(
+    "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given"
+)
 parser.add_argument(
     "--targets", action="store_true", help="front: what was asked and measured, from recorded rows"
 )

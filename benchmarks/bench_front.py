@@ -29,7 +29,7 @@ from benchmarks import onedal_peers
 from benchmarks.front_models import FOREST, OURS, PAIRS, entries
 from benchmarks.front_picture import draw_all
 from benchmarks.front_sets import SHAPES, front_set, held_out_parts
-from benchmarks.front_targets import results_of
+from benchmarks.front_targets import SUMMARY, results_of, summary
 from benchmarks.quiet import say_load
 from benchmarks.report import FOLDER, publish
 from nearlinear.solvers.forests.pairs import PairColumns
@@ -37,8 +37,8 @@ from reproduce.model_cost import model_bytes
 from reproduce.protocol import one_thread
 
 ROWS = "front_rows.jsonl"
-LIMIT = 600.0
-REPEATS, TURN, LONG, TIMED_ROWS = 5, 0.4, 3.0, 5000
+LIMIT, LOOK = 600.0, 5.0
+TURN, TIMED_ROWS = 1.0, 5000
 WARM_ROWS = 1000
 SMOKE_TABLES = ("magic04", "letter", "concrete")
 SMOKE_ONLY = (
@@ -53,28 +53,33 @@ class OverLimit(Exception):
 
 @contextmanager
 def at_most(seconds):
-    """Raise after so many CPU seconds (where the system has such a timer)."""
+    """Raise after so many CPU seconds (where the system has such a timer).
 
-    def end(*_):
-        raise OverLimit
+    The clock on the wall rings: the timer of CPU time makes ``process_time`` coarse.
+    """
+    start = time.process_time()
+
+    def look(*_):
+        if time.process_time() - start > seconds:
+            raise OverLimit
 
     if not hasattr(signal, "setitimer"):
         yield
         return
-    before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Rows:
     """A set with its pair columns, which are screened when a model first asks for them."""
 
     def __init__(self, found, seed):
-        self.found, self.seed, self._pairs = found, seed, {}
+        self.found, self.seed, self._pairs = found, seed, None
 
     def part(self, takes, places=None):
         """X_train, y_train of some training rows as a model takes them."""
@@ -90,21 +95,18 @@ class Rows:
 
     @property
     def pairs(self):
-        """As PairColumns, screened on all training rows."""
-        found = self.screened("all")
-        return PairColumns(found[:, :2].astype(np.int32), found[:, 2:].astype(np.float32))
-
-    def screened(self, name, places=None):
-        """i, j, a and b of pair columns, as LocalForest finds them on some training rows."""
-        if name not in self._pairs:
+        """As LocalForest finds them on all training rows."""
+        if self._pairs is None:
             kind = "Regressor" if self.found.is_regression else "Classifier"
             n_pairs = PAIRS.get(self.found.name, 16)
             model = getattr(nearlinear, f"LocalForest{kind}")(
                 1, max_leaves=4, pairs=n_pairs, linear_root=False, leaf_model="constant",
                 leaf_penalty=None, random_state=0,
             )  # fmt: skip
-            self._pairs[name] = model.fit(*self.part("raw", places)).pairs_
-        return self._pairs[name]
+            found = model.fit(*self.part("raw")).pairs_
+            factors = found[:, 2:].astype(np.float32)
+            self._pairs = PairColumns(found[:, :2].astype(np.int32), factors)
+        return self._pairs
 
 
 def score_of(found, predicted, y):
@@ -117,18 +119,16 @@ def score_of(found, predicted, y):
 def held_out_score(entry, setting, rows):
     scores = []
     for fit, held in held_out_parts(rows.found.raw.y_train, rows.seed):
-        if entry.family == FOREST and rows.found.name in PAIRS:  # they are screened once
-            setting = setting | {"pairs": rows.screened("held out", fit)}
         model = entry.make(**setting).fit(*rows.part(entry.takes, fit))
         X, y = rows.part(entry.takes, held)
         scores.append(score_of(rows.found, model.predict(X), y))
     return float(np.mean(scores))
 
 
-def measure(entry, rows, smoke=False, is_judged=True):
+def measure(entry, rows, smoke=False):
     """All numbers of one model."""
     setting, held_out, start = entry.settings[0], None, time.process_time()
-    if len(entry.settings) > 1 or (entry.is_judged and is_judged):
+    if len(entry.settings) > 1 or entry.is_judged:
         scores = [held_out_score(entry, one, rows) for one in entry.settings]
         best = min if rows.found.is_regression else max
         held_out = best(scores)
@@ -162,18 +162,13 @@ def measure(entry, rows, smoke=False, is_judged=True):
 
 
 def batch_microseconds(predict, X, smoke):
-    """Best of several turns, each so long that the ticks of a coarse CPU clock do not matter."""
-    X = np.tile(X, (-(-TIMED_ROWS // len(X)), 1))
-    start, begun = time.perf_counter(), time.process_time()
-    predict(X)
-    n_calls = 1 if smoke else 1 + int(TURN / max(1e-6, time.perf_counter() - start))
-    best = max(time.process_time() - begun, 1e-6)
-    for _ in range(1 if smoke or best > LONG else REPEATS):
+    """The best of as many calls as fit in a second, and of two at least."""
+    X, taken = np.tile(X, (-(-TIMED_ROWS // len(X)), 1)), []
+    while len(taken) < 2 or (sum(taken) < TURN and not smoke):
         start = time.process_time()
-        for _ in range(n_calls):
-            predict(X)
-        best = min(best, (time.process_time() - start) / n_calls) if n_calls > 1 else best
-    return 1e6 * best / len(X)
+        predict(X)
+        taken.append(time.process_time() - start)
+    return 1e6 * min(taken) / len(X)
 
 
 def one_row_microseconds(entry, model, X, smoke):
@@ -183,7 +178,7 @@ def one_row_microseconds(entry, model, X, smoke):
         start = time.perf_counter()
         call(x)
         taken.append(time.perf_counter() - start)
-        if time.perf_counter() - begun > LONG:
+        if time.perf_counter() - begun > TURN:
             break
     return 1e6 * float(np.median(taken))
 
@@ -211,13 +206,11 @@ def measure_missing(path, tables, only, seeds, again, smoke):
 def measure_set(path, name, wanted, seed, smoke):
     rows = Rows(front_set(name, seed, smoke), seed)
     for entry in wanted:
-        # Settings of a large set are judged once: what seed 0 chose holds for the others.
-        is_judged = seed == 0 or len(rows.found.raw.y_train) < 100_000
         key = {"table": name, "model": entry.family, "size": entry.size, "seed": seed}
         try:
             with at_most(LIMIT), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                numbers = measure(entry, rows, smoke, is_judged)
+                numbers = measure(entry, rows, smoke)
         except OverLimit:
             numbers = {"failed": f"over {LIMIT:g} s of CPU"}
         keep(path, key | numbers, rows.found)
@@ -262,6 +255,7 @@ def run(smoke=False, folder=FOLDER, only=None, tables=None, seeds=None, again=Fa
             measure_missing(path, tables, only, seeds or (0,), again, smoke)
     rows = [row for row in read(path) if "failed" not in row]
     draw_all(rows, folder)
+    (folder / SUMMARY).write_text(summary(rows), encoding="utf-8")
     return list(results_of(rows))
 
 
