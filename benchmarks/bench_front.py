@@ -116,9 +116,9 @@ def score_of(found, predicted, y):
     return 100 * float(np.mean(np.ravel(predicted) == y))
 
 
-def held_out_score(entry, setting, rows):
-    scores = []
-    for fit, held in held_out_parts(rows.found.raw.y_train, rows.seed):
+def held_out_score(entry, setting, rows, smoke):
+    scores, parts = [], held_out_parts(rows.found.raw.y_train, rows.seed)
+    for fit, held in parts[: 1 if smoke else None]:
         model = entry.make(**setting).fit(*rows.part(entry.takes, fit))
         X, y = rows.part(entry.takes, held)
         scores.append(score_of(rows.found, model.predict(X), y))
@@ -129,7 +129,7 @@ def measure(entry, rows, smoke=False):
     """All numbers of one model."""
     setting, held_out, start = entry.settings[0], None, time.process_time()
     if len(entry.settings) > 1 or entry.is_judged:
-        scores = [held_out_score(entry, one, rows) for one in entry.settings]
+        scores = [held_out_score(entry, one, rows, smoke) for one in entry.settings]
         best = min if rows.found.is_regression else max
         held_out = best(scores)
         setting = entry.settings[scores.index(held_out)]

@@ -80,20 +80,21 @@ def answers(points):
 
 
 def _chosen(points, asked):
-    """No test row has a say; defaults choose by themselves, and are taken at any price."""
+    """No test row has a say. At any price it is the defaults, which choose by themselves."""
+    forests = [point for point in points if point.family == FOREST]
+    if asked.most_us == float("inf"):
+        return _find(forests, FOREST, "defaults")
     within = [
         point
-        for point in points
-        if point.family == FOREST and point.us <= asked.most_us
+        for point in forests
+        if point.us <= asked.most_us
         and point.size.startswith(asked.size)
-    ]  # fmt: skip
-    judged = [point for point in within if point.held_out is not None]
-    defaults = [point for point in within if point.size == "defaults"]
-    if defaults and asked.most_us == float("inf"):
-        return defaults[0]
-    if not judged:
-        return max(within, key=lambda point: point.us, default=None)
-    return (max if asked.at_least else min)(judged, key=lambda point: point.held_out)
+        and point.size != "defaults"
+    ]
+    if any(point.held_out is None for point in within):
+        return max(within, key=lambda point: point.us)
+    best = max if asked.at_least else min
+    return best(within, key=lambda point: point.held_out, default=None)
 
 
 def _find(points, family, size=None):
