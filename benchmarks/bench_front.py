@@ -39,7 +39,7 @@ from reproduce.protocol import one_thread
 ROWS = "front_rows.jsonl"
 LIMIT, LOOK = 600.0, 5.0
 TURN, TIMED_ROWS = 1.0, 5000
-WARM_ROWS = 1000
+WARM_ROWS = 150
 SMOKE_TABLES = ("magic04", "letter", "concrete")
 SMOKE_ONLY = (
     f"{FOREST} 5 trees", f"{FOREST} extra trees 5", "linear", "LightGBM 2 × 255",

@@ -109,10 +109,10 @@ def _forests_of_covertype(make):
     """Sizes alone: the rest is as held-out rows of smaller trials had it."""
     constant = partial(make, leaf_model="constant")
     grown = partial(constant, leaf_penalty=1.0)
-    for n_trees in (10, 4, 3, 2, 20, 30, 5):
+    for n_trees in (10, 4, 13, 30, 3, 2, 20, 40, 5):
         size = partial(grown, n_trees=n_trees, max_leaves=4095)
         yield Entry(FOREST, f"{n_trees} × 4095", size)
-    for n_trees in (2, 3, 10):
+    for n_trees in (3, 2, 10, 20):
         size = partial(grown, n_trees=n_trees, max_leaves=16383, min_samples_leaf=5)
         yield Entry(FOREST, f"{n_trees} × 16383", size)
     tree = partial(constant, grower="tree", leaf_penalty=None)
