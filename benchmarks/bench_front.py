@@ -17,6 +17,7 @@ What is not chosen, fitted and timed in ten CPU minutes is given up.
 """
 
 import json
+import os
 import warnings
 
 import nearlinear
@@ -92,7 +93,9 @@ def time_in_turns(path, there, found, smoke):
 def keep(path, row, found):
     split = found.raw
     shape = {"n_train": len(split.y_train), "n_test": len(split.y_test), "is_real": found.is_real}
-    row = row | shape | {"version": nearlinear.__version__}
+    # Times depend on what others do, and on who goes first.
+    moment = {"load": round(os.getloadavg()[0], 1), "nice": os.nice(0)}
+    row = row | shape | moment | {"version": nearlinear.__version__}
     with path.open("a", encoding="utf-8") as file:
         print(json.dumps(row, ensure_ascii=False), file=file)
     return row
