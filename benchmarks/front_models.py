@@ -92,7 +92,7 @@ def forests(name):
         return
     if SHAPES[name][3] > 2:
         for n_trees in (5, 10, 20, 30):
-            shared = partial(make, grower="extra_trees", n_trees=n_trees)
+            shared = partial(make, grower="extra_trees", n_trees=n_trees, leaf_model="constant")
             yield Entry(FOREST, f"extra trees {n_trees}", shared, is_judged=True)
         shared = partial(make, grower="extra_trees", n_trees=10, leaf_model="linear")
         sizes = ({"max_leaves": 256}, {"max_leaves": 1024})
@@ -106,17 +106,17 @@ def forests(name):
 
 
 def _forests_of_covertype(make):
-    """Sizes alone: the rest is as held-out rows of smaller trials had it."""
+    """Sizes alone: steps and λ are as held-out rows of earlier trials had them."""
     constant = partial(make, leaf_model="constant")
     grown = partial(constant, leaf_penalty=1.0)
     for n_trees in (10, 4, 13, 30, 3, 2, 20, 40, 5):
         size = partial(grown, n_trees=n_trees, max_leaves=4095)
-        yield Entry(FOREST, f"{n_trees} × 4095", size)
+        yield Entry(FOREST, f"{n_trees} × 4095", size, is_judged=True)
     for n_trees in (3, 2, 10, 20):
         size = partial(grown, n_trees=n_trees, max_leaves=16383, min_samples_leaf=5)
-        yield Entry(FOREST, f"{n_trees} × 16383", size)
+        yield Entry(FOREST, f"{n_trees} × 16383", size, is_judged=True)
     tree = partial(constant, grower="tree", leaf_penalty=None)
-    yield Entry(FOREST, "1 tree", tree)
+    yield Entry(FOREST, "1 tree", tree, is_judged=True)
     size = partial(grown, n_trees=10, max_leaves=4095, grower="lightgbm")
     yield Entry(FOREST, "10 × 4095 of LightGBM", size)
 

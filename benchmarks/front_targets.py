@@ -15,8 +15,8 @@ MINUS = 0.5  # points that defaults may be below a linear model on small noisy t
 class Asked:
     """One of our forests within ``most_us`` must reach ``floor``.
 
-    Held-out rows choose it; where sizes were not judged on such rows, it is the slowest of them,
-    the largest that may be afforded.
+    Held-out rows choose it among the sizes that were judged on such rows; where none was, it is the
+    slowest, the largest that may be afforded.
     """
 
     table: str
@@ -91,10 +91,10 @@ def _chosen(points, asked):
         and point.size.startswith(asked.size)
         and point.size != "defaults"
     ]
-    if any(point.held_out is None for point in within):
-        return max(within, key=lambda point: point.us)
-    best = max if asked.at_least else min
-    return best(within, key=lambda point: point.held_out, default=None)
+    judged = [point for point in within if point.held_out is not None]
+    if judged:
+        return (max if asked.at_least else min)(judged, key=lambda point: point.held_out)
+    return max(within, key=lambda point: point.us, default=None)
 
 
 def _find(points, family, size=None):
