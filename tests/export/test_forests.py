@@ -56,9 +56,8 @@ def test_a_forest_in_c_without_a_sample_is_tried_on_rows_around_its_splits(tmp_p
     run_test_program(written)
 
 
-@in_one_test("name", ["sets", "missing"])
-def test_infinite_thresholds_part_missing_values_from_all_others(name, tmp_path):
-    forest, X = forest_and_rows(name)
+def test_infinite_thresholds_part_missing_values_from_all_others(tmp_path):
+    forest, X = forest_and_rows("sets")
     ends = np.where(np.arange(len(forest.gate.columns)) % 2, np.inf, -np.inf).astype(np.float32)
     keep = np.random.default_rng(0).random(len(ends)) < 0.5
     thresholds = np.where(keep, forest.gate.thresholds, ends)
