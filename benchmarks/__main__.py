@@ -22,7 +22,17 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-SMALL = ("explain", "defaults", "cells", "from_forest", *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
+SMALL = (
+    "explain",
+    "defaults",
+    "cells",
+    "from_forest",
+    *TREES,
+    *KERNELS,
+    *MLLKM,
+    *LOCALIZED,
+    *SERVING,
+)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

@@ -24,9 +24,7 @@ def forests(smoke):
 
         shared = {"n_jobs": 1, "verbose": -1, "random_state": 0}
         yield "LightGBM 100 × 31", LGBMClassifier(n_estimators=few or 100, **shared), n_rows
-        deep = LGBMClassifier(
-            n_estimators=few or 20, num_leaves=4095, learning_rate=0.4, **shared
-        )
+        deep = LGBMClassifier(n_estimators=few or 20, num_leaves=4095, learning_rate=0.4, **shared)
         yield "LightGBM 20 × 4095", deep, n_rows
     yield (
         "HistGradientBoosting 100 × 31",

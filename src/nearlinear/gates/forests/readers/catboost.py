@@ -6,12 +6,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ....runtime.outcome import LogLoss
 from ..gate import GrownTree
-from .record import ForestNotRead, forest_read, names_or_none
+from .record import (
+    ForestNotRead,
+    classes_or_numbers,
+    forest_read,
+    names_or_none,
+    not_read_objective,
+)
 
 _LOSSES = {"RMSE": "squared_error", "MAE": "absolute_error", "Quantile": "quantile"}
 _LOG_LINK = ("Poisson", "Tweedie")
+_PLAIN = ("MultiRMSE", "Huber", "MAPE", "Expectile", "LogCosh", "Lq", "MultiQuantile")
 
 
 def takes(model):
@@ -117,15 +123,13 @@ def _meaning(model, whole, n_outputs):
     loss = _loss(whole)
     if loss in ("Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"):
         classes = np.asarray(model.classes_)
-        is_log_loss = loss != "MultiClassOneVsAll"
-        return {
-            "classes": classes if len(classes) else np.arange(max(2, n_outputs)),
-            "calibration": LogLoss() if is_log_loss else None,
-            "loss": "log_loss" if is_log_loss else None,
-        }
-    if loss == "RMSEWithUncertainty":
-        raise ForestNotRead("This CatBoost model tells a value and its variance, not scores.")
-    return {"loss": _LOSSES.get(loss), "has_log_link": loss in _LOG_LINK}
+        # one against the rest gives chances that do not add up to 1
+        own = None if loss == "MultiClassOneVsAll" else "log_loss"
+        return {"classes": classes_or_numbers(classes, n_outputs), "link": own, "loss": own}
+    if loss not in (*_LOSSES, *_LOG_LINK, *_PLAIN):
+        raise not_read_objective("CatBoost", loss)
+    link = "log" if loss in _LOG_LINK else None
+    return {"link": link, "loss": _LOSSES.get(loss, loss.lower())}
 
 
 def _loss(whole):

@@ -6,7 +6,6 @@ their categories. Here they count the user's columns, and sets hold the user's c
 
 import numpy as np
 
-from ....runtime.outcome import LogLoss
 from ..gate import GrownTree
 from .record import forest_read, whole_categories
 
@@ -34,9 +33,12 @@ def read(model):
         for output, predictor in enumerate(stage)
     ]
     if hasattr(model, "classes_"):
-        meaning = {"classes": model.classes_, "calibration": LogLoss(), "loss": "log_loss"}
+        meaning = {"classes": model.classes_, "link": "log_loss", "loss": "log_loss"}
     else:
-        meaning = {"loss": model.loss, "has_log_link": model.loss in ("poisson", "gamma")}
+        meaning = {
+            "loss": model.loss,
+            "link": "log" if model.loss in ("poisson", "gamma") else None,
+        }
     return forest_read(
         "scikit-learn", trees, model.n_features_in_, np.float64,
         raw_scores=lambda X: model._raw_predict(X), intercept=np.ravel(model._baseline_prediction),

@@ -4,17 +4,24 @@ from pathlib import Path
 
 import numpy as np
 
-from ....runtime.outcome import LogLoss, Sigmoids
 from ..gate import GrownTree
-from .record import ForestNotRead, forest_read, names_or_none, recoded, whole_categories
+from .record import (
+    ForestNotRead,
+    classes_or_numbers,
+    forest_read,
+    names_or_none,
+    not_read_objective,
+    recoded,
+    whole_categories,
+)
 
 _CATEGORY, _DEFAULT_LEFT = 1, 2  # bits of a node's decision_type; then two of its missing_type
 _NO_MISSING, _ZERO_IS_MISSING = 0, 1
 _ZERO = float(np.float32(1e-35))  # it reads numbers up to this size as 0
 _LOG_LINK = ("poisson", "gamma", "tweedie")
+_PLAIN = ("huber", "fair", "mape", "lambdarank", "rank_xendcg")
 _LOSSES = {
     "regression": "squared_error", "regression_l1": "absolute_error", "quantile": "quantile",
-    "poisson": "poisson", "gamma": "gamma", "tweedie": "tweedie",
 }  # fmt: skip
 
 
@@ -168,21 +175,14 @@ def _predictor(booster, categories, share):
 
 def _meaning(model, objective, settings, n_outputs):
     classes = getattr(model, "classes_", None)
-    if objective in ("binary", "cross_entropy", "xentropy"):
-        slope = float(settings.get("sigmoid", 1.0))
-        own = LogLoss() if slope == 1.0 else Sigmoids(np.array([-slope]), np.zeros(1))
-        return {
-            "classes": np.arange(2) if classes is None else np.asarray(classes),
-            "calibration": own,
-            "loss": "log_loss",
-        }
-    if objective in ("multiclass", "multiclassova"):
-        is_softmax = objective == "multiclass"
-        return {
-            "classes": np.arange(n_outputs) if classes is None else np.asarray(classes),
-            "calibration": LogLoss() if is_softmax else None,
-            "loss": "log_loss" if is_softmax else None,
-        }
-    if classes is not None:
-        return {"classes": np.asarray(classes)}
-    return {"loss": _LOSSES.get(objective), "has_log_link": objective in _LOG_LINK}
+    may_classify = classes is not None or not hasattr(model, "booster_")
+    if may_classify and objective in ("binary", "multiclass", "multiclassova"):
+        # one against the rest gives chances that do not add up to 1
+        own = None if objective == "multiclassova" else "log_loss"
+        steepness = float(settings.get("sigmoid", 1.0))
+        labels = classes_or_numbers(classes, n_outputs)
+        return {"classes": labels, "link": own, "loss": own, "steepness": steepness}
+    if classes is not None or objective not in (*_LOSSES, *_LOG_LINK, *_PLAIN):
+        raise not_read_objective("LightGBM", objective)
+    link = "log" if objective in _LOG_LINK else None
+    return {"link": link, "loss": _LOSSES.get(objective, objective)}

@@ -20,11 +20,12 @@ class ReadForest:
     """A forest of another library as a gate, and what its leaves hold.
 
     Scores are ``intercept`` and what ``values`` of the leaves add; ``outputs`` has the output of
-    every tree, and 0 of vector leaves. ``calibration`` makes probabilities of scores, where the
-    library does; ``has_log_link`` says that a regression's value is the exponential of its score.
-    ``loss`` is what the forest was grown for, in our words where we have one. ``raw_scores`` is the
-    library's own predictor, from rows to (n_rows, n_outputs), and ``takes_missing`` the columns
-    that may have no value there.
+    every tree, and 0 of vector leaves. ``link`` says what scores are: "log_loss", logarithms of
+    odds, of two classes once they are multiplied by ``steepness``; "shares" of classes, of two the
+    second one's less the first one's; "log", logarithms of values; None, the values themselves, or
+    scores that are no probabilities. ``loss`` is what the forest was grown for, in our words where
+    we have one. ``raw_scores`` is the library's own predictor, from rows to (n_rows, n_outputs),
+    and ``takes_missing`` the columns that may have no value there.
     """
 
     library: str
@@ -36,8 +37,8 @@ class ReadForest:
     raw_scores: Callable
     takes_missing: np.ndarray
     classes: np.ndarray | None = None
-    calibration: object = None
-    has_log_link: bool = False
+    link: str | None = None
+    steepness: float = 1.0
     loss: str | None = None
     feature_names: np.ndarray | None = None
 
@@ -114,3 +115,16 @@ def names_or_none(names, is_default):
     if not names or all(is_default(place, name) for place, name in enumerate(names)):
         return None
     return np.array(names, dtype=object)
+
+
+def classes_or_numbers(classes, n_outputs):
+    """Labels; a booster without any has numbers."""
+    found = np.asarray([] if classes is None else classes)
+    return found if len(found) else np.arange(max(2, n_outputs))
+
+
+def not_read_objective(library, objective):
+    return ForestNotRead(
+        f"{library}'s objective {objective!r} makes something of its scores that is not known "
+        "here: read a model of log loss, or a regression."
+    )

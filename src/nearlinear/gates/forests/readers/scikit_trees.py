@@ -5,7 +5,6 @@ They read rows as float32, and compare these with thresholds in float64.
 
 import numpy as np
 
-from ....runtime.outcome import LogLoss, Shares, Sigmoids
 from ..gate import GrownTree
 from .record import ForestNotRead, forest_read
 
@@ -77,7 +76,7 @@ def _of_shares(model, shared):
 
     return forest_read(
         "scikit-learn", trees, model.n_features_in_, np.float32, raw_scores=raw_scores,
-        intercept=np.zeros(trees[0].value.shape[1]), classes=model.classes_, calibration=Shares(),
+        intercept=np.zeros(trees[0].value.shape[1]), classes=model.classes_, link="shares",
         loss="log_loss", **shared,
     )  # fmt: skip
 
@@ -110,9 +109,9 @@ def _boosting(model, is_classifier, shared):
     row = np.zeros((1, model.n_features_in_), dtype=np.float32)
     start = model._raw_predict_init(row)[0]
     if is_classifier:
-        meaning = {"classes": model.classes_, "calibration": LogLoss(), "loss": "log_loss"}
+        meaning = {"classes": model.classes_, "link": "log_loss", "loss": "log_loss"}
         if model.loss == "exponential":
-            meaning |= {"calibration": Sigmoids(np.array([-2.0]), np.zeros(1))}
+            meaning["steepness"] = 2.0
     else:
         meaning = {"loss": model.loss}
 

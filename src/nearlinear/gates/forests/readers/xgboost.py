@@ -10,16 +10,23 @@ from pathlib import Path
 
 import numpy as np
 
-from ....runtime.outcome import LogLoss
 from ..gate import GrownTree
-from .record import ForestNotRead, forest_read, names_or_none, recoded, whole_categories
+from .record import (
+    ForestNotRead,
+    classes_or_numbers,
+    forest_read,
+    names_or_none,
+    not_read_objective,
+    recoded,
+    whole_categories,
+)
 
-_LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
+_OF_CLASSES = ("binary:logistic", "multi:softprob", "multi:softmax")
 _LOG_LINK = ("count:poisson", "reg:gamma", "reg:tweedie")
+_PLAIN = ("reg:pseudohubererror", "rank:ndcg", "rank:map", "rank:pairwise")
 _LOSSES = {
     "reg:squarederror": "squared_error", "reg:absoluteerror": "absolute_error",
-    "reg:quantileerror": "quantile", "count:poisson": "poisson", "reg:gamma": "gamma",
-    "reg:tweedie": "tweedie",
+    "reg:quantileerror": "quantile",
 }  # fmt: skip
 
 
@@ -147,22 +154,17 @@ def _meaning(model, objective, base_score, n_outputs):
     start = np.array([float(one) for one in base_score.strip("[]").split(",")])
     start = np.broadcast_to(start, n_outputs)
     classes = getattr(model, "classes_", None)
-    if objective in _LOGISTIC:
-        start = np.log(start) - np.log1p(-start)
-    if objective in _LOGISTIC and objective != "reg:logistic":
-        labels = np.arange(2) if classes is None else np.asarray(classes)
-        return start, {"classes": labels, "calibration": LogLoss(), "loss": "log_loss"}
-    if objective in ("multi:softprob", "multi:softmax"):
-        labels = np.arange(n_outputs) if classes is None else np.asarray(classes)
-        return start, {"classes": labels, "calibration": LogLoss(), "loss": "log_loss"}
-    if objective == "reg:logistic" or classes is not None:
-        raise ForestNotRead(
-            f"XGBoost's objective {objective} makes something else of its scores: read a model of "
-            "binary:logistic, multi:softprob or a regression."
-        )
-    has_log_link = objective in _LOG_LINK
-    start = np.log(start) if has_log_link else start
-    return start, {"loss": _LOSSES.get(objective), "has_log_link": has_log_link}
+    may_classify = classes is not None or not hasattr(model, "get_booster")
+    if may_classify and objective in _OF_CLASSES:
+        if objective == "binary:logistic":
+            start = np.log(start) - np.log1p(-start)
+        labels = classes_or_numbers(classes, n_outputs)
+        return start, {"classes": labels, "link": "log_loss", "loss": "log_loss"}
+    if classes is not None or objective not in (*_LOSSES, *_LOG_LINK, *_PLAIN):
+        raise not_read_objective("XGBoost", objective)
+    if objective in _LOG_LINK:
+        return np.log(start), {"link": "log", "loss": objective.partition(":")[2]}
+    return start, {"loss": _LOSSES.get(objective, objective)}
 
 
 def _predictor(model, booster, categories):
