@@ -22,17 +22,8 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-SMALL = (
-    "explain",
-    "defaults",
-    "cells",
-    "from_forest",
-    *TREES,
-    *KERNELS,
-    *MLLKM,
-    *LOCALIZED,
-    *SERVING,
-)
+ALONE = ("explain", "defaults", "cells", "from_forest")
+SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

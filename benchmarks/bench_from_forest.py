@@ -65,7 +65,7 @@ def results_for(title, model, n_rows, split, smoke):
 
 
 def run(smoke=False, folder=FOLDER):
-    split, is_real = tree_split_of("covertype", smoke)
+    split, _ = tree_split_of("covertype", smoke)
     say_load()
     found = []
     with one_thread(), warnings.catch_warnings():

@@ -38,6 +38,7 @@ from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
+from nearlinear.runtime.outcome import Shares
 
 # temperatures came with scikit-learn 1.8
 METHODS = ["sigmoid", "isotonic", "temperature"][
@@ -48,6 +49,15 @@ FIRST_F1 = make_scorer(f1_score, pos_label=0)
 
 def ours(**settings):
     return LLSVMClassifier(n_anchors=6, random_state=0, **settings)
+
+
+class OfShares:
+    """Fits a model whose scores are taken for shares, as those of a random forest are."""
+
+    def fit(self, X, y):
+        model = ours().fit(X, y)
+        model.calibration_ = Shares()
+        return model
 
 
 def calibrated(model, **settings):
@@ -76,6 +86,8 @@ CASES = {
     "scaled before calibration": (lambda: scaled(calibrated(ours(), ensemble=True)), 3),
     "log loss": (lambda: LDKLClassifier(depth=2, max_iter=10, random_state=0), 3),
     "chosen log loss": (lambda: LLCSAPLClassifier(max_iter=3, random_state=0), 2),
+    "shares of two": (lambda: OfShares(), 2),
+    "shares of three": (lambda: OfShares(), 3),
     "threshold of a score": (lambda: tuned(ours(), scoring="f1"), 2),
     "threshold of a score of the first class": (lambda: tuned(ours(), scoring=FIRST_F1), 2),
     "threshold of a probability": (lambda: tuned(scaled(ours(loss="log_loss"))), 2),

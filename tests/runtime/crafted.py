@@ -492,6 +492,7 @@ def with_outcome(name, calibrate, threshold=None, n_more=0):
 
 CALIBRATIONS = {
     "LogLoss": lambda draft, n: part("LogLoss"),
+    "Shares": lambda draft, n: part("Shares"),
     "Sigmoids": lambda draft, n: part(
         "Sigmoids", slopes=draft.floats(n, low=-3.0), offsets=draft.floats(n)
     ),

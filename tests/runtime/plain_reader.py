@@ -95,6 +95,10 @@ def _odds(part, found):
     return _shares([math.exp(score - max(found)) for score in found])
 
 
+def _own_shares(part, found):
+    return [(1.0 - found[0]) / 2.0, (1.0 + found[0]) / 2.0] if len(found) == 1 else found
+
+
 def _sigmoids(part, found):
     sums = [a * score + b for a, b, score in zip(part.slopes, part.offsets, found)]
     return _shares([1.0 / (1.0 + math.exp(min(value, 700.0))) for value in sums])
@@ -124,7 +128,8 @@ def _shares(values):
 
 
 _CALIBRATIONS = {
-    "LogLoss": _odds, "Sigmoids": _sigmoids, "Temperature": _temperature, "Tables": _tables,
+    "LogLoss": _odds, "Shares": _own_shares, "Sigmoids": _sigmoids, "Temperature": _temperature,
+    "Tables": _tables,
 }  # fmt: skip
 
 

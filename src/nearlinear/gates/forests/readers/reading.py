@@ -72,7 +72,7 @@ def _check(forest, X):
     rows = np.ascontiguousarray(rows, dtype=forest.gate.dtype)
     if rows.ndim != 2 or rows.shape[1] != forest.n_features:
         raise ForestNotRead(
-            f"X has the shape {rows.shape}, but the forest was grown on {forest.n_features} columns."
+            f"X has the shape {rows.shape}; the forest was grown on {forest.n_features} columns."
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names of columns, which arrays have not
@@ -116,7 +116,7 @@ def _rows_at_thresholds(forest):
         else:
             at = gate.thresholds[rng.choice(nodes, _N_CHECKED)]
             largest = np.finfo(gate.dtype).max
-            toward = rng.choice(np.array([-largest, 0, largest]), _N_CHECKED)
+            toward = rng.choice(np.array([-largest, 0, largest], dtype=gate.dtype), _N_CHECKED)
             rows[:, column] = np.where(toward == 0, at, np.nextafter(at, toward))
     missing = rng.uniform(size=rows.shape) < 0.1
     rows[missing & forest.takes_missing] = np.nan
