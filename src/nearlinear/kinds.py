@@ -24,6 +24,7 @@ FAMILIES = {
         "Mapped": "predictors.combined",
         "Mean": "predictors.combined",
         "Stacked": "predictors.combined",
+        "Exponential": "predictors.combined",
         "NeighborhoodSVM": "predictors.neighborhood_svm",
     },
     "sparse gate": {
@@ -142,6 +143,7 @@ NOT_IN = {
     "int8": {
         "NeighborhoodSVM": _QUERIES,
         **dict.fromkeys(("GatedExpansion", "Mapped", "Mean", "Stacked", "WithGates"), _NO_TABLES),
+        "Exponential": _NO_TABLES,
         **dict.fromkeys(("Quadratic", "OwnFeatures"), "its numbers stand alone"),
         **dict.fromkeys(("Viewing", "Rounded", "SoftmaxOf", "Clipped"), _NO_TABLES),
         **dict.fromkeys(("UnitLength", "Repeated", "Switches", "TopAndBottom"), _NO_TABLES),

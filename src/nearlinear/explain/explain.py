@@ -80,6 +80,11 @@ def _lifted(predictor, X, n_support, n_jobs):
     return replace(found, intercepts=intercepts, coefficients=parts.coefficients, rows=parts.rows)
 
 
+def _exponential(predictor, X, n_support, n_jobs):
+    """What adds up is the logarithm of a value."""
+    return explain(predictor.predictor, X, n_support, n_jobs)
+
+
 def _side_by_side(outputs):
     """One explanation of machines that have an output each; gates get an axis of outputs."""
 
@@ -119,5 +124,6 @@ RULES = {
     "Mapped": _mapped,
     "Mean": _mean,
     "Stacked": _stacked,
+    "Exponential": _exponential,
 }
 __all__ = ["Explanation", "explain"]

@@ -1,4 +1,4 @@
-"""Predictors made of others: one on mapped rows, the mean of several, several side by side."""
+"""Predictors made of others: on mapped rows, the mean of several, side by side, exponentials."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -134,6 +134,41 @@ class Stacked:
     @property
     def cost(self):
         return _total([output.cost for output in self.outputs], len(self.outputs))
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """exp f(x): values whose logarithm is what a predictor tells, such as means of counts."""
+
+    predictor: object
+
+    def __call__(self, X, n_jobs=None):
+        """Values, shape (n_rows, n_outputs); rows dense or CSR."""
+        return np.exp(self.predictor(X, n_jobs=n_jobs))
+
+    def plain(self, X):
+        """The same values from the formula, in NumPy."""
+        return np.exp(self.predictor.plain(X))
+
+    @property
+    def takes_missing(self):
+        return getattr(self.predictor, "takes_missing", False)
+
+    @property
+    def n_features(self):
+        return self.predictor.n_features
+
+    @property
+    def n_outputs(self):
+        return self.predictor.n_outputs
+
+    @property
+    def dtype(self):
+        return self.predictor.dtype
+
+    @property
+    def cost(self):
+        return self.predictor.cost
 
 
 def _total(costs, n_linear):

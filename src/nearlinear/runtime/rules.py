@@ -116,6 +116,10 @@ def _mean(part, n_features):
     return found.pop()
 
 
+def _exponential(part, n_features):
+    return checked(part.predictor, "predictor", n_features, only=("Forest", *TREES))
+
+
 def _conformal(part, n_features):
     n_kernels, _ = floats(part.anchors, None, n_features, name="anchors")
     floats(part.gammas, n_kernels, name="gammas")
@@ -241,6 +245,7 @@ RULES = {
     "GatedExpansion": (("gate", "components", "bias", "activation"), _gated_expansion),
     "Mapped": (("map", "predictor"), _mapped),
     "Mean": (("predictors",), _mean),
+    "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
     "Affine": (("matrix",), _affine),
     "WithGates": (("gate", "n_features"), _with_gates),

@@ -189,6 +189,10 @@ def _stacked(part, X):
     return np.hstack([values_of(output, X) for output in part.outputs])
 
 
+def _exponential(part, X):
+    return np.exp(values_of(part.predictor, X))
+
+
 RULES = {
     "LocallyLinear": _locally_linear,
     **TREES,
@@ -200,6 +204,7 @@ RULES = {
     "Mapped": _mapped,
     "Mean": _mean,
     "Stacked": _stacked,
+    "Exponential": _exponential,
     "Affine": _affine,
     "WithGates": _with_gates,
     "Quadratic": quadratic,

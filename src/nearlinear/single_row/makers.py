@@ -176,6 +176,16 @@ def _mean(predictor, n_features):
     return score
 
 
+def _exponential(predictor, n_features):
+    inner = pass_for(predictor.predictor, n_features)
+
+    def score(x, scratch):
+        found = inner(x, scratch)
+        return None if found is None else np.exp(found, out=found)
+
+    return score
+
+
 def _conformal(predictor, n_features):
     dtype = predictor.weights.dtype
     tables = (
@@ -260,5 +270,6 @@ RULES = {
     "Mapped": _mapped,
     "Mean": _mean,
     "Stacked": _stacked,
+    "Exponential": _exponential,
     **CALIBRATIONS,
 }

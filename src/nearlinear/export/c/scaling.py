@@ -155,6 +155,11 @@ def _fold_mapped(part, shift, factor):
     return None if seen is None else replace(part, map=seen)
 
 
+def _fold_inner(part, shift, factor):
+    inner = _folded(part.predictor, shift, factor)
+    return None if inner is None else replace(part, predictor=inner)
+
+
 def _fold_directions(part, shift, factor):
     directions = part.directions * factor
     return replace(part, directions=directions, offsets=part.offsets - directions @ shift)
@@ -195,6 +200,7 @@ _FOLDED = {
     "Affine": _fold_affine("matrix"),
     "Mapped": _fold_mapped,
     "Mean": _fold_all("predictors"),
+    "Exponential": _fold_inner,
     "Stacked": _fold_all("outputs"),
     "Softmax": _fold_directions,
     "Sigmoid": _fold_directions,

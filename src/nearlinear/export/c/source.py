@@ -26,6 +26,7 @@ from .outcome import CALIBRATIONS
 from .predictors.cells import lower_gaussian_cells
 from .predictors.combined import (
     lower_affine,
+    lower_exponential,
     lower_mapped,
     lower_mean,
     lower_quadratic,
@@ -89,6 +90,7 @@ RULES = {
     "GatedExpansion": lower_gated_expansion,
     "Mapped": lower_mapped,
     "Mean": lower_mean,
+    "Exponential": lower_exponential,
     "Stacked": lower_stacked,
     "Affine": lower_affine,
     "WithGates": lower_with_gates,

@@ -54,6 +54,10 @@ def _stacked(graph, part, X):
     return graph.op("Concat", *found, axis=1)
 
 
+def _exponential(graph, part, X):
+    return graph.op("Exp", values_of(graph, part.predictor, X))
+
+
 RULES = {
     "LocallyLinear": locally_linear,
     "TreePath": tree_path,
@@ -67,6 +71,7 @@ RULES = {
     "Mapped": _mapped,
     "Mean": _mean,
     "Stacked": _stacked,
+    "Exponential": _exponential,
     "Affine": _affine,
     "WithGates": _with_gates,
     "Quadratic": _quadratic,

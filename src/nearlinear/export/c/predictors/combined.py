@@ -62,6 +62,16 @@ static void $(const $_tables *m, const float *x, float *scores)
 {
 <LINES>}
 """
+_EXPONENTIAL = """
+typedef <INNER>_tables $_tables;
+
+static void $(const $_tables *m, const float *x, float *scores)
+{
+    <INNER>(m, x, scores);
+    for (size_t o = 0; o < <N>; o++)
+        scores[o] = expf(scores[o]);
+}
+"""
 _ADD = """    for (size_t k = 0; k < m->n_<NAME>; k++) {
         <CALL>(&m-><NAME>[k], x, one);
         for (size_t o = 0; o < <N>; o++)
@@ -149,6 +159,13 @@ def lower_stacked(predictor, program):
         first += step * len(run)
     text = filled(_MANY, fields="".join(fields), lines="".join(lines))
     return Part(program.define("stack", text), tables, first, sum(p.multiply_adds for p in parts))
+
+
+def lower_exponential(predictor, program):
+    inner = lower(predictor.predictor, program)
+    text = filled(_EXPONENTIAL, inner=inner.function, n=str(inner.n_outputs))
+    function = program.define("exponential", text)
+    return Part(function, inner.tables, inner.n_outputs, inner.multiply_adds)
 
 
 def _runs(parts):
