@@ -24,6 +24,7 @@ TILE = 64
 _COLUMN_BITS, _CHILD_BITS = 10, 22  # beside 32 bits of threshold
 _TOP_LEAVES = 32  # bits of a mask
 _BLOCK_BYTES = 1 << 18  # of values, and of ends: they stay in a core's cache
+_MOST_TILES = 256
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,11 @@ class PackedForest:
 
     @property
     def block_rows(self):
-        largest = max(self.width * self.dtype.itemsize, 4 * self.n_trees, 1)
-        return int(np.clip(_BLOCK_BYTES // largest // TILE, 1, 16)) * TILE
+        """Every block reads all nodes: where these leave the cache, it is as large as they are."""
+        of_values, of_ends = self.width * self.dtype.itemsize, 4 * self.n_trees
+        few = np.clip(_BLOCK_BYTES // max(of_values, of_ends, 1) // TILE, 1, 16)
+        many = 8 * len(self.columns) // max(of_values + of_ends, 1) // TILE
+        return int(max(few, min(many, _MOST_TILES))) * TILE
 
     @cached_property
     def narrow(self):
@@ -198,13 +202,13 @@ class BlockMemory:
         if forest.narrow is None or not self._all_narrow(X):
             return None
         self._fill(X, self._narrow)
-        keys = self._narrow.view(np.int32)
+        keys = self._narrow[: -(-X.shape[0] // TILE)].view(np.int32)
         if not to_keys(keys.reshape(-1)):
             return keys, forest.narrow
         if forest.narrow_missing is None:
             return None
         if self._both is None:
-            shape = len(keys), 2 * forest.width, TILE
+            shape = len(self._narrow), 2 * forest.width, TILE
             self._both = np.zeros(shape, dtype=np.int32)
         split_missing(keys, self._both)
         return self._both, forest.narrow_missing
