@@ -5,6 +5,7 @@ rows go together, in tiles of 64. First all of them meet the top of a tree, up t
 that goes right at a node crosses out the leaves on its left, and the first leaf that is left in the
 end is the one it reaches. That is a few vector instructions a node, and no row waits for another.
 From there on eight rows walk at once, which keeps the processor busy while each waits for its node.
+Oblivious trees, all of whose nodes on a level have one split, take one comparison a level.
 
 A node of the narrow form is one whole number: the threshold, the column and the first child. It
 compares whole numbers that are ordered as the floats are. A block takes it if all its values are
@@ -32,7 +33,8 @@ class NarrowTables:
     """Nodes of all trees as whole numbers, and the tops of the trees.
 
     Top nodes of tree t are those from ``top_starts[t]`` on: a column, a threshold, and the mask of
-    leaves that stay where a row goes right. ``entries`` (n_trees, 32) are the nodes below.
+    leaves that stay where a row goes right. ``entries`` (n_trees, 32) are the nodes below. Of an
+    oblivious tree, the top has one node for each level, and no entries.
     """
 
     nodes: np.ndarray
@@ -41,7 +43,7 @@ class NarrowTables:
     top_keys: np.ndarray
     top_masks: np.ndarray
     entries: np.ndarray
-    ends_there: np.ndarray  # whether all entries of a tree are leaves
+    ends_there: np.ndarray  # 1: all entries of a tree are leaves; 2: it is oblivious; else 0
 
 
 @dataclass(frozen=True)
@@ -124,15 +126,20 @@ class PackedForest:
         nodes = (shown << 32) | (columns.astype(np.int64) << _CHILD_BITS) | self.children
         tops, masks, counts = [], [], []
         entries = np.zeros((self.n_trees, _TOP_LEAVES), dtype=np.int32)
+        is_oblivious = np.zeros(self.n_trees, dtype=bool)
         for tree, (start, stop) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
-            children = self.children[start:stop].tolist()
-            below, of_tree, masks_of_tree = _top(children)
-            entries[tree, : len(below)] = below
+            of_tree = _levels(self.children[start:stop], nodes[start:stop] >> _CHILD_BITS)
+            masks_of_tree, is_oblivious[tree] = [0] * len(of_tree), len(of_tree) > 0
+            if not is_oblivious[tree]:
+                below, of_tree, masks_of_tree = _top(self.children[start:stop].tolist())
+                entries[tree] = below[-1]  # also in places that no row reaches
+                entries[tree, : len(below)] = below
             tops += [start + node for node in of_tree]
             masks += masks_of_tree
             counts.append(len(of_tree))
         tops = np.array(tops, dtype=np.intp)
-        ends_there = is_leaf[self.starts[:-1, None] + entries].all(axis=1)
+        ends_there = is_leaf[self.starts[:-1, None] + entries].all(axis=1).astype(np.uint8)
+        ends_there[is_oblivious] = 2
         return NarrowTables(
             nodes, np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             columns[tops].astype(np.int32), keys[tops],
@@ -265,6 +272,19 @@ def _top(children):
     return below, nodes, masks
 
 
+def _levels(children, splits):
+    """The first node of each level of a complete tree with one split a level; else nothing."""
+    n_inner = len(children) // 2
+    depth = (n_inner + 1).bit_length() - 1
+    if depth == 0 or n_inner + 1 != 1 << depth:
+        return []
+    inner = np.arange(n_inner)
+    first = (1 << np.arange(depth)) - 1
+    of_level = np.repeat(first, first + 1)
+    is_alike = np.array_equal(splits[:n_inner], splits[of_level])
+    return first.tolist() if is_alike and np.array_equal(children[:n_inner], 2 * inner + 1) else []
+
+
 def _keys_of_thresholds(thresholds):
     """Whole numbers ordered as the thresholds are, of float32 numbers not above them."""
     with np.errstate(over="ignore"):
@@ -367,6 +387,18 @@ def _meet_top(tile, columns, keys, masks, first, last, left, found, bits, entrie
 
 
 @compiled
+def _meet_levels(tile, columns, keys, first, last, places):
+    """The leaf of each row of a tile in an oblivious tree: the children of node j follow 2 j."""
+    for k in range(64):
+        places[k] = np.int32(0)
+    for q in range(first, last):
+        key, values = keys[q], tile[columns[q]]
+        for k in range(64):
+            right = np.int32(1) if values[k] > key else np.int32(0)
+            places[k] = np.int32(2 * places[k] + np.int32(1) + right)
+
+
+@compiled
 def _step(tree, keys, j, lane):
     node = tree[j]
     key = keys[((node >> 22) & 0x3FF) * 64 + lane]
@@ -384,10 +416,13 @@ def walk_narrow(
         tree, first, last = nodes[starts[t] : starts[t + 1]], top_starts[t], top_starts[t + 1]
         for i in range(n_tiles):
             tile, end = tiles[i], ends[t, 64 * i : 64 * i + 64]
+            if ends_there[t] == 2:
+                _meet_levels(tile, columns, keys, first, last, end)
+                continue
             _meet_top(
                 tile, columns, keys, masks, first, last, left, found, bits, entries[t], places
             )
-            if ends_there[t]:
+            if ends_there[t] == 1:
                 for k in range(64):
                     end[k] = places[k]
                 continue
