@@ -474,6 +474,7 @@ def _require_categories(X, categorical):
 
 def _importances(forest):
     """Shares of columns in what splits explain."""
+    forest = getattr(forest, "predictor", forest)  # whose exponential are the values
     gains = gains_by_column(forest.gate, forest.values, forest.covers)
     n_features = forest.n_features
     shares = gains[:n_features].copy()

@@ -13,7 +13,8 @@ from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
-_OF_SEVERAL_VALUES = ("TreePath", "TreeLeaves", "LinkedTree", "Forest", "Mapped", "Mean")
+_TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Forest")
+_OF_SEVERAL_VALUES = (*_TREES, "Mapped", "Mean", "Exponential")
 _MOST_MODELS = 1000  # that are averaged
 
 
@@ -46,7 +47,9 @@ class FileModel:
     @property
     def takes_missing(self):
         """Whether rows may hold NaN that no preparation fills in."""
-        return self.predictor.kind in TAKES_MISSING
+        inner = self.predictor
+        inner = inner.predictor if inner.kind == "Exponential" else inner
+        return inner.kind in TAKES_MISSING
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.

@@ -105,7 +105,7 @@ class ForestGate:
         """The same gate for float32 rows, which go the same ways where they split no pairs."""
         return replace(
             self, factors=self.factors.astype(np.float32),
-            thresholds=_rounded_down(self.thresholds, np.dtype(np.float32)),
+            thresholds=rounded_down(self.thresholds, np.dtype(np.float32)),
         )  # fmt: skip
 
     def __getstate__(self):
