@@ -6,6 +6,10 @@ import pytest
 import nearlinear
 from nearlinear.kernels import bank
 
+FOREST = {
+    "n_trees": 20, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "refit": 0.1,
+    "leaf_model": "constant", "linear_root": False, "random_state": 0,
+}  # fmt: skip
 SMALL = {
     "LLSVMClassifier": {"n_anchors": 8, "n_neighbors": 3, "random_state": 0},
     "LCCSVMClassifier": {"n_anchors": 15, "n_neighbors": 3, "random_state": 0},
@@ -28,6 +32,7 @@ SMALL = {
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
     "DCPredClassifier": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
+    "LocalForestClassifier": FOREST,
 }
 SMALL_REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
@@ -39,6 +44,7 @@ SMALL_REGRESSORS = {
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
     "DCPredRegressor": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
+    "LocalForestRegressor": FOREST,
 }
 # One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
 # conformal kernels, gated kernels. What ``Model`` does for all is tested on these.
@@ -53,6 +59,7 @@ ROADS = [
     "SimpleMKLRegressor",
     "MLLKMClassifier",
     "LMKLClassifier",
+    "LocalForestClassifier",
 ]
 
 
@@ -87,6 +94,7 @@ def pytest_generate_tests(metafunc):
     anchored = ["LLSVMClassifier", "LCCSVMClassifier", "LLCSAPLClassifier"]
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
     dense = ("ProductMKLClassifier", "ProductMKLRegressor", "MLLKMRegressor", "DCPredRegressor")
+    dense += ("LocalForestRegressor",)
     mixtures = (name for name in SMALL if name.endswith("MKLClassifier") and name not in dense)
     sparse = [*random, *mixtures, "LaSVMClassifier", "CPSPClassifier"]
     sparse_regressors = [name for name in SMALL_REGRESSORS if name not in dense]

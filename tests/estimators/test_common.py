@@ -5,7 +5,7 @@ All on one estimator for each road through the code, on the others those that le
 """
 
 import pytest
-from estimators.conftest import ROADS
+from estimators.conftest import FOREST, ROADS
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -32,6 +32,8 @@ QUICK = {
     "SwMKLClassifier": {"C": 1.0},
     "LDMKLClassifier": {"C": 1.0},
     "SAMKLClassifier": {"C": 1.0, "max_rounds": 1},
+    "LocalForestClassifier": FOREST,
+    "LocalForestRegressor": FOREST,
 }
 LEARN = {
     "check_class_weight_classifiers",
@@ -51,7 +53,7 @@ LEARN = {
 
 # One check is of sparse rows only.
 DENSE = ["SVMKNNClassifier", "MLLKMClassifier", "MLLKMRegressor"]
-DENSE += ["DCPredClassifier", "DCPredRegressor"]
+DENSE += ["DCPredClassifier", "DCPredRegressor", "LocalForestClassifier", "LocalForestRegressor"]
 DENSE += ["ProductMKLClassifier", "ProductMKLRegressor"]
 
 

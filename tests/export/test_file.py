@@ -44,7 +44,7 @@ QUICK = {
 }
 CLASSIFIERS = [name for name in SMALL if name != "SVMKNNClassifier"]
 NAMES = [*CLASSIFIERS, *SMALL_REGRESSORS]
-SPARSE = [name for name in NAMES if not name.startswith(("MLLKM", "DCPred"))]
+SPARSE = [name for name in NAMES if not name.startswith(("MLLKM", "DCPred", "LocalForest"))]
 
 
 @pytest.fixture(scope="module")

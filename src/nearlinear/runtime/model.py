@@ -13,8 +13,9 @@ from .preparation import Preparation, preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
-_TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Forest")
-_OF_SEVERAL_VALUES = (*_TREES, "Mapped", "Mean", "Exponential")
+_OF_SEVERAL_VALUES = (
+    "TreePath", "TreeLeaves", "LinkedTree", "Forest", "Mapped", "Mean", "Exponential"
+)  # fmt: skip
 _MOST_MODELS = 1000  # that are averaged
 
 

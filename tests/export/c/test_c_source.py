@@ -57,6 +57,10 @@ FLAGS = [
 ]
 
 BANK = bank(widths=3, degrees=(2,))
+FOREST = {
+    "n_trees": 6, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "refit": 1.0,
+    "leaf_model": "linear", "linear_root": True, "random_state": 0,
+}  # fmt: skip
 CLASSIFIERS = {
     "LLSVMClassifier": {"n_anchors": 8, "n_neighbors": 3, "random_state": 0},
     "LCCSVMClassifier": {"n_anchors": 15, "n_neighbors": 3, "random_state": 0},
@@ -78,6 +82,7 @@ CLASSIFIERS = {
     "LaSVMClassifier": {"random_state": 0},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20, "random_state": 0},
     "DCPredClassifier": {"n_clusters": 3, "n_landmarks": 4, "random_state": 0},
+    "LocalForestClassifier": FOREST,
 }
 REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40, "random_state": 0},
@@ -89,6 +94,7 @@ REGRESSORS = {
     "MLLKMRegressor": {"n_anchors": 25, "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
     "DCPredRegressor": {"n_clusters": 3, "n_landmarks": 4, "random_state": 0},
+    "LocalForestRegressor": FOREST,
 }
 
 

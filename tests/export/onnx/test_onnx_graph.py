@@ -46,6 +46,10 @@ from nearlinear.predictors.locally_linear import LocallyLinear
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
+FOREST = {
+    "n_trees": 6, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "refit": 1.0,
+    "leaf_model": "linear", "linear_root": True, "random_state": 0,
+}  # fmt: skip
 CLASSIFIERS = {
     "LLSVMClassifier": {"n_anchors": 8, "n_neighbors": 3},
     "LCCSVMClassifier": {"n_anchors": 15, "n_neighbors": 3},
@@ -67,6 +71,7 @@ CLASSIFIERS = {
     "LaSVMClassifier": {},
     "CPSPClassifier": {"n_basis": 8, "max_iter": 20},
     "DCPredClassifier": {"n_clusters": 3, "n_landmarks": 4},
+    "LocalForestClassifier": FOREST,
 }
 REGRESSORS = {
     "LDKLRegressor": {"depth": 2, "max_iter": 40},
@@ -78,6 +83,7 @@ REGRESSORS = {
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200},
     "LMKLRegressor": {},
     "DCPredRegressor": {"n_clusters": 3, "n_landmarks": 4},
+    "LocalForestRegressor": FOREST,
 }
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}  # of the largest score
 TIE = 1e-4  # of the largest score: nearer, rounding may choose another label
