@@ -1,7 +1,7 @@
 """Tables that nobody has tuned on, every model with its defaults: ours beside boosted trees.
 
-Three folds each; one line for each table, fold and model goes to results/tables_rows.jsonl at once, and
-what is there is not measured again. Ranks are means over tables of the rank of a model's mean score.
+Three folds each; one line for each table, fold and model goes to results/tables_rows.jsonl at once,
+and what is there is not measured again. Ranks are means over tables of the rank of a model's score.
 
     python -m benchmarks tables
 """
@@ -75,10 +75,8 @@ def measure(name, makers, table, fold):
     if table in UNSEEN_REGRESSION:
         return {**row, "score": r2_score(y_test, answers)}
     row["score"] = accuracy_score(y_test, answers)
-    try:
+    if hasattr(model, "predict_proba"):
         row["log_loss"] = log_loss(y_test, model.predict_proba(X_test), labels=np.unique(y))
-    except AttributeError:  # no probabilities
-        pass
     return row
 
 

@@ -407,6 +407,7 @@ _PREDICTORS = {
     "GatedExpansion": _gated_expansion,
     "Mapped": _mapped,
     "Mean": _mean,
+    "Exponential": lambda p, x: [math.exp(f) for f in _score(p.predictor, x)],
     "Stacked": lambda p, x: [f for output in p.outputs for f in _score(output, x)],
 }
 

@@ -117,7 +117,7 @@ def _mean(part, n_features):
 
 
 def _exponential(part, n_features):
-    return checked(part.predictor, "predictor", n_features, only=("Forest", *TREES))
+    return checked(part.predictor, "predictor", n_features, only=("Forest",))
 
 
 def _conformal(part, n_features):

@@ -47,8 +47,13 @@ def _is_classifier(model):
 def _has_probabilities(model):
     _is_classifier(model)
     name, loss = type(model).__name__, getattr(model, "loss", None)
-    if getattr(model, "calibration_", None) is not None:
-        return True
+    if hasattr(model, "calibration_"):  # of a forest that was read
+        if model.calibration_ is not None:
+            return True
+        raise AttributeError(
+            "The scores of this forest are no probabilities: put it, in a FrozenEstimator, into "
+            "CalibratedClassifierCV of sklearn.calibration."
+        )
     loss = getattr(model, "loss_", loss) if loss == "auto" else loss
     if loss == "log_loss":
         return True

@@ -2,6 +2,8 @@
 
 Modules
 -------
-gate  A forest as a gate: of every tree one leaf answers for a row, γ = 1, and the others are shut.
-walk  Blocks of rows down the trees of a forest, eight rows side by side.
+gains     What splits are worth, from the leaves alone: no grower's private numbers.
+gate      A forest as a gate.
+readers/  Readers of other libraries' forests.
+walk      Blocks of rows down the trees of a forest, many rows side by side.
 """
