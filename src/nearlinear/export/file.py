@@ -33,6 +33,7 @@ PREDICTORS = {
     **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
     "ProductMKLClassifier": ("Mapped", "Stacked"),
     "ProductMKLRegressor": ("Mapped",),
+    "Cascade": ("Cascaded",),
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
     "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),

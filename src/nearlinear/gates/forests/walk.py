@@ -194,14 +194,18 @@ class BlockMemory:
                 tables.top_keys, tables.top_masks, tables.entries, tables.ends_there, self._ends,
             )  # fmt: skip
             return self._ends
-        if self._wide is None:
-            self._wide = np.zeros(self._narrow.shape, dtype=forest.dtype)
-        self._fill(X, self._wide)
         walk_wide(
-            self._wide, n_rows, forest.columns, forest.thresholds, forest.children,
+            self.values(X), n_rows, forest.columns, forest.thresholds, forest.children,
             forest.missing_left, forest.sets, forest.categories, forest.starts, self._ends,
         )  # fmt: skip
         return self._ends
+
+    def values(self, X):
+        """Tiles of the rows as they are."""
+        if self._wide is None:
+            self._wide = np.zeros(self._narrow.shape, dtype=self._forest.dtype)
+        self._fill(X, self._wide)
+        return self._wide
 
     def keys(self, X):
         """Tiles of the rows as ordered whole numbers and the tables for them; None: no such."""
