@@ -11,16 +11,15 @@ float32, one thread; times are CPU time, the best of several turns over all test
 ``python -m benchmarks cascades --tables ijcnn1`` runs some sets and keeps the rows of others.
 """
 
-import json
 import math
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from benchmarks.quiet import best_of, say_load, timed
-from benchmarks.report import FOLDER, Result, publish, save
+from benchmarks.report import FOLDER, Result, earlier, publish, save
 from nearlinear import Cascade, LDKLClassifier, UniformMKLClassifier, from_forest
 from nearlinear.estimators._base.exits import leave_early
 from reproduce import datasets
@@ -212,18 +211,9 @@ def run(smoke=False, folder=FOLDER, tables=None):
     with one_thread():
         for name in names:
             new = list(exit_results(smoke) if name == "exits" else cascade_results(name, smoke))
-            found = [*earlier(folder, new[0].case), *new]
+            found = [*earlier("cascades", folder, new[0].case), *new]
             save("cascades", found, folder)  # a long run may be stopped
     return found
-
-
-def earlier(folder, replaced):
-    """What earlier runs have found on other sets."""
-    path = folder / "cascades.jsonl"
-    rows = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else ()
-    names = [field.name for field in fields(Result)]
-    kept = [Result(**{name: row[name] for name in names}) for row in rows]
-    return [result for result in kept if result.case != replaced]
 
 
 if __name__ == "__main__":
