@@ -42,12 +42,12 @@ class Exiting:
         idle = []  # memory of finished blocks, for the next one of any thread
 
         def work(start, stop):
-            memory = idle.pop() if idle else BlockMemory(packed)
+            memory = idle.pop() if idle else BlockMemory(packed, self.block_rows)
             rows, n_rows = X[start:stop], stop - start
             sums = forest.before_trees(rows)
             Z = forest.seen_by_slopes(rows)
-            told = (packed.leaf_of, forest.values, forest.slopes, forest.outputs, Z)
-            held = np.arange(packed.block_rows, dtype=np.int32)
+            told = (packed.leaf_of, self._alone, forest.values, forest.slopes, forest.outputs, Z)
+            held = np.arange(self.block_rows, dtype=np.int32)
             own = stops[start:stop]
             own[:] = packed.n_trees - 1
             found = memory.keys(rows)
@@ -67,12 +67,19 @@ class Exiting:
             scores[start:stop] = sums
             idle.append(memory)
 
-        run_blocks(work, X.shape[0], packed.block_rows, n_jobs)
+        run_blocks(work, X.shape[0], self.block_rows, n_jobs)
         return scores, stops
 
     @cached_property
     def _limits(self):
         return np.append(np.asarray(self.thresholds, dtype=np.float64), np.inf)
+
+    @property
+    def _alone(self):
+        """What the nodes of all trees tell, where that is one number; else nothing."""
+        forest = self.forest
+        is_one = forest.n_outputs == 1 and forest.slopes.shape[2] == 0
+        return forest.node_values if is_one else forest.values[:0, 0]
 
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
@@ -95,7 +102,8 @@ class Exiting:
 
     @property
     def block_rows(self):
-        return self.forest.block_rows
+        """Many, so that the late trees have some rows left when their nodes are fetched."""
+        return 8 * self.forest.block_rows
 
     @property
     def cost(self):
@@ -160,19 +168,21 @@ def lead_of(scores):
 
 
 @compiled
-def _add_tree(t, end, start, n_held, limit, leaf_of, values, slopes, outputs, Z, held, stops, sums):
+def _add_tree(
+    t, end, start, n_held, limit, leaf_of, alone, values, slopes, outputs, Z, held, stops, sums
+):
     """Leaves of tree t for rows that are held; how many of these go on."""
     n_told, n_slopes, n_staying = values.shape[1], slopes.shape[2], 0
-    is_single = sums.shape[1] == 1 and n_slopes == 0
+    is_alone = len(alone) > 0
     for k in range(n_held):
         i = held[k]
         if stops[i] < t:  # it has left, and only its place is still there
             continue
-        leaf = leaf_of[start + end[k]]
-        if is_single:
-            sums[i, 0] += values[leaf, 0]
+        if is_alone:
+            sums[i, 0] += alone[start + end[k]]
             lead = abs(sums[i, 0])
         else:
+            leaf = leaf_of[start + end[k]]
             for o in range(n_told):
                 total = Z.dtype.type(0.0)
                 for d in range(n_slopes):
@@ -204,7 +214,7 @@ def _close_up(tiles, t, n_held, held, stops):
 @compiled
 def leave_narrow(
     tiles, n_rows, nodes, starts, top_starts, columns, keys, masks, entries, ends_there, limits,
-    leaf_of, values, slopes, outputs, Z, held, stops, sums,
+    leaf_of, alone, values, slopes, outputs, Z, held, stops, sums,
 ):  # fmt: skip
     ends, n_held = np.empty((1, 64 * len(tiles)), dtype=np.int32), n_rows
     for t in range(len(starts) - 1):
@@ -213,8 +223,8 @@ def leave_narrow(
             keys, masks, entries[t : t + 1], ends_there[t : t + 1], ends,
         )  # fmt: skip
         n_staying = _add_tree(
-            t, ends[0], starts[t], n_held, limits[t], leaf_of, values, slopes, outputs, Z, held,
-            stops, sums,
+            t, ends[0], starts[t], n_held, limits[t], leaf_of, alone, values, slopes, outputs, Z,
+            held, stops, sums,
         )  # fmt: skip
         if n_staying == 0:
             break
@@ -225,7 +235,7 @@ def leave_narrow(
 @compiled
 def leave_wide(
     tiles, n_rows, columns, thresholds, children, missing_left, sets, categories, starts, limits,
-    leaf_of, values, slopes, outputs, Z, held, stops, sums,
+    leaf_of, alone, values, slopes, outputs, Z, held, stops, sums,
 ):  # fmt: skip
     ends, n_held = np.empty((1, 64 * len(tiles)), dtype=np.int32), n_rows
     for t in range(len(starts) - 1):
@@ -234,8 +244,8 @@ def leave_wide(
             starts[t : t + 2], ends,
         )  # fmt: skip
         n_staying = _add_tree(
-            t, ends[0], starts[t], n_held, limits[t], leaf_of, values, slopes, outputs, Z, held,
-            stops, sums,
+            t, ends[0], starts[t], n_held, limits[t], leaf_of, alone, values, slopes, outputs, Z,
+            held, stops, sums,
         )  # fmt: skip
         if n_staying == 0:
             break

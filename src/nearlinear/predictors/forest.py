@@ -64,7 +64,7 @@ class Forest:
                 Z = self.seen_by_slopes(X[start:stop])
                 add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums)
             elif self.values.shape[1] == 1:
-                add_constants(ends, packed.starts, self._node_values, self.outputs, sums)
+                add_constants(ends, packed.starts, self.node_values, self.outputs, sums)
             else:
                 add_vectors(ends, packed.starts, packed.leaf_of, self.values, sums)
             scores[start:stop] = sums.T
@@ -73,7 +73,7 @@ class Forest:
         return scores
 
     @cached_property
-    def _node_values(self):
+    def node_values(self):
         leaf = self.gate.packed.leaf_of
         return np.where(leaf >= 0, self.values[np.maximum(leaf, 0), 0], 0).astype(self.dtype)
 

@@ -175,13 +175,14 @@ class PackedForest:
 class BlockMemory:
     """Of one block of rows on its way down: tiles of values, by column, and where rows end."""
 
-    def __init__(self, forest):
-        n_tiles = forest.block_rows // TILE
+    def __init__(self, forest, n_rows=None):
+        n_rows = n_rows or forest.block_rows
+        n_tiles = n_rows // TILE
         self._forest = forest
         self._narrow = np.zeros((n_tiles, forest.width, TILE), dtype=np.float32)
         self._both = None  # keys of missing values that go right, then left
         self._wide = None
-        self._ends = np.zeros((forest.n_trees, forest.block_rows), dtype=np.int32)
+        self._ends = np.zeros((forest.n_trees, n_rows), dtype=np.int32)
 
     def lead(self, X):
         forest, n_rows = self._forest, X.shape[0]
