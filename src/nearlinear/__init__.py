@@ -38,6 +38,7 @@ _MODULES = {
     "DCPredRegressor": "estimators.dcpred",
     "LocalForestClassifier": "estimators.local_forest",
     "LocalForestRegressor": "estimators.local_forest",
+    "Cascade": "estimators.cascade",
     "from_forest": "estimators.from_forest",
     "load": "export.file",
     "row_scorer": "export.row_scorers",
@@ -48,6 +49,7 @@ _MODULES = {
 
 __all__ = [
     "CPSPClassifier",
+    "Cascade",
     "ClusteredSVMClassifier",
     "ConvexLMKLClassifier",
     "DCPredClassifier",

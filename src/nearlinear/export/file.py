@@ -35,6 +35,7 @@ PREDICTORS = {
     **dict.fromkeys(("LocalForestClassifier", "LocalForestRegressor"), ("Forest", "Exponential")),
     "ProductMKLClassifier": ("Mapped", "Stacked"),
     "ProductMKLRegressor": ("Mapped",),
+    "Cascade": ("Cascaded",),
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
     "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),

@@ -11,6 +11,7 @@ Modules
 -------
 container      The bytes of a model file: a JSON header and raw arrays, every one with a checksum.
 demands        How much a file may ask for.
+exits          Models that rows may leave early: what they must be, and their scores in plain NumPy.
 fields         What a rule may ask of a field that came out of a file.
 forest_rules   What a forest may be made of: every path ends, and every number names something.
 forest_scores  Scores of forests in plain NumPy.

@@ -5,11 +5,6 @@ import numpy as np
 _WORD = 32  # categories in a word of a set
 
 
-def takes_missing(part):
-    """Whether a predictor knows where rows with NaN go."""
-    return part.kind == "Forest" or (part.kind == "Exponential" and takes_missing(part.predictor))
-
-
 def row_numbers(part):
     """How many numbers the walk and the leaves make of one row."""
     n_trees = len(part.gate.starts) - 1
@@ -52,6 +47,12 @@ def _goes_left(gate, nodes, values):
 
 def forest(part, X):
     """b + ⟨root, x⟩ + Σ_t ⟨w_l, z⟩, where l is the leaf of x in tree t; sums in float64."""
+    *_, scores = told_by_trees(part, X)
+    return scores.astype(part.gate.thresholds.dtype)
+
+
+def told_by_trees(part, X):
+    """The sums after each tree, in one array that is written over."""
     dtype = part.gate.thresholds.dtype
     scores = np.tile(part.intercept.astype(np.float64), (len(X), 1))
     filled = X
@@ -68,4 +69,4 @@ def forest(part, X):
             scores[:, part.outputs[tree]] += told[:, 0]
         else:
             scores += told
-    return scores.astype(dtype)
+        yield scores

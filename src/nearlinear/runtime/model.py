@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
-from .forest_scores import takes_missing
+from .exits import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse
@@ -271,7 +271,9 @@ def _dtype(part):
         array = getattr(part, name, None)
         if isinstance(array, np.ndarray):
             return array.dtype
-    for name in ("components", "predictor"):
+    if part.kind == "Cascaded":
+        return np.result_type(*map(_dtype, part.stages))
+    for name in ("components", "predictor", "forest"):
         if hasattr(part, name):
             return _dtype(getattr(part, name))
     parts = getattr(part, "predictors", None) or getattr(part, "outputs", None)

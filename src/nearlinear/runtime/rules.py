@@ -10,6 +10,7 @@ takes it, but for a gate's values, of which each has its own number in the file.
 import numpy as np
 
 from ..kinds import family_of
+from .exits import CASCADED, EXITING, check_cascaded, check_exiting
 from .fields import WHOLE, checked, count, floats, number, one_type, require
 from .forest_rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
@@ -232,6 +233,7 @@ RULES = {
         ("children", "splits", "slopes", "weights", "intercept", "node_gate"), linked_tree
     ),
     "Forest": (FOREST, forest),
+    "Exiting": (EXITING, check_exiting),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
@@ -247,6 +249,7 @@ RULES = {
     "Mean": (("predictors",), _mean),
     "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
+    "Cascaded": (CASCADED, check_cascaded),
     "Affine": (("matrix",), _affine),
     "WithGates": (("gate", "n_features"), _with_gates),
     "Quadratic": (("center", "scale"), _quadratic),

@@ -175,13 +175,14 @@ class PackedForest:
 class BlockMemory:
     """Of one block of rows on its way down: tiles of values, by column, and where rows end."""
 
-    def __init__(self, forest):
-        n_tiles = forest.block_rows // TILE
+    def __init__(self, forest, n_rows=None):
+        n_rows = n_rows or forest.block_rows
+        n_tiles = n_rows // TILE
         self._forest = forest
         self._narrow = np.zeros((n_tiles, forest.width, TILE), dtype=np.float32)
         self._both = None  # keys of missing values that go right, then left
         self._wide = None
-        self._ends = np.zeros((forest.n_trees, forest.block_rows), dtype=np.int32)
+        self._ends = np.zeros((forest.n_trees, n_rows), dtype=np.int32)
 
     def lead(self, X):
         forest, n_rows = self._forest, X.shape[0]
@@ -194,14 +195,18 @@ class BlockMemory:
                 tables.top_keys, tables.top_masks, tables.entries, tables.ends_there, self._ends,
             )  # fmt: skip
             return self._ends
-        if self._wide is None:
-            self._wide = np.zeros(self._narrow.shape, dtype=forest.dtype)
-        self._fill(X, self._wide)
         walk_wide(
-            self._wide, n_rows, forest.columns, forest.thresholds, forest.children,
+            self.values(X), n_rows, forest.columns, forest.thresholds, forest.children,
             forest.missing_left, forest.sets, forest.categories, forest.starts, self._ends,
         )  # fmt: skip
         return self._ends
+
+    def values(self, X):
+        """Tiles of the rows as they are."""
+        if self._wide is None:
+            self._wide = np.zeros(self._narrow.shape, dtype=self._forest.dtype)
+        self._fill(X, self._wide)
+        return self._wide
 
     def keys(self, X):
         """Tiles of the rows as ordered whole numbers and the tables for them; None: no such."""
