@@ -1,6 +1,7 @@
 """Local forests: the leaves of a grown forest are the gate, what they hold is refitted together."""
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -11,13 +12,24 @@ from ..losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, Squared
 from ..predictors.combined import Exponential
 from ..solvers.forests.pairs import PairColumns
 from ..solvers.forests.refit import refit_memory
-from ._base.checks import Interval, at_least, one_of, positive, require_memory, row_copies, shared
+from ._base.checks import (
+    Interval,
+    at_least,
+    one_of,
+    open_fraction,
+    positive,
+    require_memory,
+    row_copies,
+    shared,
+)
+from ._base.exits import leave_early
 from ._base.forest_plan import Wishes, choose_plan, fit_plan
 from ._base.growers import BOOSTING, SIDE_BY_SIDE, Columns, Shape
 from ._base.model import Learned, Model
 from ._base.outputs import Teller
 
 _GROWERS = (*BOOSTING, *SIDE_BY_SIDE)
+_EXIT_SHARE = 0.1  # of the rows
 _FEW_LEAVES, _MANY_TREES, _FEW_TREES = 255, 100, 10
 _CONSTRAINTS = {
     **shared("max_memory", "n_jobs", "random_state", "verbose"),
@@ -89,6 +101,12 @@ class LocalForestClassifier(ClassifierMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
+    early_exit : float or None, default=None
+        The most accuracy that may be given up for rows that leave the forest early: 0.001 is a
+        tenth of a point. A tenth of the rows is then held out to find after which tree a row may
+        leave; new rows lose no more with the given confidence. None lets all rows meet all trees.
+    confidence : float, default=0.95
+        That of ``early_exit``.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
     max_memory : float or None, default=None
@@ -115,10 +133,13 @@ class LocalForestClassifier(ClassifierMixin, Model):
         How far the refit is from its optimum at most, as a share of the objective.
     feature_importances_ : array of shape (n_features,)
         Share of what each column's splits explain; a pair column counts half for each of its two.
-    predictor_ : Forest
+    loss_given_up_ : float
+        With ``early_exit``: accuracy that tested held-out rows lost by leaving early.
+    predictor_ : Forest or Exiting
         Trees, leaves and root.
     cost_ : Cost
-        Work per row, the same as a multiple of a linear model, and bytes.
+        Work per row, the same as a multiple of a linear model, and bytes; with ``early_exit`` the
+        mean over held-out rows.
 
     Notes
     -----
@@ -130,7 +151,12 @@ class LocalForestClassifier(ClassifierMixin, Model):
     _takes_missing = True
     _row_types = np.float32
     loss = "log_loss"
-    _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        **shared("class_weight"),
+        "early_exit": [open_fraction(), None],
+        "confidence": [open_fraction()],
+    }
 
     def __init__(
         self,
@@ -148,6 +174,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         categorical_features=None,
         monotonic_cst=None,
         interaction_cst=None,
+        early_exit=None,
+        confidence=0.95,
         class_weight=None,
         max_memory=None,
         n_jobs=None,
@@ -167,6 +195,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.early_exit = early_exit
+        self.confidence = confidence
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs
@@ -174,7 +204,22 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     def _learn(self, rows):
-        return _learn(self, rows, LogLoss())
+        if self.early_exit is None:
+            return _learn(self, rows, LogLoss())
+        rng = check_random_state(self.random_state)
+        own, held = rows.split(_EXIT_SHARE, rng)
+        found = _learn(self, own, LogLoss())
+        if held is None:
+            raise ValueError(
+                f"early_exit holds out a tenth of the rows, and there are {rows.X.shape[0]}: fit "
+                "without it."
+            )
+        predictor, exits = leave_early(
+            found.predictor, held.X, held.labels, max_loss=self.early_exit,
+            confidence=self.confidence, rng=rng, weight=held.weight,
+        )  # fmt: skip
+        attributes = {**found.attributes, "loss_given_up_": exits.loss}
+        return replace(found, predictor=predictor, attributes=attributes)
 
     @property
     def feature_importances_(self):
@@ -487,6 +532,7 @@ def _require_categories(X, categorical):
 def _importances(predictor):
     """Shares of columns in what splits explain."""
     forest = getattr(predictor, "predictor", predictor)  # of an exponential
+    forest = getattr(forest, "forest", forest)  # that rows leave early
     gains = gains_by_column(forest.gate, forest.values, forest.covers)
     n_features = forest.n_features
     shares = gains[:n_features].copy()

@@ -25,7 +25,7 @@ PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LLCSAPLClassifier", "ClusteredSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), _TREES),
-    "LocalForestClassifier": ("Forest",),
+    "LocalForestClassifier": ("Forest", "Exiting"),
     "LocalForestRegressor": ("Forest", "Exponential"),
     **dict.fromkeys(("MLLKMClassifier", "MLLKMRegressor"), ("ConformalLinear",)),
     **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},

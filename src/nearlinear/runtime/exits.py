@@ -21,6 +21,8 @@ def takes_missing(part):
     """Whether a predictor knows where rows with NaN go."""
     if part.kind == "Cascaded":
         return all(takes_missing(stage) for stage in part.stages)
+    if part.kind == "Exponential":
+        return takes_missing(part.predictor)
     return part.kind in ("Forest", "Exiting")
 
 
