@@ -32,7 +32,6 @@ PREDICTORS = {
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
     **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
-    **dict.fromkeys(("LocalForestClassifier", "LocalForestRegressor"), ("Forest", "Exponential")),
     "ProductMKLClassifier": ("Mapped", "Stacked"),
     "ProductMKLRegressor": ("Mapped",),
     "Cascade": ("Cascaded",),
