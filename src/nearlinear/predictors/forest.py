@@ -117,9 +117,9 @@ class Forest:
         per_tree = np.bincount(tree_of, weights=weight * levels) / np.bincount(tree_of, weight)
         told = self.values.shape[1] * (1 + self.slopes.shape[2])
         work = per_tree.sum() + self.gate.n_trees * told + self.root.size + 2 * len(self.gate.pairs)
-        linear = self.n_features * self.n_outputs
+        work, linear = int(work), self.n_features * self.n_outputs
         n_bytes = sum(array.nbytes for array in self._arrays())
-        return Cost(int(work), float(work / linear), int(n_bytes))
+        return Cost(work, work / linear, int(n_bytes))
 
     def _arrays(self):
         for part in (self, self.gate):
