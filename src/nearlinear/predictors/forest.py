@@ -59,7 +59,7 @@ class Forest:
         packed = self.gate.packed
 
         def work(start, stop, ends):
-            sums = np.ascontiguousarray(self._of_root(X[start:stop]).T)
+            sums = np.ascontiguousarray(self.before_trees(X[start:stop]).T)
             if self.slopes.shape[2]:
                 Z = self.seen_by_slopes(X[start:stop])
                 add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums)
@@ -81,7 +81,7 @@ class Forest:
     def _models(self):
         return self.values, self.slopes, self.outputs
 
-    def _of_root(self, X):
+    def before_trees(self, X):
         """What comes before the trees, in float64."""
         sums = np.tile(self.intercept.astype(np.float64), (X.shape[0], 1))
         if self.root.shape[1]:
@@ -96,7 +96,7 @@ class Forest:
 
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
-        scores = self._of_root(X)
+        scores = self.before_trees(X)
         leaves = self.gate.plain(X)
         Z = self.seen_by_slopes(X).astype(np.float64)
         for tree, leaf in enumerate(leaves.T):

@@ -81,7 +81,7 @@ def scored_rows(model, X, gating=None):
             )
         return X
     require_sound(X)
-    form = "csr" if model._takes_sparse else False
+    form = "csr" if model._takes_sparse or getattr(model, "_scores_sparse", False) else False
     X = validate_data(
         model, X, accept_sparse=form, dtype=dtype, order="C", reset=False,
         ensure_all_finite=_finite_for(model),
