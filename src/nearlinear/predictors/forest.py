@@ -59,7 +59,7 @@ class Forest:
         packed = self.gate.packed
 
         def work(start, stop, ends):
-            sums = np.ascontiguousarray(self.before_trees(X[start:stop]).T)
+            sums = self.before_trees(X[start:stop]).T
             if self.slopes.shape[2]:
                 Z = self.seen_by_slopes(X[start:stop])
                 add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums)
@@ -82,11 +82,12 @@ class Forest:
         return self.values, self.slopes, self.outputs
 
     def before_trees(self, X):
-        """What comes before the trees, in float64."""
-        sums = np.tile(self.intercept.astype(np.float64), (X.shape[0], 1))
+        """What comes before the trees, in float64; one output is one stretch of memory."""
+        sums = np.empty((self.n_outputs, X.shape[0]))
+        sums[:] = self.intercept[:, None]
         if self.root.shape[1]:
-            sums += filled(X, self.fill) @ self.root.T.astype(np.float64)
-        return sums
+            sums += (filled(X, self.fill) @ self.root.T.astype(np.float64)).T
+        return sums.T
 
     def seen_by_slopes(self, X):
         fill = self.fill[self.slope_columns] if len(self.fill) else self.fill
@@ -114,10 +115,9 @@ class Forest:
     @property
     def cost(self):
         """A comparison is counted as a multiply-add; of paths, the mean over training rows."""
-        work = self.costs_of_trees.sum() + self.cost_before_trees
-        linear = self.n_features * self.n_outputs
+        work = int(self.costs_of_trees.sum() + self.cost_before_trees)
         n_bytes = sum(array.nbytes for array in self._arrays())
-        return Cost(int(work), float(work / linear), int(n_bytes))
+        return Cost(work, work / (self.n_features * self.n_outputs), int(n_bytes))
 
     @property
     def cost_before_trees(self):

@@ -12,7 +12,7 @@ import numpy as np
 from ...losses import LogLoss, SquaredError
 from ...solvers.forests.pairs import PairColumns
 from ...solvers.forests.refit import scores_of
-from .capacity import TOLERANCE, Verdict, standard_errors
+from .capacity import Verdict, about_best
 from .forest_parts import (
     Slopes,
     base_scores,
@@ -24,14 +24,14 @@ from .forest_parts import (
     refit_along,
     screen_pairs,
 )
-from .growers import BOOSTING, Columns, Shape
+from .growers import BOOSTING, Shape
 
 _MANY = 50_000  # rows from which on few deep trees are tried, and errors are counted
 _SEARCH_ROWS = 100_000
 _PAIRS = {False: 16, True: 24}  # by whether there are many rows
 _SHALLOW, _SMALL, _DEEP = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5), Shape(10, 4095, 0.6)
 _STAGES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 130, 160, 200, 250, 320, 400)
-_LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 _SIDE_BY_SIDE = Shape(20, None, 1.0, 1)
 _MOST_TREES, _FEW_OUTPUTS = 1500, 4
 _FIRST_TREES, _RISING = 60, 0.6
@@ -49,6 +49,21 @@ class Plan:
     has_slopes: bool = False
     grower: object = "hist"
 
+    def settings(self):
+        """In the words of the parameters; of a fitted forest, what was done to it."""
+        found = {
+            "leaf_penalty": None if np.isinf(self.lam) else float(self.lam),
+            "leaf_model": "linear" if self.has_slopes else "constant",
+        }
+        if not isinstance(self.grower, str):
+            return {"grower": type(self.grower).__name__, **found}
+        return {
+            "grower": self.grower, "n_trees": self.shape.n_trees,
+            "max_leaves": self.shape.max_leaves, "learning_rate": self.shape.learning_rate,
+            "min_samples_leaf": self.shape.min_rows, "pairs": self.n_pairs,
+            "linear_root": self.has_root, **found,
+        }  # fmt: skip
+
     def __str__(self):
         root = "a linear root" if self.has_root else "no root"
         shape = f"{self.shape.n_trees} trees of {self.shape.max_leaves} leaves"
@@ -56,21 +71,6 @@ class Plan:
         kind = ", linear leaves" if self.has_slopes else ""
         grower = self.grower if isinstance(self.grower, str) else type(self.grower).__name__
         return f"{grower}: {shape}, {root}, {self.n_pairs} pairs, {refit}{kind}"
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user has fixed; None leaves it open."""
-
-    shape: Shape | None
-    has_root: bool | None
-    pairs: object  # a number, PairColumns, or None
-    lam: float | None
-    has_slopes: bool | None
-    grower: object  # a name, a fitted forest, or None
-    columns: Columns
-    l2: float
-    n_jobs: int | None
 
 
 class Bench:
@@ -246,15 +246,7 @@ class _Search:
 
     def choose(self, plans):
         """The first plan that is about as good as the best."""
-        best = min(plans, key=lambda plan: np.average(self._losses[plan], weights=self.weight))
-        for plan in plans:
-            if plan == best:
-                return plan
-            with np.errstate(invalid="ignore"):
-                behind = self._losses[plan] - self._losses[best]
-            if np.isfinite(behind).all() and standard_errors(behind, self.weight) <= TOLERANCE:
-                return plan
-        return best
+        return about_best({plan: self._losses[plan] for plan in plans}, self.weight)
 
     def structure(self, plans, wishes):
         """Shape, root and number of trees; a linear model where it is about as good."""
@@ -309,8 +301,8 @@ class _Search:
             kinds.append(True)
         plans = []
         for has_slopes in kinds:
-            some = [replace(plan, lam=lam, has_slopes=has_slopes) for lam in _LAMBDAS]
-            paths = [bench.refitted(some[0], _LAMBDAS) for bench in self.benches]
+            some = [replace(plan, lam=lam, has_slopes=has_slopes) for lam in LAMBDAS]
+            paths = [bench.refitted(some[0], LAMBDAS) for bench in self.benches]
             lowest, waited = np.inf, 0
             for one, scores in zip(some, zip(*paths, strict=True), strict=True):
                 mean = self.judged(one, scores)
@@ -350,4 +342,4 @@ def fit_plan(rows, plan, wishes, loss, seed):
         )
     )  # fmt: skip
     predictor = forest_from(grown, root, found.values, found.slopes, slopes)
-    return Fitted(predictor, found.gap / max(found.objective, 1e-300), columns.pairs)
+    return Fitted(predictor, found.relative_gap, columns.pairs)

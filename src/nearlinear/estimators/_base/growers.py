@@ -198,11 +198,7 @@ def grow_lightgbm(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.
 
 
 def grow_shares(A, y, weight, shape, columns, n_features, loss, *, seed, kinds):
-    """Trees side by side, each on all rows; ``kinds`` are the classes of classifier and regressor.
-
-    Of classes, a leaf holds the logarithms of their shares among its rows and one row more for
-    each: added up over trees, they are scores of the log loss.
-    """
+    """Trees side by side, each on all rows; ``kinds`` are classes, classifier and regressor."""
     settings = {"min_samples_leaf": shape.min_rows, "random_state": seed}
     if shape.max_leaves is not None:
         settings["max_leaf_nodes"] = shape.max_leaves
@@ -214,14 +210,21 @@ def grow_shares(A, y, weight, shape, columns, n_features, loss, *, seed, kinds):
         return taken(model, columns, n_features, A)
     model = classifier(criterion="entropy", **settings)
     model.fit(A, y, sample_weight=_told_weight(weight))
-    found, n_trees = taken(model, columns, n_features, A), shape.n_trees
-    counts, values = found.covers[:, None], n_trees * found.values
-    if len(found.intercept) == 1:
+    return in_log_shares(taken(model, columns, n_features, A))
+
+
+def in_log_shares(grown):
+    """A forest of shares of classes as one of scores of the log loss, which are added up.
+
+    A leaf then holds the logarithms of the shares among its rows and one row more for each class.
+    """
+    counts, values = grown.covers[:, None].astype(np.float64), grown.gate.n_trees * grown.values
+    if len(grown.intercept) == 1:
         values = np.log1p(counts * (1 + values) / 2) - np.log1p(counts * (1 - values) / 2)
     else:
         values = np.log1p(counts * values)
         values -= values.mean(axis=1, keepdims=True)
-    return replace(found, values=values, intercept=np.zeros_like(found.intercept))
+    return replace(grown, values=values, intercept=np.zeros_like(grown.intercept))
 
 
 def _tree_kinds():

@@ -48,6 +48,11 @@ class LeafSolution:
     gap: float
     n_iter: int
 
+    @property
+    def relative_gap(self):
+        """As a share of the objective."""
+        return self.gap / max(self.objective, np.finfo(np.float64).tiny)
+
 
 def refit_leaves(
     *forest, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=None, **more
