@@ -7,7 +7,7 @@ import nearlinear
 from nearlinear.kernels import bank
 
 FOREST = {
-    "n_trees": 20, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "refit": 0.1,
+    "n_trees": 20, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "leaf_penalty": 0.1,
     "leaf_model": "constant", "linear_root": False, "random_state": 0,
 }  # fmt: skip
 SMALL = {

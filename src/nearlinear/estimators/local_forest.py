@@ -7,7 +7,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from ..gates.forests.gains import gains_by_column
-from ..losses import AbsoluteError, LogLoss, QuantileError, SquaredError
+from ..losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
+from ..predictors.combined import Exponential
 from ..solvers.forests.pairs import PairColumns
 from ..solvers.forests.refit import refit_memory
 from ._base.checks import Interval, at_least, one_of, positive, require_memory, row_copies, shared
@@ -28,7 +29,7 @@ _CONSTRAINTS = {
     "pairs": [at_least(0), one_of("auto"), "array-like"],
     "linear_root": ["boolean", one_of("auto")],
     "leaf_model": [one_of("auto", "constant", "linear")],
-    "refit": ["boolean", positive(), one_of("auto")],
+    "leaf_penalty": [positive(), None, one_of("auto")],
     "grower": "no_validation",  # a name, or a fitted forest
     "categorical_features": ["array-like", None],
     "monotonic_cst": ["array-like", dict, None],
@@ -73,8 +74,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
         from zero slopes. "auto" tries linear ones for at most 20 trees.
-    refit : float, bool or "auto", default="auto"
-        λ. False leaves leaves as they were grown; True is 1. "auto" tries 0.3 to 100 and False.
+    leaf_penalty : float, None or "auto", default="auto"
+        λ of the refit, in rows. None leaves leaves as they were grown. "auto" tries 0.3 to 100,
+        and None.
     grower : str or fitted forest, default="auto"
         "hist" (HistGradientBoosting of scikit-learn), "lightgbm" (where it is installed), "tree"
         (one decision tree), "extra_trees" (leaves that hold a value for every class), or a fitted
@@ -83,8 +85,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
     categorical_features : array of bool, int or str, or None, default=None
         Columns of categories 0, 1, … below 255.
     monotonic_cst : array of shape (n_features,), dict or None, default=None
-        1 or −1 for columns that scores must rise or fall with, else 0; by name in a dict. Trees
-        are then left as they were grown.
+        1 or −1 for columns that scores must rise or fall with, else 0; by name in a dict. The
+        refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
     class_weight : dict, "balanced" or None, default=None
@@ -141,7 +143,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         pairs="auto",
         linear_root="auto",
         leaf_model="auto",
-        refit="auto",
+        leaf_penalty="auto",
         grower="auto",
         categorical_features=None,
         monotonic_cst=None,
@@ -160,7 +162,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.pairs = pairs
         self.linear_root = linear_root
         self.leaf_model = leaf_model
-        self.refit = refit
+        self.leaf_penalty = leaf_penalty
         self.grower = grower
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
@@ -194,8 +196,9 @@ class LocalForestRegressor(RegressorMixin, Model):
     n_trees : int or "auto", default="auto"
         Rounds of boosting. "auto" chooses size and number of the trees, and none at all where a
         linear model is about as good.
-    loss : {"squared_error", "absolute_error", "quantile"}, default="squared_error"
-        What is minimized. Roots and their residuals are there for the squared error alone.
+    loss : {"squared_error", "absolute_error", "quantile", "poisson"}, default="squared_error"
+        What is minimized. "poisson" is for counts: values are exponentials of scores. Roots are
+        there for the squared error alone.
     quantile : float, default=0.5
         Level of the loss "quantile".
     max_leaves : int or "auto", default="auto"
@@ -216,8 +219,9 @@ class LocalForestRegressor(RegressorMixin, Model):
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
         from zero slopes. "auto" tries linear ones for at most 20 trees.
-    refit : float, bool or "auto", default="auto"
-        λ. False leaves leaves as they were grown; True is 1. "auto" tries 0.3 to 100 and False.
+    leaf_penalty : float, None or "auto", default="auto"
+        λ of the refit, in rows. None leaves leaves as they were grown. "auto" tries 0.3 to 100,
+        and None.
     grower : str or fitted forest, default="auto"
         "hist" (HistGradientBoosting of scikit-learn), "lightgbm" (where it is installed), "tree"
         (one decision tree), "extra_trees", or a fitted forest of another library, whose leaves are
@@ -225,8 +229,8 @@ class LocalForestRegressor(RegressorMixin, Model):
     categorical_features : array of bool, int or str, or None, default=None
         Columns of categories 0, 1, … below 255.
     monotonic_cst : array of shape (n_features,), dict or None, default=None
-        1 or −1 for columns that values must rise or fall with, else 0; by name in a dict. Trees
-        are then left as they were grown.
+        1 or −1 for columns that values must rise or fall with, else 0; by name in a dict. The
+        refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
     max_memory : float or None, default=None
@@ -265,7 +269,7 @@ class LocalForestRegressor(RegressorMixin, Model):
     _row_types = np.float32
     _parameter_constraints = {
         **_CONSTRAINTS,
-        "loss": [one_of("squared_error", "absolute_error", "quantile")],
+        "loss": [one_of("squared_error", "absolute_error", "quantile", "poisson")],
         "quantile": [Interval(numbers.Real, 0, 1, closed="neither")],
     }
 
@@ -282,7 +286,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         pairs="auto",
         linear_root="auto",
         leaf_model="auto",
-        refit="auto",
+        leaf_penalty="auto",
         grower="auto",
         categorical_features=None,
         monotonic_cst=None,
@@ -302,7 +306,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.pairs = pairs
         self.linear_root = linear_root
         self.leaf_model = leaf_model
-        self.refit = refit
+        self.leaf_penalty = leaf_penalty
         self.grower = grower
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
@@ -317,6 +321,7 @@ class LocalForestRegressor(RegressorMixin, Model):
             "squared_error": SquaredError(),
             "absolute_error": AbsoluteError(),
             "quantile": QuantileError(self.quantile),
+            "poisson": PoissonLoss(),
         }
         return _learn(self, rows, losses[self.loss])
 
@@ -332,6 +337,8 @@ def _learn(model, rows, loss):
     size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
     size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
     require_memory(size, model.max_memory, "give fewer rows")
+    if isinstance(loss, PoissonLoss) and (rows.targets.min() < 0 or not rows.targets.any()):
+        raise ValueError("loss='poisson' needs counts: y is below 0 somewhere, or 0 everywhere.")
     rng = check_random_state(model.random_state)
     wishes = _wishes(model, rows, loss)
     plan, tried = choose_plan(rows, wishes, loss, rng, Teller(model))
@@ -343,7 +350,10 @@ def _learn(model, rows, loss):
         "pairs_": np.column_stack([found.pairs.pairs, found.pairs.factors]),
         "refit_gap_": found.gap,
     }
-    return Learned(found.predictor, attributes)
+    predictor = found.predictor
+    if isinstance(loss, PoissonLoss):
+        predictor = Exponential(predictor)
+    return Learned(predictor, attributes)
 
 
 def _wishes(model, rows, loss):
@@ -356,10 +366,12 @@ def _wishes(model, rows, loss):
         )
     is_fixed = grower is not None and not isinstance(grower, str)
     columns = _columns(model, rows)
-    lam = {"auto": None, False: np.inf, True: 1.0}.get(model.refit, model.refit)
+    lam = {"auto": None, None: np.inf}.get(model.leaf_penalty, model.leaf_penalty)
     has_slopes = {"auto": None, "constant": False, "linear": True}[model.leaf_model]
-    if columns.monotonic is not None:  # a refit might break what growing has kept
-        lam, has_slopes = np.inf, False
+    if columns.monotonic is not None:
+        if has_slopes:
+            raise ValueError("Linear leaves cannot obey monotonic_cst: give leaf_model='constant'.")
+        has_slopes = False
     pairs = None if isinstance(model.pairs, str) else model.pairs
     if pairs is not None and not isinstance(pairs, numbers.Integral):
         pairs = _own_pairs(pairs, rows.X.shape[1])
@@ -472,9 +484,9 @@ def _require_categories(X, categorical):
             )
 
 
-def _importances(forest):
+def _importances(predictor):
     """Shares of columns in what splits explain."""
-    forest = getattr(forest, "predictor", forest)  # whose exponential are the values
+    forest = getattr(predictor, "predictor", predictor)  # of an exponential
     gains = gains_by_column(forest.gate, forest.values, forest.covers)
     n_features = forest.n_features
     shares = gains[:n_features].copy()

@@ -122,7 +122,7 @@ class Explanation:
     def importances(self):
         """Mean absolute contribution of each feature over the rows, shape (n_outputs, n_features).
 
-        Of a kernel machine those of its kernels.
+        Of a kernel machine those of its kernels; of a forest those of pair columns come last.
         """
         return np.abs(self._parts).mean(axis=0)
 

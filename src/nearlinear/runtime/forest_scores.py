@@ -3,7 +3,11 @@
 import numpy as np
 
 _WORD = 32  # categories in a word of a set
-TAKES_MISSING = ("Forest",)  # kinds that know where rows with NaN go
+
+
+def takes_missing(part):
+    """Whether a predictor knows where rows with NaN go."""
+    return part.kind == "Forest" or (part.kind == "Exponential" and takes_missing(part.predictor))
 
 
 def row_numbers(part):

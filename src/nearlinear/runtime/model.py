@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
-from .forest_scores import TAKES_MISSING
+from .forest_scores import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse
@@ -48,9 +48,7 @@ class FileModel:
     @property
     def takes_missing(self):
         """Whether rows may hold NaN that no preparation fills in."""
-        inner = self.predictor
-        inner = inner.predictor if inner.kind == "Exponential" else inner
-        return inner.kind in TAKES_MISSING
+        return takes_missing(self.predictor)
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.

@@ -58,7 +58,7 @@ FLAGS = [
 
 BANK = bank(widths=3, degrees=(2,))
 FOREST = {
-    "n_trees": 6, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "refit": 1.0,
+    "n_trees": 6, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "leaf_penalty": 1.0,
     "leaf_model": "linear", "linear_root": True, "random_state": 0,
 }  # fmt: skip
 CLASSIFIERS = {

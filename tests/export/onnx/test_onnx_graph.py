@@ -47,7 +47,7 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 FOREST = {
-    "n_trees": 6, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "refit": 1.0,
+    "n_trees": 6, "max_leaves": 8, "min_samples_leaf": 2, "pairs": 2, "leaf_penalty": 1.0,
     "leaf_model": "linear", "linear_root": True, "random_state": 0,
 }  # fmt: skip
 CLASSIFIERS = {

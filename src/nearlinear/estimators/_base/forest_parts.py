@@ -9,8 +9,10 @@ from ...gates.forests.gate import GrownTree, gather_trees
 from ...losses import LogLoss, SquaredError
 from ...predictors.forest import filled, forest_of
 from ...solvers.anchors.linear_root import solve_linear
+from ...solvers.forests.monotone import tree_orders
 from ...solvers.forests.pairs import PairColumns, best_of, candidates
-from ...solvers.forests.refit import refit_leaves
+from ...solvers.forests.refit import refit_path, scores_of
+from ...solvers.forests.row_losses import typical_curvature
 from .growers import (
     BOOSTING,
     SIDE_BY_SIDE,
@@ -225,14 +227,20 @@ class Slopes:
         return values - slopes @ self.means, slopes
 
 
-def refit(grown, root, rows, loss, lam, slopes=None, n_jobs=None, leaves=None, start=None):
-    """Leaves together, from where they are."""
-    leaves = grown.gate(rows.X, n_jobs) if leaves is None else leaves
-    Z = None if slopes is None else slopes.seen(rows.X)
-    return refit_leaves(
-        leaves, grown.gate.leaf_starts, grown.values, grown.outputs,
-        base_scores(grown, root, rows.X), rows.targets, rows.weight, loss=loss, lam=lam, Z=Z,
-        start=start, n_jobs=n_jobs, max_passes=6,
+def refit_along(grown, base, rows, loss, lams, *, slopes=None, monotonic=None, **settings):
+    """Leaves refitted together for one λ after another, on top of ``base`` (n_rows, n_outputs).
+
+    λ counts rows: it means the same in all units of the values.
+    """
+    gate, leaves = grown.gate, grown.gate(rows.X, settings.get("n_jobs"))
+    starts, values, outputs = gate.leaf_starts, grown.values, grown.outputs
+    none = np.empty((*values.shape, 0))
+    scores = scores_of(leaves, starts, values, none, outputs, None, base)
+    unit = typical_curvature(loss, scores, rows.targets, rows.weight)
+    return refit_path(
+        leaves, starts, values, outputs, base, rows.targets, rows.weight, loss=loss,
+        lams=[lam * unit for lam in lams], Z=None if slopes is None else slopes.seen(rows.X),
+        tree_orders=() if monotonic is None else tree_orders(gate, monotonic), **settings,
     )  # fmt: skip
 
 

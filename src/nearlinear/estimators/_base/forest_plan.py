@@ -11,7 +11,7 @@ import numpy as np
 
 from ...losses import LogLoss, SquaredError
 from ...solvers.forests.pairs import PairColumns
-from ...solvers.forests.refit import refit_path, scores_of
+from ...solvers.forests.refit import scores_of
 from .capacity import TOLERANCE, Verdict, standard_errors
 from .forest_parts import (
     Slopes,
@@ -21,7 +21,7 @@ from .forest_parts import (
     grow,
     no_trees,
     numeric_columns,
-    refit,
+    refit_along,
     screen_pairs,
 )
 from .growers import BOOSTING, Columns, Shape
@@ -119,21 +119,21 @@ class Bench:
     def refitted(self, plan, lams):
         """Scores of held-out rows for each λ."""
         grown, root = self.grown(plan), self.root() if plan.has_root else None
-        slopes = Z = Z_held = None
+        slopes = Z_held = None
         if plan.has_slopes:
             slopes = Slopes.of(self.train, _slope_columns(self.train, self.wishes.columns))
-            Z, Z_held = slopes.seen(self.train.X), slopes.seen(self.held.X)
-        leaves, held_leaves = grown.gate(self.train.X), grown.gate(self.held.X)
-        starts, base = grown.gate.leaf_starts, base_scores(grown, root, self.held.X)
-        path = refit_path(
-            leaves, starts, grown.values, grown.outputs, base_scores(grown, root, self.train.X),
-            self.train.targets, self.train.weight, loss=self.loss, lams=lams, Z=Z,
-            n_jobs=self.wishes.n_jobs, max_passes=4,
+            Z_held = slopes.seen(self.held.X)
+        path = refit_along(
+            grown, base_scores(grown, root, self.train.X), self.train, self.loss, lams,
+            slopes=slopes, monotonic=self.wishes.columns.monotonic, n_jobs=self.wishes.n_jobs,
+            max_passes=4,
         )  # fmt: skip
+        leaves, base = grown.gate(self.held.X), base_scores(grown, root, self.held.X)
         for found in path:
             yield scores_of(
-                held_leaves, starts, found.values, found.slopes, grown.outputs, Z_held, base
-            )
+                leaves, grown.gate.leaf_starts, found.values, found.slopes, grown.outputs, Z_held,
+                base,
+            )  # fmt: skip
 
 
 def grow_plan(rows, plan, columns, loss, root, wishes, seed):
@@ -304,7 +304,8 @@ class _Search:
     def penalty(self, plan, wishes):
         """λ of constants and, where trees are few, of linear leaves."""
         kinds = [wishes.has_slopes] if wishes.has_slopes is not None else [False]
-        if wishes.has_slopes is None and plan.shape.n_trees <= _MOST_SLOPED:
+        is_free = wishes.columns.monotonic is None
+        if wishes.has_slopes is None and plan.shape.n_trees <= _MOST_SLOPED and is_free:
             kinds.append(True)
         plans = []
         for has_slopes in kinds:
@@ -342,6 +343,11 @@ def fit_plan(rows, plan, wishes, loss, seed):
     if np.isinf(plan.lam) or plan.shape.n_trees == 0:
         return Fitted(forest_from(grown, root), 0.0, columns.pairs)
     slopes = Slopes.of(rows, _slope_columns(rows, columns)) if plan.has_slopes else None
-    found = refit(grown, root, rows, loss, plan.lam, slopes, wishes.n_jobs)
+    found = next(
+        refit_along(
+            grown, base_scores(grown, root, rows.X), rows, loss, [plan.lam], slopes=slopes,
+            monotonic=columns.monotonic, n_jobs=wishes.n_jobs, max_passes=8,
+        )
+    )  # fmt: skip
     predictor = forest_from(grown, root, found.values, found.slopes, slopes)
     return Fitted(predictor, found.gap / max(found.objective, 1e-300), columns.pairs)
