@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from onnxruntime import InferenceSession
+from shipping import assert_ships
 from sklearn import ensemble, tree
 
-from nearlinear import from_forest
+from nearlinear import from_forest, load, runtime, save, to_c, to_onnx
 
 needs = {
     library: pytest.mark.skipif(
@@ -216,3 +218,43 @@ def test_tables_of_pandas_keep_their_names_and_categories(table):
         assert len(ours.predictor_.gate.categories) > 0
         assert ours.feature_names_in_.tolist() == list("vwxyz")
         assert_allclose(ours.predict_proba(plain), theirs.predict_proba(frame), atol=1e-6)
+
+
+def test_a_read_forest_goes_everywhere(table, new, tmp_path):
+    rows, three = np.float32(new[:60]), numbers(table["three"])
+    forest = ensemble.RandomForestClassifier(4, max_depth=5, random_state=0)
+    model = from_forest(forest.fit(table["holes"], three))
+    assert_ships(model, rows, tmp_path)
+    scorer, read = model.compile(), runtime.load(tmp_path / "model.nlm")
+    shares = forest.predict_proba(rows)
+    assert_allclose(read.predict_proba(rows), shares, atol=1e-6)
+    assert_allclose([scorer.predict_proba(row) for row in rows], shares, atol=1e-6)
+
+
+def test_values_that_are_exponentials_go_everywhere_too(table, new, tmp_path):
+    theirs = ensemble.HistGradientBoostingRegressor(
+        loss="poisson", max_iter=4, categorical_features=[3]
+    ).fit(table["holes"], counts(table["values"]))
+    model, rows = from_forest(theirs), new[:60]
+    wanted = theirs.predict(rows)
+    save(model, tmp_path / "model.nlm")
+    assert_array_equal(load(tmp_path / "model.nlm").predict(rows), model.predict(rows))
+    assert_allclose(runtime.load(tmp_path / "model.nlm").predict(rows), wanted, rtol=1e-12)
+    assert_allclose([model.compile().predict(row) for row in rows], wanted, rtol=1e-12)
+    session = InferenceSession(to_onnx(model).SerializeToString())
+    assert_allclose(session.run(["variable"], {"X": rows})[0][:, 0], wanted, rtol=1e-6)
+    assert_allclose(np.exp(model.explain(rows).scores[:, 0]), wanted, rtol=1e-12)
+    assert to_c(model, tmp_path / "c", sample=rows).largest_difference < 1e-5 * wanted.max()
+    assert_allclose(model.feature_importances_.sum(), 1.0)
+
+
+@needs["lightgbm"]
+def test_scores_that_are_no_probabilities_are_told(table):
+    import lightgbm
+
+    theirs = lightgbm.LGBMClassifier(
+        objective="multiclassova", n_estimators=2, n_jobs=1, verbose=-1
+    ).fit(table["X"], table["three"])
+    ours = from_forest(theirs)
+    assert_array_equal(ours.predict(table["X"]), theirs.predict(table["X"]))
+    assert not hasattr(ours, "predict_proba")
