@@ -23,7 +23,7 @@ from sklearn.frozen import FrozenEstimator
 from benchmarks.quiet import best_of, say_load, timed
 from benchmarks.report import FOLDER, Result, earlier, publish, save
 from nearlinear import Cascade, LDKLClassifier, UniformMKLClassifier, from_forest
-from nearlinear.estimators._base.exits import leave_early
+from nearlinear.estimators._base.forests.exits import leave_early
 from reproduce import datasets
 from reproduce.protocol import one_thread
 from reproduce.split import divide

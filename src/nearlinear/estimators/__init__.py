@@ -3,19 +3,17 @@
 Modules
 -------
 _base/          What estimators share.
-cascade         A cascade: cheap models first, and what they are not sure of goes on.
 clustered_svm   CSVM: one linear SVM for each cluster, held together by a common one.
 convex_lmkl     C-LMKL: localized multiple kernel learning as one convex problem.
 cpsp            CPSP: a kernel machine of few basis vectors, which are learned.
 dcpred          DC-Pred++: cells, and in each a few Gaussians with slopes.
-from_forest     A fitted forest of another library, served by our predictor.
+forests/        Forests as gates, forests of others, and cascades.
 lasvm           LaSVM: a kernel machine that learns row by row.
 ldkl            LDKL: a tree of linear splits with a linear model at every node.
 ldmkl           LD-MKL: every kernel votes where it expects to be right.
 llc_sapl        LLC-SAPL: anchors learned together with the local models.
 llsvm           LLSVM and LCC+SVM: a convex problem once the anchors stand.
 lmkl            LMKL: localized multiple kernel learning with a gate that is learned.
-local_forest    Local forests.
 mllkm           MLLKM: few locally linear kernels, chosen from one around every training row.
 mwu_mkl         MWUMKL: multiple kernel learning from Gram columns alone.
 product_mkl     ProductMKL: a product of Gaussians, one for each feature, whose widths are learned.

@@ -7,12 +7,9 @@ anchors           What the anchor methods share.
 capacity          How much capacity the rows bear.
 checks            What parameters and rows may be.
 conformal         Conformal kernels for every output: candidates, choice, collapse, predictor.
-exits             Rows that stop early.
 explained         Rows on their way into an explanation, and explanations on their way out.
-forest_parts      A forest piece by piece.
-forest_plan       What a forest is to be made of, found on held-out training rows.
+forests/          What local forests are made of.
 gating            What a gate sees of a row.
-growers           Trees from growers that exist: nothing of a tree builder is written here.
 input             From what users pass to rows.
 kernels           Kernels of a fit and the memory for their matrices; from machines to a predictor.
 localized         Machines on gated kernels: one for each output, and what they report.

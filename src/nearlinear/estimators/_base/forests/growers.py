@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._compile import one_openmp_thread
-from ...gates.forests.gate import rounded_down
-from ...gates.forests.readers.reading import read_forest
-from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
-from ...solvers.forests.pairs import PairColumns
+from ...._compile import one_openmp_thread
+from ....gates.forests.gate import rounded_down
+from ....gates.forests.readers.reading import read_forest
+from ....losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
+from ....solvers.forests.pairs import PairColumns
 
 _HIST_LOSSES = {
     SquaredError: "squared_error", AbsoluteError: "absolute_error", PoissonLoss: "poisson"

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..gates.forests.readers.reading import read_forest
-from ..predictors.combined import Exponential
-from ..predictors.forest import forest_of
-from ..runtime.outcome import LogLoss, Shares, Sigmoids
-from ._base.model import Learned
+from ...gates.forests.readers.reading import read_forest
+from ...predictors.combined import Exponential
+from ...predictors.forest import forest_of
+from ...runtime.outcome import LogLoss, Shares, Sigmoids
+from .._base.model import Learned
 from .local_forest import LocalForestClassifier, LocalForestRegressor
 
 

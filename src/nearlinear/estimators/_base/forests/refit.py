@@ -14,21 +14,21 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..._compile import one_blas_thread
-from ...losses import PoissonLoss
-from ...predictors.combined import Exponential
-from ...predictors.forest import Forest, forest_of
-from ...runtime import outcome
-from ...solvers.forests.pairs import PairColumns
-from ...solvers.forests.refit import refit_memory, scores_of
-from .capacity import about_best
-from .checks import require_memory
-from .forest_parts import grow, refit_along
-from .forest_plan import LAMBDAS
-from .forest_wishes import columns_of, signs_of
+from ...._compile import one_blas_thread
+from ....losses import PoissonLoss
+from ....predictors.combined import Exponential
+from ....predictors.forest import Forest, forest_of
+from ....runtime import outcome
+from ....solvers.forests.pairs import PairColumns
+from ....solvers.forests.refit import refit_memory, scores_of
+from ..capacity import about_best
+from ..checks import require_memory
+from ..input import stream_rows
+from ..model import Learned
 from .growers import BOOSTING, GrownForest, Shape, in_log_shares, joined
-from .input import stream_rows
-from .model import Learned
+from .parts import grow, refit_along
+from .plan import LAMBDAS
+from .wishes import columns_of, signs_of
 
 _USUAL_PENALTY = 10.0
 _HELD_OUT = 0.2

@@ -8,13 +8,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._warn import warn_user
-from ..predictors.cascaded import Cascaded
-from ..predictors.tree_leaves import TreeLeaves
-from ..solvers.exits import choose_exits
-from ._base.checks import open_fraction, shared
-from ._base.exits import margins_and_right
-from ._base.model import Learned, Model
+from ..._warn import warn_user
+from ...predictors.cascaded import Cascaded
+from ...predictors.tree_leaves import TreeLeaves
+from ...solvers.exits import choose_exits
+from .._base.checks import open_fraction, shared
+from .._base.forests.exits import margins_and_right
+from .._base.model import Learned, Model
 
 _FEW = 4  # stages before the last, of which all sets are tried
 

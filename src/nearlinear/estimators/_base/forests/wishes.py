@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...solvers.forests.pairs import PairColumns
+from ....solvers.forests.pairs import PairColumns
 from .growers import BOOSTING, SIDE_BY_SIDE, Columns, Shape
 
 _GROWERS = (*BOOSTING, *SIDE_BY_SIDE)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...predictors.base import leads
-from ...predictors.exiting import Exiting
-from ...solvers.exits import choose_exits
+from ....predictors.base import leads
+from ....predictors.exiting import Exiting
+from ....solvers.exits import choose_exits
 
 
 def places_of(scores):

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...losses import LogLoss, SquaredError
-from ...solvers.forests.pairs import PairColumns
-from ...solvers.forests.refit import scores_of
-from .capacity import Verdict, about_best
-from .forest_parts import (
+from ....losses import LogLoss, SquaredError
+from ....solvers.forests.pairs import PairColumns
+from ....solvers.forests.refit import scores_of
+from ..capacity import Verdict, about_best
+from .growers import BOOSTING, Shape
+from .parts import (
     Slopes,
     base_scores,
     fit_root,
@@ -24,7 +25,6 @@ from .forest_parts import (
     refit_along,
     screen_pairs,
 )
-from .growers import BOOSTING, Shape
 
 _MANY = 50_000  # rows from which on few deep trees are tried, and errors are counted
 _SEARCH_ROWS = 100_000

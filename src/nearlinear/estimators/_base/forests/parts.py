@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...gates.forests.gains import gains_by_column
-from ...gates.forests.gate import GrownTree, gather_trees
-from ...losses import LogLoss, SquaredError
-from ...predictors.forest import filled, forest_of
-from ...solvers.anchors.linear_root import solve_linear
-from ...solvers.forests.monotone import tree_orders
-from ...solvers.forests.pairs import PairColumns, best_of, candidates
-from ...solvers.forests.refit import refit_path, scores_of
-from ...solvers.forests.row_losses import typical_curvature
+from ....gates.forests.gains import gains_by_column
+from ....gates.forests.gate import GrownTree, gather_trees
+from ....losses import LogLoss, SquaredError
+from ....predictors.forest import filled, forest_of
+from ....solvers.anchors.linear_root import solve_linear
+from ....solvers.forests.monotone import tree_orders
+from ....solvers.forests.pairs import PairColumns, best_of, candidates
+from ....solvers.forests.refit import refit_path, scores_of
+from ....solvers.forests.row_losses import typical_curvature
 from .growers import (
     BOOSTING,
     SIDE_BY_SIDE,

@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..gates.forests.gains import feature_shares
-from ..losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
-from ..predictors.combined import Exponential
-from ..solvers.forests.refit import refit_memory
-from ._base.capacity import Verdict
-from ._base.checks import (
+from ...gates.forests.gains import feature_shares
+from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
+from ...predictors.combined import Exponential
+from ...solvers.forests.refit import refit_memory
+from .._base.capacity import Verdict
+from .._base.checks import (
     Interval,
     at_least,
     fit_context,
@@ -23,19 +23,19 @@ from ._base.checks import (
     row_copies,
     shared,
 )
-from ._base.exits import leave_early
-from ._base.forest_plan import choose_plan, fit_plan
-from ._base.forest_refit import (
+from .._base.forests.exits import leave_early
+from .._base.forests.plan import choose_plan, fit_plan
+from .._base.forests.refit import (
     first_of_stream,
     learn_more_trees,
     move_leaves,
     refit,
     require_counts,
 )
-from ._base.forest_wishes import wishes_of
-from ._base.input import stream_rows
-from ._base.model import Learned, Model
-from ._base.outputs import Teller
+from .._base.forests.wishes import wishes_of
+from .._base.input import stream_rows
+from .._base.model import Learned, Model
+from .._base.outputs import Teller
 
 _EXIT_SHARE = 0.1  # of the rows
 _LOSSES = {

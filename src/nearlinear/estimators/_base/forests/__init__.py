@@ -1,0 +1,1 @@
+"""What local forests are made of."""

@@ -1,0 +1,1 @@
+"""Forests as gates, forests of others, and cascades."""
