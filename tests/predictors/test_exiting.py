@@ -30,7 +30,7 @@ def exiting(name, dtype=np.float32, n_rows=300):
 @in_one_test("name", list(FORESTS))
 def test_scores_are_the_sums_of_the_first_trees(name):
     for dtype in (np.float32, np.float64):
-        model, X = exiting(name, dtype, 150)
+        model, X = exiting(name, dtype, 70)
         eps = 10 * np.finfo(dtype).eps
         scores, stops = model(X), model.stops(X)
         np.testing.assert_allclose(scores, model.plain(X), rtol=eps, atol=eps)

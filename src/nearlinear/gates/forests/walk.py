@@ -179,7 +179,8 @@ class BlockMemory:
         n_rows = n_rows or forest.block_rows
         n_tiles = n_rows // TILE
         self._forest = forest
-        self._narrow = np.zeros((n_tiles, forest.width, TILE), dtype=np.float32)
+        # leaves read the first column, where nothing is split, too
+        self._narrow = np.zeros((n_tiles, max(1, forest.width), TILE), dtype=np.float32)
         self._both = None  # keys of missing values that go right, then left
         self._wide = None
         self._ends = np.zeros((forest.n_trees, n_rows), dtype=np.int32)
@@ -220,7 +221,7 @@ class BlockMemory:
         if forest.narrow_missing is None:
             return None
         if self._both is None:
-            shape = len(self._narrow), 2 * forest.width, TILE
+            shape = len(self._narrow), 2 * self._narrow.shape[1], TILE
             self._both = np.zeros(shape, dtype=np.int32)
         split_missing(keys, self._both)
         return self._both, forest.narrow_missing
