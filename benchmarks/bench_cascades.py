@@ -2,14 +2,14 @@
 
 Thresholds are chosen on held-out training rows (a tenth of covertype for the exits), for a loss of
 ``MAX_LOSS`` at most with a confidence of 0.95 where there are enough rows to promise that, else for
-the loss that they can promise. Stages are those of ``CASES``: the cascade passes over those that
-do not pay on held-out rows. The last stage is a Gaussian SVM, or a forest of LightGBM. Large sets
-are fitted on a part of their rows, as the notes say. Test rows were read before this run, too: those
-of ijcnn1 for a random held-out part (its rows follow each other in time, and such a part was too much
+the loss that they can promise. Stages are those of ``CASES``: the cascade passes over those that do
+not pay on held-out rows. The last stage is a Gaussian SVM, or a forest of LightGBM. Large sets are
+fitted on a part of their rows, as the notes say. Test rows were read before this run, too: those of
+ijcnn1 for a random held-out part (its rows follow each other in time, and such a part was too much
 like the rest: 0.37 points were given up; now its last rows are held out), those of covertype for a
-last stage of 40 trees (3.3 times cheaper), and all of them before the test of losses alone was added.
-Rows are
-float32, one thread; times are CPU time, the best of several turns over all test rows.
+last stage of 40 trees (3.3 times cheaper), and all of them before the test of losses alone was
+added. Rows are float32, one thread; times are CPU time, the best of several turns over all test
+rows.
 ``python -m benchmarks cascades --tables ijcnn1`` runs some sets and keeps the rows of others.
 """
 

@@ -56,7 +56,7 @@ def stopping_cost(linear, paid, shares, n_bytes, variance=0.0):
     paid, shares = np.asarray(paid, dtype=np.float64), np.asarray(shares)
     mean = float(shares @ paid)
     spread = float(np.sqrt(max(0.0, shares @ (paid - mean) ** 2 + variance)))
-    return Cost(int(mean), mean / linear, int(n_bytes), spread)
+    return Cost(int(mean), int(mean) / linear, int(n_bytes), spread)
 
 
 def check_width(X, n_features):
