@@ -62,12 +62,13 @@ def scaled(name, X_train, X_test, y_train, y_test, scaling):
     """Center by the training part and divide by each feature's spread (``standard``).
 
     ``global`` has one scale so that dim pixels stay dim; ``mixed`` leaves the span of 0/1 columns
-    at two, since the spread of a rare one would blow it up; None leaves all as it is.
+    at two, since the spread of a rare one would blow it up; None leaves all as it is, which is the
+    only choice for sparse rows.
     """
     X_train, X_test = X_train.astype(np.float32), X_test.astype(np.float32)
-    is_switch = np.all((X_train == 0) | (X_train == 1), axis=0)
     if scaling is None:
         return Split(name, X_train, y_train, X_test, y_test)
+    is_switch = np.all((X_train == 0) | (X_train == 1), axis=0)
     center = X_train.mean(axis=0, dtype=np.float64).astype(np.float32)
     X_train -= center
     X_test -= center
