@@ -46,6 +46,19 @@ class Split:
         X_fit, X_test, y_fit, y_test = divide(part.X_train, part.y_train, seed, test_size=0.2)
         return replace(self, X_train=X_fit, y_train=y_fit, X_test=X_test, y_test=y_test)
 
+    def held_out_block(self, number, n_blocks=5):
+        """The same with a run of consecutive training rows held out, the ``number``-th of so many.
+
+        For rows that follow each other in time: a row's neighbors there are like it, and where they
+        train, rows drawn at random say more than test rows will.
+        """
+        rows = np.arange(len(self.y_train))
+        is_out = rows * n_blocks // len(rows) == number
+        X, y = self.X_train, self.y_train
+        return replace(
+            self, X_train=X[~is_out], y_train=y[~is_out], X_test=X[is_out], y_test=y[is_out]
+        )
+
 
 def is_regression(y):
     """Labels are whole numbers, the targets of a regression are not stored as such."""
