@@ -206,9 +206,13 @@ def _written(value):
 def _parsed(row):
     texts = {"dataset": str, "method": str, "version": str, "parameters": json.loads}
     whole = ("seed", "tuned_on", "n_train", "n_test", "model_bytes", "n_support")
-    counts = dict.fromkeys(whole, int)
+    counts = dict.fromkeys(whole, _count)
     return {name: (texts | counts).get(name, _number)(text) for name, text in row.items()}
 
 
 def _number(text):
     return float(text or nan)
+
+
+def _count(text):
+    return int(text) if text else nan

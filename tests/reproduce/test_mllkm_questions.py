@@ -8,6 +8,7 @@ from nearlinear import MLLKMClassifier
 from reproduce.mllkm import questions, questions_table
 from reproduce.mllkm.questions_table import GAMMAS, at_gamma
 from reproduce.mllkm.tasks import TASKS
+from reproduce.protocol import RowStore
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +49,20 @@ def test_shares_of_bandwidths_are_means_over_rows():
     shares = questions_table.gamma_shares(rows, "kernels")
     assert shares[GAMMAS.index(3.0)] == pytest.approx(0.75)
     assert shares.sum() == pytest.approx(1.0)
+
+
+def test_the_tables_tell_work_per_kernel_and_large_fits(tmp_path):
+    store = RowStore(tmp_path / questions_table.ROWS, questions_table.COLUMNS)
+    small = {"accuracy": 90.0, "n_kernels": 4, "n_support": 1, "n_train": 100, "n_test": 50}
+    small |= {"multiply_adds": 276, "exponentials": 4, "predict_us_per_row": 0.048}
+    small |= {at_gamma("kernels", gamma): int(gamma == 3.0) for gamma in GAMMAS}
+    large = {"accuracy": 80.0, "n_kernels": 7, "n_support": 9, "n_train": 522910}
+    large |= {"fit_seconds": 60.0, "fit_bytes": 2**21}
+    for dataset, method, row in (("sonar", "Gaussian map", small), ("covertype", "batch", large)):
+        key = {"dataset": dataset, "method": method, "seed": 0, "parameters": {}}
+        store.get_or_add(key, lambda row=row: row | {"version": "0"})
+    questions_table.write(tmp_path)
+    text = (tmp_path / "questions.md").read_text("utf-8")
+    assert "| sonar | Gaussian map | 69 | 1 | 12.0 |" in text
+    assert "| sonar | 0 | 0 | 0 | 0 | 100 | 0 | 0 | 0 |" in text
+    assert "| covertype | batch | 522,910 | 80.0 | 7 | 60 | 2 |" in text
