@@ -70,7 +70,7 @@ METHODS = {
 BESIDE_TASKS = {"LDKL": tree}
 # All rows, fitted at once or from a stream on budgets: scaling and training rows by set.
 LARGE = {"covertype": ("mixed", 522_910), "mnist_halves": ("global", None)}
-LARGE_WAYS = ("batch", "rows and kernels streamed, on budgets")
+LARGE_WAYS = ("rows and kernels streamed, on budgets", "batch")
 
 
 def gamma_columns(model, X):
