@@ -215,8 +215,8 @@ Parameters were chosen on held-out training rows, never on test rows. Which of o
 a printed one, and how support vectors are counted where a paper does not say, was decided after
 test scores had been seen: the protocol nearest to print was looked for. That concerns kernels as
 they are and 0/1 columns (unified view), the bank by folds (MLLKM), polynomials of unit diagonal,
-features from −1 to 1 on one set and the count for one kernel (regression). Protocols and departures are in `reproduce/*/README.md`,
-times in the tables of `reproduce/*/results`.
+features from −1 to 1 on one set and the count for one kernel (regression). Protocols and departures
+are in `reproduce/*/README.md`, times in the tables of `reproduce/*/results`.
 """
 
 
