@@ -114,7 +114,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
     early_exit : float or None, default=None
         The most accuracy that may be given up for rows that leave the forest early: 0.001 is a
         tenth of a point. A tenth of the rows is then held out to find after which tree a row may
-        leave; new rows lose no more with the given confidence. None lets all rows meet all trees.
+        leave; new rows lose no more with the given confidence, and ``loss_given_up_`` is what the
+        held-out rows lost. None lets all rows meet all trees.
     confidence : float, default=0.95
         That of ``early_exit``.
     class_weight : dict, "balanced" or None, default=None
@@ -147,8 +148,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         How far the refit is from its optimum at most, as a share of the objective.
     feature_importances_ : array of shape (n_features,)
         Share of what each column's splits explain; a pair column counts half for each of its two.
-    loss_given_up_ : float
-        With ``early_exit``: accuracy that tested held-out rows lost by leaving early.
     predictor_ : Forest or Exiting
         Trees, leaves and root.
     cost_ : Cost

@@ -1,4 +1,4 @@
-"""Readers of other libraries' forests: their private attributes are read here and nowhere else.
+"""Forests of other libraries, read: their private attributes are read here and nowhere else.
 
 Modules
 -------
