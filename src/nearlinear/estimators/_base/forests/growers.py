@@ -39,6 +39,11 @@ class Columns:
     interactions: object = None
 
     @property
+    def is_plain(self):
+        """Whether any tree of numbers will do."""
+        return self.categorical is None and self.monotonic is None and self.interactions is None
+
+    @property
     def _sign(self):
         return np.concatenate([self.monotonic, np.zeros(len(self.pairs), dtype=int)])
 
@@ -145,9 +150,31 @@ def joined(forests):
     )  # fmt: skip
 
 
+def taken_over(model, columns, n_features, rows, loss, classes):
+    """A fitted forest of the user's, with scores of the loss."""
+    found = read_forest(model, rows)
+    if isinstance(loss, LogLoss):
+        if found.classes is None or not np.array_equal(found.classes, classes):
+            known = "values" if found.classes is None else f"classes {found.classes.tolist()}"
+            raise ValueError(f"The forest in grower was fitted to {known}, y has others.")
+    elif found.classes is not None or (found.link == "log") != isinstance(loss, PoissonLoss):
+        raise ValueError(
+            "The forest in grower was fitted to labels, or to logarithms of values (Poisson): give "
+            "one for this loss."
+        )
+    grown = _of_float32(found, columns, n_features)
+    if found.link == "shares":
+        return in_log_shares(grown)
+    steepness = found.steepness
+    return replace(grown, values=steepness * grown.values, intercept=steepness * grown.intercept)
+
+
 def taken(model, columns, n_features, rows=None):
     """What was read of a grower's model, on columns of float32 with pairs after them."""
-    found = read_forest(model, rows)
+    return _of_float32(read_forest(model, rows), columns, n_features)
+
+
+def _of_float32(found, columns, n_features):
     gate = replace(
         found.gate,
         n_features=n_features,

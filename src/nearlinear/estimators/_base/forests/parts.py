@@ -22,7 +22,7 @@ from .growers import (
     grow_hist,
     grow_shares,
     joined,
-    taken,
+    taken_over,
     working_response,
 )
 
@@ -133,7 +133,7 @@ def grow(rows, shape, columns, loss, root, *, grower, seed, l2=0.0):
             A, y, rows.weight, shape, columns, n_features, loss, seed=seed, kinds=kinds
         )
     if grower not in BOOSTING:
-        return taken(grower, columns, n_features, A)
+        return taken_over(grower, columns, n_features, A, loss, rows.attributes.get("classes_"))
     boosting, settings = BOOSTING[grower], {"seed": seed, "l2": l2}
     if root is None:
         return boosting(A, y, rows.weight, shape, columns, n_features, loss, **settings)

@@ -200,7 +200,7 @@ def _first_plans(wishes, is_many, loss, n_outputs):
     plans = [
         Plan(shape, root, n_pairs, np.inf, has_slopes, grower) for shape in shapes for root in roots
     ]
-    if wishes.grower is None and wishes.shape is None and n_outputs > 1:
+    if wishes.grower is None and wishes.shape is None and n_outputs > 1 and wishes.columns.is_plain:
         plans.append(Plan(_SIDE_BY_SIDE, False, n_pairs, 1.0, has_slopes, "extra_trees"))
     return replace(plans[0], lam=lam), plans
 
@@ -252,7 +252,8 @@ class _Search:
         """Shape, root and number of trees; a linear model where it is about as good."""
         linear, found = None, {}
         for plan in plans:
-            if np.isfinite(plan.lam):  # such leaves are nothing before the refit
+            if np.isfinite(plan.lam) or not isinstance(plan.grower, str):
+                # such leaves are nothing before the refit, or all trees are there
                 scores = [next(bench.refitted(plan, [plan.lam])) for bench in self.benches]
                 found[plan] = self.judged(plan, scores)
             elif wishes.shape is not None or plan.grower not in BOOSTING:

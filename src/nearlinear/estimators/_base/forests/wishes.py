@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....losses import LogLoss, SquaredError
 from ....solvers.forests.pairs import PairColumns
 from .growers import BOOSTING, SIDE_BY_SIDE, Columns, Shape
 
@@ -30,6 +31,8 @@ class Wishes:
 def wishes_of(model, rows):
     """What the user has fixed."""
     grower = None if model.grower == "auto" else model.grower
+    if type(grower).__name__ == "FrozenEstimator":  # so that a clone of the model keeps it fitted
+        grower = grower.estimator
     if isinstance(grower, str) and grower not in _GROWERS:
         raise ValueError(
             f"grower={grower!r} is unknown: give 'auto', {', '.join(map(repr, _GROWERS))} or a "
@@ -39,18 +42,43 @@ def wishes_of(model, rows):
     columns = columns_of(model, rows)
     lam = {"auto": None, None: np.inf}.get(model.leaf_penalty, model.leaf_penalty)
     has_slopes = {"auto": None, "constant": False, "linear": True}[model.leaf_model]
-    if columns.monotonic is not None:
-        if has_slopes:
-            raise ValueError("Linear leaves cannot obey monotonic_cst: give leaf_model='constant'.")
-        has_slopes = False
     pairs = None if isinstance(model.pairs, str) else model.pairs
     if pairs is not None and not isinstance(pairs, numbers.Integral):
         pairs = _own_pairs(pairs, rows.X.shape[1])
     root = None if model.linear_root == "auto" else model.linear_root
+    _require_agreement(grower, columns, pairs, root, has_slopes, model._loss)
+    if columns.monotonic is not None:
+        has_slopes = root = False
+    if columns.interactions is not None:
+        has_slopes = False
     return Wishes(
         _shape(model, rows, grower), False if is_fixed else root, 0 if is_fixed else pairs, lam,
         has_slopes, grower, columns, model.l2_regularization, model.n_jobs,
     )  # fmt: skip
+
+
+def _require_agreement(grower, columns, pairs, root, has_slopes, loss):
+    """Refuse what one setting asks for and another one cannot give."""
+    is_constrained = columns.monotonic is not None or columns.interactions is not None
+    names = "monotonic_cst" if columns.monotonic is not None else "interaction_cst"
+    has_own = isinstance(pairs, PairColumns) and len(pairs) > 0
+    boosts = grower is None or grower in BOOSTING
+    for is_wrong, sentence in (
+        (has_slopes and is_constrained,
+         f"Linear leaves cannot obey {names}: give leaf_model='constant'."),
+        (root and columns.monotonic is not None,
+         "A linear root cannot obey monotonic_cst: give linear_root=False."),
+        (has_own and is_constrained,
+         f"Splits on pair columns cannot obey {names}: give pairs=0."),
+        (root and not boosts,
+         f"grower={grower!r} has no root below its trees: give linear_root=False."),
+        (root and not isinstance(loss, LogLoss | SquaredError),
+         "linear_root=True needs loss='squared_error': give linear_root=False."),
+        (grower in SIDE_BY_SIDE and (is_constrained or columns.categorical is not None),
+         f"grower={grower!r} knows neither categories nor constraints: take 'hist'."),
+    ):  # fmt: skip
+        if is_wrong:
+            raise ValueError(sentence)
 
 
 def _shape(model, rows, grower):
