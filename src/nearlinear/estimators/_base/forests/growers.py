@@ -9,6 +9,7 @@ from ....gates.forests.gate import rounded_down
 from ....gates.forests.readers.reading import read_forest
 from ....losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
 from ....solvers.forests.pairs import PairColumns
+from .codes import Codes
 
 _HIST_LOSSES = {
     SquaredError: "squared_error", AbsoluteError: "absolute_error", PoissonLoss: "poisson"
@@ -198,9 +199,14 @@ def grow_hist(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.0):
         model = HistGradientBoostingClassifier(**settings)
     else:
         model = HistGradientBoostingRegressor(**settings, **_hist_loss(loss))
+    weight = _told_weight(weight)
     with one_openmp_thread():
-        model.fit(A, y, sample_weight=_told_weight(weight))
-        return taken(model, columns, n_features, A)
+        if weight is None:
+            return taken(model.fit(A, y), columns, n_features, A)
+        codes = Codes.of(A, columns.categorical, n_features)
+        A = codes(A)
+        found = read_forest(model.fit(A, y, sample_weight=weight), A)
+    return _of_float32(replace(found, gate=codes.undone(found.gate)), columns, n_features)
 
 
 def grow_lightgbm(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.0):

@@ -78,7 +78,7 @@ class Bench:
 
     def __init__(self, train, held, wishes, loss, seed):
         self.train, self.held, self.wishes, self.loss, self.seed = train, held, wishes, loss, seed
-        self._kept = {}
+        self._kept, self._sizes = {}, set()
 
     def root(self):
         if "root" not in self._kept:
@@ -93,12 +93,21 @@ class Bench:
         return self._kept[key]
 
     def grown(self, plan):
-        key = replace(plan, lam=np.inf, has_slopes=False)
-        if key not in self._kept:
-            self._kept[key] = grow_plan(self.train, plan, self.columns(plan.n_pairs), self.loss,
-                                        self.root() if plan.has_root else None, self.wishes,
-                                        self.seed)  # fmt: skip
-        return self._kept[key]
+        """Trees; the first ones of a larger forest are those of a smaller one."""
+        plan = replace(plan, lam=np.inf, has_slopes=False)
+        if plan.grower in BOOSTING:
+            for size in sorted(self._sizes):
+                larger = replace(plan, shape=replace(plan.shape, n_trees=size))
+                if size > plan.shape.n_trees and larger in self._kept:
+                    grown = self._kept[larger]
+                    return grown.first(plan.shape.n_trees * len(grown.intercept))
+        if plan not in self._kept:
+            columns, root = self.columns(plan.n_pairs), self.root() if plan.has_root else None
+            self._kept[plan] = grow_plan(
+                self.train, plan, columns, self.loss, root, self.wishes, self.seed
+            )
+            self._sizes.add(plan.shape.n_trees)
+        return self._kept[plan]
 
     def staged(self, plan, stages):
         """Scores of held-out rows after so many rounds; after 0, those of the root."""
