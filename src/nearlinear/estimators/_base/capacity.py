@@ -101,14 +101,17 @@ def _others(rows, part):
     return np.setdiff1d(np.arange(rows.X.shape[0]), part)
 
 
-def about_best(losses, weight):
-    """The first setting that is about as good as the best; ``losses`` are by setting and row."""
+def about_best(losses, weight, tolerance=TOLERANCE):
+    """The first setting that is about as good as the best; ``losses`` are by setting and row.
+
+    That is one behind by at most ``tolerance`` standard errors of the difference.
+    """
     best = min(losses, key=lambda one: np.average(losses[one], weights=weight))
     for one, found in losses.items():
         with np.errstate(invalid="ignore"):
             behind = found - losses[best]
         is_finite = np.isfinite(behind).all()
-        if one == best or (is_finite and standard_errors(behind, weight) <= TOLERANCE):
+        if one == best or (is_finite and standard_errors(behind, weight) <= tolerance):
             return one
     return best
 

@@ -1,8 +1,8 @@
 """What a forest is to be made of, found on held-out training rows: root, trees, pairs, refit.
 
 One choice after another, each from the simplest on: another one must be better by half a standard
-error of the difference. Fewer than 5,000 rows are judged on four parts, which are all of them; more
-on a fifth. Scores of rows that were held out are pooled.
+error of the difference, and trees better than a linear model by a whole one. Fewer than 5,000 rows
+are judged on four parts, which are all of them; more on a fifth. Held-out rows are pooled.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ import numpy as np
 from ....losses import LogLoss, SquaredError
 from ....solvers.forests.pairs import PairColumns
 from ....solvers.forests.refit import scores_of
-from ..capacity import Verdict, about_best
+from ..capacity import TOLERANCE, Verdict, about_best
 from .growers import BOOSTING, Shape
 from .parts import (
     Slopes,
@@ -35,6 +35,8 @@ LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 _SIDE_BY_SIDE = Shape(20, None, 1.0, 1)
 _MOST_TREES, _FEW_OUTPUTS = 1500, 4
 _FIRST_TREES, _RISING = 60, 0.6
+# In standard errors: the best of many numbers of trees is flattered by the choice itself.
+_LINEAR_STAYS = 1.0
 _MOST_SLOPED = 20  # trees with linear leaves: more of them are better off with constants
 
 
@@ -253,9 +255,9 @@ class _Search:
         self.tell(str(plan), {"held-out loss": mean})
         return mean
 
-    def choose(self, plans):
+    def choose(self, plans, tolerance=TOLERANCE):
         """The first plan that is about as good as the best."""
-        return about_best({plan: self._losses[plan] for plan in plans}, self.weight)
+        return about_best({plan: self._losses[plan] for plan in plans}, self.weight, tolerance)
 
     def structure(self, plans, wishes):
         """Shape, root and number of trees; a linear model where it is about as good."""
@@ -272,7 +274,7 @@ class _Search:
                 linear = next((one for one in staged if one.shape.n_trees == 0), linear)
                 found |= staged
         best = min(found, key=found.get)
-        return best if linear is None else self.choose([linear, best])
+        return best if linear is None else self.choose([linear, best], _LINEAR_STAYS)
 
     def _along(self, plan):
         """Numbers of trees; many are grown where more and more of a few were better."""
