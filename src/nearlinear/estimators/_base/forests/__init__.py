@@ -2,6 +2,7 @@
 
 Modules
 -------
+codes    Columns as numbers of bins.
 exits    Rows that stop early: thresholds of models that have been fitted, by held-out rows.
 growers  Trees from growers that exist: nothing of a tree builder is written here.
 parts    A forest piece by piece.
