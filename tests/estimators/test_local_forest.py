@@ -74,19 +74,6 @@ def test_as_grown_it_is_histogram_boosting_with_categories_and_missing_values(ho
     assert len(ours.predictor_.gate.categories) > 0
 
 
-def test_weighted_rows_grow_the_trees_of_histogram_boosting(holes, rng):
-    X, y = holes
-    weight = rng.uniform(0.1, 3.0, len(y))
-    theirs = HistGradientBoostingClassifier(
-        max_iter=8, max_leaf_nodes=6, learning_rate=0.3, min_samples_leaf=5, early_stopping=False,
-        categorical_features=[3], random_state=0,
-    ).fit(X, y, sample_weight=weight)  # fmt: skip
-    ours = classifier(categorical_features=[3]).fit(X, y, sample_weight=weight)
-    new = rng.standard_normal((1000, 4)).astype(np.float32)  # between values that were seen, too
-    new[:, 3] = rng.choice([0, 1, 2, 5, 40], 1000)
-    assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=1e-6)
-
-
 @pytest.mark.parametrize("root", [False, True])
 def test_the_refit_is_of_the_objective_that_is_stated(table, root):
     X, _, y = table

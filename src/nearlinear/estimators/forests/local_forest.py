@@ -20,9 +20,7 @@ from .._base.checks import (
 )
 from .._base.forests.exits import leave_early
 from .._base.forests.learn import learn_forest, learn_forest_on
-from .._base.forests.refit import (
-    refit,
-)
+from .._base.forests.refit import refit
 from .._base.input import stream_rows
 from .._base.model import Model
 
@@ -103,13 +101,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
     early_exit : float or None, default=None
         The most accuracy that may be given up for rows that leave the forest early: 0.001 is a
         tenth of a point. A tenth of the rows is then held out to find after which tree a row may
-<<<<<<< HEAD
         leave; new rows lose no more with the given confidence, and ``loss_given_up_`` is what the
         held-out rows lost. None lets all rows meet all trees.
-=======
-        leave; new rows lose no more with the given confidence, and ``loss_given_up_`` is what
-        held-out rows have lost. None lets all rows meet all trees.
->>>>>>> 3a5e846 (Forests: one file for the fit; early exits and learning on exclude each other)
     confidence : float, default=0.95
         That of ``early_exit``.
     class_weight : dict, "balanced" or None, default=None
