@@ -328,6 +328,13 @@ def test_refit_refuses_in_a_sentence(table):
         model.refit(X, np.where(y == 1, 5, 0))
     with pytest.raises(ValueError, match="3 features, but LocalForestClassifier is expecting 4"):
         model.refit(X[:, :3], y)
+    leaving = classifier(early_exit=0.1, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
+        leaving.refit(X, y)
+    with pytest.raises(ValueError, match="give early_exit=None for a stream"):
+        leaving.partial_fit(X, y)
+    with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
+        leaving.set_params(n_trees=9).fit(X, y)
 
 
 # --- more trees -----------------------------------------------------------------------------------

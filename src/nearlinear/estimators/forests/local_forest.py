@@ -9,9 +9,6 @@ from sklearn.utils import check_random_state
 
 from ...gates.forests.gains import feature_shares
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
-from ...predictors.combined import Exponential
-from ...solvers.forests.refit import refit_memory
-from .._base.capacity import Verdict
 from .._base.checks import (
     Interval,
     at_least,
@@ -19,23 +16,13 @@ from .._base.checks import (
     one_of,
     open_fraction,
     positive,
-    require_memory,
-    row_copies,
     shared,
 )
 from .._base.forests.exits import leave_early
-from .._base.forests.plan import choose_plan, fit_plan
-from .._base.forests.refit import (
-    first_of_stream,
-    learn_more_trees,
-    move_leaves,
-    refit,
-    require_counts,
-)
-from .._base.forests.wishes import wishes_of
+from .._base.forests.learn import learn_forest, learn_forest_on
+from .._base.forests.refit import refit
 from .._base.input import stream_rows
-from .._base.model import Learned, Model
-from .._base.outputs import Teller
+from .._base.model import Model
 
 _EXIT_SHARE = 0.1  # of the rows
 _LOSSES = {
@@ -221,7 +208,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
 
     def _learn(self, rows):
         if self.early_exit is None:
-            return _learn(self, rows)
+            return learn_forest(self, rows)
         rng = check_random_state(self.random_state)
         own, held = rows.split(_EXIT_SHARE, rng)
         if held is None:
@@ -229,7 +216,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
                 f"early_exit holds out a tenth of the rows, and there are {rows.X.shape[0]}: fit "
                 "without it."
             )
-        found = _learn(self, own)
+        found = learn_forest(self, own)
         predictor, exits = leave_early(
             found.predictor, held.X, held.labels, max_loss=self.early_exit,
             confidence=self.confidence, rng=rng, weight=held.weight,
@@ -237,8 +224,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         attributes = {**found.attributes, "loss_given_up_": exits.loss}
         return replace(found, predictor=predictor, attributes=attributes)
 
-    def _learn_more(self, rows):
-        return _learn_more(self, rows)
+    _learn_more = learn_forest_on
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -441,11 +427,7 @@ class LocalForestRegressor(RegressorMixin, Model):
             return QuantileError(self.quantile)
         return _LOSSES[self.loss]()
 
-    def _learn(self, rows):
-        return _learn(self, rows)
-
-    def _learn_more(self, rows):
-        return _learn_more(self, rows)
+    _learn, _learn_more = learn_forest, learn_forest_on
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):
@@ -497,37 +479,3 @@ class LocalForestRegressor(RegressorMixin, Model):
     @property
     def feature_importances_(self):
         return feature_shares(self.predictor_)
-
-
-def _learn(model, rows):
-    loss = model._loss
-    n_rows, n_features = rows.X.shape
-    n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
-    n_trees = 100 if model.n_trees == "auto" else model.n_trees
-    size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
-    size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
-    require_memory(size, model.max_memory, "give fewer rows")
-    require_counts(rows, loss)
-    rng = check_random_state(model.random_state)
-    if model.warm_start and hasattr(model, "predictor_"):
-        return learn_more_trees(model, rows, loss, int(rng.randint(np.iinfo(np.int32).max)))
-    wishes = wishes_of(model, rows)
-    plan, tried = choose_plan(rows, wishes, loss, rng, Teller(model))
-    seed = int(rng.randint(np.iinfo(np.int32).max))
-    found = fit_plan(rows, plan, wishes, loss, seed)
-    attributes = {
-        "plan_": {**plan.settings(), "pairs": len(found.pairs)},
-        "settings_tried_": [Verdict(one.setting.settings(), one.loss) for one in tried],
-        "pairs_": np.column_stack([found.pairs.pairs, found.pairs.factors]),
-        "refit_gap_": found.gap,
-    }
-    predictor = found.predictor
-    if isinstance(loss, PoissonLoss):
-        predictor = Exponential(predictor)
-    return Learned(predictor, attributes)
-
-
-def _learn_more(model, rows):
-    if hasattr(model, "predictor_"):
-        return move_leaves(model, rows)
-    return _learn(model, first_of_stream(rows))

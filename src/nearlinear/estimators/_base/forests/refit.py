@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...._compile import one_blas_thread
 from ....losses import PoissonLoss
 from ....predictors.combined import Exponential
+from ....predictors.exiting import Exiting
 from ....predictors.forest import Forest, forest_of
 from ....runtime import outcome
 from ....solvers.forests.pairs import PairColumns
@@ -141,7 +142,7 @@ def learn_more_trees(model, rows, loss, seed):
     asked = {name: getattr(model, name) for name in names}
     shape = {name: plan[name] if value == "auto" else value for name, value in asked.items()}
     penalty = shape.pop("leaf_penalty")
-    forest, columns = model.predictor_, columns_of(model, rows)
+    forest, columns = _forest_of(model), columns_of(model, rows)
     columns = replace(columns, pairs=PairColumns(forest.gate.pairs, forest.gate.factors))
     start = Refit(forest, loss, columns.monotonic, model.n_jobs)
     more = grow(
@@ -212,9 +213,19 @@ def require_counts(rows, loss):
         raise ValueError("loss='poisson' needs counts: y is below 0 somewhere, or 0 everywhere.")
 
 
+def _forest_of(model):
+    forest = getattr(model.predictor_, "predictor", model.predictor_)  # of an exponential
+    if isinstance(forest, Exiting):
+        raise ValueError(
+            "Rows leave this forest early by thresholds that hold for its leaves as they are: fit "
+            "with early_exit=None to learn on."
+        )
+    return forest
+
+
 def _of_log_loss(model):
     """The forest of a model, with scores that are logarithms of odds if it tells classes."""
-    forest = getattr(model.predictor_, "predictor", model.predictor_)  # of an exponential
+    forest = _forest_of(model)
     calibration = getattr(model, "calibration_", None)
     if isinstance(calibration, outcome.Shares):
         found = in_log_shares(_grown(forest))
