@@ -2,12 +2,14 @@
 
 Modules
 -------
+choice   Which plan is taken: root, trees, pairs and refit, one choice after another.
 codes    Columns as numbers of bins.
 exits    Rows that stop early: thresholds of models that have been fitted, by held-out rows.
 growers  Trees from growers that exist: nothing of a tree builder is written here.
 learn    The fit of a local forest, from rows to what is kept.
 parts    A forest piece by piece.
-plan     What a forest is to be made of, found on held-out training rows: root, trees, pairs, refit.
+plan     What a forest is made of, and the whole model of a plan.
 refit    A fitted forest that learns on.
+trials   Plans held against each other on training rows that were held out.
 wishes   What users fix of a forest, and what they say of its columns.
 """

@@ -12,7 +12,8 @@ from ..capacity import Verdict
 from ..checks import require_memory, row_copies
 from ..model import Learned
 from ..outputs import Teller
-from .plan import choose_plan, fit_plan
+from .choice import choose_plan
+from .plan import fit_plan
 from .refit import first_of_stream, learn_more_trees, move_leaves, require_counts
 from .wishes import wishes_of
 

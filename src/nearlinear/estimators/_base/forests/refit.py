@@ -28,7 +28,7 @@ from ..input import stream_rows
 from ..model import Learned
 from .growers import BOOSTING, GrownForest, Shape, in_log_shares, joined
 from .parts import grow, refit_along
-from .plan import LAMBDAS
+from .trials import LAMBDAS
 from .wishes import columns_of, signs_of
 
 _USUAL_PENALTY = 10.0
