@@ -145,6 +145,7 @@ def test_pairs_of_ones_own_are_split_on(table):
     assert model.plan_["pairs"] == 1
     assert model.score(X, y) == 1.0 > plain.score(X, y)
     assert_allclose(model.feature_importances_[[2, 3]], 0.0, atol=1e-3)
+    assert len(classifier(n_trees=1, pairs=np.int64(2)).fit(X, y).pairs_) == 2
 
 
 @pytest.mark.parametrize("grower", ["tree", "extra_trees"])

@@ -93,7 +93,7 @@ def first_of_stream(rows):
     if len(absent):
         raise ValueError(
             "The first call of partial_fit grows the trees, and has no row of the class "
-            f"{classes[absent[0]].item()!r}: give it rows of every class."
+            f"{classes.tolist()[absent[0]]!r}: give it rows of every class."
         )
     return _canonical(rows)
 

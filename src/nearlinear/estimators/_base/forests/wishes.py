@@ -43,8 +43,9 @@ def wishes_of(model, rows):
     lam = {"auto": None, None: np.inf}.get(model.leaf_penalty, model.leaf_penalty)
     has_slopes = {"auto": None, "constant": False, "linear": True}[model.leaf_model]
     pairs = None if isinstance(model.pairs, str) else model.pairs
-    if pairs is not None and not isinstance(pairs, numbers.Integral):
-        pairs = _own_pairs(pairs, rows.X.shape[1])
+    if pairs is not None:
+        is_number = isinstance(pairs, numbers.Integral)
+        pairs = int(pairs) if is_number else _own_pairs(pairs, rows.X.shape[1])
     root = None if model.linear_root == "auto" else model.linear_root
     _require_agreement(grower, columns, pairs, root, has_slopes, model._loss)
     if columns.monotonic is not None:
