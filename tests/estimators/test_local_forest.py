@@ -218,6 +218,14 @@ def test_a_plan_can_be_given_as_settings(table):
     assert again.plan_ == chosen.plan_ and again.settings_tried_ == []
 
 
+@pytest.mark.parametrize("leaf_model", ["auto", "constant", "linear"])
+def test_a_penalty_that_is_given_stays_whatever_else_is_chosen(table, leaf_model):
+    X, values, _ = table
+    model = regressor(leaf_penalty=3.0, leaf_model=leaf_model, pairs="auto").fit(X, values)
+    assert model.plan_["leaf_penalty"] == 3.0 and model.refit_gap_ > 0
+    assert (model.predictor_.slopes.shape[2] > 0) == (model.plan_["leaf_model"] == "linear")
+
+
 def test_sparse_rows_are_scored_as_dense_ones(table):
     X, _, y = table
     X = np.where(X > 0.3, X, 0.0)
@@ -236,6 +244,7 @@ def test_sparse_rows_are_scored_as_dense_ones(table):
         ({"grower": "forest"}, "grower='forest' is unknown: give 'auto', 'hist'"),
         ({"pairs": [[0, 9, 1.0, 1.0]]}, "pairs names a column beyond the 4 of X"),
         ({"pairs": [[0, 0.5, 1.0, 1.0]]}, "pairs must have i, j, a and b"),
+        ({"pairs": [[0, 1, 1.0]]}, "pairs must have i, j, a and b"),
         ({"categorical_features": [0]}, "Column 0 is named in categorical_features and has values"),
         ({"categorical_features": ["a"]}, "names the column 'a', which X has not"),
         ({"categorical_features": [True]}, "has the shape .1,., but X has 4 columns"),

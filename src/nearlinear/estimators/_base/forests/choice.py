@@ -38,7 +38,7 @@ def choose_plan(rows, wishes, loss, rng, tell):
     plan = search.structure(alternatives, wishes)
     if wishes.pairs is None and plan.shape.n_trees:
         plan = search.best(plan, [replace(plan, n_pairs=_PAIRS[is_many])])
-    if wishes.lam is None and plan.shape.n_trees:
+    if plan.shape.n_trees:
         plan = search.penalty(plan, wishes)
     return plan, search.verdicts
 

@@ -185,10 +185,12 @@ class Search:
         is_free = wishes.columns.monotonic is None
         if wishes.has_slopes is None and plan.shape.n_trees <= _MOST_SLOPED and is_free:
             kinds.append(True)
-        plans = []
+        lams, plans = LAMBDAS if wishes.lam is None else (wishes.lam,), []
+        if len(kinds) == len(lams) == 1 or wishes.lam == np.inf:
+            return replace(plan, lam=wishes.lam, has_slopes=kinds[0])
         for has_slopes in kinds:
-            some = [replace(plan, lam=lam, has_slopes=has_slopes) for lam in LAMBDAS]
-            paths = [bench.refitted(some[0], LAMBDAS) for bench in self.benches]
+            some = [replace(plan, lam=lam, has_slopes=has_slopes) for lam in lams]
+            paths = [bench.refitted(some[0], lams) for bench in self.benches]
             lowest, waited = np.inf, 0
             for one, scores in zip(some, zip(*paths, strict=True), strict=True):
                 mean = self.judged(one, scores)

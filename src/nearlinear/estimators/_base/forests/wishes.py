@@ -108,10 +108,12 @@ def _shape(model, rows, grower):
 
 
 def _own_pairs(pairs, n_features):
-    found = np.asarray(pairs, dtype=np.float64).reshape(-1, 4)
-    columns = found[:, :2]
-    if not np.isfinite(found).all() or np.any(columns != np.floor(columns)):
+    found = np.asarray(pairs, dtype=np.float64)
+    found = found if found.size else np.empty((0, 4))
+    is_table = found.ndim == 2 and found.shape[1] == 4 and np.isfinite(found).all()
+    if not is_table or np.any(found[:, :2] != np.floor(found[:, :2])):
         raise ValueError("pairs must have i, j, a and b in each row: two columns, two numbers.")
+    columns = found[:, :2]
     if np.any((columns < 0) | (columns >= n_features)):
         raise ValueError(f"pairs names a column beyond the {n_features} of X.")
     return PairColumns(columns.astype(np.int32), found[:, 2:].astype(np.float32))
