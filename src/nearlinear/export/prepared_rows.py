@@ -22,6 +22,8 @@ def describe_preparation(steps, estimator, arrays):
     try:
         table = preparation_of_steps(steps, estimator.n_features_in_)
         found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
+        if table.fold is not None:
+            found = {"folded": found, "fold": _plain(table.fold, arrays)}
         if table.matrix is not None:
             found = {"mixed": found}
             found |= {name: _plain(getattr(table, name), arrays) for name in MIXING}

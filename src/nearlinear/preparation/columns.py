@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from ..runtime.preparation import Preparation
+from ..runtime.preparation import NO_FOLD, Preparation
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,7 @@ class Columns:
     scale: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    fold: np.ndarray
 
     def __len__(self):
         return len(self.source)
@@ -28,8 +29,13 @@ class Columns:
     def are_raw(self):
         """Whether nothing was done to them, or gaps were filled and no more."""
         raw = raw_columns(len(self))
-        names = ("category", "shift", "scale", "low", "high")
+        names = ("category", "shift", "scale", "low", "high", "fold")
         return all(np.array_equal(getattr(self, name), getattr(raw, name)) for name in names)
+
+    @property
+    def are_lines(self):
+        """Whether they are raw columns that were shifted and scaled, and no more."""
+        return replace(self, shift=np.zeros(len(self)), scale=np.ones(len(self))).are_raw
 
     def pick(self, places):
         places = np.asarray(places, dtype=np.intp)
@@ -43,9 +49,23 @@ class Columns:
         def after(values):
             return np.clip((values.astype(np.float64) - shift) / scale, low, high)
 
+        start, slope, lift, floor = self.fold.T
+        floor = np.maximum((floor - shift) / scale, low)
+        fold = _folds(start, slope * scale, (lift - shift) / scale, floor)
+
         return replace(
             self, fill=after(self.fill), shift=self.shift + shift * self.scale,
-            scale=self.scale * scale, low=after(self.low), high=after(self.high),
+            scale=self.scale * scale, low=after(self.low), high=after(self.high), fold=fold,
+        )  # fmt: skip
+
+    def of(self, columns, fill):
+        """The same of columns that were shifted and scaled before; ``fill`` is for the gaps."""
+        first = columns.pick(self.source)
+        start, slope, lift, floor = self.fold.T
+        fold = _folds(first.shift + first.scale * start, first.scale * slope, lift, floor)
+        return replace(
+            self, source=first.source, fill=fill, shift=first.shift + first.scale * self.shift,
+            scale=first.scale * self.scale, fold=fold,
         )  # fmt: skip
 
     def marks(self, fill, likes):
@@ -77,6 +97,7 @@ class Columns:
             high=self.high if is_clipped else None,
             categories=tuple(self.category.tolist()) if has_categories else None,
             known=tuple(known) or None,
+            fold=self.fold if np.any(self.fold[:, 3] < math.inf) else None,
         )
 
 
@@ -88,7 +109,7 @@ class MixedColumns:
     matrix: np.ndarray
     offset: np.ndarray
 
-    are_raw = False
+    are_raw = are_lines = False
 
     def __len__(self):
         return len(self.matrix)
@@ -121,7 +142,14 @@ def raw_columns(count):
     return Columns(
         np.arange(count), np.full(count, math.nan), np.full(count, None), np.zeros(count),
         np.ones(count), np.full(count, -math.inf), np.full(count, math.inf),
+        np.tile(NO_FOLD, (count, 1)),
     )  # fmt: skip
+
+
+def _folds(shift, scale, lift, floor):
+    """Second lines; one that is above all has no other numbers."""
+    lines = np.column_stack([shift, scale, lift, floor])
+    return np.where(np.isposinf(floor)[:, None], NO_FOLD, lines)
 
 
 def joined(parts):

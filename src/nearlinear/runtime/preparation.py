@@ -7,7 +7,12 @@ Every column of a prepared row comes from one raw column:
 
 where v is the raw value, or, for a column of a category, 1 where the raw value is that category and
 0 elsewhere. Scalers, imputers, one-hot encoders, and chains and choices of columns of these are all
-such tables. Where columns are mixed, as by principal components, the row z of the table becomes
+such tables. A piece between knots rises and falls again: it is the lesser of the clipped number and
+of another one,
+
+    max((v − fold[j, 0]) / fold[j, 1] + fold[j, 2], fold[j, 3]).
+
+Where columns are mixed, as by principal components, the row z of the table becomes
 matrix z + offset.
 """
 
@@ -21,6 +26,7 @@ from .parts import parse
 _ARRAYS = ("source", "missing", "shift", "scale", "low", "high")
 FIELDS = ("n_features", *_ARRAYS, "categories", "known")
 MIXING = ("matrix", "offset")
+NO_FOLD = (0.0, 1.0, 0.0, np.inf)  # shift, scale, lift and floor of a line that is above all
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +36,7 @@ class Preparation:
     ``source`` has a raw column for each prepared one (None: the same, in order). ``missing`` is
     NaN where a missing value is refused. ``categories`` has None for columns of numbers, else a
     number or a text. ``known`` lists pairs of a raw column and all the categories it may hold.
+    ``fold`` (n_columns, 4) has the shift, scale, lift and floor of a second line; the lesser counts.
     ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table.
     """
 
@@ -42,6 +49,7 @@ class Preparation:
     high: np.ndarray | None = None
     categories: tuple | None = None
     known: tuple | None = None
+    fold: np.ndarray | None = None
     matrix: np.ndarray | None = None
     offset: np.ndarray | None = None
 
@@ -68,6 +76,7 @@ class Preparation:
     def is_affine(self):
         """The same, but that columns may be mixed."""
         others = (self.source, self.missing, self.low, self.high, self.categories, self.known)
+        others += (self.fold,)
         return all(part is None for part in others)
 
     @property
@@ -106,6 +115,7 @@ class Preparation:
             low=longer(self.low, -np.inf),
             high=longer(self.high, np.inf),
             categories=None if categories is None else categories + (None,) * count,
+            fold=None if self.fold is None else np.vstack([self.fold, [NO_FOLD] * count]),
             matrix=matrix,
             offset=longer(self.offset, 0.0),
         )
@@ -119,15 +129,19 @@ class Preparation:
         self._check_known(numbers)
         rows, is_missing = self._compared(numbers)
         dtype = rows.dtype
+        most = None if self.fold is None else _second_lines(rows, self.fold.astype(dtype))
         with np.errstate(over="ignore"):
             if self.shift is not None:
                 rows -= self.shift.astype(dtype)
             if self.scale is not None:
                 rows /= self.scale.astype(dtype)
-        if not np.all(np.isfinite(rows) | is_missing):
-            raise ValueError("X holds numbers that are too large when they are scaled.")
+        if most is None:
+            _refuse_infinite(rows, is_missing)
         if self.low is not None:
             rows = np.clip(rows, self.low.astype(dtype), self.high.astype(dtype))
+        if most is not None:  # one of two lines may be steep
+            rows = np.minimum(rows, most)
+            _refuse_infinite(rows, is_missing)
         if self.missing is not None:
             rows = np.where(is_missing, self.missing.astype(dtype), rows)
         if np.any(np.isnan(rows)) and (not keeps_missing or self.matrix is not None):
@@ -164,6 +178,17 @@ class Preparation:
                     f"Row {row} has {value!r} in {columns.name(source)}, which is none of the "
                     "categories of the fit."
                 )
+
+
+def _refuse_infinite(rows, is_missing):
+    if not np.all(np.isfinite(rows) | is_missing):
+        raise ValueError("X holds numbers that are too large when they are scaled.")
+
+
+def _second_lines(values, fold):
+    shift, scale, lift, floor = fold.T
+    with np.errstate(over="ignore"):
+        return np.maximum((values - shift) / scale + lift, floor)
 
 
 class _Columns:
@@ -210,11 +235,13 @@ def preparation_of(header, arrays, n_features):
     if found is None and header.get("scaler") is not None:  # as files had it before
         found = _scaler(parse(header["scaler"], arrays))
     elif found is not None:
-        # a reader that knows no mixing finds no table
-        mixing = {name: None for name in MIXING}
+        # a reader that knows no mixing, or no second lines, finds no table
+        more = dict.fromkeys((*MIXING, "fold"))
         if isinstance(found, dict) and "mixed" in found:
-            mixing, found = _part(found, MIXING, arrays), found["mixed"]
-        found = _part(found, FIELDS, arrays) | mixing
+            more, found = more | _part(found, MIXING, arrays), found["mixed"]
+        if isinstance(found, dict) and "folded" in found:
+            more, found = more | _part(found, ("fold",), arrays), found["folded"]
+        found = _part(found, FIELDS, arrays) | more
     return None if found is None else _checked(found, n_features)
 
 
@@ -227,7 +254,7 @@ def _part(found, names, arrays):
 def _scaler(scaler):
     if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
         raise ModelFileError("The model file's scaler is described wrongly.")
-    empty = dict.fromkeys((*FIELDS, *MIXING))
+    empty = dict.fromkeys((*FIELDS, *MIXING, "fold"))
     return {**empty, "n_features": None, "shift": scaler["mean"], "scale": scaler["scale"]}
 
 
@@ -242,6 +269,7 @@ def _checked(found, n_features):
         is_array = isinstance(array, np.ndarray) and array.shape == (width,)
         good = good and (array is None or (is_array and array.dtype.kind == kind))
     good = good and _are_numbers(found, n_features) and _is_mixing(found, width)
+    good = good and _are_folds(found["fold"], width)
     if good and found["categories"] is not None:
         found["categories"] = _list(found["categories"], width)
         good = all(c is None or is_category(c) for c in found["categories"])
@@ -258,9 +286,20 @@ def _are_numbers(found, n_features):
     source, shift, scale = found["source"], found["shift"], found["scale"]
     good = source is None or (source.min() >= 0 and source.max() < n_features)
     good = good and (shift is None or np.all(np.isfinite(shift)))
-    good = good and (scale is None or (np.all(np.isfinite(scale)) and np.all(scale > 0.0)))
+    # a piece may fall
+    least = 0.0 if found["fold"] is None else -np.inf
+    is_scale = scale is None or (np.all(np.isfinite(scale)) and np.all(scale != 0.0))
+    good = good and is_scale and (scale is None or np.all(scale > least))
     good = good and (found["missing"] is None or not np.any(np.isinf(found["missing"])))
     return good and (found["low"] is None or np.all(found["low"] <= found["high"]))
+
+
+def _are_folds(fold, width):
+    if fold is None:
+        return True
+    good = isinstance(fold, np.ndarray) and fold.dtype.kind == "f" and fold.shape == (width, 4)
+    good = good and np.all(np.isfinite(fold[:, :3])) and not np.any(np.isnan(fold[:, 3]))
+    return bool(good and np.all(fold[:, 1] != 0.0))
 
 
 def _is_mixing(found, width):

@@ -40,6 +40,9 @@ def _columns(preparation, dtype, keeps_missing):
         preparation.column("low", -np.inf),
         preparation.column("high", np.inf),
     )
+    if preparation.fold is not None:
+        first, scale, lift, floor = preparation.fold.T
+        columns += (first, 1.0 / scale, lift, floor)
     source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
     known, values = _known(preparation, dtype)
     n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()

@@ -22,12 +22,16 @@ static void $(const float *x, float *row)
         }
         if (<KINDS>[j] & 1)
             value = raw < <CATEGORY>[j] || raw > <CATEGORY>[j] ? 0.0f : 1.0f;
-        value = (value - <SHIFT>[j]) * <FACTOR>[j];
+<FOLD>        value = (value - <SHIFT>[j]) * <FACTOR>[j];
         value = value < <LOW>[j] ? <LOW>[j] : value;
         row[j] = value > <HIGH>[j] ? <HIGH>[j] : value;
-    }
+<LESSER>    }
 }
 """
+_FOLD = """        const float other = (value - <FOLDS>[4 * j]) * <FOLDS>[4 * j + 1] + <FOLDS>[4 * j + 2];
+        const float most = other < <FOLDS>[4 * j + 3] ? <FOLDS>[4 * j + 3] : other;
+"""
+_LESSER = "        row[j] = row[j] > most ? most : row[j];\n"
 
 
 _MIX = """
@@ -58,8 +62,15 @@ def define_preparation(program, preparation):
         np.clip(preparation.column(name, end), -_LARGEST, _LARGEST)
         for name, end in (("low", -np.inf), ("high", np.inf))
     )
+    folded = {"fold": "", "lesser": ""}
+    if preparation.fold is not None:
+        shift, scale, lift, floor = preparation.fold.T
+        lines = np.column_stack([shift, 1.0 / scale, lift, np.clip(floor, -_LARGEST, _LARGEST)])
+        folds = program.vector("folds", lines.ravel())
+        folded = {"fold": filled(_FOLD, folds=folds), "lesser": _LESSER}
     text = filled(
         _TEXT,
+        **folded,
         kinds=program.indices("kinds", kinds),
         missing=program.vector("missing", np.nan_to_num(missing, nan=0.0)),
         category=program.vector("category", [0.0 if c is None else c for c in categories]),
