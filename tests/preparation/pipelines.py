@@ -17,6 +17,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from nearlinear import PairFeatures
+
 
 def table(n_rows=90, seed=0):
     """Numbers (one column with gaps), codes, words (with gaps), a column nobody uses, labels."""
@@ -114,6 +116,10 @@ STEPS = {
                 ("pieces", pieces(3), ["height", "code"]),
             ]
         ),
+    ),
+    "pairs of numbers": (
+        CODED,
+        make_pipeline(SimpleImputer(), StandardScaler(), PairFeatures(3), StandardScaler()),
     ),
     "columns in another order": (
         CODED,

@@ -30,8 +30,8 @@ def dense(rows):
 @in_one_test("name", ALL_STEPS)
 def test_the_table_prepares_rows_as_the_steps_do(name):
     columns, steps = ALL_STEPS[name]
-    X, other = (table(seed=seed)[0][columns] for seed in (0, 1))
-    steps = clone(steps).fit(X)
+    (X, y), (other, _) = table(seed=0), table(seed=1)
+    other, steps = other[columns], clone(steps).fit(X[columns], y)
     prepare = preparation_of_steps([steps])
     assert prepare.width == dense(steps.transform(other)).shape[1]
     assert_allclose(prepare(other), dense(steps.transform(other)), rtol=1e-12, atol=1e-12)
@@ -43,7 +43,7 @@ def test_single_precision_stays(name):
     X = table()[0][columns].astype(np.float32).to_numpy()
     if "columns" in name:  # which are chosen by name
         X = table()[0][columns].astype(np.float32)
-    steps = clone(steps).fit(X)
+    steps = clone(steps).fit(X, table()[1])
     found = preparation_of_steps([steps])(X)
     assert found.dtype == np.float32
     assert_allclose(found, dense(steps.transform(X)), rtol=1e-5, atol=1e-5)

@@ -7,7 +7,7 @@ import numpy as np
 from .._cached import cached_property
 
 
-def _pair_name(first, second, a, b):
+def pair_name(first, second, a, b):
     """Words such as "height − 0.5·slope"."""
     first = first if abs(a) == 1.0 else f"{abs(a):.3g}·{first}"
     second = second if abs(b) == 1.0 else f"{abs(b):.3g}·{second}"
@@ -110,7 +110,7 @@ class Explanation:
         names = self.feature_names
         if names is None:
             names = tuple(f"x{d}" for d in range(self.rows.shape[1]))
-        return (*names, *(_pair_name(names[i], names[j], a, b) for i, j, a, b in self.pairs))
+        return (*names, *(pair_name(names[i], names[j], a, b) for i, j, a, b in self.pairs))
 
     @cached_property
     def scores(self):

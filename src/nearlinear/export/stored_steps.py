@@ -1,4 +1,4 @@
-"""Transformers of scikit-learn as data: a known class, its parameters and what it has learned."""
+"""Transformers, scikit-learn's and ours, as data: a known class, its parameters and what it has learned."""
 
 import math
 import re
@@ -20,6 +20,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from ..estimators.pair_features import PairFeatures
 from ..preparation.pieces import MOST_KNOTS
 from ..runtime.container import ModelFileError
 
@@ -34,6 +35,7 @@ TRANSFORMERS = {
         TruncatedSVD,
         OneHotEncoder,
         SplineTransformer,
+        PairFeatures,
         FunctionTransformer,  # what a ColumnTransformer passes through
         SimpleImputer,
         MissingIndicator,

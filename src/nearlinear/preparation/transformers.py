@@ -62,6 +62,11 @@ def preparation_of_numbers(steps, n_features=None):
     return found
 
 
+def register_step(kind, rule):
+    """Make a class of transformers known: ``rule(step, columns, known)`` gives its columns."""
+    _RULES[kind] = rule
+
+
 def _require_known(step):
     # what is derived from these may do something else
     if type(step) not in _RULES:

@@ -14,6 +14,7 @@ from ....solvers.forests.pairs import PairColumns
 from ....solvers.forests.refit import scores_of
 from ..capacity import Verdict, about_best
 from .growers import BOOSTING, Shape
+from .pair_screening import numeric_columns, screen_pairs
 from .parts import (
     Slopes,
     base_scores,
@@ -21,9 +22,7 @@ from .parts import (
     forest_from,
     grow,
     no_trees,
-    numeric_columns,
     refit_along,
-    screen_pairs,
 )
 
 _MANY = 50_000  # rows from which on few deep trees are tried, and errors are counted
