@@ -121,6 +121,16 @@ STEPS = {
         CODED,
         make_pipeline(SimpleImputer(), StandardScaler(), PairFeatures(3), StandardScaler()),
     ),
+    "columns of all kinds: pieces of pairs, pieces of a clip, codes": (
+        CODED,
+        ColumnTransformer(
+            [
+                ("codes", OneHotEncoder(), ["code"]),
+                ("pairs", make_pipeline(SimpleImputer(), PairFeatures(2), pieces()), NUMBERS),
+                ("clip", make_pipeline(MinMaxScaler(clip=True), pieces(), PCA(1)), ["height"]),
+            ]
+        ),
+    ),
     "columns in another order": (
         CODED,
         make_pipeline(

@@ -115,7 +115,6 @@ NOT_TABLES = {
         make_pipeline(StandardScaler(), OneHotEncoder()), "let it come first",
     ),
     "cubic pieces": (SplineTransformer(n_knots=2), "degree=1 and extrapolation='constant'"),
-    "pieces of components": (make_pipeline(PCA(1), pieces(2)), "let it come first"),
     "weights": (
         ColumnTransformer([("a", StandardScaler(), [0])], transformer_weights={"a": 2.0}),
         "transformer_weights",

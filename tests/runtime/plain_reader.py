@@ -40,6 +40,8 @@ def _scaled(scaler, row):
 def _prepared(table, row, fold=None):
     if table is None:
         return row
+    if "before" in table:
+        return _prepared(table["after"], _prepared(table["before"], row))
     if "folded" in table:
         return _prepared(table["folded"], row, table["fold"])
     if "mixed" in table:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.preparation import is_category
 from .chosen_columns import column_numbers
-from .columns import MixedColumns, are_nan, is_nan, joined, raw_columns
+from .columns import MixedColumns, are_nan, begun_anew, is_nan, joined, raw_columns
 from .pieces import MOST_KNOTS, piece_columns, plain_pieces, trial_rows
 
 _LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles
@@ -144,10 +144,7 @@ def _pieces(spline, columns, known):
             "model: take a smaller n_knots."
         )
     if not columns.are_lines:
-        raise NoPreparation(
-            "SplineTransformer behind a clip, an encoder, components or another SplineTransformer: "
-            "let it come first."
-        )
+        columns = begun_anew(columns)
     made, rows = piece_columns(spline), trial_rows(spline)
     wanted = plain_pieces(spline, rows)
     if not np.allclose(made.table(rows.shape[1], ())(rows), wanted, rtol=1e-6, atol=1e-6):

@@ -50,8 +50,24 @@ static void $(const float *x, float *row)
 """
 
 
+_CHAIN = """
+/* One preparation after another. */
+static void $(const float *x, float *row)
+{
+    float found[<INPUTS>];
+    <FIRST>(x, found);
+    <SECOND>(found, row);
+}
+"""
+
+
 def define_preparation(program, preparation):
     """The symbol of a function (raw row, row) that prepares; ``program`` gets its tables."""
+    if preparation.before is not None:
+        inputs = preparation.n_inputs
+        first = define_preparation(program, preparation.before)
+        second = define_preparation(program, replace(preparation, n_features=inputs, before=None))
+        return program.define("chain", filled(_CHAIN, inputs=inputs, first=first, second=second))
     categories = preparation.categories or (None,) * preparation.n_columns
     missing = preparation.column("missing", np.nan)
     kinds = _COMPARES * np.array([c is not None for c in categories]) + _FILLS * ~np.isnan(missing)
@@ -97,6 +113,8 @@ def define_preparation(program, preparation):
 
 def in_single(preparation):
     """The same with categories as float32 has them."""
+    if preparation is not None and preparation.before is not None:
+        return replace(preparation, before=in_single(preparation.before))
     if preparation is None or preparation.categories is None:
         return preparation
 

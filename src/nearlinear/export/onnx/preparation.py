@@ -7,6 +7,8 @@ def prepared(graph, preparation, X):
     """Name of the rows that the model takes, of raw rows ``X``."""
     if preparation is None:
         return X
+    if preparation.before is not None:
+        X = prepared(graph, preparation.before, X)
     raw = X if preparation.source is None else graph.columns(X, preparation.source)
     rows = values = _compared(graph, preparation, raw)
     if preparation.shift is not None:
