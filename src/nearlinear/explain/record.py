@@ -206,6 +206,20 @@ class Explanation:
             rows=self.rows * scale + mean if table.matrix is None else _as_numbers(rows),
         )
 
+    def summed(self, keys, rows):
+        """The same with one contribution for all columns that come from the same raw ones.
+
+        ``keys`` has for each explained column (i,), a raw column, or (i, j, a, b), a x_i + b x_j.
+        """
+        rows = _as_numbers(rows)
+        pairs = tuple(dict.fromkeys(key for key in keys if len(key) > 1))
+        places = {(d,): d for d in range(rows.shape[1])}
+        places |= {pair: rows.shape[1] + p for p, pair in enumerate(pairs)}
+        parts = np.zeros((*self.intercepts.shape, len(places)))
+        for d, key in enumerate(keys):
+            parts[:, :, places[key]] += self.contributions[:, :, d]
+        return replace(self, coefficients=None, rows=rows, parts=parts, pairs=pairs)
+
     def on_first_features(self, n_features):
         """The same without the last columns, which only the gate has seen."""
         if self.coefficients is None or self.rows.shape[1] == n_features:
