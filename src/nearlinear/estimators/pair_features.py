@@ -29,7 +29,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
 
     Candidates are sums and differences of two columns, raw and in several ratios of their spreads.
     A small forest is grown on rows and candidates; the candidates that explain most of it are kept,
-    one of a kind. Columns of six values or fewer are left alone, and of many columns the twelve that
+    one of a kind. Columns of six values or fewer are left alone; of many columns, the twelve that
     tell most are paired. A linear model gains nothing from pair columns as they are: put
     ``SplineTransformer(degree=1, knots="quantile")`` behind them.
 
@@ -123,7 +123,9 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         spread = values.std(axis=0)
         values = values / np.where(spread > 0, spread, 1.0)  # so that outputs count alike
         rows = TrainingRows(X, np.zeros(len(X), dtype=np.intp), values, weight, len(X))
-        return rows.merged(np.unique(values, axis=0, return_inverse=True)[1].ravel()), SquaredError()
+        return rows.merged(
+            np.unique(values, axis=0, return_inverse=True)[1].ravel()
+        ), SquaredError()
 
     def transform(self, X):
         """The rows, and their pair columns after them."""

@@ -1,4 +1,4 @@
-"""Transformers, scikit-learn's and ours, as data: a known class, its parameters and what it has learned."""
+"""Transformers as data: a known class, its parameters and what it has learned."""
 
 import math
 import re

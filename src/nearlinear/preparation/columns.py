@@ -82,8 +82,8 @@ class Columns:
         category = ["" if isinstance(like, str) else None for like in likes]
         zeros = np.zeros(len(self))
         return replace(
-            raw_columns(len(self)), source=self.source, before=self.before, fill=np.asarray(fill, dtype=np.float64),
-            category=np.array(category, dtype=object), low=zeros, high=zeros,
+            raw_columns(len(self)), source=self.source, before=self.before,
+            fill=np.asarray(fill, dtype=np.float64), category=np.array(category, dtype=object), low=zeros, high=zeros,
         )  # fmt: skip
 
     def mixed(self, matrix, offset):
@@ -189,8 +189,7 @@ def joined(parts):
 def _joined_chains(parts):
     firsts = np.cumsum([0, *(len(part.before) for part in parts)])
     after = [
-        replace(part, source=part.source + first, before=None)
-        for part, first in zip(parts, firsts)
+        replace(part, source=part.source + first, before=None) for part, first in zip(parts, firsts)
     ]
     return replace(joined(after), before=joined([part.before for part in parts]))
 

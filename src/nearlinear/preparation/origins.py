@@ -1,4 +1,4 @@
-"""Which raw columns a prepared one comes from: contributions of all pieces of a column are its own."""
+"""Which raw columns a prepared one comes from: what all pieces of a column add is its own."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Piecewise-linear columns: what SplineTransformer(degree=1) makes of a column.
 
-With knots t_0 < … < t_n, piece k rises from t_{k−1} to 1 at t_k and falls to 0 at t_{k+1}. Quantiles
-of a column with few values coincide. Of pieces at the same knot, then, the first ends with a jump,
-the last begins with one, and those between are 0. At the last knot all of them are 0.
+With knots t_0 < … < t_n, piece k rises from t_{k−1} to 1 at t_k and falls to 0 at t_{k+1}. The
+quantiles of a column with few values coincide. Of pieces at the same knot, then, the first ends
+with a jump, the last begins with one, and those between are 0. At the last knot all of them are 0.
 """
 
 from copy import copy

@@ -135,8 +135,8 @@ def _directions(svd, columns, known):
 def _pieces(spline, columns, known):
     if spline.degree != 1 or spline.extrapolation in ("error", "periodic"):
         raise NoPreparation(
-            f"SplineTransformer(degree={spline.degree}, extrapolation={spline.extrapolation!r}) has "
-            "no place before an exported model: take degree=1 and extrapolation='constant'."
+            f"SplineTransformer(degree={spline.degree}, extrapolation={spline.extrapolation!r}) "
+            "has no place before an exported model: take degree=1 and extrapolation='constant'."
         )
     if len(spline.bsplines_[0].t) > MOST_KNOTS + 2:
         raise NoPreparation(
@@ -149,8 +149,8 @@ def _pieces(spline, columns, known):
     wanted = plain_pieces(spline, rows)
     if not np.allclose(made.table(rows.shape[1], ())(rows), wanted, rtol=1e-6, atol=1e-6):
         raise NoPreparation(
-            f"SplineTransformer(extrapolation={spline.extrapolation!r}) does not continue its lines "
-            "beyond all of these knots: take extrapolation='constant'."
+            f"SplineTransformer(extrapolation={spline.extrapolation!r}) does not continue its "
+            "lines beyond all of these knots: take extrapolation='constant'."
         )
     return made.of(columns, _pieces_of_fill(spline, columns.fill, made))
 

@@ -13,7 +13,8 @@ of another one,
     max((v − fold[j, 0]) / fold[j, 1] + fold[j, 2], fold[j, 3]).
 
 Where columns are mixed, as by principal components, the row z of the table becomes
-matrix z + offset. Tables may follow each other: what comes ``before`` makes the raw row of the next.
+matrix z + offset. Tables may follow each other: what comes ``before`` makes the row that the next
+one takes for raw.
 """
 
 from dataclasses import dataclass, replace
@@ -30,9 +31,9 @@ class Preparation:
     ``source`` has a raw column for each prepared one (None: the same, in order). ``missing`` is
     NaN where a missing value is refused. ``categories`` has None for columns of numbers, else a
     number or a text. ``known`` lists pairs of a raw column and all the categories it may hold.
-    ``fold`` (n_columns, 4) has the shift, scale, lift and floor of a second line; the lesser counts.
-    ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table. ``before`` is
-    a preparation whose rows the table takes in place of raw ones.
+    ``fold`` (n_columns, 4) has the shift, scale, lift and floor of second lines; the lesser counts.
+    ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table. ``before``
+    is a preparation whose rows the table takes in place of raw ones.
     """
 
     n_features: int

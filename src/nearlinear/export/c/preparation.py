@@ -28,8 +28,9 @@ static void $(const float *x, float *row)
 <LESSER>    }
 }
 """
-_FOLD = """        const float other = (value - <FOLDS>[4 * j]) * <FOLDS>[4 * j + 1] + <FOLDS>[4 * j + 2];
-        const float most = other < <FOLDS>[4 * j + 3] ? <FOLDS>[4 * j + 3] : other;
+_FOLD = """        const float *fold = <FOLDS> + 4 * j;
+        const float other = (value - fold[0]) * fold[1] + fold[2];
+        const float most = other < fold[3] ? fold[3] : other;
 """
 _LESSER = "        row[j] = row[j] > most ? most : row[j];\n"
 
