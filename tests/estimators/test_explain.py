@@ -305,15 +305,15 @@ def test_what_pieces_add_is_told_of_raw_columns_and_pairs(named):
     model = make_pipeline(StandardScaler(), spline, local).fit(raw, y)
     found = model[-1].explain(raw, preparation=model[:-1])
     assert found.names == ("a", "b", "c", "d")
-    assert_allclose(found.scores[:, 0], model.decision_function(raw))
+    assert_allclose(found.scores, model.decision_function(raw), rtol=1e-6)
     made = model[-1].explain(model[:-1].transform(raw)).contributions
-    assert_allclose(found.contributions, made.reshape(len(raw), 1, 4, 4).sum(axis=3))
+    assert_allclose(found.contributions, made.reshape(len(raw), 3, 4, 4).sum(axis=3))
     model = make_pipeline(nearlinear.PairFeatures(2, random_state=0), spline, local).fit(raw, y)
     found = model[-1].explain(raw, preparation=model[:-1])
     assert found.names[:4] == ("a", "b", "c", "d") and len(found.names) == 6
-    assert_allclose(found.scores[:, 0], model.decision_function(raw))
+    assert_allclose(found.scores, model.decision_function(raw), rtol=1e-6)
     made = model[-1].explain(model[:-1].transform(raw)).contributions
-    assert_allclose(found.contributions, made.reshape(len(raw), 1, 6, 4).sum(axis=3))
+    assert_allclose(found.contributions, made.reshape(len(raw), 3, 6, 4).sum(axis=3))
 
 
 def test_rows_that_are_not_scaled_as_in_training_are_noticed(named, tmp_path):

@@ -83,7 +83,8 @@ class Columns:
         zeros = np.zeros(len(self))
         return replace(
             raw_columns(len(self)), source=self.source, before=self.before,
-            fill=np.asarray(fill, dtype=np.float64), category=np.array(category, dtype=object), low=zeros, high=zeros,
+            fill=np.asarray(fill, dtype=np.float64), category=np.array(category, dtype=object),
+            low=zeros, high=zeros,
         )  # fmt: skip
 
     def mixed(self, matrix, offset):
