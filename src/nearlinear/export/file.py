@@ -59,7 +59,8 @@ def save(model, path):
     ----------
     model : estimator, Pipeline, search or wrapper
         Fitted. A pipeline may have scalers (standard, min-max, max-abs, robust), SimpleImputer,
-        OneHotEncoder and a ColumnTransformer of these before the model. Of a search, such as
+        OneHotEncoder, SplineTransformer (degree 1), PairFeatures and a ColumnTransformer of these
+        before the model. Of a search, such as
         GridSearchCV, the best estimator is saved. A model or pipeline may be wrapped in
         CalibratedClassifierCV, and all of these in TunedThresholdClassifierCV or
         FixedThresholdClassifier; the steps may stand before a wrapper, too.

@@ -9,7 +9,8 @@ from .exits import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse
-from .preparation import Preparation, preparation_of
+from .preparation import Preparation
+from .preparation_rules import preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 

@@ -185,6 +185,7 @@ class Model(BaseEstimator):
         preparation : transformer, Pipeline of transformers or None
             What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers and PCA the
             explanation is in raw features, behind other steps in the columns that they make.
+            Contributions of pieces are added up to those of raw features and of pairs of them.
 
         Returns
         -------

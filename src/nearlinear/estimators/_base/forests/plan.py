@@ -6,6 +6,7 @@ import numpy as np
 
 from ....solvers.forests.pairs import PairColumns
 from .growers import Shape
+from .pair_screening import numeric_columns, screen_pairs
 from .parts import (
     Slopes,
     base_scores,
@@ -13,9 +14,7 @@ from .parts import (
     forest_from,
     grow,
     no_trees,
-    numeric_columns,
     refit_along,
-    screen_pairs,
 )
 
 
