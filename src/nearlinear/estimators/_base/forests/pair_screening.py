@@ -11,7 +11,6 @@ from .growers import Columns, Shape, grow_hist
 
 _SCREEN_ROWS, _SCREEN_COLUMNS = 60_000, 12
 _SCREEN = Shape(5, 255, 0.5)
-_BINS = 255
 _FEW_VALUES = 6  # a column of so many is no number to add to others
 
 
@@ -66,8 +65,6 @@ def _gains(rows, A, columns, loss, seed):
         rng, shape = np.random.RandomState(seed), replace(_SCREEN, n_trees=1)
         groups = [rng.permutation(np.arange(n_classes) % 2) for _ in range(_SCREEN.n_trees)]
         sides = [2.0 * group[rows.targets.argmax(axis=1)] - 1.0 for group in groups]
-    if not np.all(rows.weight == rows.weight[0]):  # a grower takes minutes to find such quantiles
-        A = np.column_stack([_binned(column, rows.weight) for column in A.T])
     total = 0.0
     for side in sides:
         grown = grow_hist(
@@ -75,14 +72,3 @@ def _gains(rows, A, columns, loss, seed):
         )
         total = total + gains_by_column(grown.gate, grown.values, grown.covers)
     return total
-
-
-def _binned(column, weight):
-    """A column as the numbers of its bins, of about the same weight; missing values stay."""
-    values, places = np.unique(column, return_inverse=True)
-    if len(values) <= _BINS:
-        return column
-    each = np.bincount(places, weights=weight, minlength=len(values))
-    middles = (np.cumsum(each) - 0.5 * each) / each.sum()
-    numbers = np.floor(_BINS * middles).astype(np.float32)
-    return np.where(np.isnan(values), np.float32(np.nan), numbers)[places]
