@@ -39,7 +39,7 @@ _MODULES = {
     "LocalForestClassifier": "estimators.forests.local_forest",
     "LocalForestRegressor": "estimators.forests.local_forest",
     "Cascade": "estimators.forests.cascade",
-    "PairFeatures": "estimators.pair_features",
+    "PairFeatures": "estimators.forests.pair_features",
     "from_forest": "estimators.forests.from_forest",
     "load": "export.file",
     "row_scorer": "export.row_scorers",

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from ..estimators.pair_features import PairFeatures
+from ..estimators.forests.pair_features import PairFeatures
 from ..preparation.pieces import MOST_KNOTS
 from ..runtime.container import ModelFileError
 

@@ -11,10 +11,8 @@ Modules
 -------
 container          The bytes of a model file.
 demands            How much a file may ask for.
-exits              Models that rows may leave early.
 fields             What a rule may ask of a field that came out of a file.
-forest_rules       What a forest may be made of: every path ends, and every number names something.
-forest_scores      Scores of forests in plain NumPy.
+forests/           Forests in a file: what they may be made of, and their scores.
 gate_rules         What gates of a file must be; every rule gives the number of components.
 gate_scores        Gates of checked parts in plain NumPy.
 kernel_rules       What kernels of a file must be.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
-from .exits import takes_missing
+from .forests.exits import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse

@@ -10,9 +10,9 @@ takes it, but for a gate's values, of which each has its own number in the file.
 import numpy as np
 
 from ..kinds import family_of
-from .exits import CASCADED, EXITING, check_cascaded, check_exiting
 from .fields import WHOLE, checked, count, floats, number, one_type, require
-from .forest_rules import FOREST, forest
+from .forests.exits import CASCADED, EXITING, check_cascaded, check_exiting
+from .forests.rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from ..kinds import family_of
-from .exits import cascaded, exiting
-from .forest_scores import forest, row_numbers
+from .forests.exits import cascaded, exiting
+from .forests.scores import forest, row_numbers
 from .gate_scores import GATES, SPARSE_GATES
 from .kernel_scores import KERNELS, Pairs, squared_distances
 from .parts import Part, values_of

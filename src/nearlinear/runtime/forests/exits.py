@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from .fields import checked, require
-from .forest_scores import told_by_trees
-from .parts import values_of
+from ..fields import checked, require
+from ..parts import values_of
+from .scores import told_by_trees
 
 EXITING, CASCADED = ("forest", "thresholds", "shares"), ("stages", "thresholds", "shares")
 # Any predictor that gives scores of classes; cascades do not stand in cascades.
