@@ -56,6 +56,15 @@ def test_a_forest_in_c_without_a_sample_is_tried_on_rows_around_its_splits(tmp_p
     run_test_program(written)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zeros_are_not_below_zero_in_c(dtype, tmp_path):
+    forest, X = forest_and_rows("plain", dtype)
+    below = np.nextafter(dtype(0), dtype(-1))
+    gate = replace(forest.gate, thresholds=np.full_like(forest.gate.thresholds, below))
+    X = np.sign(np.trunc(X))
+    assert_ships_to_c(held(replace(forest, gate=gate)), X, tmp_path)
+
+
 def test_infinite_thresholds_part_missing_values_from_all_others(tmp_path):
     forest, X = forest_and_rows("sets")
     ends = np.where(np.arange(len(forest.gate.columns)) % 2, np.inf, -np.inf).astype(np.float32)

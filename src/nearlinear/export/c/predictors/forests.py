@@ -239,8 +239,10 @@ def _more(forest, splits, program, tables, count):
 
 def _thresholds(gate, nodes):
     """Thresholds of splits that C can hold, and numbers of their sets, −1 of others."""
-    largest = np.finfo(np.float32).max
+    largest, least = np.finfo(np.float32).max, np.finfo(np.float32).tiny
     cuts = np.clip(gate.thresholds[nodes].astype(np.float64), -largest, largest)
+    # x < 0 is x ≤ −1e-45 here; a literal of 0 in its place would let zeros pass
+    cuts[(cuts < 0) & (cuts > -least)] = -least
     return cuts, gate.sets[nodes] if len(gate.sets) else np.full(len(nodes), -1)
 
 
