@@ -273,6 +273,16 @@ def test_counts_below_zero_and_roots_of_other_losses_are_refused(table):
         regressor(loss="absolute_error", linear_root=True).fit(X, values)
 
 
+def test_rows_leave_early_where_that_can_be_promised(table):
+    X, values, _ = table
+    labels = (values > 0).astype(int)
+    with pytest.warns(UserWarning, match="early_exit=0.001 can be promised by no threshold on 40"):
+        all_trees = classifier(early_exit=0.001).fit(X, labels)
+    few = classifier(early_exit=0.5).fit(X, labels)
+    assert few.cost_.multiply_adds < all_trees.cost_.multiply_adds
+    assert few.loss_given_up_ <= 0.5
+
+
 # --- a fitted forest learns on --------------------------------------------------------------------
 
 
@@ -338,7 +348,7 @@ def test_refit_refuses_in_a_sentence(table):
         model.refit(X, np.where(y == 1, 5, 0))
     with pytest.raises(ValueError, match="3 features, but LocalForestClassifier is expecting 4"):
         model.refit(X[:, :3], y)
-    leaving = classifier(early_exit=0.1, warm_start=True).fit(X, y)
+    leaving = classifier(early_exit=0.5, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
         leaving.refit(X, y)
     with pytest.raises(ValueError, match="give early_exit=None for a stream"):

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from ..._warn import warn_user
 from ...gates.forests.gains import feature_shares
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
 from .._base.checks import (
@@ -221,6 +222,12 @@ class LocalForestClassifier(ClassifierMixin, Model):
             found.predictor, held.X, held.labels, max_loss=self.early_exit,
             confidence=self.confidence, rng=rng, weight=held.weight,
         )  # fmt: skip
+        if not exits.n_tested:
+            warn_user(
+                f"early_exit={self.early_exit:g} can be promised by no threshold on "
+                f"{held.X.shape[0]} held-out rows: every row meets all trees. Give more rows, or "
+                "raise early_exit."
+            )
         attributes = {**found.attributes, "loss_given_up_": exits.loss}
         return replace(found, predictor=predictor, attributes=attributes)
 
