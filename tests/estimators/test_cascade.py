@@ -95,6 +95,12 @@ def test_weights_count_rows():
     np.testing.assert_array_equal(model.decision_function(X), twice.decision_function(X))
 
 
+def test_a_single_stage_answers_for_all_rows():
+    X, y = draw(300)
+    model = Cascade([tree(1)], random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.stages_[0].predict(X))
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_it_can_be_cloned_pickled_and_searched():
     X, y = draw(600)

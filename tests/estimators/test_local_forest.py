@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from shipping import assert_ships
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -281,6 +282,13 @@ def test_rows_leave_early_where_that_can_be_promised(table):
     few = classifier(early_exit=0.5).fit(X, labels)
     assert few.cost_.multiply_adds < all_trees.cost_.multiply_adds
     assert few.loss_given_up_ <= 0.5
+
+
+def test_no_row_leaves_a_single_tree_early(table, tmp_path):
+    X, _, y = table
+    model = classifier(n_trees=1, linear_root=True, early_exit=0.5).fit(X, y)
+    assert model.loss_given_up_ == 0.0
+    assert_ships(model, X, tmp_path)
 
 
 # --- a fitted forest learns on --------------------------------------------------------------------

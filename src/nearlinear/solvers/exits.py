@@ -84,6 +84,8 @@ def choose_exits(
     order = rng.permutation(n_rows)
     shaping, testing = halves = order[: n_rows // 2], order[n_rows // 2 :]
     n_tested = int(weight[testing].sum())
+    if n_stages == 1:  # it answers for all rows, and nothing is given up
+        return Exits((), (1.0,), 0.0, float(max_loss), float(confidence), n_tested)
     if choices is not None:
         found = [_only(margins, costs, choice) for choice in choices]
         own = right[shaping], weight[shaping]
