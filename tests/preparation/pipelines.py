@@ -117,9 +117,13 @@ STEPS = {
             ]
         ),
     ),
-    "pairs of numbers": (
-        CODED,
-        make_pipeline(SimpleImputer(), StandardScaler(), PairFeatures(3), StandardScaler()),
+    "pairs, and pieces beside them": (
+        ["height", "code"],
+        make_pipeline(
+            StandardScaler(),
+            PairFeatures(3),
+            ColumnTransformer([("all", StandardScaler(), [0, 1]), ("pieces", pieces(), [0, 1])]),
+        ),
     ),
     "columns of all kinds: pieces of pairs, pieces of a clip, codes": (
         CODED,

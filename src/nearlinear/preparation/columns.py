@@ -164,6 +164,11 @@ def _folds(shift, scale, lift, floor):
     return np.where(np.isposinf(floor)[:, None], NO_FOLD, lines)
 
 
+def begins_anew(columns):
+    """Whether they are columns of a table that follows another."""
+    return isinstance(columns, Columns) and columns.before is not None
+
+
 def begun_anew(columns):
     """The same columns, as those of a new table."""
     return replace(raw_columns(len(columns)), before=columns)
@@ -175,6 +180,8 @@ _ARRAYS = tuple(field.name for field in fields(Columns) if field.name != "before
 def joined(parts):
     """Columns side by side."""
     parts = [raw_columns(0), *parts]
+    if any(begins_anew(part) for part in parts):
+        return _joined_chains([part if begins_anew(part) else begun_anew(part) for part in parts])
     if any(isinstance(part, MixedColumns) for part in parts):
         mixed = [p if isinstance(p, MixedColumns) else p.mixed(*_unmixed(len(p))) for p in parts]
         return MixedColumns(
@@ -182,17 +189,17 @@ def joined(parts):
             block_diag(*(part.matrix for part in mixed)),
             np.concatenate([part.offset for part in mixed]),
         )
-    if any(part.before is not None for part in parts):
-        return _joined_chains([p if p.before is not None else begun_anew(p) for p in parts])
     return Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS))
 
 
 def _joined_chains(parts):
-    firsts = np.cumsum([0, *(len(part.before) for part in parts)])
+    befores = list({id(part.before): part.before for part in parts}.values())
+    ends = dict(zip(map(id, befores), np.cumsum([0, *map(len, befores)]).tolist()))
+    firsts = [ends[id(part.before)] for part in parts]
     after = [
         replace(part, source=part.source + first, before=None) for part, first in zip(parts, firsts)
     ]
-    return replace(joined(after), before=joined([part.before for part in parts]))
+    return replace(joined(after), before=joined(befores))
 
 
 def _unmixed(count):

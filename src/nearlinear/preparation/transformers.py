@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.preparation import is_category
 from .chosen_columns import column_numbers
-from .columns import MixedColumns, are_nan, begun_anew, is_nan, joined, raw_columns
+from .columns import MixedColumns, are_nan, begins_anew, begun_anew, is_nan, joined, raw_columns
 from .pieces import MOST_KNOTS, piece_columns, plain_pieces, trial_rows
 
 _LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles
@@ -242,13 +242,22 @@ def _chained(pipeline, columns, known):
 def _side_by_side(transformer, columns, known):
     if transformer.transformer_weights:
         raise NoPreparation("ColumnTransformer with transformer_weights: leave them out.")
+    found = _beside(transformer, columns, known)
+    if isinstance(columns, MixedColumns) and any(begins_anew(part) for part in found):
+        found = _beside(
+            transformer, begun_anew(columns), known
+        )  # so that all share what was before
+    return joined(found)
+
+
+def _beside(transformer, columns, known):
     found = []
     for _, step, chosen in transformer.transformers_:
         picked = columns.pick(column_numbers(transformer, chosen))
         if step == "drop" or not len(picked):
             continue
         found.append(picked if step == "passthrough" else _after(step, picked, known))
-    return joined(found)
+    return found
 
 
 def _unchanged(transformer, columns, known):
