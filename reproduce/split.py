@@ -37,6 +37,13 @@ class Split:
         X_train, X_test = self.X_train.astype(dtype), self.X_test.astype(dtype)
         return replace(self, X_train=X_train, X_test=X_test)
 
+    def in_range(self):
+        """The same split, every feature between −1 and 1 on the training part."""
+        low, span = self.X_train.min(axis=0), np.ptp(self.X_train, axis=0)
+        span = np.where(span > 0, span, 1)
+        X_train, X_test = (2 * (X - low) / span - 1 for X in (self.X_train, self.X_test))
+        return replace(self, X_train=X_train, X_test=X_test)
+
     def held_out(self, seed, max_rows=None):
         """Four fifths of the training part to fit on, one fifth to test on; the test part is gone.
 
