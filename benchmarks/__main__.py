@@ -1,6 +1,6 @@
 """All benchmarks, one table.
 
-``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the three of the trees,
+``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the two of the trees,
 ``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
 the four of the localized kernel machines, ``serving`` for single rows and the first prediction;
 ``python -m benchmarks defaults --only SVC --tables german`` measures a part of the small tables.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.report import FOLDER, save, show
 
-TREES = ("tree_predict", "tree_fit", "tree_front")
+TREES = ("tree_predict", "tree_fit")
 KERNELS = ("kernel_svm", "mkl", "sequential", "mwu")
 MLLKM = ("mllkm_predict", "mllkm_fit", "mllkm_scaling")
 LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory", "gated")
@@ -22,7 +22,7 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-ALONE = ("explain", "defaults", "tables", "cells", "cascades", "from_forest")
+ALONE = ("front", "explain", "defaults", "tables", "cells", "cascades", "from_forest")
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
@@ -33,12 +33,18 @@ parser.add_argument(
 parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
 )
-parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults: these models")
+parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front: these models")
 parser.add_argument(
-    "--tables", nargs="+", metavar="TABLE", help="defaults, cells, cascades: these tables"
+    "--tables", nargs="+", metavar="TABLE", help="defaults, cells, cascades, front: these tables"
 )
 parser.add_argument(
-    "--again", action="store_true", help="defaults: also the rows that are there already"
+    "--again", action="store_true", help="defaults, front: also the rows that are there already"
+)
+parser.add_argument(
+    "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given"
+)
+parser.add_argument(
+    "--targets", action="store_true", help="front: what was asked and measured, from recorded rows"
 )
 options = parser.parse_args()
 # Checked here: before Python 3.12 argparse takes the empty list for one of the names.
@@ -55,6 +61,9 @@ for name in dict.fromkeys(names):
     settings = {"smoke": options.smoke, "folder": folder} if name in SMALL else {}
     if name == "defaults":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
+    if name == "front":
+        settings |= {"only": options.only, "tables": options.tables, "again": options.again}
+        settings |= {"seeds": options.seeds, "targets": options.targets}
     if name in ("cells", "cascades"):
         settings |= {"tables": options.tables}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)

@@ -2,7 +2,7 @@
 
 One thread, all models on the same rows in turns. A prediction costs the same however well the
 model was trained, so what is slow to train trains on fewer rows or shorter where no accuracy is
-reported. Where rows are real, accuracy against time is drawn in results/front.png.
+reported. Where rows are real, accuracy against time is drawn in results/predict.png.
 """
 
 import importlib.util
@@ -114,7 +114,7 @@ def draw(fronts):
     for axis, (name, points) in zip(axes, fronts.items()):
         CostFrontDisplay(points).plot(axis, title=name)
     FOLDER.mkdir(exist_ok=True)
-    figure.savefig(FOLDER / "front.png", dpi=130)
+    figure.savefig(FOLDER / "predict.png", dpi=130)
 
 
 def run():
