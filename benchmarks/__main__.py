@@ -22,7 +22,7 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-ALONE = ("front", "explain", "defaults", "cells", "from_forest")
+ALONE = ("front", "explain", "defaults", "tables", "cells", "cascades", "from_forest")
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
@@ -34,7 +34,9 @@ parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
 )
 parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front: these models")
-parser.add_argument("--tables", nargs="+", metavar="TABLE", help="defaults, cells, front: these")
+parser.add_argument(
+    "--tables", nargs="+", metavar="TABLE", help="defaults, cells, cascades, front: these tables"
+)
 parser.add_argument(
     "--again", action="store_true", help="defaults, front: also the rows that are there already"
 )
@@ -62,7 +64,7 @@ for name in dict.fromkeys(names):
     if name == "front":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
         settings |= {"seeds": options.seeds, "targets": options.targets}
-    if name == "cells":
+    if name in ("cells", "cascades"):
         settings |= {"tables": options.tables}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)
     save(name, found, folder)

@@ -9,16 +9,15 @@ training rows. All rows are float32, one thread; times of a row are the best of 
 all test rows, in CPU seconds, of the numbers alone and without checks of the input.
 """
 
-import json
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 from sklearn.svm import LinearSVC
 
 from benchmarks.quiet import best_of, say_load, timed
-from benchmarks.report import FOLDER, Result, publish, save
+from benchmarks.report import FOLDER, Result, earlier, publish, save
 from nearlinear import CPSPClassifier, DCPredClassifier
 from reproduce import datasets
 from reproduce.ldkl.methods import STUDY
@@ -162,18 +161,9 @@ def run(smoke=False, folder=FOLDER, tables=None):
     with one_thread():
         for name in names:
             new = list(results_of(CASES[name], smoke))
-            found = [*earlier(folder, CASES[name].title), *new]
+            found = [*earlier("cells", folder, CASES[name].title), *new]
             save("cells", found, folder)  # a long run may be stopped
     return found
-
-
-def earlier(folder, replaced):
-    """What earlier runs have found on other sets."""
-    path = folder / "cells.jsonl"
-    rows = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else ()
-    names = [field.name for field in fields(Result)]
-    kept = [Result(**{name: row[name] for name in names}) for row in rows]
-    return [result for result in kept if result.case != replaced]
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy
@@ -48,6 +48,15 @@ def save(benchmark, results, folder=FOLDER):
     rows = [{"benchmark": benchmark, **asdict(result), **machine} for result in results]
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / f"{benchmark}.jsonl").write_text(text, encoding="utf-8")
+
+
+def earlier(benchmark, folder, replaced):
+    """What earlier runs have found, but for a case that is replaced."""
+    path = folder / f"{benchmark}.jsonl"
+    rows = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else ()
+    names = [field.name for field in fields(Result)]
+    kept = [Result(**{name: row[name] for name in names}) for row in rows]
+    return [result for result in kept if result.case != replaced]
 
 
 def show(results):

@@ -2,7 +2,8 @@
 
 Archives lie as ``NAME.npz`` in the folder named by the environment variable NEARLINEAR_DATA, with
 arrays ``X_train, y_train, X_test, y_test`` where the set has a split of its own and ``X, y``
-where it has none. ``python -m reproduce.datasets fetch letter usps`` fills the folder from OpenML.
+where it has none. ``python -m reproduce.datasets fetch letter usps`` fills the folder from OpenML;
+what it cannot fetch has to be brought (``reproduce/brought.py``).
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
+from reproduce import brought
 from reproduce.split import divide, scaled
 
 FOLDER = "NEARLINEAR_DATA"
@@ -74,7 +76,10 @@ def archive_path(name):
 
 
 def is_available(name):
-    return bool(os.environ.get(FOLDER)) and archive_path(name).exists()
+    if not os.environ.get(FOLDER):
+        return False
+    path = archive_path(name)
+    return path.exists() or brought.files_of(path.stem, path.parent) is not None
 
 
 def has_own_split(name):
@@ -87,23 +92,42 @@ def load(name, seed=0, scaling="standard", train_rows=None):
 
     ``train_rows`` takes the place of the usual share where the split is drawn.
     """
-    path = archive_path(name)
-    if not path.exists():
-        fetch = f"python -m reproduce.datasets fetch {path.stem}"
-        raise DatasetError(f"{path} does not exist: fetch it with `{fetch}`.")
     task = BINARY_TASKS.get(name)
-    with np.load(path, allow_pickle=False) as archive:
-        if "X_train" in archive:
-            parts = [archive[part] for part in ("X_train", "X_test", "y_train", "y_test")]
-            if task and task.first_rows:
-                parts = _first_rows(*parts, task.first_rows)
-        else:
-            X, y = archive["X"], archive["y"]
-            n_train = train_rows or int(len(y) * TRAIN_FRACTION[name] + 0.5)
-            parts = divide(X, y, seed, train_size=n_train)
+    arrays = read(name)
+    if "X_train" in arrays:
+        parts = [arrays[part] for part in ("X_train", "X_test", "y_train", "y_test")]
+        if task and task.first_rows:
+            parts = _first_rows(*parts, task.first_rows)
+    else:
+        X, y = arrays["X"], arrays["y"]
+        n_train = train_rows or int(len(y) * TRAIN_FRACTION[name] + 0.5)
+        parts = divide(X, y, seed, train_size=n_train)
     if task:
         parts[2:] = [np.where(np.isin(y, task.positive), 1, -1) for y in parts[2:]]
     return scaled(name, *parts, scaling)
+
+
+def read(name):
+    """The arrays of a set by name, as its archive has them."""
+    path = archive_path(name)
+    if path.exists():
+        with np.load(path, allow_pickle=False) as archive:
+            return dict(archive)
+    if brought.files_of(path.stem, path.parent):
+        names = ("X_train", "X_test", "y_train", "y_test")
+        return dict(zip(names, brought.read(path.stem, path.parent)))
+    raise DatasetError(what_is_missing(name))
+
+
+def what_is_missing(name):
+    """One sentence for a set that is not available."""
+    try:
+        path = archive_path(name)
+    except DatasetError as error:
+        return str(error)
+    if path.stem in brought.SETS:
+        return brought.how_to_bring(path.stem, path.parent)
+    return f"{path} does not exist: fetch it with `python -m reproduce.datasets fetch {path.stem}`."
 
 
 def _first_rows(X_train, X_test, y_train, y_test, n_first):

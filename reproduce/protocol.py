@@ -13,6 +13,7 @@ from math import isnan, nan
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, mean_squared_error
@@ -92,7 +93,8 @@ def measure(model, split, yardstick=None, timed_rows=_TIMED_ROWS, repeats=15):
     """
     yardstick = yardstick or linear_yardstick(split)
     # a call has a cost of its own, which a few hundred rows would be charged for
-    rows = np.tile(split.X_test, (-(-timed_rows // len(split.X_test)), 1))
+    rows = _repeated(split.X_test, -(-timed_rows // len(split.y_test)))
+    n_timed = rows.shape[0]
     with one_thread():
         if repeats > 1:
             _warm_up(model, split)
@@ -106,13 +108,13 @@ def measure(model, split, yardstick=None, timed_rows=_TIMED_ROWS, repeats=15):
             model.set_params(n_jobs=1)  # several threads may fit
         predicted = model.predict(split.X_test)
         calls = {"model": lambda: model.predict(rows), "linear": lambda: yardstick.predict(rows)}
-        if len(rows) > len(split.X_test):
+        if n_timed > len(split.y_test):
             calls["test part"] = lambda: model.predict(split.X_test)
         seconds = best_seconds(calls, max_repeats=repeats)
     return score_of(predicted, split) | {
         "fit_seconds": fit_seconds,
         "fit_bytes": fit_bytes,
-        "predict_us_per_row": 1e6 * seconds["model"] / len(rows),
+        "predict_us_per_row": 1e6 * seconds["model"] / n_timed,
         "predict_ms": 1e3 * seconds.get("test part", seconds["model"]),
         "times_linear": seconds["model"] / seconds["linear"],
         "multiply_adds": multiply_adds(model),
@@ -130,22 +132,29 @@ def measure(model, split, yardstick=None, timed_rows=_TIMED_ROWS, repeats=15):
 measure_once = partial(measure, timed_rows=1, repeats=1)
 
 
+def _repeated(X, times):
+    return vstack([X] * times, format="csr") if issparse(X) else np.tile(X, (times, 1))
+
+
 def _warm_up(model, split):
     """Compile what the fit compiles, so that the first row of a run is not charged for it."""
     model = getattr(model, "estimator", model)  # of a search: one of its fits is enough
     options = {k: value for k, value in model.get_params().items() if type(value) in (str, bool)}
     n_classes = 0 if split.is_regression else len(np.unique(split.y_train))
-    signature = (type(model), split.X_train.dtype, n_classes, *sorted(options.items()))
+    is_sparse = issparse(split.X_train)
+    signature = (type(model), split.X_train.dtype, is_sparse, n_classes, *sorted(options.items()))
     if signature in _warm:
         return
     _warm.add(signature)
     rows = np.random.default_rng(0).standard_normal((400, 4)).astype(split.X_train.dtype)
+    labels = np.arange(len(rows)) % n_classes if n_classes else rows[:, 0]
+    rows = csr_array(rows) if is_sparse else rows
     small = clone(model)
     if "max_iter" in small.get_params():
         small.set_params(max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        small.fit(rows, np.arange(len(rows)) % n_classes if n_classes else rows[:, 0]).predict(rows)
+        small.fit(rows, labels).predict(rows)
 
 
 class RowStore:
@@ -197,9 +206,13 @@ def _written(value):
 def _parsed(row):
     texts = {"dataset": str, "method": str, "version": str, "parameters": json.loads}
     whole = ("seed", "tuned_on", "n_train", "n_test", "model_bytes", "n_support")
-    counts = dict.fromkeys(whole, int)
+    counts = dict.fromkeys(whole, _count)
     return {name: (texts | counts).get(name, _number)(text) for name, text in row.items()}
 
 
 def _number(text):
     return float(text or nan)
+
+
+def _count(text):
+    return int(text) if text else nan

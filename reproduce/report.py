@@ -152,7 +152,7 @@ def not_run(study):
         f"* {study.titles[method]} on {dataset}: {reason}"
         for method in study.config["methods"]
         for dataset in study.config["datasets"]
-        if (reason := study.reason_to_skip(method, dataset))
+        if (reason := study.skipped(method, dataset))
     ]
     return "\nNot run:\n\n" + "\n".join(reasons) + "\n" if reasons else ""
 
@@ -173,6 +173,7 @@ def save(folder, name, title, lines, summary=""):
     lines = [line for line in lines if "measured" in line or "claim" in line]
     columns = list(dict.fromkeys(name for line in lines for name in line))
     body = [[_shortened(line.get(name, "")) for name in columns] for line in lines]
+    folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{name}.csv", "w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([columns, *body])
     details = markdown_table(columns, body)

@@ -37,6 +37,13 @@ class Split:
         X_train, X_test = self.X_train.astype(dtype), self.X_test.astype(dtype)
         return replace(self, X_train=X_train, X_test=X_test)
 
+    def in_range(self):
+        """The same split, every feature between −1 and 1 on the training part."""
+        low, span = self.X_train.min(axis=0), np.ptp(self.X_train, axis=0)
+        span = np.where(span > 0, span, 1)
+        X_train, X_test = (2 * (X - low) / span - 1 for X in (self.X_train, self.X_test))
+        return replace(self, X_train=X_train, X_test=X_test)
+
     def held_out(self, seed, max_rows=None):
         """Four fifths of the training part to fit on, one fifth to test on; the test part is gone.
 
@@ -45,6 +52,19 @@ class Split:
         part = self.limited(train_rows=max_rows, seed=seed)
         X_fit, X_test, y_fit, y_test = divide(part.X_train, part.y_train, seed, test_size=0.2)
         return replace(self, X_train=X_fit, y_train=y_fit, X_test=X_test, y_test=y_test)
+
+    def held_out_block(self, number, n_blocks=5):
+        """The same with a run of consecutive training rows held out, the ``number``-th of so many.
+
+        For rows that follow each other in time: a row's neighbors there are like it, and where they
+        train, rows drawn at random say more than test rows will.
+        """
+        rows = np.arange(len(self.y_train))
+        is_out = rows * n_blocks // len(rows) == number
+        X, y = self.X_train, self.y_train
+        return replace(
+            self, X_train=X[~is_out], y_train=y[~is_out], X_test=X[is_out], y_test=y[is_out]
+        )
 
 
 def is_regression(y):
@@ -62,12 +82,13 @@ def scaled(name, X_train, X_test, y_train, y_test, scaling):
     """Center by the training part and divide by each feature's spread (``standard``).
 
     ``global`` has one scale so that dim pixels stay dim; ``mixed`` leaves the span of 0/1 columns
-    at two, since the spread of a rare one would blow it up; None leaves all as it is.
+    at two, since the spread of a rare one would blow it up; None leaves all as it is, which is the
+    only choice for sparse rows.
     """
     X_train, X_test = X_train.astype(np.float32), X_test.astype(np.float32)
-    is_switch = np.all((X_train == 0) | (X_train == 1), axis=0)
     if scaling is None:
         return Split(name, X_train, y_train, X_test, y_test)
+    is_switch = np.all((X_train == 0) | (X_train == 1), axis=0)
     center = X_train.mean(axis=0, dtype=np.float64).astype(np.float32)
     X_train -= center
     X_test -= center

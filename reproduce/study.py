@@ -119,9 +119,20 @@ class Study:
             return self.is_tuned(entry["like"], dataset)
         return dataset in entry.get("chosen", {})
 
-    def reason_to_skip(self, method, dataset):
-        """Why this method is not run on this set, or None."""
+    def skipped(self, method, dataset):
+        """Why the configuration does not want this method on this set, or None."""
         return self.config["methods"][method].get("skip", {}).get(dataset)
+
+    def reason_to_skip(self, method, dataset):
+        """Why this method is not run on this set, here and now, or None.
+
+        An ``optional`` set is passed over where its files are missing.
+        """
+        entry = self.config["datasets"].get(dataset, {})
+        archive = entry.get("drawn_from", dataset)
+        if entry.get("optional") and not datasets.is_available(archive):
+            return datasets.what_is_missing(archive)
+        return self.skipped(method, dataset)
 
     def seeds_for(self, method, dataset, n_seeds):
         if method in self.deterministic and datasets.has_own_split(dataset):

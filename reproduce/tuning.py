@@ -44,17 +44,19 @@ def try_candidate(study, method, parameters, part, seed):
     }
 
 
-def tune(study, split, method, grid, store, repeats=1, max_rows=None, finalists=None):
+def tune(
+    study, split, method, grid, store, repeats=1, max_rows=None, finalists=None, in_blocks=False
+):
     """Try every candidate; the best one, earlier of equals, and its mean score.
 
     ``finalists``: all candidates are tried on the first held-out part, and only so many, the best
-    ones there, on the others.
+    ones there, on the others. ``in_blocks``: held-out parts are fifths of consecutive rows.
     """
     scores = defaultdict(list)
     score, sign = ("mse", 1) if split.is_regression else ("accuracy", -1)
     tried = numbered = list(enumerate(candidates(grid)))
     for repeat in range(repeats):
-        part = split.held_out(repeat, max_rows)
+        part = split.held_out_block(repeat) if in_blocks else split.held_out(repeat, max_rows)
         if repeat == 1 and finalists is not None:
             ranked = sorted(numbered, key=lambda entry: sign * scores[entry[0]][0])
             tried = sorted(ranked[:finalists], key=lambda entry: entry[0])
@@ -112,6 +114,11 @@ def main(study, arguments=None):
     parser.add_argument("--repeats", type=int, help="held-out parts to average over")
     parser.add_argument("--rows", type=int, help="use at most this many training rows")
     parser.add_argument(
+        "--blocks",
+        action="store_true",
+        help="hold out five runs of consecutive rows in turn; to tuning_blocks.csv",
+    )
+    parser.add_argument(
         "--grid",
         type=json.loads,
         default={},
@@ -119,7 +126,8 @@ def main(study, arguments=None):
     )
     parser.add_argument("--results", type=Path, default=study.results, help="folder to write to")
     options = parser.parse_args(arguments)
-    store = tuning_store(study, options.results / "tuning.csv")
+    file = "tuning_blocks.csv" if options.blocks else "tuning.csv"
+    store = tuning_store(study, options.results / file)
     lines = []
     for dataset, method in itertools.product(options.dataset, options.method):
         if method not in study.methods_for(dataset):
@@ -129,10 +137,13 @@ def main(study, arguments=None):
         except DatasetError as error:
             print(error, file=sys.stderr)
             return 2
-        repeats = options.repeats or datasets[dataset].get("tune_repeats", 1)
+        repeats = 5 if options.blocks else datasets[dataset].get("tune_repeats", 1)
+        repeats = options.repeats or repeats
         max_rows = options.rows or study.tuning_rows(dataset, method)
         grid = study.grid_for(method, dataset) | options.grid
-        values, score = tune(study, split, method, grid, store, repeats, max_rows)
+        values, score = tune(
+            study, split, method, grid, store, repeats, max_rows, in_blocks=options.blocks
+        )
         values = {name: NONE if value is None else value for name, value in values.items()}
         pairs = ", ".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
         lines.append(f"[methods.{method}.chosen]  # {score:.4g}\n{dataset} = {{ {pairs} }}")

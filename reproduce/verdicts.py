@@ -88,6 +88,7 @@ class Paper:
                 continue
             form = rule.get("rows_for", {}).get(dataset, rule.get("rows", "{}"))
             ours = form.format(self.rules.get("primary", {}).get(method, method))
+            ours = self.rules.get("instead", {}).get(method, {}).get(dataset, ours)
             notes = self.rules.get("notes", {}).get(quantity, {}).get(method, {})
             yield Cell(
                 quantity=quantity,
@@ -103,12 +104,14 @@ class Paper:
             )
 
     def _rows(self):
-        """Our rows by (method, data set): those of the chosen parameters, or all of ``file``."""
-        if "file" not in self.rules:
-            return current_rows(self.study, self.study.results / "rows.csv")
+        """Our rows by (method, data set): those of the chosen parameters, or all of other files."""
         found = defaultdict(list)
-        for row in RowStore(self.study.results / self.rules["file"]).rows():
-            found[row["method"], row["dataset"]].append(row)
+        if "file" not in self.rules:
+            found |= current_rows(self.study, self.study.results / "rows.csv")
+        names = [self.rules[name] for name in ("file", "more_rows") if name in self.rules]
+        for name in names:
+            for row in RowStore(self.study.results / name).rows():
+                found[row["method"], row["dataset"]].append(row)
         return found
 
 
@@ -211,9 +214,9 @@ one row of ours. A word follows from the mean over our seeds:
 Parameters were chosen on held-out training rows, never on test rows. Which of our rows stands for
 a printed one, and how support vectors are counted where a paper does not say, was decided after
 test scores had been seen: the protocol nearest to print was looked for. That concerns kernels as
-they are and 0/1 columns (unified view), the bank by folds (MLLKM), polynomials of unit diagonal and
-the count for one kernel (regression). Protocols and departures are in `reproduce/*/README.md`,
-times in the tables of `reproduce/*/results`.
+they are and 0/1 columns (unified view), the bank by folds (MLLKM), polynomials of unit diagonal,
+features from −1 to 1 on one set and the count for one kernel (regression). Protocols and departures
+are in `reproduce/*/README.md`, times in the tables of `reproduce/*/results`.
 """
 
 

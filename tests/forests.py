@@ -1,11 +1,10 @@
-"""Random forests, rows to send through them, and a method that takes them anywhere."""
+"""Random forests, rows to send through them, and models that hold them."""
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 
-from nearlinear.estimators._base.model import Model, Training
+from nearlinear import LocalForestClassifier, LocalForestRegressor
+from nearlinear.estimators._base.model import Training
 from nearlinear.gates.forests.gate import GrownTree, gather_trees
-from nearlinear.kinds import register
 from nearlinear.predictors.forest import forest_of
 
 N_CATEGORIES = 40  # more than a word of a set has bits
@@ -105,34 +104,9 @@ def forest_and_rows(name, dtype=np.float32, n_rows=300):
     return forest, random_rows(rng, forest, n_rows, **kinds)
 
 
-# --- a method -----------------------------------------------------------------------------------
-
-
-class HeldForest(ClassifierMixin, Model):
-    """A classifier that is given its forest."""
-
-    _takes_missing, _parameter_constraints = True, {"n_jobs": "no_validation"}
-
-    def __init__(self, n_jobs=None):
-        self.n_jobs = n_jobs
-
-
-class HeldForestRegressor(RegressorMixin, Model):
-    """The same for values."""
-
-    _takes_missing, _parameter_constraints = True, {"n_jobs": "no_validation"}
-
-    def __init__(self, n_jobs=None):
-        self.n_jobs = n_jobs
-
-
-register(HeldForest, name="tests.HeldForest")
-register(HeldForestRegressor, name="tests.HeldForestRegressor")
-
-
 def held(forest, is_regression=False):
     """A fitted model with this forest."""
-    model = HeldForestRegressor() if is_regression else HeldForest()
+    model = LocalForestRegressor() if is_regression else LocalForestClassifier()
     model.predictor_, model.n_features_in_ = forest, forest.n_features
     model._training = Training(10)
     if not is_regression:

@@ -38,6 +38,26 @@ def unit_machine(degree, **parameters):
     return SVR(kernel=UnitPolynomial(degree), **parameters)
 
 
+class InRange(SVR):
+    """Every feature lies between −1 and 1 on the rows that it is fitted to."""
+
+    def fit(self, X, y):
+        self.low_, span = X.min(axis=0), np.ptp(X, axis=0)
+        self.span_ = np.where(span > 0, span, 1.0)
+        return super().fit(self._ranged(X), y)
+
+    def predict(self, X):
+        return super().predict(self._ranged(X))
+
+    def _ranged(self, X):
+        return 2.0 * (X - self.low_) / self.span_ - 1.0
+
+
+def range_machine(degree, **parameters):
+    """(⟨x, z⟩ + 1)^degree on features between −1 and 1."""
+    return InRange(kernel="poly", degree=degree, gamma=1.0, coef0=1.0, **parameters)
+
+
 def gaussian_machine(width, **parameters):
     """exp(−‖x − z‖² / width²)."""
     return SVR(kernel="rbf", gamma=width**-2, **parameters)
@@ -71,6 +91,7 @@ REGRESSORS = {
     "svr_linear": polynomial_machine,
     "svr": polynomial_machine,
     "svr_unit": unit_machine,
+    "svr_range": range_machine,
     "svr_gaussian": gaussian_machine,
     "lmkl_published": partial(local_machine, "linear"),
     "lmkl_alternating": partial(local_machine, "linear", solver="alternating"),
@@ -81,6 +102,7 @@ TITLES = {
     "svr_linear": "SVR, linear",
     "svr": "SVR, polynomial",
     "svr_unit": "SVR, polynomial, unit diagonal",
+    "svr_range": "SVR, polynomial, features from −1 to 1",
     "svr_gaussian": "SVR, Gaussian",
     "lmkl_published": "LMKL, linear, no penalty",
     "lmkl_alternating": "LMKL, linear, the paper's steps",

@@ -28,6 +28,7 @@ PRINTED_AS = {
     "lmkl_published": "lmkl",
     "lmkl_affine": "lmkl",
     "svr_unit": "svr",
+    "svr_range": "svr",
 }
 LOCAL = ("lmkl_published", "lmkl", "lmkl_affine")
 REFERENCES = ("svr", "svr_unit")

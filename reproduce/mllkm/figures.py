@@ -1,30 +1,23 @@
-"""Figures 1 and 2 of the paper.
+"""Figures 1 and 2 of the paper; figure 3 shows the bandwidths that its machine chooses.
 
-python -m reproduce.mllkm.figures [1 2]
+python -m reproduce.mllkm.figures [1 2 3]
 python -m reproduce.mllkm.figures --smoke     few points, in a temporary folder
 """
 
 import sys
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from nearlinear import MLLKMClassifier
 from nearlinear.displays import ConformalMapsDisplay, LocalKernelsDisplay
 from reproduce import drawing
 from reproduce.drawing import save_figure
+from reproduce.mllkm import questions_table
 from reproduce.mllkm.methods import MAPS, STUDY, TITLES
+from reproduce.mllkm.tasks import CORNERS, TASKS, bent_line
 
-# The line between the classes, from left to right.
-CORNERS = np.array([(-1.0, -0.2), (-0.5, 0.6), (0.05, -0.6), (0.45, 0.35), (1.0, -0.1)])
 ANCHOR = (-0.4, 0.3)
 FIGURE2_MAPS = ("mllkm_g", "mllkm_s", "mllkm_comp_g", "mllkm_comp_s")
-
-
-def bent_line(n_rows=400, seed=0):
-    """Points of a square, uniform on both sides of a piecewise linear boundary."""
-    X = np.random.default_rng(seed).uniform(-1, 1, (n_rows, 2))
-    return X, np.where(X[:, 1] > np.interp(X[:, 0], *CORNERS.T), 1, -1)
 
 
 def figure1(folder, n_rows=400):
@@ -48,13 +41,35 @@ def figure2(folder, n_rows=400, resolution=300):
     save_figure(figure, folder / "figure2.png")
 
 
+def figure3(folder):
+    """Shares of the kernels and of their weight by bandwidth, from results/questions_rows.csv."""
+    cells = questions_table.cells_of(folder / questions_table.ROWS)
+    cells = {name: rows for (name, map_), rows in cells.items() if map_ == questions_table.MAPS[0]}
+    figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained", sharey=True)
+    for axis, what in zip(axes, ("kernels", "weight")):
+        for name, rows in cells.items():
+            # the sets have the six default bandwidths, the drawn tasks two more
+            n_known = len(questions_table.GAMMAS) if name in TASKS else 6
+            shares = 100 * questions_table.gamma_shares(rows, what)
+            style = "o--" if name in TASKS else "o-"
+            gammas = questions_table.GAMMAS[:n_known]
+            axis.plot(gammas, shares[:n_known], style, ms=4, lw=1.2, label=name)
+        axis.set(xscale="log", xlabel="γ × median squared distance", title=f"share of {what} (%)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=9)
+    save_figure(figure, folder / "figure3.png")
+
+
 def smoke(folder):
-    """Both figures with few points."""
+    """The figures with few points."""
     figure1(folder, n_rows=60)
     figure2(folder, n_rows=60, resolution=40)
 
 
-FIGURES = {1: lambda folder, seeds: figure1(folder), 2: lambda folder, seeds: figure2(folder)}
+FIGURES = {
+    1: lambda folder, seeds: figure1(folder),
+    2: lambda folder, seeds: figure2(folder),
+    3: lambda folder, seeds: figure3(folder),
+}
 
 
 def main(arguments=None):

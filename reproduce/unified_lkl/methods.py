@@ -91,7 +91,11 @@ MAKERS = {
     "swmkl_pairwise": partial(mixture, SwMKLClassifier),
     "samkl": partial(mixture, SAMKLClassifier),
     **{f"{method}_mwu": partial(mixture, maker) for method, maker in LOCAL.items()},
-    **{f"{method}_plain": partial(mixture, maker) for method, maker in (GLOBAL | LOCAL).items()},
+    **{
+        f"{method}_{variant}": partial(mixture, maker)
+        for variant in ("plain", "range", "range_cv")
+        for method, maker in (GLOBAL | LOCAL).items()
+    },
 }
 TITLES = {
     "linear": "Linear SVM",
@@ -125,9 +129,23 @@ TITLES = {
     "clmkl_plain": "C-LMKL, plain kernels",
     "swmkl_plain": "SwMKL, plain kernels",
     "ldmkl_plain": "LD-MKL, plain kernels",
+    "uniform_range": "Uniform, features from −1 to 1",
+    "gmkl_range": "SPG-GMKL, features from −1 to 1",
+    "mwumkl_range": "MWUMKL, features from −1 to 1",
+    "lmkl_range": "LMKL, features from −1 to 1",
+    "clmkl_range": "C-LMKL, features from −1 to 1",
+    "swmkl_range": "SwMKL, features from −1 to 1",
+    "ldmkl_range": "LD-MKL, features from −1 to 1",
+    "uniform_range_cv": "Uniform, features from −1 to 1, width by CV",
+    "gmkl_range_cv": "SPG-GMKL, features from −1 to 1, width by CV",
+    "mwumkl_range_cv": "MWUMKL, features from −1 to 1, width by CV",
+    "lmkl_range_cv": "LMKL, features from −1 to 1, width by CV",
+    "clmkl_range_cv": "C-LMKL, features from −1 to 1, width by CV",
+    "swmkl_range_cv": "SwMKL, features from −1 to 1, width by CV",
+    "ldmkl_range_cv": "LD-MKL, features from −1 to 1, width by CV",
 }
 # Several of our rows may stand beside one printed number.
-_VARIANTS = ("_cv", "_fixed", "_published", "_pairwise", "_mwu", "_plain")
+_VARIANTS = ("_cv", "_fixed", "_published", "_pairwise", "_mwu", "_plain", "_range")
 MEASURED = (
     "accuracy",
     "fit_seconds",
@@ -151,10 +169,13 @@ def printed_as(method):
 
 
 def with_features(method, parameters, dataset):
-    """Widths are relative to the number of features."""
-    if "gamma" not in parameters:
-        return parameters
-    return parameters | {"n_features": STUDY.config["datasets"][dataset]["n_features"]}
+    """Widths are relative to the number of features, but for those of ``absolute_gamma``."""
+    n_features = STUDY.config["datasets"][dataset]["n_features"]
+    if "absolute_gamma" in parameters:
+        parameters = dict(parameters)
+        gamma = [n_features * value for value in parameters.pop("absolute_gamma")]
+        parameters["gamma"] = gamma
+    return parameters | {"n_features": n_features} if "gamma" in parameters else parameters
 
 
 STUDY = DrawnStudy(

@@ -17,6 +17,7 @@ FAMILIES = {
         "TreeLeaves": "predictors.tree_leaves",
         "LinkedTree": "predictors.linked_tree",
         "Forest": "predictors.forest",
+        "Exiting": "predictors.exiting",
         "ConformalLinear": "predictors.conformal_linear",
         "GaussianCells": "predictors.gaussian_cells",
         "KernelExpansion": "predictors.kernel_expansion",
@@ -25,6 +26,7 @@ FAMILIES = {
         "Mean": "predictors.combined",
         "Stacked": "predictors.combined",
         "Exponential": "predictors.combined",
+        "Cascaded": "predictors.cascaded",
         "NeighborhoodSVM": "predictors.neighborhood_svm",
     },
     "sparse gate": {
@@ -144,6 +146,7 @@ NOT_IN = {
         "NeighborhoodSVM": _QUERIES,
         **dict.fromkeys(("GatedExpansion", "Mapped", "Mean", "Stacked", "WithGates"), _NO_TABLES),
         "Exponential": _NO_TABLES,
+        "Cascaded": _NO_TABLES,
         **dict.fromkeys(("Quadratic", "OwnFeatures"), "its numbers stand alone"),
         **dict.fromkeys(("Viewing", "Rounded", "SoftmaxOf", "Clipped"), _NO_TABLES),
         **dict.fromkeys(("UnitLength", "Repeated", "Switches", "TopAndBottom"), _NO_TABLES),

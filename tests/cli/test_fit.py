@@ -44,6 +44,15 @@ def test_arrays_give_the_model_of_the_library(tmp_path, fit):
     assert_same_model(model, expected_model("whole"), named=False)
 
 
+def test_forests_take_empty_cells(tmp_path, fit):
+    frame = frame_of(*rows("text"))
+    frame.iloc[::5, 0] = np.nan
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    trees = {"n_trees": 2, "pairs": 0, "linear_root": False, "leaf_penalty": None}
+    model = fit(tmp_path / "gaps.csv", "--target", "kind", "--method", "localforest", **trees)
+    assert model.predict(frame[NAMES])[0] in set(frame["kind"])
+
+
 def test_parameters_are_those_that_were_set(tmp_path, fit):
     model = fit(
         table(tmp_path), "--target", "kind",

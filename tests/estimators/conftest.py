@@ -115,11 +115,11 @@ def pytest_generate_tests(metafunc):
             "DCPredClassifier",
         ],
         "loss_name": random,  # kernel machines have one loss each
-        "stream_name": [*streams, "LaSVMClassifier", "MLLKMClassifier"],
+        "stream_name": [*streams, "LaSVMClassifier", "MLLKMClassifier", "LocalForestClassifier"],
         "sparse_stream_name": [*streams, "LaSVMClassifier"],
         "shuffled_stream_name": streams,  # LaSVM and MLLKM take rows in the order they come in
         "loss_stream_name": streams,
-        "stream_regressor_name": ["LDKLRegressor", "MLLKMRegressor"],
+        "stream_regressor_name": ["LDKLRegressor", "MLLKMRegressor", "LocalForestRegressor"],
         "random_regressor_name": [
             "LDKLRegressor",
             "MLLKMRegressor",

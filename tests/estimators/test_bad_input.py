@@ -26,6 +26,8 @@ def sized(small):
         sizes = dict.fromkeys(keys, size)
         if "depth" in known:
             sizes["depth"] = size - 1
+        if "max_leaves" in known:
+            sizes |= {"max_leaves": max(size, 2), "min_samples_leaf": 1}
         return small(name, **sizes, **settings)
 
     return make
@@ -40,6 +42,8 @@ def test_rows_that_are_not_numbers_are_refused(small, any_name, moons, value, wo
     X, y = moons
     bad = X.copy()
     bad[3, 1] = value
+    if word == "NaN" and small(any_name).__sklearn_tags__().input_tags.allow_nan:
+        return  # forests know where missing values go
     with pytest.raises(ValueError) as caught:
         small(any_name).fit(bad, y) if when == "fit" else small(any_name).fit(X, y).predict(bad)
     assert word in message(caught)
@@ -65,6 +69,8 @@ def test_sparse_rows_that_are_not_numbers_are_refused(small, any_sparse_name, mo
 def test_numbers_beyond_arithmetic_are_refused(small, any_name, moons, dtype, size, words):
     X, y = moons
     bad = (X / np.abs(X).max() * size).astype(dtype)
+    if "Forest" in any_name and dtype == np.float64:  # rows are read as float32
+        words = "too large for dtype..float32"
     with pytest.raises(ValueError, match=words):
         small(any_name).fit(bad, y)
 
@@ -347,7 +353,8 @@ def test_duplicate_columns_do_no_harm(small, name, moons):
 @pytest.mark.every_estimator
 def test_rows_with_several_labels_go_to_the_heavier_one(sized, name):
     X = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 5.0], [5.0, 5.0]])
-    model = sized(name, 2, C=10.0).fit(X, [0, 1, 0, 1], sample_weight=[9, 1, 1, 9])
+    settings = {} if name == "LocalForestClassifier" else {"C": 10.0}
+    model = sized(name, 2, **settings).fit(X, [0, 1, 0, 1], sample_weight=[9, 1, 1, 9])
     assert model.predict([[0.0, 0.0], [5.0, 5.0]]).tolist() == [0, 1]
 
 

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from onnxruntime import InferenceSession
+from shipping import assert_ships
 from sklearn import ensemble, tree
 
-from nearlinear import from_forest
+from nearlinear import from_forest, load, runtime, save, to_c, to_onnx
 
 needs = {
     library: pytest.mark.skipif(
@@ -216,3 +218,104 @@ def test_tables_of_pandas_keep_their_names_and_categories(table):
         assert len(ours.predictor_.gate.categories) > 0
         assert ours.feature_names_in_.tolist() == list("vwxyz")
         assert_allclose(ours.predict_proba(plain), theirs.predict_proba(frame), atol=1e-6)
+
+
+def test_a_read_forest_goes_everywhere(table, new, tmp_path):
+    rows, three = np.float32(new[:60]), numbers(table["three"])
+    forest = ensemble.RandomForestClassifier(4, max_depth=5, random_state=0)
+    model = from_forest(forest.fit(table["holes"], three))
+    assert_ships(model, rows, tmp_path)
+    scorer, read = model.compile(), runtime.load(tmp_path / "model.nlm")
+    shares = forest.predict_proba(rows)
+    assert_allclose(read.predict_proba(rows), shares, atol=1e-6)
+    assert_allclose([scorer.predict_proba(row) for row in rows], shares, atol=1e-6)
+
+
+def test_values_that_are_exponentials_go_everywhere_too(table, new, tmp_path):
+    theirs = ensemble.HistGradientBoostingRegressor(
+        loss="poisson", max_iter=4, categorical_features=[3]
+    ).fit(table["holes"], counts(table["values"]))
+    model, rows = from_forest(theirs), new[:60]
+    wanted = theirs.predict(rows)
+    save(model, tmp_path / "model.nlm")
+    assert_array_equal(load(tmp_path / "model.nlm").predict(rows), model.predict(rows))
+    assert_allclose(runtime.load(tmp_path / "model.nlm").predict(rows), wanted, rtol=1e-12)
+    assert_allclose([model.compile().predict(row) for row in rows], wanted, rtol=1e-12)
+    session = InferenceSession(to_onnx(model).SerializeToString())
+    assert_allclose(session.run(["variable"], {"X": rows})[0][:, 0], wanted, rtol=1e-6)
+    assert_allclose(np.exp(model.explain(rows).scores[:, 0]), wanted, rtol=1e-12)
+    assert to_c(model, tmp_path / "c", sample=rows).largest_difference < 1e-5 * wanted.max()
+    assert_allclose(model.feature_importances_.sum(), 1.0)
+
+
+@needs["lightgbm"]
+def test_scores_that_are_no_probabilities_are_told(table):
+    import lightgbm
+
+    theirs = lightgbm.LGBMClassifier(
+        objective="multiclassova", n_estimators=2, n_jobs=1, verbose=-1
+    ).fit(table["X"], table["three"])
+    ours = from_forest(theirs)
+    assert_array_equal(ours.predict(table["X"]), theirs.predict(table["X"]))
+    assert not hasattr(ours, "predict_proba")
+
+
+# --- their leaves, refitted -----------------------------------------------------------------------
+
+
+def halves(table, of):
+    X, y = table["X"], table[of]
+    return X[:350], X[350:], y[:350], y[350:]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_forest_that_has_learned_too_little_gains_by_a_refit(n_classes):
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((4000, 5))
+    values = X[:, 0] + np.sin(2 * X[:, 1]) + X[:, 2] * X[:, 3]
+    y = np.digitize(values + 0.2 * rng.standard_normal(4000), [0.0, 1.5][: n_classes - 1])
+    first, new, held = slice(0, 1000), slice(1000, 2500), slice(2500, 4000)
+    slow = {"max_iter": 20, "learning_rate": 0.05, "max_leaf_nodes": 31, "random_state": 0}
+    theirs = ensemble.HistGradientBoostingClassifier(**slow).fit(X[first], y[first])
+    before, ours = from_forest(theirs), from_forest(theirs).set_params(random_state=0)
+    ours.refit(X[new], y[new])
+    held, answers = X[held], y[held]
+    told = theirs.predict_proba(held)
+    assert ours.score(held, answers) >= before.score(held, answers)
+    places = np.arange(len(held)), answers
+    losses = [-np.log(model.predict_proba(held)[places]).mean() for model in (before, ours)]
+    assert losses[1] < 0.9 * losses[0]
+    assert_allclose(theirs.predict_proba(held), told, rtol=0)
+    assert_allclose(before.predict_proba(held), told, atol=1e-6)
+    assert_array_equal(ours.predictor_.gate.thresholds, before.predictor_.gate.thresholds)
+
+
+@pytest.mark.parametrize("of", ["two", "three"])
+def test_shares_become_scores_of_the_log_loss(of, table):
+    X, held, y, answers = halves(table, of)
+    theirs = ensemble.RandomForestClassifier(10, max_leaf_nodes=10, random_state=0).fit(X, y)
+    ours = from_forest(theirs).refit(X, y, leaf_penalty=3.0)
+    assert ours.score(held, answers) > theirs.score(held, answers) - 0.03
+    assert_allclose(ours.predict_proba(held).sum(axis=1), 1.0, atol=1e-6)
+    scores = ours.decision_function(held).reshape(len(held), -1)
+    odds = ours.predict_proba(held)
+    assert_allclose(
+        np.log(odds[:, 1:] / odds[:, :1]),
+        scores if of == "two" else scores[:, 1:] - scores[:, :1],
+        atol=1e-4,
+    )
+    kept = from_forest(theirs).refit(X, y, leaf_penalty=None)
+    assert_allclose(kept.predict_proba(held), theirs.predict_proba(held), atol=1e-6)
+
+
+def test_counts_and_values_are_refitted(table):
+    X, held, y, answers = halves(table, "values")
+    slow = {"max_iter": 20, "learning_rate": 0.02, "random_state": 0}
+    for loss, target in (("poisson", counts), ("squared_error", same)):
+        theirs = ensemble.HistGradientBoostingRegressor(loss=loss, **slow).fit(X, target(y))
+        ours = from_forest(theirs).set_params(random_state=0).refit(X, target(y))
+        assert ours.score(held, target(answers)) > theirs.score(held, target(answers)) + 0.05
+        assert (ours.predict(held) > 0).all() or loss != "poisson"
+    two = ensemble.RandomForestRegressor(3, max_depth=3).fit(X, twice(y))
+    with pytest.raises(ValueError, match="gives 2 values a row"):
+        from_forest(two).refit(X, y)

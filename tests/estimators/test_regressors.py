@@ -138,7 +138,7 @@ def test_a_model_survives_pickling(small, regressor_name, wave):
 
 
 def test_a_clone_has_the_settings_but_nothing_learned(small, regressor_name, wave):
-    model = small(regressor_name, C=3.0).fit(*wave)
+    model = small(regressor_name, n_jobs=2).fit(*wave)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "predictor_")
@@ -149,11 +149,12 @@ def test_a_clone_has_the_settings_but_nothing_learned(small, regressor_name, wav
 
 def test_a_grid_search_over_a_pipeline_finds_a_good_model(small, regressor_name, wave):
     X, y = wave
-    key = f"{regressor_name.lower()}__C"
+    setting, values = ("n_trees", [1, 20]) if "Forest" in regressor_name else ("C", [1e-6, 10.0])
+    key = f"{regressor_name.lower()}__{setting}"
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), small(regressor_name)), {key: [1e-6, 10.0]}, cv=3
+        make_pipeline(StandardScaler(), small(regressor_name)), {key: values}, cv=3
     ).fit(100 * X + 50, y)
-    assert search.best_params_[key] == 10.0
+    assert search.best_params_[key] == values[1]
     assert search.score(100 * X + 50, y) > 0.7
 
 
@@ -217,7 +218,9 @@ def test_portions_may_come_in_either_precision(small, stream_regressor_name, wav
     X, y = wave
     second = np.float64 if first == np.float32 else np.float32
     model = small(stream_regressor_name).fit(X.astype(first), y)
-    assert model.partial_fit(X.astype(second), y).predict(X).dtype == first
+    # forests read all rows as float32
+    wanted = np.float32 if "Forest" in stream_regressor_name else first
+    assert model.partial_fit(X.astype(second), y).predict(X).dtype == wanted
 
 
 # --- units -------------------------------------------------------------------------------------
@@ -230,8 +233,10 @@ def test_predictions_follow_the_unit_and_the_origin_of_the_values(
     X, y = wave
     plain = small(regressor_name).fit(X, y).predict(X)
     moved = small(regressor_name).fit(X, unit * y + origin).predict(X)
-    # machines stop at their gap, and a last digit of y may lead them to another place there
-    np.testing.assert_allclose((moved - origin) / unit, plain, atol=0.02)
+    # machines stop at their gap, and a last digit of y may lead them to another place there;
+    # values of float32 have their own last digit
+    digit = float(np.spacing(moved.dtype.type(origin))) / unit
+    np.testing.assert_allclose((moved - origin) / unit, plain, atol=0.02 + digit)
 
 
 def test_values_of_a_small_unit_are_explained_as_well_as_standardized_ones(
@@ -247,7 +252,7 @@ def test_values_of_a_small_unit_are_explained_as_well_as_standardized_ones(
 
 
 def test_one_value_far_out_does_not_widen_the_tube(small, regressor_name, wave):
-    if regressor_name in ("LDKLRegressor", "DCPredRegressor"):
+    if regressor_name in ("LDKLRegressor", "DCPredRegressor", "LocalForestRegressor"):
         return  # the squared error follows such values
     X, y = wave
     spoiled = np.where(np.arange(200) == 17, 300.0, y)

@@ -192,7 +192,8 @@ def test_portions_may_come_in_either_precision(small, stream_name, stream, first
     for _ in range(3):
         model.partial_fit(X[300:].astype(second), y[300:])
     assert model.score(X, y) > 0.85
-    assert learned_dtype(model) == first
+    # forests read all rows as float32
+    assert learned_dtype(model) == (np.float32 if "Forest" in stream_name else first)
 
 
 def test_a_stream_of_the_log_loss_has_probabilities(small, loss_stream_name, stream):

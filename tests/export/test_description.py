@@ -19,8 +19,9 @@ from nearlinear.gates.learned import Softmax
 from nearlinear.gates.scores import Switches
 from nearlinear.kernels.standard import Custom, Precomputed
 from nearlinear.kinds import KINDS, STAYS, class_of
+from nearlinear.predictors.combined import Exponential
 from nearlinear.runtime.container import ModelFileError
-from nearlinear.runtime.outcome import EachLabel, LogLoss
+from nearlinear.runtime.outcome import EachLabel, LogLoss, Shares
 from nearlinear.runtime.rules import PROFILES, RULES
 
 PAGE = Path(__file__).parents[2] / "docs" / "model-file.md"
@@ -143,6 +144,8 @@ OTHERS = [
     kernels.Absolute(0.5),
     Softmax(),
     LogLoss(),
+    Shares(),
+    Exponential(None),
     EachLabel(True),
 ]
 

@@ -109,13 +109,15 @@ def assert_runtime_agrees(model, read, X, dense, tolerance):
 def check(model, path, X, dense=None, tolerance=1e-10):
     """A fitted model beside what comes out of its file, in three ways."""
     dense = X if dense is None else dense
+    is_regression = not hasattr(model, "decision_function")
+    scores = (model.predict if is_regression else model.decision_function)(X)[:3]
+    if scores.dtype == np.float32:  # forests answer so whatever they are given
+        tolerance = max(tolerance, 1e-6)
     save(model, path)
     assert_same_bits(asked(load(path), X), asked(model, X))
     assert_runtime_agrees(model, runtime.load(path), X, dense, tolerance)
     plain = plain_reader.read(path.read_bytes())
     by_row = np.array([plain_reader.scores(plain, row) for row in dense[:3].tolist()])
-    is_regression = not hasattr(model, "decision_function")
-    scores = (model.predict if is_regression else model.decision_function)(X)[:3]
     # in doubles: single precision is lost where kernels are much larger than their sum
     error = max(1.0, float(np.abs(scores).max())) * (1e-10 if tolerance < 1e-9 else 1e-3)
     assert_allclose(by_row.reshape(scores.shape), scores, rtol=0, atol=error)

@@ -15,12 +15,14 @@ from sklearn.preprocessing import StandardScaler
 
 import nearlinear
 import nearlinear.runtime
+from nearlinear.cli import main
 from nearlinear.estimators._base.checks import require_finite_model
 from nearlinear.export.c.predictors.forests import Splits
 from nearlinear.export.c.quantized import quantized
 from nearlinear.export.c.source import to_c
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.export.onnx.graph import to_onnx
+from nearlinear.predictors.combined import Exponential
 
 BOTH = [(name, dtype) for name in FORESTS for dtype in (np.float32, np.float64)]
 
@@ -54,9 +56,17 @@ def test_a_forest_in_c_without_a_sample_is_tried_on_rows_around_its_splits(tmp_p
     run_test_program(written)
 
 
-@in_one_test("name", ["sets", "missing"])
-def test_infinite_thresholds_part_missing_values_from_all_others(name, tmp_path):
-    forest, X = forest_and_rows(name)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zeros_are_not_below_zero_in_c(dtype, tmp_path):
+    forest, X = forest_and_rows("plain", dtype)
+    below = np.nextafter(dtype(0), dtype(-1))
+    gate = replace(forest.gate, thresholds=np.full_like(forest.gate.thresholds, below))
+    X = np.sign(np.trunc(X))
+    assert_ships_to_c(held(replace(forest, gate=gate)), X, tmp_path)
+
+
+def test_infinite_thresholds_part_missing_values_from_all_others(tmp_path):
+    forest, X = forest_and_rows("sets")
     ends = np.where(np.arange(len(forest.gate.columns)) % 2, np.inf, -np.inf).astype(np.float32)
     keep = np.random.default_rng(0).random(len(ends)) < 0.5
     thresholds = np.where(keep, forest.gate.thresholds, ends)
@@ -182,6 +192,22 @@ def test_missing_values_pass_a_scaler(rng, tmp_path):
     session = InferenceSession(to_onnx(pipe).SerializeToString())
     assert_allclose(session.run(["scores"], {"X": raw})[0][:, 0], expected, atol=1e-9)
     run_test_program(to_c(pipe, tmp_path / "c", sample=raw))
+
+
+def test_values_whose_logarithm_a_forest_tells_ship_with_missing_values(tmp_path, capsys):
+    forest, X = forest_and_rows("missing", np.float64)
+    model = held(Exponential(forest), is_regression=True)
+    expected = model.predict(X)
+    assert_allclose(expected, np.exp(forest.plain(X)[:, 0]))
+    nearlinear.save(model, tmp_path / "model.nlm")
+    assert_array_equal(nearlinear.load(tmp_path / "model.nlm").predict(X), expected)
+    assert_array_equal(nearlinear.runtime.load(tmp_path / "model.nlm").predict(X), expected)
+    assert_allclose([model.compile()(x) for x in X[:5]], expected[:5])
+    session = InferenceSession(to_onnx(model).SerializeToString())
+    assert_allclose(session.run(["variable"], {"X": X})[0][:, 0], expected, rtol=1e-9)
+    assert_ships_to_c(model, X, tmp_path)
+    assert main(["inspect", str(tmp_path / "model.nlm")]) == 0
+    assert "6 trees, 20 leaves each, 3 pair columns" in capsys.readouterr().out
 
 
 def test_infinity_is_refused_in_a_sentence(tmp_path):

@@ -181,6 +181,47 @@ def test_a_preparation_that_lies_is_refused(name, path):
         load(path)
 
 
+PIECES = "columns of all kinds: pieces of pairs, pieces of a clip, codes"
+_SPLINE = "pieces of filled and scaled numbers, scaled and clipped"
+LIES_OF_PIECES = {
+    "a second line that is none": lambda p, a: a[p["fold"]["number"]].__setitem__((0, 1), 0.0),
+    "second lines of other columns": lambda p, a: p["folded"].update(source=None),
+    "another second line": lambda p, a: a[p["fold"]["number"]].__setitem__((1, 2), 9.0),
+    "no second lines": lambda p, a: p.update(fold=None),
+    "knots in no order": lambda p, a: a[_knots(p)].__setitem__(0, 1e9),
+    "too many tables": lambda p, a: p.update(_nested(p, 40)),
+}
+
+
+def _knots(preparation):
+    (steps,) = (step for step in preparation["steps"] if step["kind"] == "SplineTransformer")
+    return steps["state"]["bsplines_"][0]["number"]
+
+
+def _nested(found, count):
+    table = {name: found[name] for name in ("folded", "fold")}
+    return table if count == 0 else {"before": _nested(found, count - 1), "after": table}
+
+
+@in_one_test("name", LIES_OF_PIECES)
+def test_pieces_that_lie_are_refused(name, path):
+    columns, steps = STEPS[_SPLINE]
+    X, y = table()
+    model = Pipeline([*clone(steps).steps, ("model", clone(MODEL))]).fit(X[columns], y)
+    save(model, path)
+    path.write_bytes(damaged(path, LIES_OF_PIECES[name]))
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_a_missing_value_behind_several_tables_is_refused_by_its_name(path):
+    model, rows = fitted(PIECES)
+    save(model, path)
+    rows = rows.assign(height=np.nan)
+    with pytest.raises(ValueError, match="Row 0 has no value in column 'height'"):
+        runtime.load(path).predict(rows)
+
+
 @in_one_test(
     "change",
     [

@@ -1,5 +1,7 @@
 """Steps before a model, each with a table that it takes."""
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -11,8 +13,11 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
 )
+
+from nearlinear import PairFeatures
 
 
 def table(n_rows=90, seed=0):
@@ -35,6 +40,11 @@ def table(n_rows=90, seed=0):
 
 NUMBERS, CODED = ["age", "height"], ["age", "height", "code"]
 GAPS = SimpleImputer(strategy="median", add_indicator=True)
+
+
+def pieces(n_knots=4, **settings):
+    return SplineTransformer(n_knots, degree=1, knots="quantile", **settings)
+
 
 # Name: the columns that are given to the steps, and the steps.
 STEPS = {
@@ -84,6 +94,47 @@ STEPS = {
             ]
         ),
     ),
+    "pieces": (["height", "code"], pieces()),
+    "pieces, all but the last, sparse": (
+        ["height", "code"],
+        pieces(6, include_bias=False, sparse_output=True),
+    ),
+    "pieces that go on": (["height"], pieces(extrapolation="linear")),
+    "two pieces that go on": (["height"], pieces(3, extrapolation="continue")),
+    "pieces of filled and scaled numbers, scaled and clipped": (
+        CODED,
+        make_pipeline(
+            SimpleImputer(), StandardScaler(), pieces(5), StandardScaler(), MinMaxScaler(clip=True)
+        ),
+    ),
+    "pieces of columns, and components of them": (
+        CODED,
+        ColumnTransformer(
+            [
+                ("codes", OneHotEncoder(), ["code"]),
+                ("numbers", make_pipeline(SimpleImputer(), pieces(), PCA(1)), NUMBERS),
+                ("pieces", pieces(3), ["height", "code"]),
+            ]
+        ),
+    ),
+    "pairs, and pieces beside them": (
+        ["height", "code"],
+        make_pipeline(
+            StandardScaler(),
+            PairFeatures(3),
+            ColumnTransformer([("all", StandardScaler(), [0, 1]), ("pieces", pieces(), [0, 1])]),
+        ),
+    ),
+    "columns of all kinds: pieces of pairs, pieces of a clip, codes": (
+        CODED,
+        ColumnTransformer(
+            [
+                ("codes", OneHotEncoder(), ["code"]),
+                ("pairs", make_pipeline(SimpleImputer(), PairFeatures(2), pieces()), NUMBERS),
+                ("clip", make_pipeline(MinMaxScaler(clip=True), pieces(), PCA(1)), ["height"]),
+            ]
+        ),
+    ),
     "columns in another order": (
         CODED,
         make_pipeline(
@@ -95,6 +146,8 @@ STEPS = {
         ),
     ),
 }
+if "handle_missing" in signature(SplineTransformer).parameters:
+    STEPS["pieces of gaps"] = (NUMBERS, pieces(handle_missing="zeros"))
 TEXT_STEPS = {
     "words": (
         ["age", "color", "note"],

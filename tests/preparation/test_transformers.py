@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from grids import in_one_test
 from numpy.testing import assert_allclose
-from preparation.pipelines import ALL_STEPS, STEPS, table
+from preparation.pipelines import ALL_STEPS, STEPS, pieces, table
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -16,6 +16,7 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     PowerTransformer,
+    SplineTransformer,
     StandardScaler,
 )
 
@@ -29,8 +30,8 @@ def dense(rows):
 @in_one_test("name", ALL_STEPS)
 def test_the_table_prepares_rows_as_the_steps_do(name):
     columns, steps = ALL_STEPS[name]
-    X, other = (table(seed=seed)[0][columns] for seed in (0, 1))
-    steps = clone(steps).fit(X)
+    (X, y), (other, _) = table(seed=0), table(seed=1)
+    other, steps = other[columns], clone(steps).fit(X[columns], y)
     prepare = preparation_of_steps([steps])
     assert prepare.width == dense(steps.transform(other)).shape[1]
     assert_allclose(prepare(other), dense(steps.transform(other)), rtol=1e-12, atol=1e-12)
@@ -42,10 +43,35 @@ def test_single_precision_stays(name):
     X = table()[0][columns].astype(np.float32).to_numpy()
     if "columns" in name:  # which are chosen by name
         X = table()[0][columns].astype(np.float32)
-    steps = clone(steps).fit(X)
+    steps = clone(steps).fit(X, table()[1])
     found = preparation_of_steps([steps])(X)
     assert found.dtype == np.float32
     assert_allclose(found, dense(steps.transform(X)), rtol=1e-5, atol=1e-5)
+
+
+@in_one_test("n_knots", [2, 3, 4, 9])
+@in_one_test("extrapolation", ["constant", "linear", "continue"])
+def test_pieces_are_those_of_the_transformer_wherever_knots_coincide(n_knots, extrapolation):
+    rng = np.random.default_rng(n_knots)
+    columns = [
+        rng.normal(size=80), rng.integers(0, 3, 80), np.full(80, 7.1), rng.integers(0, 9, 80) / 7,
+        np.maximum(rng.normal(size=80), 0.3), np.minimum(rng.normal(size=80), -0.3),
+    ]  # fmt: skip
+    for column in columns:
+        X = np.asarray(column, dtype=float)[:, None]
+        steps = make_pipeline(StandardScaler(), pieces(n_knots, extrapolation=extrapolation))
+        steps.fit(X)
+        knots = np.unique(np.vstack([X, X + 0.2, X - 5.0, X + 5.0]))[:, None]
+        try:
+            prepare = preparation_of_steps([steps])
+        except NoPreparation as error:  # which repeats an outer knot
+            assert extrapolation != "constant"
+            assert "take extrapolation='constant'" in str(error)
+            assert len(np.unique(X)) < 80
+            continue
+        assert_allclose(prepare(knots), steps.transform(knots), rtol=1e-7, atol=1e-7)
+        single = knots.astype(np.float32)
+        assert_allclose(prepare(single), steps.transform(knots), rtol=1e-4, atol=1e-4)
 
 
 def test_plain_scalers_are_plain_tables():
@@ -88,6 +114,7 @@ NOT_TABLES = {
     "categories of scaled numbers": (
         make_pipeline(StandardScaler(), OneHotEncoder()), "let it come first",
     ),
+    "cubic pieces": (SplineTransformer(n_knots=2), "degree=1 and extrapolation='constant'"),
     "weights": (
         ColumnTransformer([("a", StandardScaler(), [0])], transformer_weights={"a": 2.0}),
         "transformer_weights",

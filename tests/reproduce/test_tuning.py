@@ -56,3 +56,15 @@ def test_a_second_run_measures_nothing(study, capsys):
     _, second, out = run(study, capsys, *arguments)
     assert second == first
     assert len(out.splitlines()) == 2
+
+
+def test_blocks_of_consecutive_rows_are_held_out_in_turn(study, capsys):
+    options = ("--dataset", "sines", "--method", "linear", "--blocks", "--results")
+    assert tuning.main(study, [*options, str(study.folder)]) == 0
+    with open(study.folder / "tuning_blocks.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sorted({row["seed"] for row in rows}) == ["0", "1", "2", "3", "4"]
+    split = study.load_split("sines", seed=0)
+    part = split.held_out_block(1)
+    assert (part.X_test == split.X_train[32:64]).all()
+    assert len(part.y_train) == 128

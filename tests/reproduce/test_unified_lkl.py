@@ -163,6 +163,28 @@ def test_widths_are_relative_to_the_number_of_features():
     assert widths == pytest.approx([2.0**power for power in range(-4, 5)])
 
 
+def test_the_printed_widths_are_absolute():
+    search = STUDY.build("gmkl_range_cv", STUDY.parameters_for("gmkl_range_cv", "diabetes"), seed=0)
+    widths = [kernels[2].gamma for kernels in search.param_grid[0]["kernels"]]
+    assert widths == pytest.approx([2.0**power for power in range(-4, 5, 2)])
+    assert search.param_grid[0]["kernels"][0][1] == three_kernels(1.0, 8)[1]
+
+
+def test_features_lie_between_minus_one_and_one_where_the_method_says_so(folder):
+    X, y = np.arange(1536.0).reshape(768, 2) ** 2, np.repeat([1, -1], 384)
+    X[:, 1] = 3.0
+    np.savez(folder / "diabetes.npz", X=X, y=y)
+    split = STUDY.load_split("diabetes", seed=0)
+    ranged = STUDY.limited(split, "lmkl_range")
+    assert (ranged.X_train[:, 0].min(), ranged.X_train[:, 0].max()) == (-1.0, 1.0)
+    assert np.all(np.abs(ranged.X_train[:, 1]) == 1.0)  # a constant stays one
+    assert ranged.X_train.dtype == np.float32
+    # Test rows follow the training part.
+    slope = np.ptp(ranged.X_test[:, 0]) / np.ptp(split.X_test[:, 0])
+    assert slope == pytest.approx(2 / np.ptp(split.X_train[:, 0]), rel=1e-5)
+    assert STUDY.limited(split, "lmkl_plain").X_train[:, 0].std() == pytest.approx(1.0, rel=1e-5)
+
+
 def test_three_quarters_of_the_rows_train():
     for name, entry in STUDY.config["datasets"].items():
         drawn = "drawn_from" in entry or TRAIN_FRACTION[name] == 0.75
@@ -190,7 +212,7 @@ def test_a_missing_set_is_named_with_what_to_do(folder):
 
 
 def test_gisette_is_passed_over_where_its_file_is_missing(folder):
-    assert STUDY.reason_to_skip("lmkl", "gisette") == "gisette.npz is not there"
+    assert STUDY.reason_to_skip("lmkl", "gisette").startswith("gisette is not in ")
     (folder / "gisette.npz").touch()
     assert STUDY.reason_to_skip("lmkl", "gisette") is None
     assert STUDY.reason_to_skip("lmkl", "adult") is None  # not optional: an error says so

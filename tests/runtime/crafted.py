@@ -20,6 +20,7 @@ METHODS = {
     "TreeLeaves": "LDKLClassifier",
     "LinkedTree": "LDKLClassifier",
     "Forest": "LocalForestClassifier",
+    "Exponential": "LocalForestRegressor",
     "Mean": "LDKLClassifier",
     "ConformalLinear": "MLLKMClassifier",
     "GaussianCells": "DCPredClassifier",
@@ -63,6 +64,7 @@ def make(name, dtype=np.float64):
     predictor = MODELS[name](draft)
     n_outputs = _count_outputs(predictor, draft.arrays)
     classes = {"$": "strings", "items": ["no", "yes", "so"][: max(2, n_outputs)]}
+    classes = None if predictor["kind"] == "Exponential" else classes  # its scores are values
     header = {
         "method": METHODS[predictor["kind"]],
         "parameters": table(),
@@ -146,7 +148,7 @@ def _count_outputs(predictor, arrays):
         return len(fields["outputs"]["items"])
     if kind == "Mean":
         return _count_outputs(fields["predictors"]["items"][0], arrays)
-    if kind == "Mapped":
+    if kind in ("Mapped", "Exponential"):
         return _count_outputs(fields["predictor"], arrays)
     outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
     outputs |= {"LinkedTree": "intercept", "Forest": "intercept"}
@@ -446,6 +448,7 @@ MODELS = {
     "forest of splits": partial(_splits, n_outputs=3),
     "forest with slopes": partial(_splits, n_slopes=2, has_root=True),
     "forest with vector leaves": partial(_splits, n_outputs=3, n_told=3, n_slopes=1),
+    "exponential of a forest": lambda draft: part("Exponential", predictor=_splits(draft)),
     "forest": _forest,
     **{
         f"conformal, {profile}{', by feature' * by_feature}": partial(

@@ -37,9 +37,13 @@ def _scaled(scaler, row):
     return row
 
 
-def _prepared(table, row):
+def _prepared(table, row, fold=None):
     if table is None:
         return row
+    if "before" in table:
+        return _prepared(table["after"], _prepared(table["before"], row))
+    if "folded" in table:
+        return _prepared(table["folded"], row, table["fold"])
     if "mixed" in table:
         found = _prepared(table["mixed"], row)
         pairs = zip(table["matrix"], table["offset"])
@@ -53,9 +57,13 @@ def _prepared(table, row):
             found.append(table["missing"][j])
             continue
         value = value if category is None else float(value == category)
+        raw = value
         value = (value - (table["shift"] or {j: 0.0})[j]) / (table["scale"] or {j: 1.0})[j]
         if table["low"]:
             value = min(max(value, table["low"][j]), table["high"][j])
+        if fold:
+            shift, scale, lift, floor = fold[j]
+            value = min(value, max((raw - shift) / scale + lift, floor))
         found.append(value)
     return found
 
@@ -407,6 +415,7 @@ _PREDICTORS = {
     "GatedExpansion": _gated_expansion,
     "Mapped": _mapped,
     "Mean": _mean,
+    "Exponential": lambda p, x: [math.exp(f) for f in _score(p.predictor, x)],
     "Stacked": lambda p, x: [f for output in p.outputs for f in _score(output, x)],
 }
 

@@ -82,7 +82,10 @@ def run(arguments: argparse.Namespace) -> None:
     with progress(3 if arguments.hold_out else 2, plain=not arguments.json) as begin:
         begin(f"reading {name_of(arguments.data)}")
         piece = with_columns(whole(arguments.data, arguments.target, form), arguments)
-        X = numbers(piece.values, piece.names, arguments.data, piece.first, can_drop=True)
+        X = numbers(
+            piece.values, piece.names, arguments.data, piece.first, can_drop=True,
+            takes_missing=_take_missing(models),
+        )  # fmt: skip
         y = piece.target
         if X.shape[1] == 0:
             raise CommandError(f"{arguments.data}: there is no column beside {arguments.target!r}")
@@ -129,6 +132,10 @@ def _models(names, arguments):
     if not made:
         raise failure
     return made
+
+
+def _take_missing(models):
+    return all(model[-1].__sklearn_tags__().input_tags.allow_nan for model in models.values())
 
 
 def _model(method, arguments):

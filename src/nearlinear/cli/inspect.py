@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _forest(predictor):
     """The size of a forest, in words."""
+    predictor = predictor.predictor if predictor.kind == "Exponential" else predictor
     if predictor.kind != "Forest":
         return {}
     gate = predictor.gate

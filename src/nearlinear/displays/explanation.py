@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..gates.scores import Repeated
-from ..predictors.combined import Mapped, Stacked
+from ..predictors.combined import Exponential, Mapped, Stacked
 from .fitted import last_of
 from .kernel_labels import short_label, shortened
 from .palette import CLASSES, INK, PALE, QUIET, dress, write_heading
@@ -253,7 +253,8 @@ def _region_of(predictor, found, output, names):
         return _shares_of(predictor, found.kernel_shares[0, output], output, names)
     active, gates = found.active[0], found.gates[0]
     if found.component == "leaf":
-        return _trees_of(predictor, found, output)
+        forest = predictor.predictor if isinstance(predictor, Exponential) else predictor
+        return _trees_of(forest, found, output)
     heading = {
         "anchor": "nearest anchors: gate", "component": "components: gate",
         "kernel": "local kernels: h", "landmark": "landmarks of the cell: h",

@@ -4,6 +4,7 @@ Modules
 -------
 cells      w(x) and b(x) of linear models that fade around the landmarks of a row's cell.
 conformal  w(x) and b(x) of linear models that fade around anchors: Σ h(x) w, and b − Σ h(x) ⟨w, c⟩.
+exits      Scores of models that rows leave early: each is explained by what has answered for it.
 explain    Explanations: which local linear model answered for a row.
 forests    Scores of forests, taken apart: what every split of a row's paths has changed.
 kernels    Scores of kernel machines, taken apart by kernels and by support rows.

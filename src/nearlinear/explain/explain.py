@@ -8,6 +8,7 @@ import numpy as np
 from ..kinds import kind_of, rule_for
 from .cells import explain_cells
 from .conformal import explain_conformal
+from .exits import explain_cascaded, explain_exiting
 from .forests import explain_forest
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
 from .linear import LinearParts, explain_locally_linear
@@ -111,12 +112,22 @@ def _side_by_side(outputs):
     )
 
 
+def _of_parts(rule):
+    """The rule of a kind whose rows are explained by a part of it."""
+
+    def explain_parts(predictor, X, n_support, n_jobs):
+        return rule(predictor, X, lambda part, rows: explain(part, rows, n_support, n_jobs))
+
+    return explain_parts
+
+
 RULES = {
     "LocallyLinear": explain_locally_linear,
     "TreePath": explain_tree,
     "TreeLeaves": explain_tree,
     "LinkedTree": explain_linked,
     "Forest": explain_forest,
+    "Exiting": _of_parts(explain_exiting),
     "ConformalLinear": explain_conformal,
     "GaussianCells": explain_cells,
     "KernelExpansion": explain_expansion,
@@ -125,5 +136,6 @@ RULES = {
     "Mean": _mean,
     "Stacked": _stacked,
     "Exponential": _exponential,
+    "Cascaded": _of_parts(explain_cascaded),
 }
 __all__ = ["Explanation", "explain"]

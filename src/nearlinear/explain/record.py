@@ -7,7 +7,7 @@ import numpy as np
 from .._cached import cached_property
 
 
-def _pair_name(first, second, a, b):
+def pair_name(first, second, a, b):
     """Words such as "height − 0.5·slope"."""
     first = first if abs(a) == 1.0 else f"{abs(a):.3g}·{first}"
     second = second if abs(b) == 1.0 else f"{abs(b):.3g}·{second}"
@@ -56,7 +56,8 @@ class Explanation:
     rows : array of shape (n_rows, n_features)
         The rows x that the coefficients belong to.
     component : str
-        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf" or "component".
+        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage" or
+        "component".
     active : array of int
         Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the
         path, root first; the children of node k are 2k + 1, taken where its split is positive, and
@@ -109,7 +110,7 @@ class Explanation:
         names = self.feature_names
         if names is None:
             names = tuple(f"x{d}" for d in range(self.rows.shape[1]))
-        return (*names, *(_pair_name(names[i], names[j], a, b) for i, j, a, b in self.pairs))
+        return (*names, *(pair_name(names[i], names[j], a, b) for i, j, a, b in self.pairs))
 
     @cached_property
     def scores(self):
@@ -122,7 +123,7 @@ class Explanation:
     def importances(self):
         """Mean absolute contribution of each feature over the rows, shape (n_outputs, n_features).
 
-        Of a kernel machine those of its kernels.
+        Of a kernel machine those of its kernels; of a forest those of pair columns come last.
         """
         return np.abs(self._parts).mean(axis=0)
 
@@ -204,6 +205,20 @@ class Explanation:
             intercepts=intercepts - coefficients @ mean,
             rows=self.rows * scale + mean if table.matrix is None else _as_numbers(rows),
         )
+
+    def summed(self, keys, rows):
+        """The same with one contribution for all columns that come from the same raw ones.
+
+        ``keys`` has for each explained column (i,), a raw column, or (i, j, a, b), a x_i + b x_j.
+        """
+        rows = _as_numbers(rows)
+        pairs = tuple(dict.fromkeys(key for key in keys if len(key) > 1))
+        places = {(d,): d for d in range(rows.shape[1])}
+        places |= {pair: rows.shape[1] + p for p, pair in enumerate(pairs)}
+        parts = np.zeros((*self.intercepts.shape, len(places)))
+        for d, key in enumerate(keys):
+            parts[:, :, places[key]] += self.contributions[:, :, d]
+        return replace(self, coefficients=None, rows=rows, parts=parts, pairs=pairs)
 
     def on_first_features(self, n_features):
         """The same without the last columns, which only the gate has seen."""

@@ -10,6 +10,6 @@ onnx/          Models as ONNX graphs.
 prepared_rows  The preparation in a model file: its table for every reader, its steps for Python.
 rewrapping     Wrappers as data, and put on again around models that come from a file.
 row_scorers    ``row_scorer``: single rows in microseconds, for pipelines and wrapped models.
-stored_steps   Transformers of scikit-learn as data.
+stored_steps   Transformers as data: a known class, its parameters and what it has learned.
 wrappers       scikit-learn's wrappers around our models: taken off, and put on again.
 """

@@ -25,15 +25,16 @@ PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LLCSAPLClassifier", "ClusteredSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), _TREES),
-    **dict.fromkeys(("LocalForestClassifier", "LocalForestRegressor"), ("Forest",)),
+    "LocalForestClassifier": ("Forest", "Exiting"),
+    "LocalForestRegressor": ("Forest", "Exponential"),
     **dict.fromkeys(("MLLKMClassifier", "MLLKMRegressor"), ("ConformalLinear",)),
     **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
     **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
-    **dict.fromkeys(("LocalForestClassifier", "LocalForestRegressor"), ("Forest", "Exponential")),
     "ProductMKLClassifier": ("Mapped", "Stacked"),
     "ProductMKLRegressor": ("Mapped",),
+    "Cascade": ("Cascaded",),
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
     "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),
@@ -58,7 +59,8 @@ def save(model, path):
     ----------
     model : estimator, Pipeline, search or wrapper
         Fitted. A pipeline may have scalers (standard, min-max, max-abs, robust), SimpleImputer,
-        OneHotEncoder and a ColumnTransformer of these before the model. Of a search, such as
+        OneHotEncoder, SplineTransformer (degree 1), PairFeatures and a ColumnTransformer of these
+        before the model. Of a search, such as
         GridSearchCV, the best estimator is saved. A model or pipeline may be wrapped in
         CalibratedClassifierCV, and all of these in TunedThresholdClassifierCV or
         FixedThresholdClassifier; the steps may stand before a wrapper, too.

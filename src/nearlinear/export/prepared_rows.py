@@ -1,6 +1,7 @@
 """The preparation in a model file: its table for every reader, its steps for Python."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -8,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from ..preparation.raw_rows import raw_rows
 from ..preparation.transformers import NoPreparation, preparation_of_steps
 from ..runtime.container import ModelFileError
-from ..runtime.preparation import FIELDS, MIXING
+from ..runtime.preparation_rules import FIELDS, MIXING
 from .description import NotData, describe, restore
 
 # A small file may speak of many columns, for which no memory is taken.
@@ -21,15 +22,25 @@ def describe_preparation(steps, estimator, arrays):
         return None
     try:
         table = preparation_of_steps(steps, estimator.n_features_in_)
-        found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
-        if table.matrix is not None:
-            found = {"mixed": found}
-            found |= {name: _plain(getattr(table, name), arrays) for name in MIXING}
+        found = _described(table, arrays)
         found["steps"] = describe(steps, arrays)
     except (NoPreparation, NotData) as error:
         raise ModelFileError(str(error)) from error
     names = getattr(estimator, "feature_names_in_", None)
     found["names"] = None if names is None else [str(name) for name in names]
+    return found
+
+
+def _described(table, arrays):
+    if table.before is not None:
+        after = replace(table, n_features=table.n_inputs, before=None)
+        return {"before": _described(table.before, arrays), "after": _described(after, arrays)}
+    found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
+    if table.fold is not None:
+        found = {"folded": found, "fold": _plain(table.fold, arrays)}
+    if table.matrix is not None:
+        found = {"mixed": found}
+        found |= {name: _plain(getattr(table, name), arrays) for name in MIXING}
     return found
 
 

@@ -1,10 +1,11 @@
-"""Transformers of scikit-learn as data: a known class, its parameters and what it has learned."""
+"""Transformers as data: a known class, its parameters and what it has learned."""
 
 import math
 import re
 from inspect import Parameter, signature
 
 import numpy as np
+from scipy.interpolate import BSpline
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import MissingIndicator, SimpleImputer
@@ -15,9 +16,12 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
 )
 
+from ..estimators.forests.pair_features import PairFeatures
+from ..preparation.pieces import MOST_KNOTS
 from ..runtime.container import ModelFileError
 
 TRANSFORMERS = {
@@ -30,6 +34,8 @@ TRANSFORMERS = {
         PCA,
         TruncatedSVD,
         OneHotEncoder,
+        SplineTransformer,
+        PairFeatures,
         FunctionTransformer,  # what a ColumnTransformer passes through
         SimpleImputer,
         MissingIndicator,
@@ -57,6 +63,8 @@ def transformer_state(value):
             (name, step, chosen[name] if callable(columns) else columns)
             for name, step, columns in value.transformers
         ]
+    if "bsplines_" in state:  # which their knots tell
+        state["bsplines_"] = [one.t for one in value.bsplines_]
     return dict(sorted(state.items()))  # so that a loaded model gives the same bytes again
 
 
@@ -70,6 +78,8 @@ def restored_transformer(kind, state):
     state = _of_older_releases(cls) | state
     if kind == "OneHotEncoder":
         state |= _encoder_state(state)
+    if kind == "SplineTransformer":
+        state |= _spline_state(state)
     if kind == "SimpleImputer" and isinstance(state.get("statistics_"), np.ndarray):
         state.setdefault(
             "_fill_dtype", state["statistics_"].dtype
@@ -119,6 +129,23 @@ def _encoder_state(state):
         "_drop_idx_after_grouping": state.get("drop_idx_"),
         "_n_features_outs": [len(v) - (d is not None) for v, d in zip(categories, dropped)],
     }
+
+
+def _spline_state(state):
+    """Splines of their knots; compiled code trusts them, so they are made anew."""
+    if "bsplines_" not in state:
+        return {}
+    knots = state["bsplines_"]
+    good = isinstance(knots, list) and len(knots) > 0 and state.get("degree") == 1
+    good = good and all(isinstance(t, np.ndarray) and t.shape == knots[0].shape for t in knots)
+    good = good and knots[0].ndim == 1 and 4 <= len(knots[0]) <= MOST_KNOTS + 2
+    good = good and all(
+        t.dtype == np.float64 and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0) for t in knots
+    )
+    if not good:
+        raise ModelFileError("The model's SplineTransformer has knots that no fit leaves.")
+    each, goes_on = np.eye(len(knots[0]) - 2), state.get("extrapolation") == "continue"
+    return {"bsplines_": [BSpline.construct_fast(t, each, 1, extrapolate=goes_on) for t in knots]}
 
 
 def _are_ordered(values):

@@ -7,6 +7,7 @@ base        What a gate is: how much each component answers for a row.
 blend       Local linear models under a sparse gate.
 cells       The one cell that answers for a row.
 clustering  Anchors from data: weighted k-means, for dense and sparse rows, plain or class by class.
+forests/    Forests as gates: of every tree one leaf answers for a row.
 learned     Gates with parameters that are learned.
 nearest     The nearest anchors of each row, from one matrix product and a selection.
 scores      Gates made of scores that something else computes.

@@ -59,12 +59,12 @@ class Forest:
         packed = self.gate.packed
 
         def work(start, stop, ends):
-            sums = np.ascontiguousarray(self._of_root(X[start:stop]).T)
+            sums = self.before_trees(X[start:stop]).T
             if self.slopes.shape[2]:
                 Z = self.seen_by_slopes(X[start:stop])
                 add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums)
             elif self.values.shape[1] == 1:
-                add_constants(ends, packed.starts, self._node_values, self.outputs, sums)
+                add_constants(ends, packed.starts, self.node_values, self.outputs, sums)
             else:
                 add_vectors(ends, packed.starts, packed.leaf_of, self.values, sums)
             scores[start:stop] = sums.T
@@ -73,7 +73,7 @@ class Forest:
         return scores
 
     @cached_property
-    def _node_values(self):
+    def node_values(self):
         leaf = self.gate.packed.leaf_of
         return np.where(leaf >= 0, self.values[np.maximum(leaf, 0), 0], 0).astype(self.dtype)
 
@@ -81,12 +81,13 @@ class Forest:
     def _models(self):
         return self.values, self.slopes, self.outputs
 
-    def _of_root(self, X):
-        """What comes before the trees, in float64."""
-        sums = np.tile(self.intercept.astype(np.float64), (X.shape[0], 1))
+    def before_trees(self, X):
+        """What comes before the trees, in float64; one output is one stretch of memory."""
+        sums = np.empty((self.n_outputs, X.shape[0]))
+        sums[:] = self.intercept[:, None]
         if self.root.shape[1]:
-            sums += filled(X, self.fill) @ self.root.T.astype(np.float64)
-        return sums
+            sums += (filled(X, self.fill) @ self.root.T.astype(np.float64)).T
+        return sums.T
 
     def seen_by_slopes(self, X):
         fill = self.fill[self.slope_columns] if len(self.fill) else self.fill
@@ -96,8 +97,12 @@ class Forest:
 
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
-        scores = self._of_root(X)
-        leaves = self.gate.plain(X)
+        *_, scores = self.sums_after_trees(X, self.gate.plain(X))
+        return scores.astype(self.dtype)
+
+    def sums_after_trees(self, X, leaves):
+        """Scores of the first tree, of the first two, and so on, in one array."""
+        scores = self.before_trees(X)
         Z = self.seen_by_slopes(X).astype(np.float64)
         for tree, leaf in enumerate(leaves.T):
             told = self.values[leaf] + np.einsum("ikd,id->ik", self.slopes[leaf], Z)
@@ -105,21 +110,28 @@ class Forest:
                 scores[:, self.outputs[tree]] += told[:, 0]
             else:
                 scores += told
-        return scores.astype(self.dtype)
+            yield scores
 
     @property
     def cost(self):
         """A comparison is counted as a multiply-add; of paths, the mean over training rows."""
+        work = int(self.costs_of_trees.sum() + self.cost_before_trees)
+        n_bytes = sum(array.nbytes for array in self._arrays())
+        return Cost(work, work / (self.n_features * self.n_outputs), int(n_bytes))
+
+    @property
+    def cost_before_trees(self):
+        return self.root.size + 2 * len(self.gate.pairs)
+
+    @property
+    def costs_of_trees(self):
         levels = levels_of(self.gate)[self.gate.columns < 0]
         n_leaves = np.diff(self.gate.leaf_starts)
         tree_of = np.repeat(np.arange(self.gate.n_trees), n_leaves)
         weight = np.maximum(self.covers, 0) + 1e-300
         per_tree = np.bincount(tree_of, weights=weight * levels) / np.bincount(tree_of, weight)
         told = self.values.shape[1] * (1 + self.slopes.shape[2])
-        work = per_tree.sum() + self.gate.n_trees * told + self.root.size + 2 * len(self.gate.pairs)
-        linear = self.n_features * self.n_outputs
-        n_bytes = sum(array.nbytes for array in self._arrays())
-        return Cost(int(work), float(work / linear), int(n_bytes))
+        return per_tree + told
 
     def _arrays(self):
         for part in (self, self.gate):

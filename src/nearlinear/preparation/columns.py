@@ -6,12 +6,15 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from ..runtime.preparation import Preparation
+from ..runtime.preparation import NO_FOLD, Preparation
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Arrays with an entry for each column; ``fill`` stands for missing values, NaN for itself."""
+    """Arrays with an entry for each column; ``fill`` stands for missing values, NaN for itself.
+
+    They are columns of raw rows, or of rows of the columns that came ``before``.
+    """
 
     source: np.ndarray
     fill: np.ndarray
@@ -20,6 +23,8 @@ class Columns:
     scale: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    fold: np.ndarray
+    before: "Columns | MixedColumns | None" = None
 
     def __len__(self):
         return len(self.source)
@@ -27,13 +32,22 @@ class Columns:
     @property
     def are_raw(self):
         """Whether nothing was done to them, or gaps were filled and no more."""
+        return self.before is None and self._are_plain
+
+    @property
+    def _are_plain(self):
         raw = raw_columns(len(self))
-        names = ("category", "shift", "scale", "low", "high")
+        names = ("category", "shift", "scale", "low", "high", "fold")
         return all(np.array_equal(getattr(self, name), getattr(raw, name)) for name in names)
+
+    @property
+    def are_lines(self):
+        """Whether they were shifted and scaled, and no more, since the columns before."""
+        return replace(self, shift=np.zeros(len(self)), scale=np.ones(len(self)))._are_plain
 
     def pick(self, places):
         places = np.asarray(places, dtype=np.intp)
-        return Columns(*(getattr(self, field.name)[places] for field in fields(self)))
+        return replace(self, **{name: getattr(self, name)[places] for name in _ARRAYS})
 
     def moved(self, shift, scale, low=-math.inf, high=math.inf):
         """Afterwards shifted, scaled and clipped: one shift, one scale and one clip again."""
@@ -43,9 +57,23 @@ class Columns:
         def after(values):
             return np.clip((values.astype(np.float64) - shift) / scale, low, high)
 
+        start, slope, lift, floor = self.fold.T
+        floor = np.maximum((floor - shift) / scale, low)
+        fold = _folds(start, slope * scale, (lift - shift) / scale, floor)
+
         return replace(
             self, fill=after(self.fill), shift=self.shift + shift * self.scale,
-            scale=self.scale * scale, low=after(self.low), high=after(self.high),
+            scale=self.scale * scale, low=after(self.low), high=after(self.high), fold=fold,
+        )  # fmt: skip
+
+    def of(self, columns, fill):
+        """The same of columns that were shifted and scaled before; ``fill`` is for the gaps."""
+        first = columns.pick(self.source)
+        start, slope, lift, floor = self.fold.T
+        fold = _folds(first.shift + first.scale * start, first.scale * slope, lift, floor)
+        return replace(
+            self, source=first.source, fill=fill, shift=first.shift + first.scale * self.shift,
+            scale=first.scale * self.scale, fold=fold, before=columns.before,
         )  # fmt: skip
 
     def marks(self, fill, likes):
@@ -54,8 +82,9 @@ class Columns:
         category = ["" if isinstance(like, str) else None for like in likes]
         zeros = np.zeros(len(self))
         return replace(
-            raw_columns(len(self)), source=self.source, fill=np.asarray(fill, dtype=np.float64),
-            category=np.array(category, dtype=object), low=zeros, high=zeros,
+            raw_columns(len(self)), source=self.source, before=self.before,
+            fill=np.asarray(fill, dtype=np.float64), category=np.array(category, dtype=object),
+            low=zeros, high=zeros,
         )  # fmt: skip
 
     def mixed(self, matrix, offset):
@@ -63,6 +92,9 @@ class Columns:
 
     def table(self, n_raw, known):
         """The preparation of rows of ``n_raw`` columns; None for what does nothing."""
+        if self.before is not None:
+            after = replace(self, before=None).table(len(self.before), ())
+            return replace(after, n_features=n_raw, before=self.before.table(n_raw, known))
         raw = raw_columns(n_raw)
         is_clipped = np.any(np.isfinite(self.low)) or np.any(np.isfinite(self.high))
         missing = self.fill.astype(np.float64)
@@ -77,6 +109,7 @@ class Columns:
             high=self.high if is_clipped else None,
             categories=tuple(self.category.tolist()) if has_categories else None,
             known=tuple(known) or None,
+            fold=self.fold if np.any(self.fold[:, 3] < math.inf) else None,
         )
 
 
@@ -88,7 +121,7 @@ class MixedColumns:
     matrix: np.ndarray
     offset: np.ndarray
 
-    are_raw = False
+    are_raw = are_lines = False
 
     def __len__(self):
         return len(self.matrix)
@@ -121,12 +154,34 @@ def raw_columns(count):
     return Columns(
         np.arange(count), np.full(count, math.nan), np.full(count, None), np.zeros(count),
         np.ones(count), np.full(count, -math.inf), np.full(count, math.inf),
+        np.tile(NO_FOLD, (count, 1)),
     )  # fmt: skip
+
+
+def _folds(shift, scale, lift, floor):
+    """Second lines; one that is above all has no other numbers."""
+    lines = np.column_stack([shift, scale, lift, floor])
+    return np.where(np.isposinf(floor)[:, None], NO_FOLD, lines)
+
+
+def begins_anew(columns):
+    """Whether they are columns of a table that follows another."""
+    return isinstance(columns, Columns) and columns.before is not None
+
+
+def begun_anew(columns):
+    """The same columns, as those of a new table."""
+    return replace(raw_columns(len(columns)), before=columns)
+
+
+_ARRAYS = tuple(field.name for field in fields(Columns) if field.name != "before")
 
 
 def joined(parts):
     """Columns side by side."""
     parts = [raw_columns(0), *parts]
+    if any(begins_anew(part) for part in parts):
+        return _joined_chains([part if begins_anew(part) else begun_anew(part) for part in parts])
     if any(isinstance(part, MixedColumns) for part in parts):
         mixed = [p if isinstance(p, MixedColumns) else p.mixed(*_unmixed(len(p))) for p in parts]
         return MixedColumns(
@@ -134,8 +189,17 @@ def joined(parts):
             block_diag(*(part.matrix for part in mixed)),
             np.concatenate([part.offset for part in mixed]),
         )
-    names = [field.name for field in fields(Columns)]
-    return Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS))
+
+
+def _joined_chains(parts):
+    befores = list({id(part.before): part.before for part in parts}.values())
+    ends = dict(zip(map(id, befores), np.cumsum([0, *map(len, befores)]).tolist()))
+    firsts = [ends[id(part.before)] for part in parts]
+    after = [
+        replace(part, source=part.source + first, before=None) for part, first in zip(parts, firsts)
+    ]
+    return replace(joined(after), before=joined(befores))
 
 
 def _unmixed(count):

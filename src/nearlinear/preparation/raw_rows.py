@@ -13,8 +13,10 @@ def raw_rows(preparation, prepared, seed=0):
     n_rows, p = len(prepared), preparation
     if p.matrix is not None:
         prepared = (prepared - p.offset) @ np.linalg.pinv(p.matrix).T
-    rows = np.zeros((n_rows, p.n_features))
+    rows = np.zeros((n_rows, p.n_inputs))
     rows[:, p.sources] = prepared * p.column("scale", 1.0) + p.column("shift", 0.0)
+    if p.before is not None:
+        return raw_rows(p.before, rows, seed)
     if p.texts:
         rows = rows.astype(object)
     for source, values in _categories(p).items():

@@ -13,13 +13,15 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
 )
 from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.preparation import is_category
 from .chosen_columns import column_numbers
-from .columns import MixedColumns, are_nan, is_nan, joined, raw_columns
+from .columns import MixedColumns, are_nan, begins_anew, begun_anew, is_nan, joined, raw_columns
+from .pieces import MOST_KNOTS, piece_columns, plain_pieces, trial_rows
 
 _LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles
 
@@ -58,6 +60,11 @@ def preparation_of_numbers(steps, n_features=None):
             "categories numbers before fitting."
         )
     return found
+
+
+def register_step(kind, rule):
+    """Make a class of transformers known: ``rule(step, columns, known)`` gives its columns."""
+    _RULES[kind] = rule
 
 
 def _require_known(step):
@@ -120,6 +127,40 @@ def _components(pca, columns, known):
 def _directions(svd, columns, known):
     matrix = svd.components_.astype(np.float64)
     return columns.mixed(matrix, np.zeros(len(matrix)))
+
+
+# --- pieces -------------------------------------------------------------------------------------
+
+
+def _pieces(spline, columns, known):
+    if spline.degree != 1 or spline.extrapolation in ("error", "periodic"):
+        raise NoPreparation(
+            f"SplineTransformer(degree={spline.degree}, extrapolation={spline.extrapolation!r}) "
+            "has no place before an exported model: take degree=1 and extrapolation='constant'."
+        )
+    if len(spline.bsplines_[0].t) > MOST_KNOTS + 2:
+        raise NoPreparation(
+            f"SplineTransformer with more than {MOST_KNOTS} knots has no place before an exported "
+            "model: take a smaller n_knots."
+        )
+    if not columns.are_lines:
+        columns = begun_anew(columns)
+    made, rows = piece_columns(spline), trial_rows(spline)
+    wanted = plain_pieces(spline, rows)
+    if not np.allclose(made.table(rows.shape[1], ())(rows), wanted, rtol=1e-6, atol=1e-6):
+        raise NoPreparation(
+            f"SplineTransformer(extrapolation={spline.extrapolation!r}) does not continue its "
+            "lines beyond all of these knots: take extrapolation='constant'."
+        )
+    return made.of(columns, _pieces_of_fill(spline, columns.fill, made))
+
+
+def _pieces_of_fill(spline, fill, made):
+    """What a missing value becomes, where a value stands for it."""
+    fill = fill.astype(np.float64)
+    row = np.where(np.isnan(fill), [one.t[1] for one in spline.bsplines_], fill)
+    found = plain_pieces(spline, row[None])[0]
+    return np.where(np.isnan(fill)[made.source], made.fill.astype(np.float64), found)
 
 
 # --- missing values -----------------------------------------------------------------------------
@@ -201,13 +242,22 @@ def _chained(pipeline, columns, known):
 def _side_by_side(transformer, columns, known):
     if transformer.transformer_weights:
         raise NoPreparation("ColumnTransformer with transformer_weights: leave them out.")
+    found = _beside(transformer, columns, known)
+    if isinstance(columns, MixedColumns) and any(begins_anew(part) for part in found):
+        found = _beside(
+            transformer, begun_anew(columns), known
+        )  # so that all share what was before
+    return joined(found)
+
+
+def _beside(transformer, columns, known):
     found = []
     for _, step, chosen in transformer.transformers_:
         picked = columns.pick(column_numbers(transformer, chosen))
         if step == "drop" or not len(picked):
             continue
         found.append(picked if step == "passthrough" else _after(step, picked, known))
-    return joined(found)
+    return found
 
 
 def _unchanged(transformer, columns, known):
@@ -225,6 +275,7 @@ _RULES = {
     TruncatedSVD: _directions,
     SimpleImputer: _imputed,
     OneHotEncoder: _encoded,
+    SplineTransformer: _pieces,
     ColumnTransformer: _side_by_side,
     FunctionTransformer: _unchanged,
     Pipeline: _chained,

@@ -9,25 +9,25 @@ Needs neither scikit-learn, scipy nor numba. Scores agree with the model's own t
 
 Modules
 -------
-container      The bytes of a model file: a JSON header and raw arrays, every one with a checksum.
-demands        How much a file may ask for.
-fields         What a rule may ask of a field that came out of a file.
-forest_rules   What a forest may be made of: every path ends, and every number names something.
-forest_scores  Scores of forests in plain NumPy.
-gate_rules     What gates of a file must be; every rule gives the number of components.
-gate_scores    Gates of checked parts in plain NumPy.
-kernel_rules   What kernels of a file must be.
-kernel_scores  Kernels of checked parts in plain NumPy.
-model          A model as it stands in a file.
-outcome        What scores mean: how they become probabilities and labels.
-outcome_rules  What an outcome may be made of.
-parts          A description as plain parts, with its arrays filled in.
-preparation    From raw columns to the columns of a model: the plain formula.
-rules          What a model may be made of.
-scores         Scores of checked parts in plain NumPy: the formulas, kind by kind.
-tree_rules     What an unbalanced tree may be made of, and the gates of a tree's nodes.
-tree_scores    Scores of trees in plain NumPy, and the gates of the nodes that rows pass.
-upgrade        Files of earlier versions: their headers, rewritten in today's names.
+container          The bytes of a model file.
+demands            How much a file may ask for.
+fields             What a rule may ask of a field that came out of a file.
+forests/           Forests in a file: what they may be made of, and their scores.
+gate_rules         What gates of a file must be; every rule gives the number of components.
+gate_scores        Gates of checked parts in plain NumPy.
+kernel_rules       What kernels of a file must be.
+kernel_scores      Kernels of checked parts in plain NumPy.
+model              A model as it stands in a file.
+outcome            What scores mean: how they become probabilities and labels.
+outcome_rules      What an outcome may be made of.
+parts              A description as plain parts, with its arrays filled in.
+preparation        From raw columns to the columns of a model: the plain formula.
+preparation_rules  The preparation that a model file describes, checked.
+rules              What a model may be made of.
+scores             Scores of checked parts in plain NumPy: the formulas, kind by kind.
+tree_rules         What an unbalanced tree may be made of, and the gates of a tree's nodes.
+tree_scores        Scores of trees in plain NumPy, and the gates of the nodes that rows pass.
+upgrade            Files of earlier versions: their headers, rewritten in today's names.
 """
 
 from .container import ModelFileError, read

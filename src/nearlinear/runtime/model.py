@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
-from .forest_scores import TAKES_MISSING
+from .forests.exits import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse
-from .preparation import Preparation, preparation_of
+from .preparation import Preparation
+from .preparation_rules import preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
@@ -48,7 +49,7 @@ class FileModel:
     @property
     def takes_missing(self):
         """Whether rows may hold NaN that no preparation fills in."""
-        return self.predictor.kind in TAKES_MISSING
+        return takes_missing(self.predictor)
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.
@@ -271,7 +272,9 @@ def _dtype(part):
         array = getattr(part, name, None)
         if isinstance(array, np.ndarray):
             return array.dtype
-    for name in ("components", "predictor"):
+    if part.kind == "Cascaded":
+        return np.result_type(*map(_dtype, part.stages))
+    for name in ("components", "predictor", "forest"):
         if hasattr(part, name):
             return _dtype(getattr(part, name))
     parts = getattr(part, "predictors", None) or getattr(part, "outputs", None)

@@ -7,20 +7,21 @@ Every column of a prepared row comes from one raw column:
 
 where v is the raw value, or, for a column of a category, 1 where the raw value is that category and
 0 elsewhere. Scalers, imputers, one-hot encoders, and chains and choices of columns of these are all
-such tables. Where columns are mixed, as by principal components, the row z of the table becomes
-matrix z + offset.
+such tables. A piece between knots rises and falls again: it is the lesser of the clipped number and
+of another one,
+
+    max((v − fold[j, 0]) / fold[j, 1] + fold[j, 2], fold[j, 3]).
+
+Where columns are mixed, as by principal components, the row z of the table becomes
+matrix z + offset. Tables may follow each other: what comes ``before`` makes the row that the next
+one takes for raw.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .container import ModelFileError
-from .parts import parse
-
-_ARRAYS = ("source", "missing", "shift", "scale", "low", "high")
-FIELDS = ("n_features", *_ARRAYS, "categories", "known")
-MIXING = ("matrix", "offset")
+NO_FOLD = (0.0, 1.0, 0.0, np.inf)  # shift, scale, lift and floor of a line that is above all
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,9 @@ class Preparation:
     ``source`` has a raw column for each prepared one (None: the same, in order). ``missing`` is
     NaN where a missing value is refused. ``categories`` has None for columns of numbers, else a
     number or a text. ``known`` lists pairs of a raw column and all the categories it may hold.
-    ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table.
+    ``fold`` (n_columns, 4) has the shift, scale, lift and floor of second lines; the lesser counts.
+    ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table. ``before``
+    is a preparation whose rows the table takes in place of raw ones.
     """
 
     n_features: int
@@ -42,8 +45,10 @@ class Preparation:
     high: np.ndarray | None = None
     categories: tuple | None = None
     known: tuple | None = None
+    fold: np.ndarray | None = None
     matrix: np.ndarray | None = None
     offset: np.ndarray | None = None
+    before: "Preparation | None" = None
 
     @property
     def width(self):
@@ -53,11 +58,16 @@ class Preparation:
     @property
     def n_columns(self):
         """Columns of the table, before they are mixed."""
-        return self.n_features if self.source is None else len(self.source)
+        return self.n_inputs if self.source is None else len(self.source)
+
+    @property
+    def n_inputs(self):
+        """Columns of the rows that the table takes."""
+        return self.n_features if self.before is None else self.before.width
 
     @property
     def sources(self):
-        return np.arange(self.n_features) if self.source is None else self.source
+        return np.arange(self.n_inputs) if self.source is None else self.source
 
     @property
     def only_scales(self):
@@ -68,11 +78,14 @@ class Preparation:
     def is_affine(self):
         """The same, but that columns may be mixed."""
         others = (self.source, self.missing, self.low, self.high, self.categories, self.known)
+        others += (self.fold, self.before)
         return all(part is None for part in others)
 
     @property
     def texts(self):
         """Raw columns that hold text."""
+        if self.before is not None:
+            return self.before.texts
         pairs = [(s, [c]) for s, c in zip(self.sources, self.categories or ())]
         pairs += list(self.known or ())
         return sorted({int(s) for s, found in pairs if any(isinstance(c, str) for c in found)})
@@ -90,7 +103,7 @@ class Preparation:
         def longer(array, rest):
             return None if array is None else np.concatenate([array, np.full(count, rest)])
 
-        more = np.arange(self.n_features, self.n_features + count)
+        more = np.arange(self.n_inputs, self.n_inputs + count)
         categories, matrix = self.categories, self.matrix
         if matrix is not None:
             matrix = np.zeros((self.width + count, self.n_columns + count))
@@ -106,8 +119,10 @@ class Preparation:
             low=longer(self.low, -np.inf),
             high=longer(self.high, np.inf),
             categories=None if categories is None else categories + (None,) * count,
+            fold=None if self.fold is None else np.vstack([self.fold, [NO_FOLD] * count]),
             matrix=matrix,
             offset=longer(self.offset, 0.0),
+            before=None if self.before is None else self.before.and_columns(count),
         )
 
     def __call__(self, X, names=None, keeps_missing=False):
@@ -115,22 +130,31 @@ class Preparation:
 
         A missing value that nothing stands for is refused, or stays where the model takes it.
         """
-        numbers = _Columns(np.asarray(X), names)
+        if self.before is None:
+            numbers = _Columns(np.asarray(X), names)
+        else:
+            numbers = _Columns(self.before(X, names, keeps_missing=True), None)
         self._check_known(numbers)
         rows, is_missing = self._compared(numbers)
         dtype = rows.dtype
+        most = None if self.fold is None else _second_lines(rows, self.fold.astype(dtype))
         with np.errstate(over="ignore"):
             if self.shift is not None:
                 rows -= self.shift.astype(dtype)
             if self.scale is not None:
                 rows /= self.scale.astype(dtype)
-        if not np.all(np.isfinite(rows) | is_missing):
-            raise ValueError("X holds numbers that are too large when they are scaled.")
+        if most is None:
+            _refuse_infinite(rows, is_missing)
         if self.low is not None:
             rows = np.clip(rows, self.low.astype(dtype), self.high.astype(dtype))
+        if most is not None:  # one of two lines may be steep
+            rows = np.minimum(rows, most)
+            _refuse_infinite(rows, is_missing)
         if self.missing is not None:
             rows = np.where(is_missing, self.missing.astype(dtype), rows)
         if np.any(np.isnan(rows)) and (not keeps_missing or self.matrix is not None):
+            if self.before is not None:
+                self.before(X, names)  # which knows the raw column
             place = np.argwhere(np.isnan(rows))[0]
             raise numbers.refusal(int(place[0]), int(self.sources[place[1]]))
         return rows if self.matrix is None else self._mixed(rows)
@@ -164,6 +188,17 @@ class Preparation:
                     f"Row {row} has {value!r} in {columns.name(source)}, which is none of the "
                     "categories of the fit."
                 )
+
+
+def _refuse_infinite(rows, is_missing):
+    if not np.all(np.isfinite(rows) | is_missing):
+        raise ValueError("X holds numbers that are too large when they are scaled.")
+
+
+def _second_lines(values, fold):
+    shift, scale, lift, floor = fold.T
+    with np.errstate(over="ignore"):
+        return np.maximum((values - shift) / scale + lift, floor)
 
 
 class _Columns:
@@ -202,90 +237,6 @@ class _Columns:
             f"Row {row} has no value in {self.name(source)}, where the model takes none that are "
             "missing: X holds NaN or infinity."
         )
-
-
-def preparation_of(header, arrays, n_features):
-    """The preparation that a header describes, checked, or None."""
-    found = header.get("preparation")
-    if found is None and header.get("scaler") is not None:  # as files had it before
-        found = _scaler(parse(header["scaler"], arrays))
-    elif found is not None:
-        # a reader that knows no mixing finds no table
-        mixing = {name: None for name in MIXING}
-        if isinstance(found, dict) and "mixed" in found:
-            mixing, found = _part(found, MIXING, arrays), found["mixed"]
-        found = _part(found, FIELDS, arrays) | mixing
-    return None if found is None else _checked(found, n_features)
-
-
-def _part(found, names, arrays):
-    if not isinstance(found, dict) or not set(names) <= set(found):
-        raise ModelFileError("The model file's preparation is described wrongly.")
-    return {name: parse(found[name], arrays) for name in names}
-
-
-def _scaler(scaler):
-    if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
-        raise ModelFileError("The model file's scaler is described wrongly.")
-    empty = dict.fromkeys((*FIELDS, *MIXING))
-    return {**empty, "n_features": None, "shift": scaler["mean"], "scale": scaler["scale"]}
-
-
-def _checked(found, n_features):
-    found = {**found, "n_features": n_features}
-    source = found["source"]
-    width = n_features if source is None else np.size(source)
-    good = width >= 1 and (found["low"] is None) == (found["high"] is None)
-    for name in _ARRAYS:
-        array = found[name]
-        kind = "i" if name == "source" else "f"
-        is_array = isinstance(array, np.ndarray) and array.shape == (width,)
-        good = good and (array is None or (is_array and array.dtype.kind == kind))
-    good = good and _are_numbers(found, n_features) and _is_mixing(found, width)
-    if good and found["categories"] is not None:
-        found["categories"] = _list(found["categories"], width)
-        good = all(c is None or is_category(c) for c in found["categories"])
-    if good and found["known"] is not None:
-        found["known"] = tuple(_known_pair(pair, n_features) for pair in _list(found["known"]))
-    if not good:
-        raise ModelFileError(
-            "The model file's scaler or preparation is not one of its features."
-        )  # fmt: skip
-    return Preparation(**found)
-
-
-def _are_numbers(found, n_features):
-    source, shift, scale = found["source"], found["shift"], found["scale"]
-    good = source is None or (source.min() >= 0 and source.max() < n_features)
-    good = good and (shift is None or np.all(np.isfinite(shift)))
-    good = good and (scale is None or (np.all(np.isfinite(scale)) and np.all(scale > 0.0)))
-    good = good and (found["missing"] is None or not np.any(np.isinf(found["missing"])))
-    return good and (found["low"] is None or np.all(found["low"] <= found["high"]))
-
-
-def _is_mixing(found, width):
-    matrix, offset = found["matrix"], found["offset"]
-    if matrix is None or offset is None:
-        return matrix is None and offset is None
-    good = all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in (matrix, offset))
-    good = good and matrix.ndim == 2 and matrix.shape == (len(matrix), width) and len(matrix) > 0
-    good = good and offset.shape == matrix.shape[:1]
-    return bool(good and np.all(np.isfinite(matrix)) and np.all(np.isfinite(offset)))
-
-
-def _known_pair(pair, n_features):
-    source, values = _list(pair, 2)
-    values = _list(values)
-    good = type(source) is int and 0 <= source < n_features
-    if not good or not all(is_category(value) for value in values):
-        raise ModelFileError("The model file's known categories are described wrongly.")
-    return source, values
-
-
-def _list(value, length=None):
-    if not isinstance(value, list | tuple) or length not in (None, len(value)):
-        raise ModelFileError("The model file's categories are described wrongly.")
-    return tuple(value)
 
 
 def is_category(value):

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..kinds import family_of
 from .fields import WHOLE, checked, count, floats, number, one_type, require
-from .forest_rules import FOREST, forest
+from .forests.exits import CASCADED, EXITING, check_cascaded, check_exiting
+from .forests.rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES
@@ -117,7 +118,7 @@ def _mean(part, n_features):
 
 
 def _exponential(part, n_features):
-    return checked(part.predictor, "predictor", n_features, only=("Forest", *TREES))
+    return checked(part.predictor, "predictor", n_features, only=("Forest",))
 
 
 def _conformal(part, n_features):
@@ -232,6 +233,7 @@ RULES = {
         ("children", "splits", "slopes", "weights", "intercept", "node_gate"), linked_tree
     ),
     "Forest": (FOREST, forest),
+    "Exiting": (EXITING, check_exiting),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
@@ -247,6 +249,7 @@ RULES = {
     "Mean": (("predictors",), _mean),
     "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
+    "Cascaded": (CASCADED, check_cascaded),
     "Affine": (("matrix",), _affine),
     "WithGates": (("gate", "n_features"), _with_gates),
     "Quadratic": (("center", "scale"), _quadratic),

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from ..kinds import family_of
-from .forest_scores import forest, row_numbers
+from .forests.exits import cascaded, exiting
+from .forests.scores import forest, row_numbers
 from .gate_scores import GATES, SPARSE_GATES
 from .kernel_scores import KERNELS, Pairs, squared_distances
 from .parts import Part, values_of
@@ -197,6 +198,7 @@ RULES = {
     "LocallyLinear": _locally_linear,
     **TREES,
     "Forest": forest,
+    "Exiting": exiting,
     "ConformalLinear": _conformal,
     "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,
@@ -205,6 +207,7 @@ RULES = {
     "Mean": _mean,
     "Stacked": _stacked,
     "Exponential": _exponential,
+    "Cascaded": cascaded,
     "Affine": _affine,
     "WithGates": _with_gates,
     "Quadratic": quadratic,

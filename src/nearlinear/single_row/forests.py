@@ -5,6 +5,7 @@ tables stand in two of them: one of whole numbers, one of floats.
 import numpy as np
 
 from .._compile import compiled, compiled_fast_sums
+from ..predictors.exiting import lead_of
 
 # Places of the counts that begin the whole numbers; sections follow, each from its own place on.
 (
@@ -26,6 +27,25 @@ def forest_pass(forest, n_features):
         scores = scratch.get("scores", n_outputs, dtype)
         work = scratch.get("work", n_work, np.int64)
         return scores if run(x, whole, floats, work, scores) else None
+
+    return score
+
+
+def leaving_pass(predictor, n_features):
+    """The same for a forest that rows leave early."""
+    forest = predictor.forest
+    packed, dtype = forest.gate.packed, forest.dtype
+    narrow = packed.narrow_missing if dtype == np.float32 else None
+    whole, floats = _tables(forest, packed, narrow)
+    n_work, n_outputs, is_wide = 2 * packed.width + 1, forest.n_outputs, narrow is None
+    limits, run = np.array(predictor.thresholds), leaving_row.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", n_outputs, dtype)
+        work = scratch.get("work", n_work, np.int64)
+        numbers = scratch.get("numbers", len(limits) + n_outputs, np.float64)
+        numbers[: len(limits)] = limits
+        return scores if run(x, whole, floats, work, numbers, is_wide, scores) else None
 
     return score
 
@@ -88,12 +108,8 @@ def _step(nodes, keys, j):
 
 
 @compiled
-def narrow_row(x, whole, floats, work, scores):
-    """Every column has two keys: the first takes missing values to the right, the second left."""
-    kind = scores.dtype.type
-    if not _is_row(x, whole, kind):
-        return False
-    width, n_trees = whole[_N_USED] + whole[_N_PAIRS], whole[_N_TREES]
+def _fill_keys(x, whole, floats, kind, work):
+    width = whole[_N_USED] + whole[_N_PAIRS]
     work[0] = 0  # leaves read it, where nothing is split at all, too
     for s in range(width):
         bits = np.float32(_column(x, whole, floats, kind, s)).view(np.int32)
@@ -101,6 +117,16 @@ def narrow_row(x, whole, floats, work, scores):
         missing = (bits & np.int32(0x7FFFFFFF)) > np.int32(0x7F800000)
         work[s] = np.int32(0x7FFFFFFF) if missing else key
         work[width + s] = np.int32(-0x80000000) if missing else key
+
+
+@compiled
+def narrow_row(x, whole, floats, work, scores):
+    """Every column has two keys: the first takes missing values to the right, the second left."""
+    kind = scores.dtype.type
+    if not _is_row(x, whole, kind):
+        return False
+    width, n_trees = whole[_N_USED] + whole[_N_PAIRS], whole[_N_TREES]
+    _fill_keys(x, whole, floats, kind, work)
     ends, starts = work[2 * width + 1 :], whole[whole[_STARTS] :]
     nodes = whole[whole[_NODES] :]
     for t in range(0, n_trees - 3, 4):
@@ -126,6 +152,27 @@ def narrow_row(x, whole, floats, work, scores):
 
 
 @compiled
+def _wide_end(whole, floats, seen, start):
+    """Where a row ends in the tree whose nodes begin there."""
+    n_words, has_sets = whole[_N_WORDS], whole[_CATEGORIES] > whole[_SETS]
+    j, before = 0, -1
+    while j != before:
+        before, place = j, start + j
+        node = whole[whole[_NODES] + place]
+        value, left = seen[node >> 33], (node >> 32) & 1 == 1
+        number = whole[whole[_SETS] + place] if has_sets else -1
+        if number >= 0:
+            if value > -1.0 and value < 32.0 * n_words:
+                category = np.int64(value)
+                word = whole[whole[_CATEGORIES] + number * n_words + (category >> 5)]
+                left = (word >> (category & 31)) & 1 == 1
+        elif value == value:
+            left = value <= floats[whole[_THRESHOLDS] + place]
+        j = (node & 0x7FFFFFFF) + (0 if left else 1)
+    return j
+
+
+@compiled
 def wide_row(x, whole, floats, work, scores):
     kind = scores.dtype.type
     if not _is_row(x, whole, kind):
@@ -134,25 +181,58 @@ def wide_row(x, whole, floats, work, scores):
     seen, ends, starts = work.view(np.float64), work[2 * width + 1 :], whole[whole[_STARTS] :]
     for s in range(width):
         seen[s] = _column(x, whole, floats, kind, s)
-    n_words, has_sets = whole[_N_WORDS], whole[_CATEGORIES] > whole[_SETS]
     for t in range(whole[_N_TREES]):
-        j, before = 0, -1
-        while j != before:
-            before, place = j, starts[t] + j
-            node = whole[whole[_NODES] + place]
-            value, left = seen[node >> 33], (node >> 32) & 1 == 1
-            number = whole[whole[_SETS] + place] if has_sets else -1
-            if number >= 0:
-                if value > -1.0 and value < 32.0 * n_words:
-                    category = np.int64(value)
-                    word = whole[whole[_CATEGORIES] + number * n_words + (category >> 5)]
-                    left = (word >> (category & 31)) & 1 == 1
-            elif value == value:
-                left = value <= floats[whole[_THRESHOLDS] + place]
-            j = (node & 0x7FFFFFFF) + (0 if left else 1)
-        ends[t] = j
+        ends[t] = _wide_end(whole, floats, seen, starts[t])
     _tell(x, whole, floats, ends, scores)
     return True
+
+
+@compiled
+def leaving_row(x, whole, floats, work, numbers, is_wide, scores):
+    """One tree after another, up to the first after which the lead reaches the tree's threshold.
+
+    ``numbers`` are the thresholds of all trees but the last, then room for the sums.
+    """
+    kind = scores.dtype.type
+    if not _is_row(x, whole, kind):
+        return False
+    n_trees, seen = whole[_N_TREES], work.view(np.float64)
+    sums, starts = numbers[n_trees - 1 :], whole[whole[_STARTS] :]
+    nodes, leaf_of = whole[whole[_NODES] :], whole[whole[_LEAF_OF] :]
+    if is_wide:
+        for s in range(whole[_N_USED] + whole[_N_PAIRS]):
+            seen[s] = _column(x, whole, floats, kind, s)
+    else:
+        _fill_keys(x, whole, floats, kind, work)
+    for c in range(len(scores)):
+        sums[c] = floats[c]
+        for d in range(whole[_N_ROOT]):
+            sums[c] += floats[whole[_ROOT] + c * whole[_N_ROOT] + d] * _known(x, whole, floats, d)
+    for t in range(n_trees):
+        if is_wide:
+            j = _wide_end(whole, floats, seen, starts[t])
+        else:
+            j, before = 0, -1
+            while j != before:
+                before = j
+                j = _step(nodes[starts[t] :], work, j)
+        _add_leaf(x, whole, floats, leaf_of[starts[t] + j], whole[whole[_OUTPUTS] + t], sums)
+        if t < n_trees - 1 and lead_of(sums) >= numbers[t]:
+            break
+    for c in range(len(scores)):
+        scores[c] = sums[c]
+    return True
+
+
+@compiled
+def _add_leaf(x, whole, floats, leaf, output, sums):
+    n_told, n_slopes = whole[_N_TOLD], whole[_N_SLOPES]
+    for c in range(n_told):
+        row = leaf * n_told + c
+        total, slopes = floats[whole[_VALUES] + row], floats[whole[_SLOPES] + row * n_slopes :]
+        for s in range(n_slopes):
+            total += slopes[s] * _known(x, whole, floats, whole[whole[_SLOPE_COLUMNS] + s])
+        sums[output if n_told == 1 else c] += total
 
 
 @compiled

@@ -33,7 +33,8 @@ def prepare(x, n_features, source, table, known, categories, keeps_missing, out)
     """A raw row as the model takes it; refuses what is missing, infinite or of no known category.
 
     Column j has in ``table[j]`` what stands for a missing value, its category (NaN for numbers),
-    shift, factor, low and high. A line of ``known`` is a raw column, and where its categories begin
+    shift, factor, low and high, and of pieces the shift, factor, lift and floor of a second line,
+    of which the lesser counts. A line of ``known`` is a raw column, and where its categories begin
     and end. A missing value that nothing stands for stays, if the model takes it.
     """
     if len(x) != n_features:
@@ -50,7 +51,11 @@ def prepare(x, n_features, source, table, known, categories, keeps_missing, out)
         else:
             if not np.isnan(table[j, 1]):
                 value = 1.0 if value == table[j, 1] else 0.0
-            value = min(max((value - table[j, 2]) * table[j, 3], table[j, 4]), table[j, 5])
+            first = min(max((value - table[j, 2]) * table[j, 3], table[j, 4]), table[j, 5])
+            if table.shape[1] > 6:
+                second = (value - table[j, 6]) * table[j, 7] + table[j, 8]
+                first = min(first, max(second, table[j, 9]))
+            value = first
         if not np.isfinite(value):
             return False
         out[j] = value

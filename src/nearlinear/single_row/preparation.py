@@ -12,6 +12,8 @@ def preparing(preparation, dtype, keeps_missing=False):
 
     A model may take missing values that nothing was put in place of.
     """
+    if preparation.before is not None:
+        return _chained(preparation, dtype, keeps_missing)
     if preparation.matrix is None:
         return _columns(preparation, dtype, keeps_missing)
     first = _columns(replace(preparation, matrix=None, offset=None), dtype, False)
@@ -23,6 +25,18 @@ def preparing(preparation, dtype, keeps_missing=False):
         return first(x, found) and project(found, mixing, row)
 
     return mix
+
+
+def _chained(preparation, dtype, keeps_missing):
+    before, n_inputs = preparation.before, preparation.n_inputs
+    first = preparing(before, dtype, True)
+    second = preparing(replace(preparation, n_features=n_inputs, before=None), dtype, keeps_missing)
+
+    def chain(x, row):
+        found = np.empty(n_inputs, dtype)
+        return first(x, found) and second(found, row)
+
+    return chain
 
 
 def _columns(preparation, dtype, keeps_missing):
@@ -40,6 +54,9 @@ def _columns(preparation, dtype, keeps_missing):
         preparation.column("low", -np.inf),
         preparation.column("high", np.inf),
     )
+    if preparation.fold is not None:
+        first, scale, lift, floor = preparation.fold.T
+        columns += (first, 1.0 / scale, lift, floor)
     source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
     known, values = _known(preparation, dtype)
     n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()

@@ -44,7 +44,10 @@ def test_each_loss_learns_three_classes(small, loss_name, loss, blobs):
 def test_digits_are_recognized(small, name):
     X, y = load_digits(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    assert small(name).fit(X[:200], y[:200]).score(X[200:600], y[200:600]) > 0.75  # chance 0.1
+    # trees know little of 20 rows a class: HistGradientBoosting gets 0.75
+    root = {"linear_root": True} if name == "LocalForestClassifier" else {}
+    model = small(name, **root).fit(X[:200], y[:200])
+    assert model.score(X[200:600], y[200:600]) > 0.75  # chance 0.1
 
 
 # --- weights -----------------------------------------------------------------------------------
@@ -100,8 +103,11 @@ def test_balanced_classes_have_equal_mass(small, name, moons):
 
 def test_a_heavy_class_is_predicted_more_often(small, name, moons, rng):
     X, y = moons[0] + rng.standard_normal(moons[0].shape), moons[1]  # much overlap
-    light = small(name, class_weight={1: 0.1}).fit(X, y).predict(X).mean()
-    heavy = small(name, class_weight={1: 10}).fit(X, y).predict(X).mean()
+    few = {}
+    if name == "LocalForestClassifier":  # a larger one has every training row right
+        few = {"n_trees": 3, "max_leaves": 4, "min_samples_leaf": 20}
+    light = small(name, class_weight={1: 0.1}, **few).fit(X, y).predict(X).mean()
+    heavy = small(name, class_weight={1: 10}, **few).fit(X, y).predict(X).mean()
     assert heavy > light + 0.2
 
 
@@ -166,6 +172,8 @@ def test_probabilities_say_more_than_the_class_frequencies(small, loss_name, blo
 
 
 def test_margin_losses_have_no_probabilities_and_say_what_has(small, name, moons):
+    if name == "LocalForestClassifier":
+        return  # it has the log loss alone
     has_losses = "loss" in small(name).get_params()
     model = small(name, **({"loss": "hinge"} if has_losses else {})).fit(*moons)
     assert not hasattr(model, "predict_proba")
@@ -313,7 +321,7 @@ def test_a_model_survives_pickling(small, name, blobs):
 
 
 def test_a_clone_has_the_settings_but_nothing_learned(small, name, moons):
-    model = small(name, C=3.0).fit(*moons)
+    model = small(name, n_jobs=2).fit(*moons)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "predictor_")
@@ -324,13 +332,14 @@ def test_a_clone_has_the_settings_but_nothing_learned(small, name, moons):
 
 def test_a_grid_search_over_a_pipeline_finds_a_good_model(small, name, moons):
     X, y = moons
-    key = name.lower()
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), small(name)), {f"{key}__C": [1e-6, 10.0]}, cv=3
-    ).fit(100 * X + 50, y)
+    setting, values = ("n_trees", [1, 20]) if "Forest" in name else ("C", [1e-6, 10.0])
+    key = f"{name.lower()}__{setting}"
+    search = GridSearchCV(make_pipeline(StandardScaler(), small(name)), {key: values}, cv=3).fit(
+        100 * X + 50, y
+    )
     assert search.score(100 * X + 50, y) > 0.9
     if name != "SVMKNNClassifier":  # where neighbors agree, C does not matter
-        assert search.best_params_[f"{key}__C"] == 10.0
+        assert search.best_params_[key] == values[1]
 
 
 def test_calibration_gives_probabilities_to_a_margin_loss(small, name, moons):

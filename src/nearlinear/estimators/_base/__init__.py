@@ -8,6 +8,7 @@ capacity          How much capacity the rows bear.
 checks            What parameters and rows may be.
 conformal         Conformal kernels for every output: candidates, choice, collapse, predictor.
 explained         Rows on their way into an explanation, and explanations on their way out.
+forests/          What local forests and cascades are made of.
 gating            What a gate sees of a row.
 input             From what users pass to rows.
 kernels           Kernels of a fit and the memory for their matrices; from machines to a predictor.

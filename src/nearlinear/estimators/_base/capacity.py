@@ -101,6 +101,21 @@ def _others(rows, part):
     return np.setdiff1d(np.arange(rows.X.shape[0]), part)
 
 
+def about_best(losses, weight, tolerance=TOLERANCE):
+    """The first setting that is about as good as the best; ``losses`` are by setting and row.
+
+    That is one behind by at most ``tolerance`` standard errors of the difference.
+    """
+    best = min(losses, key=lambda one: np.average(losses[one], weights=weight))
+    for one, found in losses.items():
+        with np.errstate(invalid="ignore"):
+            behind = found - losses[best]
+        is_finite = np.isfinite(behind).all()
+        if one == best or (is_finite and standard_errors(behind, weight) <= tolerance):
+            return one
+    return best
+
+
 def standard_errors(differences, weight):
     """The weighted mean of the differences in units of its standard error."""
     mean = np.average(differences, weights=weight)

@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._warn import warn_user
 from ...preparation.likely_rows import look_prepared, look_raw
+from ...preparation.origins import has_pieces, origins
 from ...preparation.transformers import NoPreparation, preparation_of_steps
 
 
@@ -28,7 +29,7 @@ def rows_to_explain(model, X, preparation):
 
 
 def told(model, found, preparation, X):
-    """An explanation with names; of the raw rows ``X`` where they were only scaled or mixed."""
+    """An explanation with names; of the raw rows ``X`` where each column tells where it is from."""
     first, names = model, None
     if preparation is not None:
         table = _table(preparation)
@@ -36,6 +37,8 @@ def told(model, found, preparation, X):
         is_mixed = found.parts is not None and table is not None and table.matrix is not None
         if table is not None and table.is_affine and not is_mixed:
             first, found = preparation, found.in_original_units(preparation, X)
+        elif (keys := _keys(found, table)) is not None:
+            first, found = preparation, found.summed(keys, X)
         else:
             first, names = None, _made_names(preparation)
     names = getattr(first, "feature_names_in_", names)
@@ -47,6 +50,13 @@ def told(model, found, preparation, X):
         feature_names=None if names is None else tuple(str(name) for name in names),
         classes=None if classes is None else tuple(classes.tolist()),
     )
+
+
+def _keys(found, table):
+    """The raw columns that pieces come from; None without pieces, or where that cannot be told."""
+    if not has_pieces(table) or table.texts or found.contributions is None or found.pairs:
+        return None
+    return origins(table)
 
 
 def _table(preparation):

@@ -22,7 +22,9 @@ def fit_rows(model, X, y, sample_weight=None, gating=None):
     if hasattr(model, "gating_features"):
         X, names = _with_gating(model, X, gating, names)
     if not isinstance(model, ClassifierMixin):
-        return _rows_of_values(X, y, sample_weight, names, X.shape[1] - n_features)
+        # who reads all rows as float32 does not round values for that
+        dtype = np.float64 if hasattr(model, "_row_types") else X.dtype
+        return _rows_of_values(X, y, dtype, sample_weight, names, X.shape[1] - n_features)
     if y.ndim == 2:
         task, targets, weight = labels_in(model, X, y, sample_weight)
         return _several(X, targets, weight, names, task)
@@ -54,12 +56,12 @@ def _several(X, targets, weight, names, task):
     return TrainingRows(X, labels, targets, weight, X.shape[0], task, names).merged(numbers)
 
 
-def _rows_of_values(X, y, sample_weight, names, n_gating=0):
+def _rows_of_values(X, y, dtype, sample_weight, names, n_gating=0):
     if y.ndim == 2:
         weight = row_weights(X, sample_weight)
-        return _several(X, y.astype(X.dtype), weight, names, Regression(TargetUnits()))
+        return _several(X, y.astype(dtype), weight, names, Regression(TargetUnits()))
     labels, weight = np.zeros(len(y), dtype=np.intp), row_weights(X, sample_weight)
-    targets, numbers = y[:, None].astype(X.dtype), np.unique(y, return_inverse=True)[1]
+    targets, numbers = y[:, None].astype(dtype), np.unique(y, return_inverse=True)[1]
     rows = TrainingRows(X, labels, targets, weight, X.shape[0], None, names, n_gating)
     rows = rows.merged(numbers)
     return replace(rows, task=Regression(TargetUnits.of_values(rows.targets[:, 0], rows.weight)))
@@ -79,7 +81,7 @@ def scored_rows(model, X, gating=None):
             )
         return X
     require_sound(X)
-    form = "csr" if model._takes_sparse else False
+    form = "csr" if model._takes_sparse or getattr(model, "_scores_sparse", False) else False
     X = validate_data(
         model, X, accept_sparse=form, dtype=dtype, order="C", reset=False,
         ensure_all_finite=_finite_for(model),

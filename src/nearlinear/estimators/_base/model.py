@@ -47,8 +47,13 @@ def _is_classifier(model):
 def _has_probabilities(model):
     _is_classifier(model)
     name, loss = type(model).__name__, getattr(model, "loss", None)
-    if getattr(model, "calibration_", None) is not None:
-        return True
+    if hasattr(model, "calibration_"):  # of a forest that was read
+        if model.calibration_ is not None:
+            return True
+        raise AttributeError(
+            "The scores of this forest are no probabilities: put it, in a FrozenEstimator, into "
+            "CalibratedClassifierCV of sklearn.calibration."
+        )
     loss = getattr(model, "loss_", loss) if loss == "auto" else loss
     if loss == "log_loss":
         return True
@@ -180,6 +185,7 @@ class Model(BaseEstimator):
         preparation : transformer, Pipeline of transformers or None
             What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers and PCA the
             explanation is in raw features, behind other steps in the columns that they make.
+            Contributions of pieces are added up to those of raw features and of pairs of them.
 
         Returns
         -------

@@ -198,9 +198,12 @@ def drawn_rows(predictor, scaling, n_features):
     rng = np.random.default_rng(0)
     n_features = n_features if scaling.before is None else scaling.before.width
     rows = rng.standard_normal((_ROWS, n_features))
+    predictor = getattr(predictor, "stages", (predictor,))[-1]
+    predictor = getattr(predictor, "forest", predictor)
     known = _known_rows(predictor)
-    if kind_of(predictor) == "Forest":
-        rows = rows_near_splits(predictor.gate, _ROWS, rng)
+    inner = predictor.predictor if kind_of(predictor) == "Exponential" else predictor
+    if kind_of(inner) == "Forest":
+        rows = rows_near_splits(inner.gate, _ROWS, rng)
     elif known is not None and len(known):
         known = known[rng.integers(len(known), size=_ROWS), :n_features]
         rows = known + 0.3 * known.std() * rows

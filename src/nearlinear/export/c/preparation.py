@@ -22,12 +22,17 @@ static void $(const float *x, float *row)
         }
         if (<KINDS>[j] & 1)
             value = raw < <CATEGORY>[j] || raw > <CATEGORY>[j] ? 0.0f : 1.0f;
-        value = (value - <SHIFT>[j]) * <FACTOR>[j];
+<FOLD>        value = (value - <SHIFT>[j]) * <FACTOR>[j];
         value = value < <LOW>[j] ? <LOW>[j] : value;
         row[j] = value > <HIGH>[j] ? <HIGH>[j] : value;
-    }
+<LESSER>    }
 }
 """
+_FOLD = """        const float *fold = <FOLDS> + 4 * j;
+        const float other = (value - fold[0]) * fold[1] + fold[2];
+        const float most = other < fold[3] ? fold[3] : other;
+"""
+_LESSER = "        row[j] = row[j] > most ? most : row[j];\n"
 
 
 _MIX = """
@@ -46,8 +51,24 @@ static void $(const float *x, float *row)
 """
 
 
+_CHAIN = """
+/* One preparation after another. */
+static void $(const float *x, float *row)
+{
+    float found[<INPUTS>];
+    <FIRST>(x, found);
+    <SECOND>(found, row);
+}
+"""
+
+
 def define_preparation(program, preparation):
     """The symbol of a function (raw row, row) that prepares; ``program`` gets its tables."""
+    if preparation.before is not None:
+        inputs = preparation.n_inputs
+        first = define_preparation(program, preparation.before)
+        second = define_preparation(program, replace(preparation, n_features=inputs, before=None))
+        return program.define("chain", filled(_CHAIN, inputs=inputs, first=first, second=second))
     categories = preparation.categories or (None,) * preparation.n_columns
     missing = preparation.column("missing", np.nan)
     kinds = _COMPARES * np.array([c is not None for c in categories]) + _FILLS * ~np.isnan(missing)
@@ -58,8 +79,15 @@ def define_preparation(program, preparation):
         np.clip(preparation.column(name, end), -_LARGEST, _LARGEST)
         for name, end in (("low", -np.inf), ("high", np.inf))
     )
+    folded = {"fold": "", "lesser": ""}
+    if preparation.fold is not None:
+        shift, scale, lift, floor = preparation.fold.T
+        lines = np.column_stack([shift, 1.0 / scale, lift, np.clip(floor, -_LARGEST, _LARGEST)])
+        folds = program.vector("folds", lines.ravel())
+        folded = {"fold": filled(_FOLD, folds=folds), "lesser": _LESSER}
     text = filled(
         _TEXT,
+        **folded,
         kinds=program.indices("kinds", kinds),
         missing=program.vector("missing", np.nan_to_num(missing, nan=0.0)),
         category=program.vector("category", [0.0 if c is None else c for c in categories]),
@@ -86,6 +114,8 @@ def define_preparation(program, preparation):
 
 def in_single(preparation):
     """The same with categories as float32 has them."""
+    if preparation is not None and preparation.before is not None:
+        return replace(preparation, before=in_single(preparation.before))
     if preparation is None or preparation.categories is None:
         return preparation
 

@@ -51,8 +51,9 @@ def quantized(model):
     """A model whose tables are what eight bits keep of them."""
     if isinstance(model, tuple):
         return tuple(quantized(part) for part in model)
-    model = _changed(model, quantized)
     kind = kind_of(model)
+    if kind != "Exiting":  # which rounds its forest in a way of its own
+        model = _changed(model, quantized)
     if kind is None or not (has_tables(model) or known("int8", kind)):
         return model
     if kind in NOT_IN["int8"]:
@@ -158,6 +159,15 @@ def _round_forest(forest):
     return replace(forest, **{name: array.astype(forest.dtype) for name, array in found.items()})
 
 
+def _round_exiting(model):
+    from .predictors.exits import round_exiting  # as above
+
+    names = ("root", "slopes")
+    forest = model.forest
+    rows = {name: rounded_rows(getattr(forest, name)).astype(forest.dtype) for name in names}
+    return round_exiting(replace(model, forest=replace(forest, **rows)))
+
+
 def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
@@ -169,6 +179,7 @@ RULES = {
     "TreeLeaves": _rounded_affine("splits", "weights"),
     "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
     "Forest": _round_forest,
+    "Exiting": _round_exiting,
     "ForestGate": lambda gate: gate,  # rounded, thresholds would send rows to other leaves
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,

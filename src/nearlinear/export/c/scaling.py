@@ -202,6 +202,7 @@ _FOLDED = {
     "Mean": _fold_all("predictors"),
     "Exponential": _fold_inner,
     "Stacked": _fold_all("outputs"),
+    "Cascaded": _fold_all("stages"),
     "Softmax": _fold_directions,
     "Sigmoid": _fold_directions,
     "Viewing": _fold_view,

@@ -14,6 +14,7 @@ from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
 from .cells import gaussian_cells
 from .conformal import conformal_linear
+from .exits import cascaded, exiting
 from .forests import forest
 from .gates import GATES, gated_expansion
 from .kernels import KERNELS, expansion
@@ -64,6 +65,7 @@ RULES = {
     "TreeLeaves": tree_path,
     "LinkedTree": linked_tree,
     "Forest": forest,
+    "Exiting": exiting,
     "ConformalLinear": conformal_linear,
     "GaussianCells": gaussian_cells,
     "KernelExpansion": expansion,
@@ -72,6 +74,7 @@ RULES = {
     "Mean": _mean,
     "Stacked": _stacked,
     "Exponential": _exponential,
+    "Cascaded": cascaded,
     "Affine": _affine,
     "WithGates": _with_gates,
     "Quadratic": _quadratic,

@@ -7,8 +7,10 @@ def prepared(graph, preparation, X):
     """Name of the rows that the model takes, of raw rows ``X``."""
     if preparation is None:
         return X
+    if preparation.before is not None:
+        X = prepared(graph, preparation.before, X)
     raw = X if preparation.source is None else graph.columns(X, preparation.source)
-    rows = _compared(graph, preparation, raw)
+    rows = values = _compared(graph, preparation, raw)
     if preparation.shift is not None:
         rows = graph.op("Sub", rows, preparation.shift)
     if preparation.scale is not None and preparation.n_columns == 1:
@@ -16,15 +18,26 @@ def prepared(graph, preparation, X):
     elif preparation.scale is not None:
         rows = graph.op("Div", rows, preparation.scale)
     if preparation.low is not None:
-        largest = float(np.finfo(graph.dtype).max)
-        ends = (np.clip(end, -largest, largest) for end in (preparation.low, preparation.high))
-        rows = graph.op("Max", rows, next(ends))
-        rows = graph.op("Min", rows, next(ends))
+        rows = graph.op("Max", rows, _bounded(graph, preparation.low))
+        rows = graph.op("Min", rows, _bounded(graph, preparation.high))
+    if preparation.fold is not None:
+        rows = graph.op("Min", rows, _second_lines(graph, preparation, values))
     if not preparation.is_affine:
         rows = _filled(graph, preparation, raw, rows)
     if preparation.matrix is None:
         return rows
     return graph.op("Add", graph.op("MatMul", rows, preparation.matrix.T), preparation.offset)
+
+
+def _bounded(graph, ends):
+    largest = float(np.finfo(graph.dtype).max)
+    return np.clip(ends, -largest, largest)
+
+
+def _second_lines(graph, preparation, values):
+    shift, scale, lift, floor = preparation.fold.T
+    lines = graph.op("Div", graph.op("Sub", values, shift), scale)
+    return graph.op("Max", graph.op("Add", lines, lift), _bounded(graph, floor))
 
 
 def _compared(graph, preparation, raw):

@@ -28,3 +28,16 @@ def gains_by_column(gate, values, covers):
                     for side in (left, left + 1))  # fmt: skip
     n_columns = gate.n_features + len(gate.pairs)
     return np.bincount(gate.columns[inner], weights=explained, minlength=n_columns)
+
+
+def feature_shares(predictor):
+    """Shares of features in what all splits explain; a pair column counts half for each of two."""
+    forest = getattr(predictor, "predictor", predictor)  # of an exponential
+    forest = getattr(forest, "forest", forest)  # that rows leave early
+    gains = gains_by_column(forest.gate, forest.values, forest.covers)
+    n_features = forest.n_features
+    shares = gains[:n_features].copy()
+    for (i, j), gain in zip(forest.gate.pairs, gains[n_features:], strict=True):
+        shares[i] += 0.5 * gain
+        shares[j] += 0.5 * gain
+    return shares / shares.sum() if shares.sum() > 0 else shares

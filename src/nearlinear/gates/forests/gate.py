@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ..._cached import cached_property
-from .walk import PackedForest
+from .packed import PackedForest
 
 LEAF = -1  # in place of a node's column
 _WORD = 32  # categories in a word of a set

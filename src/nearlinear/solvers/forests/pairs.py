@@ -30,10 +30,10 @@ class PairColumns:
         return PairColumns(self.pairs[which], self.factors[which])
 
     def joined_to(self, X):
-        """Float32 rows and their pair columns: each product is rounded, then the sum."""
+        """Rows and their pair columns: each product is rounded, then the sum."""
         if not len(self):
             return X
-        out = np.empty((len(X), X.shape[1] + len(self)), dtype=np.float32)
+        out = np.empty((len(X), X.shape[1] + len(self)), dtype=X.dtype)
         out[:, : X.shape[1]] = X
         for p, ((i, j), (a, b)) in enumerate(zip(self.pairs, self.factors, strict=True)):
             np.add(X[:, i] * a, X[:, j] * b, out=out[:, X.shape[1] + p])

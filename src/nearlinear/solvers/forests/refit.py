@@ -48,6 +48,11 @@ class LeafSolution:
     gap: float
     n_iter: int
 
+    @property
+    def relative_gap(self):
+        """As a share of the objective."""
+        return self.gap / max(abs(self.objective), np.finfo(np.float64).tiny)
+
 
 def refit_leaves(
     *forest, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=None, **more
@@ -55,7 +60,7 @@ def refit_leaves(
     """Leaf models for one λ; ``start`` is a ``LeafSolution`` to go on from.
 
     ``forest`` and ``more`` are what ``LeafProblem.of`` takes. Passes end where the gap is at most
-    ``tol`` times the objective, or after ``max_passes``.
+    ``tol`` times the objective (that of counts may be below 0), or after ``max_passes``.
     """
     return solve(LeafProblem.of(*forest, **more), lam, start, max_passes, tol, watch, n_jobs)
 
@@ -109,7 +114,7 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
             found = _mix(descent, mixing, found)
         is_last = watch is not None or n_iter == max_passes
         tells_little = descent.rows.is_rounded or problem.tree_orders
-        if is_last or tells_little or nearly <= _NEARLY * tol * found:
+        if is_last or tells_little or nearly <= _NEARLY * tol * abs(found):
             smooth, of_corners = descent.gap()
             least = max(least, found - smooth - of_corners)
             if descent.rows.is_rounded and (of_corners > smooth or found > objective):
@@ -123,7 +128,7 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
             state = _solution(descent, objective, gap, n_iter)
             if watch(Progress(n_iter, objective, gap, state=state)):
                 break
-        if gap <= tol * objective:
+        if gap <= tol * abs(objective):
             break
     return _solution(descent, objective, max(objective - least, 0.0), n_iter)
 

@@ -61,7 +61,7 @@ static void $(const $_tables *m, const float *x, float *scores)
         for (size_t k = 0; k < m->n_told; k++) {
             const size_t row = leaf * m->n_told + k;
             scores[<OUTPUT>] += <TOLD>;<SLOPES>
-        }
+        }<EXIT>
     }
 }
 """
@@ -147,8 +147,11 @@ def _level_by_level(gate, root):
     return order[is_split], splits[child], flags, gate.children[order[~is_split]]
 
 
-def lower_forest(forest, program):
-    """The C of a ``Forest``, in float32 whatever it was."""
+def lower_forest(forest, program, more=("", None)):
+    """The C of a ``Forest``, in float32 whatever it was.
+
+    ``more`` is what follows each tree, and its table ``exits``.
+    """
     forest = forest.in_precision(np.float32)
     gate, is_int8 = forest.gate, program.is_int8
     splits = Splits.of(gate)
@@ -190,7 +193,9 @@ def lower_forest(forest, program):
         fields += "\n    const <OUT> *outputs;"
         count("outputs", "out", "tree_outputs", forest.outputs)
         output = "m->outputs[t]"
-    text = _TABLES + known + filled(_WALK, **pieces)
+    if more[1] is not None:
+        fields, tables["exits"] = fields + "\n    const float *exits;", more[1]
+    text = _TABLES + known + filled(_WALK, **pieces, exit=more[0])
     text = filled(text, cut_fields=_CUT_FIELDS[is_numbered], fields=fields, cut=_CUT[is_numbered])
     text = filled(text, told=_TOLD[is_int8], number=_NUMBER[is_numbered], output=output)
     text = filled(text, value="int8_t" if is_int8 else "float", **types)
@@ -234,8 +239,10 @@ def _more(forest, splits, program, tables, count):
 
 def _thresholds(gate, nodes):
     """Thresholds of splits that C can hold, and numbers of their sets, −1 of others."""
-    largest = np.finfo(np.float32).max
+    largest, least = np.finfo(np.float32).max, np.finfo(np.float32).tiny
     cuts = np.clip(gate.thresholds[nodes].astype(np.float64), -largest, largest)
+    # x < 0 is x ≤ −1e-45 here; a literal of 0 in its place would let zeros pass
+    cuts[(cuts < 0) & (cuts > -least)] = -least
     return cuts, gate.sets[nodes] if len(gate.sets) else np.full(len(nodes), -1)
 
 

@@ -41,7 +41,8 @@ def from_file(path):
 
 
 def read(model):
-    booster = getattr(model, "booster_", model)
+    # of an estimator that is not fitted it says so
+    booster = model.booster_ if hasattr(type(model), "booster_") else model
     head, trees = _parsed(booster.model_to_string())
     objective, *settings = head.get("objective", "custom").split()
     settings = dict(one.partition(":")[::2] for one in settings)

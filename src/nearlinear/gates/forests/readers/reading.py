@@ -1,16 +1,16 @@
 """A fitted forest of any library that we know, read and held against the library's own scores."""
 
 import warnings
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
+from . import catboost, hist_boosting, lightgbm, scikit_trees, xgboost
 from .record import ForestNotRead
 
-_READERS = ("scikit_trees", "hist_boosting", "lightgbm", "xgboost", "catboost")
-_OF_FILES = ("lightgbm", "xgboost", "catboost")
+_OF_FILES = (lightgbm, xgboost, catboost)  # ours: the libraries are imported when one is read
+_READERS = (scikit_trees, hist_boosting, *_OF_FILES)
 _N_CHECKED = 1000
 _KNOWN = (
     "scikit-learn's DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting and "
@@ -35,7 +35,7 @@ def read_forest(model, X=None):
     """
     if isinstance(model, str | PathLike):
         model = _from_file(Path(model))
-    reader = next((one for one in map(_reader, _READERS) if one.takes(model)), None)
+    reader = next((one for one in _READERS if one.takes(model)), None)
     if reader is None:
         raise ForestNotRead(
             f"{type(model).__name__} is no forest that is read; these are: {_KNOWN}."
@@ -45,14 +45,10 @@ def read_forest(model, X=None):
     return forest
 
 
-def _reader(name):
-    return import_module(f".{name}", __package__)
-
-
 def _from_file(path):
     if not path.is_file():
         raise ForestNotRead(f"There is no file {path}.")
-    reader = next((one for one in map(_reader, _OF_FILES) if one.takes_file(path)), None)
+    reader = next((one for one in _OF_FILES if one.takes_file(path)), None)
     if reader is None:
         raise ForestNotRead(
             f"{path} is no model file of LightGBM (text), XGBoost (JSON, UBJSON) or CatBoost "

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..gates.forests.readers.reading import read_forest
-from ..predictors.combined import Exponential
-from ..predictors.forest import forest_of
-from ..runtime.outcome import LogLoss, Shares, Sigmoids
-from ._base.model import Learned
+from ...gates.forests.readers.reading import read_forest
+from ...predictors.combined import Exponential
+from ...predictors.forest import forest_of
+from ...runtime.outcome import LogLoss, Shares, Sigmoids
+from .._base.model import Learned
 from .local_forest import LocalForestClassifier, LocalForestRegressor
 
 
@@ -44,9 +44,9 @@ def from_forest(model, X=None):
 
     Notes
     -----
-    Missing values are NaN, and in CSR rows what is not stored is 0: XGBoost takes it for missing.
-    Categories are whole numbers from 0 on, as the library was given them. A category that the fit
-    has not seen may go another way than in XGBoost, which refuses some of them.
+    Missing values are NaN. Categories are whole numbers from 0 on, as the library was given them. A
+    category that the fit has not seen may go another way than in XGBoost, which refuses some of
+    them.
     """
     forest = read_forest(model, X)
     predictor = forest_of(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .fields import count, fields_checked, floats, one_type, require
-from .parts import Part
+from ..fields import count, fields_checked, floats, one_type, require
+from ..parts import Part
 
 _MOST_LEVELS = 10_000
 _WORD = 32  # categories in a word of a set

@@ -1,35 +1,28 @@
-"""A forest piece by piece: the linear root, pair columns, trees, and the refit of their leaves."""
+"""A forest piece by piece: the linear root, trees, and the refit of their leaves."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...gates.forests.gains import gains_by_column
-from ...gates.forests.gate import GrownTree, gather_trees
-from ...losses import LogLoss, SquaredError
-from ...predictors.forest import filled, forest_of
-from ...solvers.anchors.linear_root import solve_linear
-from ...solvers.forests.monotone import tree_orders
-from ...solvers.forests.pairs import PairColumns, best_of, candidates
-from ...solvers.forests.refit import refit_path, scores_of
-from ...solvers.forests.row_losses import typical_curvature
+from ....gates.forests.gate import GrownTree, gather_trees
+from ....losses import LogLoss, SquaredError
+from ....predictors.forest import filled, forest_of
+from ....solvers.anchors.linear_root import solve_linear
+from ....solvers.forests.monotone import tree_orders
+from ....solvers.forests.refit import refit_path, scores_of
+from ....solvers.forests.row_losses import typical_curvature
 from .growers import (
     BOOSTING,
     SIDE_BY_SIDE,
-    Columns,
     GrownForest,
-    Shape,
-    grow_hist,
     grow_shares,
     joined,
-    taken,
+    taken_over,
     working_response,
 )
+from .pair_screening import column_scales
 
 _CHUNK = 20  # trees that are grown on one working response
-_SCREEN_ROWS, _SCREEN_COLUMNS = 60_000, 12
-_SCREEN = Shape(5, 255, 0.5)
-_FEW_VALUES = 6  # a column of so many is no number to add to others
 _MOST_SLOPES = 32
 
 
@@ -63,66 +56,6 @@ def fit_root(rows, loss, numeric):
     return Root(weights, found[:, -1] + center - slopes @ means, fill)
 
 
-def column_scales(X, weight):
-    """Weighted means and standard deviations of columns; missing values do not count."""
-    known = ~np.isnan(X)
-    total = np.maximum(known.T @ weight, np.finfo(np.float64).tiny)
-    seen = np.where(known, X, 0.0).astype(np.float64)
-    means = (weight @ seen) / total
-    squares = weight @ np.where(known, (seen - means) ** 2, 0.0)
-    return means, np.sqrt(squares / total)
-
-
-def numeric_columns(X, categorical):
-    """Columns of more than a few values that are no categories."""
-    some = X[:: max(1, len(X) // 20_000)]
-    many = [len(np.unique(column[~np.isnan(column)])) > _FEW_VALUES for column in some.T]
-    return np.flatnonzero(many if categorical is None else many & ~categorical)
-
-
-def screen_pairs(rows, columns, count, loss, seed):
-    """The pair columns that explain most of a small forest."""
-    constrained = np.zeros(rows.X.shape[1], dtype=bool)
-    if columns.monotonic is not None:
-        constrained = columns.monotonic != 0
-    if columns.interactions is not None:  # a pair would let columns interact
-        return PairColumns.none()
-    numeric = numeric_columns(rows.X, columns.categorical)
-    numeric = numeric[~constrained[numeric]]
-    if len(numeric) < 2:
-        return PairColumns.none()
-    if len(rows.X) > _SCREEN_ROWS:
-        some = np.random.RandomState(seed).choice(len(rows.X), _SCREEN_ROWS, replace=False)
-        rows = rows.take(np.sort(some))
-    if len(numeric) > _SCREEN_COLUMNS:
-        gains = _gains(rows, rows.X, Columns(PairColumns.none()), loss, seed)[numeric]
-        numeric = np.sort(numeric[np.argsort(-gains, kind="stable")[:_SCREEN_COLUMNS]])
-    _, spreads = column_scales(rows.X, rows.weight)
-    numeric = numeric[spreads[numeric] > 0]
-    found = candidates(numeric, spreads)
-    if not len(found):
-        return found
-    gains = _gains(rows, found.joined_to(rows.X), Columns(found), loss, seed)
-    return best_of(found, gains[rows.X.shape[1] :], spreads, count)
-
-
-def _gains(rows, A, columns, loss, seed):
-    """By column, of a small forest. Several classes are dealt into two groups, anew for a tree."""
-    n_features, n_classes = rows.X.shape[1], rows.targets.shape[1]
-    shape, sides = _SCREEN, [rows.targets[:, 0]]
-    if isinstance(loss, LogLoss) and n_classes > 1:
-        rng, shape = np.random.RandomState(seed), replace(_SCREEN, n_trees=1)
-        groups = [rng.permutation(np.arange(n_classes) % 2) for _ in range(_SCREEN.n_trees)]
-        sides = [2.0 * group[rows.targets.argmax(axis=1)] - 1.0 for group in groups]
-    total = 0.0
-    for side in sides:
-        grown = grow_hist(
-            A, side, rows.weight, shape, columns, n_features, SquaredError(), seed=seed
-        )
-        total = total + gains_by_column(grown.gate, grown.values, grown.covers)
-    return total
-
-
 def grow(rows, shape, columns, loss, root, *, grower, seed, l2=0.0):
     """Trees for the loss; with a root, on what it leaves. ``grower`` is a name or a forest."""
     A, n_features = columns.pairs.joined_to(rows.X), rows.X.shape[1]
@@ -133,7 +66,7 @@ def grow(rows, shape, columns, loss, root, *, grower, seed, l2=0.0):
             A, y, rows.weight, shape, columns, n_features, loss, seed=seed, kinds=kinds
         )
     if grower not in BOOSTING:
-        return taken(grower, columns, n_features, A)
+        return taken_over(grower, columns, n_features, A, loss, rows.attributes.get("classes_"))
     boosting, settings = BOOSTING[grower], {"seed": seed, "l2": l2}
     if root is None:
         return boosting(A, y, rows.weight, shape, columns, n_features, loss, **settings)

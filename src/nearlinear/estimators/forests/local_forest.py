@@ -1,26 +1,36 @@
 """Local forests: the leaves of a grown forest are the gate, what they hold is refitted together."""
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..gates.forests.gains import gains_by_column
-from ..losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
-from ..predictors.combined import Exponential
-from ..solvers.forests.pairs import PairColumns
-from ..solvers.forests.refit import refit_memory
-from ._base.checks import Interval, at_least, one_of, positive, require_memory, row_copies, shared
-from ._base.forest_plan import Wishes, choose_plan, fit_plan
-from ._base.growers import BOOSTING, SIDE_BY_SIDE, Columns, Shape
-from ._base.model import Learned, Model
-from ._base.outputs import Teller
+from ..._warn import warn_user
+from ...gates.forests.gains import feature_shares
+from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
+from .._base.checks import (
+    Interval,
+    at_least,
+    fit_context,
+    one_of,
+    open_fraction,
+    positive,
+    shared,
+)
+from .._base.forests.exits import leave_early
+from .._base.forests.learn import learn_forest, learn_forest_on
+from .._base.forests.refit import refit
+from .._base.input import stream_rows
+from .._base.model import Model
 
-_GROWERS = (*BOOSTING, *SIDE_BY_SIDE)
-_FEW_LEAVES, _MANY_TREES, _FEW_TREES = 255, 100, 10
+_EXIT_SHARE = 0.1  # of the rows
+_LOSSES = {
+    "squared_error": SquaredError, "absolute_error": AbsoluteError, "poisson": PoissonLoss
+}  # fmt: skip
 _CONSTRAINTS = {
-    **shared("max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
     "n_trees": [at_least(1), one_of("auto")],
     "max_leaves": [at_least(2), one_of("auto")],
     "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
@@ -89,8 +99,19 @@ class LocalForestClassifier(ClassifierMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
+    early_exit : float or None, default=None
+        The most accuracy that may be given up for rows that leave the forest early: 0.001 is a
+        tenth of a point. A tenth of the rows is then held out to find after which tree a row may
+        leave; new rows lose no more with the given confidence, and ``loss_given_up_`` is what the
+        held-out rows lost. None lets all rows meet all trees.
+    confidence : float, default=0.95
+        That of ``early_exit``.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
+    warm_start : bool, default=False
+        True keeps the trees of the last fit and grows those that ``n_trees`` has more of. Pair
+        columns and roots stay; with a ``leaf_penalty``, all leaves move together. Not for
+        trees side by side.
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
@@ -104,18 +125,18 @@ class LocalForestClassifier(ClassifierMixin, Model):
     ----------
     classes_ : array of shape (n_classes,)
         Class labels.
-    plan_ : Plan
-        What was chosen.
+    plan_ : dict
+        What was chosen, by parameter.
     settings_tried_ : list of Verdict
-        Plans that were tried, and the held-out loss of each: the log loss, or above 50,000 rows
-        the share of errors.
+        Such settings that were tried, and the held-out loss of each: the log loss, or above 50,000
+        rows the share of errors.
     pairs_ : array of shape (n_pairs, 4)
         i, j, a and b of the pair columns.
     refit_gap_ : float
         How far the refit is from its optimum at most, as a share of the objective.
     feature_importances_ : array of shape (n_features,)
         Share of what each column's splits explain; a pair column counts half for each of its two.
-    predictor_ : Forest
+    predictor_ : Forest or Exiting
         Trees, leaves and root.
     cost_ : Cost
         Work per row, the same as a multiple of a linear model, and bytes.
@@ -127,10 +148,15 @@ class LocalForestClassifier(ClassifierMixin, Model):
     """
 
     _takes_sparse = False
-    _takes_missing = True
+    _takes_missing = _scores_sparse = True
     _row_types = np.float32
     loss = "log_loss"
-    _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        **shared("class_weight"),
+        "early_exit": [open_fraction(), None],
+        "confidence": [open_fraction()],
+    }
 
     def __init__(
         self,
@@ -148,7 +174,10 @@ class LocalForestClassifier(ClassifierMixin, Model):
         categorical_features=None,
         monotonic_cst=None,
         interaction_cst=None,
+        early_exit=None,
+        confidence=0.95,
         class_weight=None,
+        warm_start=False,
         max_memory=None,
         n_jobs=None,
         random_state=None,
@@ -167,18 +196,95 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.early_exit = early_exit
+        self.confidence = confidence
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
+    _loss = LogLoss()
+
     def _learn(self, rows):
-        return _learn(self, rows, LogLoss())
+        if self.early_exit is None:
+            return learn_forest(self, rows)
+        rng = check_random_state(self.random_state)
+        own, held = rows.split(_EXIT_SHARE, rng)
+        if held is None:
+            raise ValueError(
+                f"early_exit holds out a tenth of the rows, and there are {rows.X.shape[0]}: fit "
+                "without it."
+            )
+        found = learn_forest(self, own)
+        predictor, exits = leave_early(
+            found.predictor, held.X, held.labels, max_loss=self.early_exit,
+            confidence=self.confidence, rng=rng, weight=held.weight,
+        )  # fmt: skip
+        if not exits.n_tested:
+            warn_user(
+                f"early_exit={self.early_exit:g} can be promised by no threshold on "
+                f"{held.X.shape[0]} held-out rows: every row meets all trees. Give more rows, or "
+                "raise early_exit."
+            )
+        attributes = {**found.attributes, "loss_given_up_": exits.loss}
+        return replace(found, predictor=predictor, attributes=attributes)
+
+    _learn_more = learn_forest_on
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Let leaves move with some rows; splits stay. The first call fits.
+
+        The leaves minimize the loss of these rows and the penalty on how far they move: with
+        ``leaf_penalty`` as λ if it is a number, else with 10 rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows; those of the first call grow the trees, so give it as many as there are.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array or None
+            All labels that will come; needed in the first call, which must have rows of each.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def refit(self, X, y, sample_weight=None, leaf_penalty="auto"):
+        """Improve the leaves of a fitted forest, also of one from another library; splits stay.
+
+        Random forests, whose leaves hold shares, are first written as forests of the logarithms of
+        these, and tell probabilities of the log loss afterward.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows, best others than those that grew the trees.
+        y : array of shape (n_samples,)
+            Labels, all of them in ``classes_``.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k equals k copies.
+        leaf_penalty : float, None or "auto", default="auto"
+            λ, in rows: how much a leaf stays where it is. "auto" finds it on a fifth of the rows
+            among 0.3 to 100, and leaves the model as it is where none is better.
+
+        Returns
+        -------
+        self
+        """
+        return self._settle(refit(self, X, y, sample_weight, leaf_penalty))
 
     @property
     def feature_importances_(self):
-        return _importances(self.predictor_)
+        return feature_shares(self.predictor_)
 
 
 class LocalForestRegressor(RegressorMixin, Model):
@@ -233,6 +339,10 @@ class LocalForestRegressor(RegressorMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
+    warm_start : bool, default=False
+        True keeps the trees of the last fit and grows those that ``n_trees`` has more of. Pair
+        columns and roots stay; with a ``leaf_penalty``, all leaves move together. Not for
+        trees side by side, nor for the loss "poisson".
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
@@ -244,10 +354,10 @@ class LocalForestRegressor(RegressorMixin, Model):
 
     Attributes
     ----------
-    plan_ : Plan
-        What was chosen.
+    plan_ : dict
+        What was chosen, by parameter.
     settings_tried_ : list of Verdict
-        Plans that were tried, and the held-out loss of each.
+        Such settings that were tried, and the held-out loss of each.
     pairs_ : array of shape (n_pairs, 4)
         i, j, a and b of the pair columns.
     refit_gap_ : float
@@ -265,7 +375,7 @@ class LocalForestRegressor(RegressorMixin, Model):
     """
 
     _takes_sparse = False
-    _takes_missing = True
+    _takes_missing = _scores_sparse = True
     _row_types = np.float32
     _parameter_constraints = {
         **_CONSTRAINTS,
@@ -291,6 +401,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         categorical_features=None,
         monotonic_cst=None,
         interaction_cst=None,
+        warm_start=False,
         max_memory=None,
         n_jobs=None,
         random_state=None,
@@ -311,186 +422,67 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.warm_start = warm_start
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, rows):
-        losses = {
-            "squared_error": SquaredError(),
-            "absolute_error": AbsoluteError(),
-            "quantile": QuantileError(self.quantile),
-            "poisson": PoissonLoss(),
-        }
-        return _learn(self, rows, losses[self.loss])
+    @property
+    def _loss(self):
+        if self.loss == "quantile":
+            return QuantileError(self.quantile)
+        return _LOSSES[self.loss]()
+
+    _learn, _learn_more = learn_forest, learn_forest_on
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, sample_weight=None):
+        """Let leaves move with some rows; splits stay. The first call fits.
+
+        The leaves minimize the loss of these rows and the penalty on how far they move: with
+        ``leaf_penalty`` as λ if it is a number, else with 10 rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows; those of the first call grow the trees, so give it as many as there are.
+        y : array of shape (n_samples,)
+            Values.
+        sample_weight : array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._go_on(stream_rows(self, X, y, sample_weight))
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def refit(self, X, y, sample_weight=None, leaf_penalty="auto"):
+        """Improve the leaves of a fitted forest, also of one from another library; splits stay.
+
+        What is minimized is ``loss``; where a library has learned logarithms of values, the loss of
+        counts.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows, best others than those that grew the trees.
+        y : array of shape (n_samples,)
+            Values.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k equals k copies.
+        leaf_penalty : float, None or "auto", default="auto"
+            λ, in rows: how much a leaf stays where it is. "auto" finds it on a fifth of the rows
+            among 0.3 to 100, and leaves the model as it is where none is better.
+
+        Returns
+        -------
+        self
+        """
+        return self._settle(refit(self, X, y, sample_weight, leaf_penalty))
 
     @property
     def feature_importances_(self):
-        return _importances(self.predictor_)
-
-
-def _learn(model, rows, loss):
-    n_rows, n_features = rows.X.shape
-    n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
-    n_trees = 100 if model.n_trees == "auto" else model.n_trees
-    size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
-    size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
-    require_memory(size, model.max_memory, "give fewer rows")
-    if isinstance(loss, PoissonLoss) and (rows.targets.min() < 0 or not rows.targets.any()):
-        raise ValueError("loss='poisson' needs counts: y is below 0 somewhere, or 0 everywhere.")
-    rng = check_random_state(model.random_state)
-    wishes = _wishes(model, rows, loss)
-    plan, tried = choose_plan(rows, wishes, loss, rng, Teller(model))
-    seed = int(rng.randint(np.iinfo(np.int32).max))
-    found = fit_plan(rows, plan, wishes, loss, seed)
-    attributes = {
-        "plan_": plan,
-        "settings_tried_": tried,
-        "pairs_": np.column_stack([found.pairs.pairs, found.pairs.factors]),
-        "refit_gap_": found.gap,
-    }
-    predictor = found.predictor
-    if isinstance(loss, PoissonLoss):
-        predictor = Exponential(predictor)
-    return Learned(predictor, attributes)
-
-
-def _wishes(model, rows, loss):
-    """What the user has fixed."""
-    grower = None if model.grower == "auto" else model.grower
-    if isinstance(grower, str) and grower not in _GROWERS:
-        raise ValueError(
-            f"grower={grower!r} is unknown: give 'auto', {', '.join(map(repr, _GROWERS))} or a "
-            "fitted forest."
-        )
-    is_fixed = grower is not None and not isinstance(grower, str)
-    columns = _columns(model, rows)
-    lam = {"auto": None, None: np.inf}.get(model.leaf_penalty, model.leaf_penalty)
-    has_slopes = {"auto": None, "constant": False, "linear": True}[model.leaf_model]
-    if columns.monotonic is not None:
-        if has_slopes:
-            raise ValueError("Linear leaves cannot obey monotonic_cst: give leaf_model='constant'.")
-        has_slopes = False
-    pairs = None if isinstance(model.pairs, str) else model.pairs
-    if pairs is not None and not isinstance(pairs, numbers.Integral):
-        pairs = _own_pairs(pairs, rows.X.shape[1])
-    root = None if model.linear_root == "auto" else model.linear_root
-    return Wishes(
-        _shape(model, rows, grower), False if is_fixed else root, 0 if is_fixed else pairs, lam,
-        has_slopes, grower, columns, model.l2_regularization, model.n_jobs,
-    )  # fmt: skip
-
-
-def _shape(model, rows, grower):
-    """The shape that was asked for; None where nothing was."""
-    asked = model.n_trees, model.max_leaves, model.learning_rate, model.min_samples_leaf
-    if grower in SIDE_BY_SIDE:
-        n_trees = 1 if grower == "tree" else 20 if model.n_trees == "auto" else model.n_trees
-        leaves = None if model.max_leaves == "auto" else model.max_leaves
-        least = 1 if model.min_samples_leaf == "auto" else model.min_samples_leaf
-        return Shape(n_trees, leaves, 1.0, least)
-    if grower is not None and not isinstance(grower, str):
-        return Shape(1, 0, 1.0)  # it is grown
-    if asked == ("auto",) * 4:
-        return None
-    leaves, n_trees = model.max_leaves, model.n_trees
-    is_few = n_trees != "auto" and n_trees <= 30 and rows.X.shape[0] >= 50_000
-    if leaves == "auto":
-        leaves = 4095 if is_few else 31
-    if n_trees == "auto":
-        n_trees = _FEW_TREES if leaves > _FEW_LEAVES else _MANY_TREES
-    rate = min(1.0, 1.9 / np.sqrt(n_trees), 10.0 / n_trees)
-    rate = rate if model.learning_rate == "auto" else model.learning_rate
-    least = 5 if leaves <= 8 else 20
-    least = least if model.min_samples_leaf == "auto" else model.min_samples_leaf
-    return Shape(n_trees, leaves, float(rate), least)
-
-
-def _own_pairs(pairs, n_features):
-    found = np.asarray(pairs, dtype=np.float64).reshape(-1, 4)
-    columns = found[:, :2]
-    if not np.isfinite(found).all() or np.any(columns != np.floor(columns)):
-        raise ValueError("pairs must have i, j, a and b in each row: two columns, two numbers.")
-    if np.any((columns < 0) | (columns >= n_features)):
-        raise ValueError(f"pairs names a column beyond the {n_features} of X.")
-    return PairColumns(columns.astype(np.int32), found[:, 2:].astype(np.float32))
-
-
-def _columns(model, rows):
-    n_features = rows.X.shape[1]
-    names = rows.names.get("feature_names_in_")
-    categorical = _which(model.categorical_features, n_features, names)
-    if categorical is not None:
-        _require_categories(rows.X, categorical)
-    return Columns(
-        PairColumns.none(),
-        categorical,
-        _signs(model.monotonic_cst, n_features, names),
-        None if model.interaction_cst is None else [set(one) for one in model.interaction_cst],
-    )
-
-
-def _which(given, n_features, names):
-    """Columns as a mask; None of none."""
-    if given is None:
-        return None
-    given = np.asarray(given)
-    if given.dtype == bool:
-        if given.shape != (n_features,):
-            raise ValueError(
-                f"categorical_features has the shape {given.shape}, but X has {n_features} columns."
-            )
-        mask = given
-    else:
-        mask = np.zeros(n_features, dtype=bool)
-        for one in given.ravel().tolist():
-            mask[_place(one, n_features, names, "categorical_features")] = True
-    return mask if mask.any() else None
-
-
-def _place(one, n_features, names, parameter):
-    if isinstance(one, str):
-        found = [] if names is None else np.flatnonzero(names == one)
-        if len(found) == 1:
-            return found[0]
-    elif 0 <= one < n_features:
-        return one
-    raise ValueError(f"{parameter} names the column {one!r}, which X has not.")
-
-
-def _signs(given, n_features, names):
-    if given is None:
-        return None
-    if isinstance(given, dict):
-        signs = np.zeros(n_features, dtype=int)
-        for one, sign in given.items():
-            signs[_place(one, n_features, names, "monotonic_cst")] = sign
-    else:
-        signs = np.asarray(given)
-    if signs.shape != (n_features,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise ValueError(f"monotonic_cst must have −1, 0 or 1 for each of {n_features} columns.")
-    return signs.astype(int) if signs.any() else None
-
-
-def _require_categories(X, categorical):
-    for column in np.flatnonzero(categorical):
-        values = X[:, column]
-        values = values[~np.isnan(values)]
-        if np.any((values < 0) | (values >= 255) | (values != np.floor(values))):
-            raise ValueError(
-                f"Column {column} is named in categorical_features and has values that are no "
-                "categories 0, 1, … 254: put an OrdinalEncoder before the model."
-            )
-
-
-def _importances(predictor):
-    """Shares of columns in what splits explain."""
-    forest = getattr(predictor, "predictor", predictor)  # of an exponential
-    gains = gains_by_column(forest.gate, forest.values, forest.covers)
-    n_features = forest.n_features
-    shares = gains[:n_features].copy()
-    for (i, j), gain in zip(forest.gate.pairs, gains[n_features:], strict=True):
-        shares[i] += 0.5 * gain
-        shares[j] += 0.5 * gain
-    return shares / shares.sum() if shares.sum() > 0 else shares
+        return feature_shares(self.predictor_)

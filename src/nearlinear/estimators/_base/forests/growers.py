@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._compile import one_openmp_thread
-from ...gates.forests.gate import rounded_down
-from ...gates.forests.readers.reading import read_forest
-from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
-from ...solvers.forests.pairs import PairColumns
+from ...._compile import one_openmp_thread
+from ....gates.forests.gate import rounded_down
+from ....gates.forests.readers.reading import read_forest
+from ....losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
+from ....solvers.forests.pairs import PairColumns
+from .codes import Codes
 
 _HIST_LOSSES = {
     SquaredError: "squared_error", AbsoluteError: "absolute_error", PoissonLoss: "poisson"
@@ -37,6 +38,11 @@ class Columns:
     categorical: np.ndarray | None = None  # which are categories
     monotonic: np.ndarray | None = None
     interactions: object = None
+
+    @property
+    def is_plain(self):
+        """Whether any tree of numbers will do."""
+        return self.categorical is None and self.monotonic is None and self.interactions is None
 
     @property
     def _sign(self):
@@ -145,9 +151,31 @@ def joined(forests):
     )  # fmt: skip
 
 
+def taken_over(model, columns, n_features, rows, loss, classes):
+    """A fitted forest of the user's, with scores of the loss."""
+    found = read_forest(model, rows)
+    if isinstance(loss, LogLoss):
+        if found.classes is None or not np.array_equal(found.classes, classes):
+            known = "values" if found.classes is None else f"classes {found.classes.tolist()}"
+            raise ValueError(f"The forest in grower was fitted to {known}, y has others.")
+    elif found.classes is not None or (found.link == "log") != isinstance(loss, PoissonLoss):
+        raise ValueError(
+            "The forest in grower was fitted to labels, or to logarithms of values (Poisson): give "
+            "one for this loss."
+        )
+    grown = _of_float32(found, columns, n_features)
+    if found.link == "shares":
+        return in_log_shares(grown)
+    steepness = found.steepness
+    return replace(grown, values=steepness * grown.values, intercept=steepness * grown.intercept)
+
+
 def taken(model, columns, n_features, rows=None):
     """What was read of a grower's model, on columns of float32 with pairs after them."""
-    found = read_forest(model, rows)
+    return _of_float32(read_forest(model, rows), columns, n_features)
+
+
+def _of_float32(found, columns, n_features):
     gate = replace(
         found.gate,
         n_features=n_features,
@@ -171,9 +199,14 @@ def grow_hist(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.0):
         model = HistGradientBoostingClassifier(**settings)
     else:
         model = HistGradientBoostingRegressor(**settings, **_hist_loss(loss))
+    weight = _told_weight(weight)
     with one_openmp_thread():
-        model.fit(A, y, sample_weight=_told_weight(weight))
-        return taken(model, columns, n_features, A)
+        if weight is None:
+            return taken(model.fit(A, y), columns, n_features, A)
+        codes = Codes.of(A, columns.categorical, n_features)
+        A = codes(A)
+        found = read_forest(model.fit(A, y, sample_weight=weight), A)
+    return _of_float32(replace(found, gate=codes.undone(found.gate)), columns, n_features)
 
 
 def grow_lightgbm(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.0):
@@ -198,11 +231,7 @@ def grow_lightgbm(A, y, weight, shape, columns, n_features, loss, *, seed, l2=0.
 
 
 def grow_shares(A, y, weight, shape, columns, n_features, loss, *, seed, kinds):
-    """Trees side by side, each on all rows; ``kinds`` are the classes of classifier and regressor.
-
-    Of classes, a leaf holds the logarithms of their shares among its rows and one row more for
-    each: added up over trees, they are scores of the log loss.
-    """
+    """Trees side by side, each on all rows; ``kinds`` are classes, classifier and regressor."""
     settings = {"min_samples_leaf": shape.min_rows, "random_state": seed}
     if shape.max_leaves is not None:
         settings["max_leaf_nodes"] = shape.max_leaves
@@ -214,14 +243,21 @@ def grow_shares(A, y, weight, shape, columns, n_features, loss, *, seed, kinds):
         return taken(model, columns, n_features, A)
     model = classifier(criterion="entropy", **settings)
     model.fit(A, y, sample_weight=_told_weight(weight))
-    found, n_trees = taken(model, columns, n_features, A), shape.n_trees
-    counts, values = found.covers[:, None], n_trees * found.values
-    if len(found.intercept) == 1:
+    return in_log_shares(taken(model, columns, n_features, A))
+
+
+def in_log_shares(grown):
+    """A forest of shares of classes as one of scores of the log loss, which are added up.
+
+    A leaf then holds the logarithms of the shares among its rows and one row more for each class.
+    """
+    counts, values = grown.covers[:, None].astype(np.float64), grown.gate.n_trees * grown.values
+    if len(grown.intercept) == 1:
         values = np.log1p(counts * (1 + values) / 2) - np.log1p(counts * (1 - values) / 2)
     else:
         values = np.log1p(counts * values)
         values -= values.mean(axis=1, keepdims=True)
-    return replace(found, values=values, intercept=np.zeros_like(found.intercept))
+    return replace(grown, values=values, intercept=np.zeros_like(grown.intercept))
 
 
 def _tree_kinds():

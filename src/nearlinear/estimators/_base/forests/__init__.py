@@ -1,0 +1,16 @@
+"""What local forests and cascades are made of.
+
+Modules
+-------
+choice          Which plan is taken: root, trees, pairs and refit, one choice after another.
+codes           Columns as numbers of bins.
+exits           Rows that stop early: thresholds of models that have been fitted, by held-out rows.
+growers         Trees from growers that exist: nothing of a tree builder is written here.
+learn           The fit of a local forest, from rows to what is kept.
+pair_screening  Which pair columns are worth having: those that explain most of a small forest.
+parts           A forest piece by piece: the linear root, trees, and the refit of their leaves.
+plan            What a forest is made of, and the whole model of a plan.
+refit           A fitted forest that learns on.
+trials          Plans held against each other on training rows that were held out.
+wishes          What users fix of a forest, and what they say of its columns.
+"""

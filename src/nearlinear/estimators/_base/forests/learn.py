@@ -1,0 +1,56 @@
+"""The fit of a local forest, from rows to what is kept."""
+
+import numbers
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ....losses import PoissonLoss
+from ....predictors.combined import Exponential
+from ....solvers.forests.refit import refit_memory
+from ..capacity import Verdict
+from ..checks import require_memory, row_copies
+from ..model import Learned
+from ..outputs import Teller
+from .choice import choose_plan
+from .plan import fit_plan
+from .refit import first_of_stream, learn_more_trees, move_leaves, require_counts
+from .wishes import wishes_of
+
+
+def learn_forest(model, rows):
+    """A ``Learned`` of the plan that held-out rows have chosen, or of the trees that are there."""
+    loss = model._loss
+    n_rows, n_features = rows.X.shape
+    n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
+    n_trees = 100 if model.n_trees == "auto" else model.n_trees
+    size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
+    size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
+    require_memory(size, model.max_memory, "give fewer rows")
+    require_counts(rows, loss)
+    rng = check_random_state(model.random_state)
+    if model.warm_start and hasattr(model, "predictor_"):
+        return learn_more_trees(model, rows, loss, int(rng.randint(np.iinfo(np.int32).max)))
+    wishes = wishes_of(model, rows)
+    plan, tried = choose_plan(rows, wishes, loss, rng, Teller(model))
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    found = fit_plan(rows, plan, wishes, loss, seed)
+    attributes = {
+        "plan_": {**plan.settings(), "pairs": len(found.pairs)},
+        "settings_tried_": [Verdict(one.setting.settings(), one.loss) for one in tried],
+        "pairs_": np.column_stack([found.pairs.pairs, found.pairs.factors]),
+        "refit_gap_": found.gap,
+    }
+    predictor = found.predictor
+    if isinstance(loss, PoissonLoss):
+        predictor = Exponential(predictor)
+    return Learned(predictor, attributes)
+
+
+def learn_forest_on(model, rows):
+    """The same from rows of a stream, of which the first ones grow the trees."""
+    if getattr(model, "early_exit", None) is not None:
+        raise ValueError("early_exit is for leaves that stay: give early_exit=None for a stream.")
+    if hasattr(model, "predictor_"):
+        return move_leaves(model, rows)
+    return learn_forest(model, first_of_stream(rows))

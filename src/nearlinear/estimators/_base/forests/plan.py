@@ -1,0 +1,102 @@
+"""What a forest is made of, and the whole model of a plan."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....solvers.forests.pairs import PairColumns
+from .growers import Shape
+from .pair_screening import numeric_columns, screen_pairs
+from .parts import (
+    Slopes,
+    base_scores,
+    fit_root,
+    forest_from,
+    grow,
+    no_trees,
+    refit_along,
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``n_trees`` counts rounds; 0 with a root is the linear model. λ = ∞ leaves trees as grown."""
+
+    shape: Shape
+    has_root: bool
+    n_pairs: int = 0
+    lam: float = np.inf
+    has_slopes: bool = False
+    grower: object = "hist"
+
+    def settings(self):
+        """In the words of the parameters; of a fitted forest, what was done to it."""
+        found = {
+            "leaf_penalty": None if np.isinf(self.lam) else float(self.lam),
+            "leaf_model": "linear" if self.has_slopes else "constant",
+        }
+        if not isinstance(self.grower, str):
+            return {"grower": type(self.grower).__name__, **found}
+        return {
+            "grower": self.grower, "n_trees": self.shape.n_trees,
+            "max_leaves": self.shape.max_leaves, "learning_rate": self.shape.learning_rate,
+            "min_samples_leaf": self.shape.min_rows, "pairs": self.n_pairs,
+            "linear_root": self.has_root, **found,
+        }  # fmt: skip
+
+    def __str__(self):
+        root = "a linear root" if self.has_root else "no root"
+        shape = f"{self.shape.n_trees} trees of {self.shape.max_leaves} leaves"
+        refit = "as grown" if np.isinf(self.lam) else f"refitted with {self.lam:g}"
+        kind = ", linear leaves" if self.has_slopes else ""
+        grower = self.grower if isinstance(self.grower, str) else type(self.grower).__name__
+        return f"{grower}: {shape}, {root}, {self.n_pairs} pairs, {refit}{kind}"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    predictor: object
+    gap: float
+    pairs: PairColumns
+
+
+def fit_plan(rows, plan, wishes, loss, seed):
+    """The whole model on all rows."""
+    columns = with_pairs(rows, wishes, plan.n_pairs, loss, seed)
+    root = fit_root(rows, loss, root_columns(rows, columns)) if plan.has_root else None
+    grown = grow_plan(rows, plan, columns, loss, root, wishes, seed)
+    if np.isinf(plan.lam) or plan.shape.n_trees == 0:
+        return Fitted(forest_from(grown, root), 0.0, columns.pairs)
+    slopes = Slopes.of(rows, slope_columns(rows, columns)) if plan.has_slopes else None
+    found = next(
+        refit_along(
+            grown, base_scores(grown, root, rows.X), rows, loss, [plan.lam], slopes=slopes,
+            monotonic=columns.monotonic, n_jobs=wishes.n_jobs, max_passes=8,
+        )
+    )  # fmt: skip
+    predictor = forest_from(grown, root, found.values, found.slopes, slopes)
+    return Fitted(predictor, found.relative_gap, columns.pairs)
+
+
+def grow_plan(rows, plan, columns, loss, root, wishes, seed):
+    if plan.shape.n_trees == 0:
+        return no_trees(rows.X.shape[1], rows.targets.shape[1])
+    return grow(rows, plan.shape, columns, loss, root, grower=plan.grower, seed=seed, l2=wishes.l2)
+
+
+def with_pairs(rows, wishes, n_pairs, loss, seed):
+    if isinstance(wishes.pairs, PairColumns):
+        return replace(wishes.columns, pairs=wishes.pairs)
+    if n_pairs == 0:
+        return wishes.columns
+    pairs = screen_pairs(rows, wishes.columns, n_pairs, loss, seed)
+    return replace(wishes.columns, pairs=pairs)
+
+
+def root_columns(rows, columns):
+    every = np.arange(rows.X.shape[1])
+    return every if columns.categorical is None else every[~columns.categorical]
+
+
+def slope_columns(rows, columns):
+    return numeric_columns(rows.X, columns.categorical)
