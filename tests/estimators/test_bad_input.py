@@ -390,6 +390,19 @@ def all_zero(X, Z):
 
 WRONG = {
     "C": [0.0, -1.0, "big"],
+    "categorical_features": [0.5],
+    "confidence": [0.0, 1.0],
+    "early_exit": [0.0, 1.5, "yes"],
+    "grower": [],  # has a sentence of its own, see test_local_forest.py
+    "interaction_cst": ["pairs"],
+    "l2_regularization": [-0.1],
+    "leaf_model": ["quadratic"],
+    "leaf_penalty": [0.0, "strong"],
+    "max_leaves": [1, 2.5],
+    "min_samples_leaf": [0, "few"],
+    "monotonic_cst": [1.5],
+    "pairs": [-1, "many"],
+    "quantile": [0.0, 1.0],
     "alignment": [0.0],
     "anchors": ["random"],
     "bandwidths": [2.0, "wide"],  # has sentences of its own, too, see below

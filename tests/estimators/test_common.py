@@ -90,7 +90,9 @@ def test_scikit_learn_check(estimator, check):
 def test_all_checks_of_an_estimator_are_run():
     # Tags that say less than the truth would leave checks out without a word.
     counts = {name: sum(1 for _ in checks(name)) for name in NAMES}
-    assert {name: n for name, n in counts.items() if n < (59 if name in DENSE else 60)} == {}
+    # forests take missing values: nothing is to be refused then
+    least = {name: 60 - (name in DENSE) - name.startswith("LocalForest") for name in NAMES}
+    assert {name: n for name, n in counts.items() if n < least[name]} == {}
 
 
 def test_checks_that_learn_are_known():

@@ -86,6 +86,8 @@ def _lies_at(path, kind, value, arrays):
         yield from _values(path, (*_NO_COUNTS, 0, float(value)))
     elif name in _PLACES:
         yield from _values(path, (*_NO_COUNTS, float(value)))
+    elif "thresholds" in path:  # of exits: no row may stop there
+        yield from _values(path, (*(one for one in _NO_NUMBERS if one is not _INF), -0.5))
     else:
         is_bounded = name in _NOT_NEGATIVE or (kind, name) == ("SoftAssignment", "sharpness")
         yield from _values(path, (*_NO_NUMBERS, -0.5) if is_bounded else _NO_NUMBERS)

@@ -313,7 +313,8 @@ def _mean(part, x):
     return [math.fsum(column) / len(found) for column in zip(*found)]
 
 
-def _forest(part, x):
+def _forest(part, x, thresholds=()):
+    """Sums of trees; of a forest that rows leave early, up to the first that is sure enough."""
     gate, total = part.gate, list(part.intercept)
     pairs = zip(gate.pairs, gate.factors)
     columns = [*x, *(a * x[i] + b * x[j] for (i, j), (a, b) in pairs)]
@@ -327,7 +328,21 @@ def _forest(part, x):
         told = [v + _dot(w, seen) for v, w in zip(part.values[leaf], part.slopes[leaf])]
         for k, value in enumerate(told):
             total[part.outputs[t] if len(told) == 1 else k] += value
+        if t < len(thresholds) and _lead(total) >= thresholds[t]:
+            break
     return total
+
+
+def _lead(scores):
+    best = sorted(scores)
+    return abs(best[0]) if len(best) == 1 else best[-1] - best[-2]
+
+
+def _cascaded(part, x):
+    for stage, threshold in zip(part.stages, [*part.thresholds, -math.inf]):
+        scores = _score(stage, x)
+        if _lead(scores) >= threshold:
+            return scores
 
 
 def _goes_first(gate, node, columns):
@@ -409,6 +424,8 @@ _PREDICTORS = {
     "TreeLeaves": _tree_leaves,
     "LinkedTree": _linked_tree,
     "Forest": _forest,
+    "Exiting": lambda p, x: _forest(p.forest, x, p.thresholds),
+    "Cascaded": _cascaded,
     "ConformalLinear": _conformal,
     "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,

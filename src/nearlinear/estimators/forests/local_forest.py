@@ -83,7 +83,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         Whether there is a linear model below the trees, which are then grown on what it leaves.
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
-        from zero slopes. "auto" tries linear ones for at most 20 trees.
+        from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
     leaf_penalty : float, None or "auto", default="auto"
         λ of the refit, in rows. None leaves leaves as they were grown. "auto" tries 0.3 to 100,
         and None.
@@ -324,7 +324,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         Whether there is a linear model below the trees, which are then grown on what it leaves.
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
-        from zero slopes. "auto" tries linear ones for at most 20 trees.
+        from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
     leaf_penalty : float, None or "auto", default="auto"
         λ of the refit, in rows. None leaves leaves as they were grown. "auto" tries 0.3 to 100,
         and None.

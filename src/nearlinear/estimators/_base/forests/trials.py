@@ -20,7 +20,8 @@ LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 _FIRST_TREES, _RISING = 60, 0.6
 # In standard errors: the best of many numbers of trees is flattered by the choice itself.
 _LINEAR_STAYS = 1.0
-_MOST_SLOPED = 20  # trees with linear leaves: more of them are better off with constants
+# Trees with linear leaves, and leaves of one: more of them are better off with constants.
+_MOST_SLOPED, _MOST_LEAVES = 20, 255
 
 
 class Bench:
@@ -182,8 +183,9 @@ class Search:
     def penalty(self, plan, wishes):
         """λ of constants and, where trees are few, of linear leaves."""
         kinds = [wishes.has_slopes] if wishes.has_slopes is not None else [False]
-        is_free = wishes.columns.monotonic is None
-        if wishes.has_slopes is None and plan.shape.n_trees <= _MOST_SLOPED and is_free:
+        is_small = plan.grower in BOOSTING and plan.shape.max_leaves <= _MOST_LEAVES
+        is_small = is_small and plan.shape.n_trees <= _MOST_SLOPED
+        if wishes.has_slopes is None and is_small and wishes.columns.monotonic is None:
             kinds.append(True)
         lams, plans = LAMBDAS if wishes.lam is None else (wishes.lam,), []
         if len(kinds) == len(lams) == 1 or wishes.lam == np.inf:
