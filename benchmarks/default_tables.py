@@ -86,7 +86,7 @@ def missing_packages():
 def table_of(name):
     """Features as a data frame, and labels 0, 1, ... or the numbers to predict."""
     is_regression, origin = name in _REGRESSIONS, _ORIGINS[name]
-    frame = _frame_of(origin)
+    frame = frame_of(origin)
     target = origin.target or frame.columns[-1]
     frame = frame[frame[target].notna()]
     if len(frame) > origin.max_rows:
@@ -97,7 +97,7 @@ def table_of(name):
     return X.reset_index(drop=True), y
 
 
-def _frame_of(origin):
+def frame_of(origin):
     if origin.package == "sklearn":
         from sklearn.datasets import load_diabetes
 
