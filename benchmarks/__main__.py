@@ -22,7 +22,9 @@ GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
-ALONE = ("front", "explain", "defaults", "tables", "cells", "cascades", "from_forest")
+ALONE = (
+    "front", "explain", "defaults", "tables", "forest_tables", "cells", "cascades", "from_forest"
+)  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
 
@@ -35,13 +37,13 @@ parser.add_argument(
 )
 parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front: these models")
 parser.add_argument(
-    "--tables", nargs="+", metavar="TABLE", help="defaults, cells, cascades, front: these tables"
+    "--tables", nargs="+", metavar="TABLE", help="defaults, cells, cascades, front, tables: these tables"
 )
 parser.add_argument(
     "--again", action="store_true", help="defaults, front: also the rows that are there already"
 )
 parser.add_argument(
-    "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given"
+    "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given; tables: splits"
 )
 parser.add_argument(
     "--targets", action="store_true", help="front: what was asked and measured, from recorded rows"
@@ -64,8 +66,10 @@ for name in dict.fromkeys(names):
     if name == "front":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
         settings |= {"seeds": options.seeds, "targets": options.targets}
-    if name in ("cells", "cascades"):
+    if name in ("cells", "cascades", "tables"):
         settings |= {"tables": options.tables}
+    if name == "tables":
+        settings |= {"only": options.only, "splits": options.seeds}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)
     save(name, found, folder)
     results += found

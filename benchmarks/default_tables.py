@@ -63,7 +63,7 @@ REGRESSION = {
     "wage": Origin("Wage", "ISLR", "wage", dropped=("logwage",)),
 }
 
-# Tables of ``benchmarks tables``: nobody has looked at them while anything was chosen.
+# Tables of ``benchmarks forest_tables``: nobody has looked at them while anything was chosen.
 UNSEEN_CLASSIFICATION = {
     name: Origin(name) for name in
     ("australian", "bands", "bupa", "mammographic", "saheart", "chess", "ring", "penbased",

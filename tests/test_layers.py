@@ -35,10 +35,11 @@ ALLOWED = {
     "preparation": {"runtime"},
     "export": MODELS | {"__init__", "runtime", "preparation"},
     "displays": MODELS,
+    "search": MODELS | {"runtime", "preparation", "tables", "displays"},
     # "__init__": commands use the public names as any user does.
-    "cli": MODELS | {"__init__", "export", "runtime", "displays", "preparation"},
+    "cli": MODELS | {"__init__", "search", "tables", "export", "runtime", "displays", "preparation"},
     "__main__": {"cli"},
-    "__init__": MODELS | {"export", "runtime"},
+    "__init__": MODELS | {"export", "runtime", "search", "tables"},
 }
 
 

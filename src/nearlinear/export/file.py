@@ -20,6 +20,7 @@ from .wrappers import unwrapped
 
 # What each method leaves after training.
 _TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean")
+_ANY = ("Averaged", "Additive", "LocallyLinear", "Forest", "KernelExpansion", "Stacked", *_TREES)
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
 PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
@@ -35,6 +36,8 @@ PREDICTORS = {
     "ProductMKLClassifier": ("Mapped", "Stacked"),
     "ProductMKLRegressor": ("Mapped",),
     "Cascade": ("Cascaded",),
+    "NearLinearClassifier": _ANY,
+    "NearLinearRegressor": _ANY,
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
     "LMKLRegressor": ("LocallyLinear", "GatedExpansion"),
     "ConvexLMKLClassifier": ("GatedExpansion", "Stacked"),
@@ -44,7 +47,8 @@ PREDICTORS = {
 }
 # Attributes that have a place of their own in the header.
 _OWN_PLACE = {
-    "predictor_", "classes_", "n_features_in_", "feature_names_in_", "n_gating_features_"
+    "predictor_", "classes_", "n_features_in_", "feature_names_in_", "n_gating_features_",
+    "encoder_",
 }  # fmt: skip
 
 
@@ -147,6 +151,8 @@ def _model_of(header, checked, arrays):
     estimator.predictor_ = restore(header["predictor"], arrays)
     steps = restored_steps(header, arrays, checked, estimator)
     estimator.n_features_in_ = checked.width
+    if hasattr(estimator, "encoder"):
+        steps = _take_encoder(estimator, steps, checked)
     if hasattr(estimator, "gating_features"):
         estimator.n_gating_features_ = checked.n_gating_features
     if checked.classes is not None:
@@ -157,6 +163,20 @@ def _model_of(header, checked, arrays):
     if checked.feature_names is not None and not steps:
         estimator.feature_names_in_ = np.array(checked.feature_names, dtype=object)
     return _as_saved(steps, estimator, checked.record.get("steps"))
+
+
+def _take_encoder(estimator, steps, checked):
+    """The steps but for the last, which becomes the model's own."""
+    if estimator.encoder is None:
+        estimator.encoder_ = None
+        return steps
+    if not steps:
+        raise ModelFileError(f"The model file of a {checked.method} has no encoder.")
+    estimator.encoder_ = steps[-1]
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(steps[-1], name):
+            setattr(estimator, name, getattr(steps[-1], name))
+    return steps[:-1]
 
 
 def _as_saved(steps, estimator, names):

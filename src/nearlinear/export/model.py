@@ -13,12 +13,18 @@ from ..runtime.container import ModelFileError
 def model_parts(model):
     """What a search has found best (or the model itself), its steps before the model, the model."""
     model = best_of(model)
-    if not isinstance(model, Pipeline):
-        return model, [], _ours(model)
-    steps = [step for _, step in model.steps if not is_nothing(step)]
+    steps = [model]
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if not is_nothing(step)]
     if not steps:
         raise ModelFileError("A pipeline of nothing has no model file: save a model of nearlinear.")
-    return model, steps[:-1], _ours(best_of(steps[-1]))
+    last = _ours(best_of(steps[-1]))
+    return model, [*steps[:-1], *getattr(last, "_steps", ())], last
+
+
+def width_of(estimator):
+    """Columns that come to a model, behind what it does to rows itself."""
+    return getattr(estimator, "_width", estimator.n_features_in_)
 
 
 def is_nothing(step):
@@ -33,7 +39,7 @@ def prepared_parts(model, refusal):
     try:
         _, steps, estimator = model_parts(model)
         check_is_fitted(estimator, "predictor_")
-        preparation = preparation_of_numbers(steps, estimator.n_features_in_)
+        preparation = preparation_of_numbers(steps, width_of(estimator))
     except (ModelFileError, NoPreparation) as error:
         raise refusal(str(error)) from error
     if preparation is not None:
@@ -49,7 +55,7 @@ def feature_names(steps, estimator):
 
 def count_columns(estimator):
     """Columns of a model's row, those that only a gate sees among them."""
-    return estimator.n_features_in_ + getattr(estimator, "n_gating_features_", 0)
+    return width_of(estimator) + getattr(estimator, "n_gating_features_", 0)
 
 
 def best_of(model):

@@ -11,6 +11,7 @@ from ..preparation.transformers import NoPreparation, preparation_of_steps
 from ..runtime.container import ModelFileError
 from ..runtime.preparation_rules import FIELDS, MIXING
 from .description import NotData, describe, restore
+from .model import width_of
 
 # A small file may speak of many columns, for which no memory is taken.
 _DRAWN_ROWS, _DRAWN_NUMBERS = 8, 1 << 20
@@ -21,12 +22,13 @@ def describe_preparation(steps, estimator, arrays):
     if not steps:
         return None
     try:
-        table = preparation_of_steps(steps, estimator.n_features_in_)
+        table = preparation_of_steps(steps, width_of(estimator))
         found = _described(table, arrays)
         found["steps"] = describe(steps, arrays)
     except (NoPreparation, NotData) as error:
         raise ModelFileError(str(error)) from error
-    names = getattr(estimator, "feature_names_in_", None)
+    own = getattr(estimator, "_steps", ())  # whose columns have no names that anybody gave
+    names = None if own else getattr(estimator, "feature_names_in_", None)
     found["names"] = None if names is None else [str(name) for name in names]
     return found
 

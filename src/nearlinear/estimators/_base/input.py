@@ -71,6 +71,10 @@ def scored_rows(model, X, gating=None):
     """Rows as ``predictor_`` takes them."""
     check_is_fitted(model, "predictor_")
     dtype = model.predictor_.dtype
+    if model._steps:
+        for step in model._steps:
+            X = step.transform(X)
+        return _canonical(check_array(X, accept_sparse="csr", dtype=dtype, order="C"))
     if model._is_precomputed:
         X = _as_stack(validate_data(model, X, dtype=dtype, allow_nd=True, reset=False))
         if X.shape[2] != len(model.kernels_):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -161,6 +162,22 @@ class Model(BaseEstimator):
         own = getattr(self, "calibration_", None) or LogLoss()
         return Outcome((own,) if has_some else ())
 
+    @property
+    def _steps(self):
+        """Transformers of the model's own that rows go through first."""
+        encoder = vars(self).get("encoder_")
+        return [] if encoder is None else [encoder]
+
+    @property
+    def _width(self):
+        """Columns that come to the predictor, but for those that only a gate sees."""
+        return self.predictor_.n_features if self._steps else self.n_features_in_
+
+    def _behind(self, preparation):
+        """The steps before the model and its own as one transformer, or None."""
+        steps = [*([] if preparation is None else [preparation]), *self._steps]
+        return make_pipeline(*steps) if len(steps) > 1 else steps[0] if steps else None
+
     def _scores(self, X, gating=None):
         X = scored_rows(self, X, gating)  # first: says so if there is nothing fitted yet
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -201,7 +218,7 @@ class Model(BaseEstimator):
         found = explain(self.predictor_, rows, n_support, self.n_jobs)
         if hasattr(self, "n_gating_features_"):
             found = found.on_first_features(self.n_features_in_)
-        return told(self, found, preparation, X)
+        return told(self, found, self._behind(preparation), X)
 
     def compile(self, preparation=None):
         """A scorer for single rows, in microseconds.
@@ -231,8 +248,9 @@ class Model(BaseEstimator):
             )
         n_gating, first = getattr(self, "n_gating_features_", 0), self
         n_features, table = self.n_features_in_ + n_gating, None
+        preparation = self._behind(preparation)
         if preparation is not None:
-            table = preparation_of_numbers([preparation], self.n_features_in_)
+            table = preparation_of_numbers([preparation], self._width)
             table, first = table.and_columns(n_gating), preparation
             n_features = table.n_features
         names = getattr(first, "feature_names_in_", None)

@@ -1,0 +1,1 @@
+"""The front door: which model, inside which budget."""

@@ -1,0 +1,63 @@
+"""Which models are averaged: greedily, with repeats, a few at most, inside a budget."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_STEPS, _MOST = 8, 3
+_GUARD = 1.0  # standard errors by which an average must be better than the linear model
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Places of members, with weights that add up to one."""
+
+    places: tuple
+    weights: tuple
+
+    @classmethod
+    def of(cls, picks):
+        places, counts = np.unique(picks, return_counts=True)
+        return cls(tuple(places.tolist()), tuple((counts / counts.sum()).tolist()))
+
+    def answers(self, members):
+        return sum(w * members[place] for place, w in zip(self.places, self.weights, strict=True))
+
+
+def greedy(answers, judge, prices, budget, most=_MOST):
+    """The blend that grows by whichever member helps it most; None where nothing is affordable.
+
+    ``answers`` has an array for each member. A member may be taken again, which costs nothing.
+    """
+    picks, total, best = [], 0.0, (np.inf, None)
+    for _ in range(_STEPS):
+        found = {}
+        for place, own in enumerate(answers):
+            chosen = {*picks, place}
+            if len(chosen) > most or not budget.holds([prices[one] for one in chosen]):
+                continue
+            found[place] = judge.mean((total + own) / (len(picks) + 1))
+        if not found:
+            break
+        place = min(found, key=found.get)
+        picks, total = [*picks, place], total + answers[place]
+        if found[place] < best[0]:
+            best = found[place], Blend.of(picks)
+    return best[1]
+
+
+def guarded(blend, linear, answers, judge):
+    """The blend, or the linear model unless the blend is better by a standard error."""
+    if blend is None or blend.places == (linear,):
+        return blend
+    differ = judge.losses(answers[linear]) - judge.losses(blend.answers(answers))
+    mean, error = mean_and_error(differ, judge.weight)
+    return blend if mean > _GUARD * error else Blend((linear,), (1.0,))
+
+
+def mean_and_error(values, weight):
+    """A weighted mean and its standard error."""
+    mean = float(np.average(values, weights=weight))
+    spread = float(np.average((values - mean) ** 2, weights=weight))
+    count = float(weight.sum() ** 2 / (weight**2).sum())
+    return mean, float(np.sqrt(spread / max(1.0, count - 1.0)))

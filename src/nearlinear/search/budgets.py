@@ -1,0 +1,73 @@
+"""What a prediction may cost, and what it will cost on this machine."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one prediction takes; microseconds are forecast or measured."""
+
+    times_linear: float
+    us: float
+    single_us: float
+    n_bytes: int
+
+    @classmethod
+    def total(cls, prices):
+        return cls(
+            sum(one.times_linear for one in prices), sum(one.us for one in prices),
+            sum(one.single_us for one in prices), sum(one.n_bytes for one in prices),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Budget:
+    """None stands for no limit."""
+
+    times_linear: float | None = None
+    us: float | None = None
+    single_us: float | None = None
+    n_bytes: float | None = None
+
+    @property
+    def is_open(self):
+        return all(value is None for value in vars(self).values())
+
+    def holds(self, prices):
+        total = Price.total(prices)
+        return all(most is None or getattr(total, name) <= most for name, most in vars(self).items())
+
+    def __str__(self):
+        words = {
+            "times_linear": "{:g} × linear", "us": "{:g} µs a row", "single_us":
+            "{:g} µs for one row", "n_bytes": "{:g} bytes",
+        }  # fmt: skip
+        said = [words[name].format(most) for name, most in vars(self).items() if most is not None]
+        return ", ".join(said) or "no limit"
+
+
+class Clock:
+    """Seconds that a search may take; new fits start in the first half alone."""
+
+    def __init__(self, limit=None):
+        self.began, self.limit = time.perf_counter(), limit
+
+    @property
+    def is_over(self):
+        return self.limit is not None and time.perf_counter() - self.began > self.limit / 2
+
+
+def measured_us(predictor, X, seconds=0.02):
+    """CPU microseconds a row of a batch: the best of a few."""
+    n_rows = X.shape[0]
+    predictor(X, n_jobs=1)
+    best, end = np.inf, time.perf_counter() + seconds
+    while True:
+        began = time.thread_time()
+        predictor(X, n_jobs=1)
+        best = min(best, time.thread_time() - began)
+        if time.perf_counter() > end:
+            return 1e6 * best / n_rows

@@ -1,0 +1,232 @@
+"""What the search tries: families of models on encoded rows, cheap ones first.
+
+A candidate is a setting: ``fit(rows, seed, n_jobs)`` gives a predictor, ``cost(shape)`` what a
+prediction will take before anything is fitted. ``scores`` says what its scores are: "odds" are
+logarithms of odds, "shares" are shares of classes, and "margins" have to be calibrated.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from ..estimators.forests.from_forest import from_forest
+from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
+from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
+from ..estimators.uniform_mkl import UniformMKLClassifier, UniformMKLRegressor
+from ..gates.anchors import SoftAssignment, default_sharpness
+from ..gates.clustering import fit_anchors
+from ..losses import LogLoss, SquaredError
+from ..predictors.base import Cost
+from ..predictors.combined import Stacked
+from ..predictors.locally_linear import LocallyLinear
+from ..solvers.additive import fit_additive
+from ..solvers.anchors.fixed_gate import solve_gated_smooth
+
+_NEIGHBORS = 8
+_N_KERNELS = 10  # of UniformMKL's defaults
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the cost of a model depends on before it is fitted."""
+
+    n_rows: int
+    n_features: int
+    n_outputs: int
+    is_classification: bool
+
+    def cost(self, work, n_numbers, n_bytes=4):
+        linear = max(1, self.n_features) * self.n_outputs
+        return Cost(int(work), work / linear, int(n_bytes * n_numbers))
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A linear model, or one on piecewise-linear columns."""
+
+    C: float
+    n_knots: int = 0
+    scores = "odds"
+    takes_sparse = True
+
+    @property
+    def family(self):
+        return "piecewise linear" if self.n_knots else "linear"
+
+    def fit(self, rows, seed, n_jobs):
+        return fit_additive(rows, C=self.C, n_knots=self.n_knots)
+
+    def cost(self, shape):
+        per_column = 2 if self.n_knots else 1
+        work = per_column * shape.n_features * shape.n_outputs
+        return shape.cost(work, work * max(1, self.n_knots))
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Local models around k-means anchors, shrunk toward one linear model that they share.
+
+    f(x) = ⟨w, [x, 1]⟩ + τ Σ_j γ_j(x) ⟨u_j, [x, 1]⟩: since Σ_j γ_j = 1, its local models are
+    w + τ u_j.
+    """
+
+    n_anchors: int
+    local_scale: float
+    C: float
+    family = "anchors"
+    scores = "odds"
+    takes_sparse = True
+
+    def fit(self, rows, seed, n_jobs):
+        rng = np.random.RandomState(seed)
+        n_anchors = min(self.n_anchors, rows.n_distinct)
+        anchors = fit_anchors(rows.X, n_anchors, rng, rows.weight)
+        n_neighbors = min(_NEIGHBORS, n_anchors)
+        gate = SoftAssignment(
+            anchors, n_neighbors, float(default_sharpness(anchors, n_neighbors, rows.X))
+        )
+        indices, codes = gate.codes(rows.X, n_jobs)
+        everyone = np.full((len(indices), 1), n_anchors, dtype=indices.dtype)
+        ones = np.ones((len(codes), 1), dtype=codes.dtype)
+        is_classification, center = _is_classification(rows), 0.0
+        if not is_classification:
+            center = np.average(rows.targets, axis=0, weights=rows.weight)
+        found = solve_gated_smooth(
+            rows.X, np.hstack([indices, everyone]),
+            np.hstack([codes * codes.dtype.type(self.local_scale), ones]), rows.targets - center,
+            loss=LogLoss() if is_classification else SquaredError(), C=self.C * rows.weight,
+            n_components=n_anchors + 1, tol=1e-3, max_iter=200,
+        )  # fmt: skip
+        scale = codes.dtype.type(self.local_scale)
+        weights = scale * found.weights[:-1] + found.weights[-1]
+        biases = scale * found.biases[:-1] + found.biases[-1] + center
+        return LocallyLinear(gate, weights, biases.astype(weights.dtype))
+
+    def cost(self, shape):
+        n_anchors = min(self.n_anchors, shape.n_rows)
+        k, d, outputs = min(_NEIGHBORS, n_anchors), shape.n_features, shape.n_outputs
+        return shape.cost(n_anchors * d + k * (d + 1) * outputs, n_anchors * (d + 1) * (1 + outputs))
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """A support vector machine on the mean of ten Gaussian kernels."""
+
+    C: float
+    family = "kernel machine"
+    scores = "margins"
+    takes_sparse = True
+
+    def fit(self, rows, seed, n_jobs):
+        kinds = UniformMKLClassifier, UniformMKLRegressor
+        return _fitted(*kinds, rows, C=self.C, n_jobs=n_jobs)
+
+    def cost(self, shape):
+        """As if every row were a support row."""
+        per_row = shape.n_features + _N_KERNELS * (1 + shape.n_outputs)
+        n_numbers = shape.n_rows * (shape.n_features + shape.n_outputs)
+        return shape.cost(shape.n_rows * per_row, n_numbers)
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """Boosted trees as the gate, as they were grown or with refitted leaves."""
+
+    n_trees: int
+    max_leaves: int
+    learning_rate: float
+    min_samples_leaf: int = 10
+    n_pairs: int = 0
+    leaf_penalty: float | None = None
+    family = "boosted trees"
+    scores = "odds"
+    takes_sparse = False
+
+    def fit(self, rows, seed, n_jobs):
+        return _fitted(
+            LocalForestClassifier, LocalForestRegressor, rows, n_trees=self.n_trees,
+            max_leaves=self.max_leaves, learning_rate=self.learning_rate,
+            min_samples_leaf=self.min_samples_leaf, l2_regularization=1.0, pairs=self.n_pairs,
+            linear_root=False, leaf_model="constant", leaf_penalty=self.leaf_penalty,
+            random_state=seed, n_jobs=n_jobs,
+        )  # fmt: skip
+
+    def cost(self, shape):
+        n_leaves = min(self.max_leaves, max(2, shape.n_rows // self.min_samples_leaf))
+        n_trees = self.n_trees * shape.n_outputs
+        work = n_trees * (1 + 1.2 * np.log2(n_leaves)) + 2 * self.n_pairs
+        return shape.cost(work, n_trees * n_leaves, 14)
+
+
+@dataclass(frozen=True)
+class Bagged:
+    """scikit-learn's random forest, walked by our predictor."""
+
+    n_trees: int = 100
+    min_samples_leaf: int = 2
+    family = "random forest"
+    scores = "shares"
+    takes_sparse = False
+
+    def fit(self, rows, seed, n_jobs):
+        is_classification = _is_classification(rows)
+        kind = RandomForestClassifier if is_classification else RandomForestRegressor
+        # scikit-learn's own choice for values is all columns, which makes trees alike
+        columns = "sqrt" if is_classification else 1 / 3
+        model = kind(
+            self.n_trees, min_samples_leaf=self.min_samples_leaf, max_features=columns,
+            random_state=seed, n_jobs=n_jobs,
+        )  # fmt: skip
+        found = []
+        for answer in _answers(rows):
+            model.fit(rows.X, answer, rows.weight)
+            found.append(from_forest(model, rows.X[:200]).predictor_)
+        return found[0] if len(found) == 1 else Stacked(tuple(found))
+
+    def cost(self, shape):
+        n_leaves = max(2, shape.n_rows // (2 * self.min_samples_leaf))
+        told = shape.n_outputs if shape.is_classification else 1
+        n_forests = 1 if shape.is_classification else shape.n_outputs
+        work = n_forests * self.n_trees * (told + 1.2 * np.log2(n_leaves))
+        return shape.cost(work, n_forests * self.n_trees * n_leaves * (told + 3))
+
+
+@dataclass(frozen=True)
+class Trees:
+    """LDKL: trees of linear models with oblique splits, averaged."""
+
+    n_trees: int = 3
+    family = "oblique trees"
+    scores = "odds"
+    takes_sparse = True
+
+    def fit(self, rows, seed, n_jobs):
+        return _fitted(
+            LDKLClassifier, LDKLRegressor, rows, n_trees=self.n_trees, random_state=seed,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+
+    def cost(self, shape):
+        depth = max(1, min(8, int(np.log2(max(2, shape.n_rows / 50)))))
+        d, outputs = shape.n_features, shape.n_outputs
+        work = self.n_trees * d * ((depth + 1) * (1 + outputs) + depth)
+        return shape.cost(work, self.n_trees * 2**depth * d * (2 + outputs))
+
+
+def _is_classification(rows):
+    return hasattr(rows.task, "classes")
+
+
+def _answers(rows):
+    """Labels, or each column of values."""
+    return [rows.labels] if _is_classification(rows) else list(rows.targets.T)
+
+
+def _fitted(classifier, regressor, rows, **parameters):
+    """The predictor of an estimator; one for each column of values, side by side."""
+    kind = classifier if _is_classification(rows) else regressor
+    found = [
+        kind(**parameters).fit(rows.X, answer, rows.weight).predictor_ for answer in _answers(rows)
+    ]
+    return found[0] if len(found) == 1 else Stacked(tuple(found))

@@ -1,0 +1,64 @@
+"""From a table to a fitted model: the encoder, the search, and what is kept of it."""
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+
+from ..estimators._base.checks import require_memory
+from ..estimators._base.input import fit_rows
+from ..estimators._base.model import Learned
+from ..estimators._base.outputs import Teller
+from ..tables.encoder import TableEncoder
+from .budgets import Budget
+from .intervals import residuals
+from .search import search
+
+_COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
+
+
+def budget_of(model):
+    return Budget(
+        model.max_times_linear, model.max_us_per_row, model.single_row_us, model.max_bytes
+    )
+
+
+def fit_table(model, X, y, sample_weight):
+    """``fit`` of a front door."""
+    if y is None:
+        raise ValueError(
+            f"{type(model).__name__} requires y to be passed, but the target y is None."
+        )
+    encoder, Z, of_rows = _encoded(model, X, y)
+    n_numbers = Z.nnz if issparse(Z) else Z.size
+    require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
+    rows = fit_rows(model, Z, y, sample_weight)
+    learned = model._learn(rows)
+    learned.attributes["encoder_"] = encoder
+    return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
+
+
+def _encoded(model, X, y):
+    """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
+    if model.encoder is None:
+        return None, X, {}
+    encoder = TableEncoder() if isinstance(model.encoder, str) else clone(model.encoder)
+    check_consistent_length(X, y)
+    Z = encoder.fit_transform(X, y)
+    names = ("n_features_in_", "feature_names_in_")
+    of_rows = {name: getattr(encoder, name) for name in names if hasattr(encoder, name)}
+    return encoder, Z.astype(np.float32), of_rows
+
+
+def learn(model, rows):
+    found, tried, kept = search(model, rows, budget_of(model), Teller(model))
+    return learned_of(found, found.blend, tried, kept)
+
+
+def learned_of(found, blend, tried, kept=None):
+    """What a model takes over of a search: one blend of its members."""
+    predictor = found.predictor(blend)
+    attributes = {"record_": found.points(blend), "tried_": tried}
+    if not found.judge.is_of_classes:
+        attributes["residuals_"] = residuals(found, blend)
+    return Learned(predictor, attributes, state=found, kept=kept)

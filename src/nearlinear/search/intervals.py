@@ -1,0 +1,69 @@
+"""Intervals of values by split conformal calibration, on rows that no model had seen.
+
+Regions are ranges of the answer: where errors grow with the value, intervals do, too. A region has
+at least 100 held-out rows; below 200 rows there is one for all.
+"""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+_LEAST_ROWS, _MOST_REGIONS, _MOST_ERRORS = 100, 5, 2000
+
+
+def residuals(found, blend):
+    """For each output: edges of the regions, and in each the absolute errors in rising order."""
+    answers, targets = blend.answers(found.answers), found.judge.targets
+    regions = []
+    for answer, target in zip(answers.T, targets.T, strict=True):
+        n_regions = int(np.clip(len(answer) // _LEAST_ROWS, 1, _MOST_REGIONS))
+        edges = np.unique(np.quantile(answer, np.arange(1, n_regions) / n_regions))
+        place, errors = np.searchsorted(edges, answer), np.abs(answer - target)
+        own = [_thinned(np.sort(errors[place == k])) for k in range(len(edges) + 1)]
+        regions.append({"edges": edges, "errors": own})
+    return regions
+
+
+def _thinned(errors):
+    """At most so many of them, the largest among them."""
+    if len(errors) <= _MOST_ERRORS:
+        return errors
+    return errors[np.linspace(0, len(errors) - 1, _MOST_ERRORS).round().astype(np.intp)]
+
+
+def predict_interval(self, X, coverage=0.9):
+    """Intervals that hold the true value of a new row with at least this probability.
+
+    The errors of held-out rows, of models that had not seen them, say how wide: the next larger
+    rank than the share asked for. Each region of the answer has its own width.
+
+    Parameters
+    ----------
+    X : table or array of shape (n_samples, n_features)
+        Rows.
+    coverage : float, default=0.9
+        Between 0 and 1.
+
+    Returns
+    -------
+    array of shape (n_samples, 2), or (n_samples, n_outputs, 2)
+        Lower and upper ends.
+    """
+    check_is_fitted(self, "predictor_")
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"coverage={coverage!r} must be between 0 and 1.")
+    scores = self._scores(X).astype(np.float64)
+    ends = np.stack(
+        [_ends(*pair, coverage) for pair in zip(scores.T, self.residuals_, strict=True)], axis=1
+    )
+    return ends[:, 0] if ends.shape[1] == 1 else ends
+
+
+def _ends(values, regions, coverage):
+    widths = np.array([_width(np.asarray(errors), coverage) for errors in regions["errors"]])
+    half = widths[np.searchsorted(regions["edges"], values)]
+    return np.stack([values - half, values + half], axis=1)
+
+
+def _width(errors, coverage):
+    rank = int(np.ceil(coverage * (len(errors) + 1)))
+    return errors[rank - 1] if rank <= len(errors) else np.inf

@@ -1,0 +1,123 @@
+"""How good scores are on held-out rows, and what they say: probabilities of classes, or values."""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from ..runtime.outcome import LogLoss, Shares, Sigmoids
+
+_RAREST = 1e-4  # no probability is held against a model as if it were smaller
+_STEEPEST = 1e3  # inverse strength of the shrinkage of a calibration
+
+
+class ClassJudge:
+    """Probabilities, judged by the log loss or by a scorer."""
+
+    is_of_classes = True
+
+    def __init__(self, labels, weight, n_classes, scorer=None, classes=None):
+        self.labels, self.weight, self.n_classes = labels, weight, n_classes
+        self.scorer, self.classes = scorer, classes
+
+    def answers(self, candidate, scores):
+        """Probabilities (n_rows, n_classes) of raw scores, and the calibration that made them."""
+        calibration = self._calibration(candidate.scores, scores)
+        return np.asarray(calibration(scores.astype(np.float64))), calibration
+
+    def _calibration(self, kind, scores):
+        if kind == "odds":
+            return LogLoss()
+        if kind == "shares":
+            return Shares()
+        wanted = [self.labels == 1] if self.n_classes == 2 else [
+            self.labels == number for number in range(self.n_classes)
+        ]  # fmt: skip
+        lines = [self._line(*pair) for pair in zip(scores.T, wanted, strict=True)]
+        return Sigmoids(*(-np.array(part, dtype=np.float64) for part in zip(*lines, strict=True)))
+
+    def _line(self, score, is_it):
+        """Slope and offset of the log odds in a score; none where there is nothing to tell."""
+        if is_it.all() or not is_it.any():
+            return 0.0, 10.0 if is_it.all() else -10.0
+        unit = float(np.std(score)) or 1.0
+        found = LogisticRegression(C=_STEEPEST).fit(score[:, None] / unit, is_it, self.weight)
+        return max(0.0, found.coef_[0, 0]) / unit, found.intercept_[0]
+
+    def losses(self, answers):
+        said = answers[np.arange(len(self.labels)), self.labels]
+        return -np.log(np.clip(said, _RAREST, 1.0))
+
+    def mean(self, answers):
+        """What is made small: a loss, or minus a score."""
+        if self.scorer is None:
+            return float(np.average(self.losses(answers), weights=self.weight))
+        said = _Said(answers, self.classes)
+        return -float(self.scorer(said, np.arange(len(answers)), self.classes[self.labels]))
+
+    def score(self, answers):
+        """The share of right labels."""
+        return float(np.average(answers.argmax(axis=1) == self.labels, weights=self.weight))
+
+
+class ValueJudge:
+    """Values, judged by squared errors in units of their spread, or by a scorer."""
+
+    is_of_classes = False
+
+    def __init__(self, targets, weight, scorer=None):
+        self.targets, self.weight, self.scorer = targets.astype(np.float64), weight, scorer
+        center = np.average(self.targets, axis=0, weights=weight)
+        spread = np.average((self.targets - center) ** 2, axis=0, weights=weight)
+        self.spread = np.where(spread > 0, spread, 1.0)
+
+    def answers(self, candidate, scores):
+        return scores.astype(np.float64), None
+
+    def losses(self, answers):
+        return ((answers - self.targets) ** 2 / self.spread).mean(axis=1)
+
+    def mean(self, answers):
+        if self.scorer is None:
+            return float(np.average(self.losses(answers), weights=self.weight))
+        truth = self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
+        return -float(self.scorer(_Said(answers, None), np.arange(len(answers)), truth))
+
+    def score(self, answers):
+        """R²."""
+        return 1.0 - float(np.average(self.losses(answers), weights=self.weight))
+
+
+class _Said:
+    """What a scorer takes for a fitted model: it knows its answers by the numbers of rows."""
+
+    def __init__(self, answers, classes):
+        self.told, self.classes_ = answers, classes
+        self._estimator_type = "regressor" if classes is None else "classifier"
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        is_regressor = self.classes_ is None
+        return Tags(
+            estimator_type=self._estimator_type, target_tags=TargetTags(required=True),
+            classifier_tags=None if is_regressor else ClassifierTags(),
+            regressor_tags=RegressorTags() if is_regressor else None, input_tags=InputTags(),
+        )  # fmt: skip
+
+    def predict(self, X):
+        if self.classes_ is None:
+            found = self.told[X]
+            return found[:, 0] if found.shape[1] == 1 else found
+        return self.classes_[self.told[X].argmax(axis=1)]
+
+    def predict_proba(self, X):
+        return self.told[X]
+
+    def decision_function(self, X):
+        found = np.log(np.clip(self.told[X], 1e-12, 1.0))
+        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found

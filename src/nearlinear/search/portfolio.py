@@ -1,0 +1,79 @@
+"""Which candidates are tried, by the size of the problem and by what may be spent.
+
+The list, its settings and the schedule come from a simulation on 29 tables; they are not tuned
+further. What must be there are unlike families: smooth ones, a kernel machine, forests.
+"""
+
+from .candidates import Additive, Anchors, Bagged, Boosted, Kernels, Trees
+
+_N_KNOTS = 7
+_MANY_CLASSES = 5
+_MOST_KERNEL_ROWS, _MOST_SLOW_KERNEL_ROWS = 15_000, 10_000
+_BIG_ROWS, _DEEP_ROWS = 4_000, 30_000
+LINEAR = Additive(1.0)  # what all others are held against
+FAMILIES = (
+    "linear", "piecewise linear", "anchors", "boosted trees", "random forest", "kernel machine",
+    "oblique trees",
+)  # fmt: skip
+
+
+def portfolio(shape, is_sparse, has_budget, families=None):
+    """Candidates, cheap ones first; of some families, those of small models among them."""
+    found = [*_smooth(), *_forests(shape), *_kernels(shape)]
+    if has_budget or families is not None:
+        found += _small(shape)
+    if families is not None:
+        _require_known(families)
+        found = [one for one in found if one.family in ("linear", *families)]
+    return [one for one in found if one.takes_sparse or not is_sparse]
+
+
+def _require_known(families):
+    strangers = [name for name in families if name not in FAMILIES]
+    if strangers:
+        raise ValueError(
+            f"families has {strangers[0]!r}, which is none of {', '.join(FAMILIES)}: name some of "
+            "these."
+        )
+
+
+def _smooth():
+    yield from (Additive(C) for C in (0.01, 0.1, 1.0, 10.0))
+    yield from (Additive(C, _N_KNOTS) for C in (0.03, 0.3, 3.0))
+    yield from (Anchors(16, 1.0, 0.1), Anchors(16, 0.3, 1.0), Anchors(48, 1.0, 0.1))
+
+
+def _forests(shape):
+    has_many = shape.n_outputs >= _MANY_CLASSES and shape.is_classification
+    rounds, step = (100, 0.1) if has_many else (200, 0.05)
+    yield Boosted(rounds, 16, step)
+    yield Boosted(rounds, 16, step, n_pairs=12)
+    yield Boosted(rounds, 3, 0.1)
+    yield Bagged()
+    if shape.n_rows > _BIG_ROWS:
+        yield Boosted(rounds * 2, 31, step)
+    if shape.n_rows > _DEEP_ROWS:
+        yield from (Boosted(n, 4095, 0.6, n_pairs=24, leaf_penalty=1.0) for n in (10, 30))
+
+
+def _kernels(shape):
+    if shape.n_rows <= _MOST_KERNEL_ROWS:
+        yield Kernels(1.0)
+    if shape.n_rows <= _MOST_SLOW_KERNEL_ROWS:
+        yield Kernels(10.0)
+
+
+def _small(shape):
+    """What a budget asks for: the same families at a fraction of their cost."""
+    for n_trees, leaves in ((5, 8), (5, 31), (10, 31), (30, 8), (30, 31), (100, 8)):
+        yield Boosted(n_trees, leaves, min(1.0, 1.9 / n_trees**0.5, 10 / n_trees))
+    if shape.n_rows > _BIG_ROWS:
+        yield from (Boosted(n, 255, min(1.0, 1.9 / n**0.5)) for n in (5, 10))
+    if shape.n_rows > _DEEP_ROWS:
+        yield from (
+            Boosted(n, 4095, min(1.0, 1.9 / n**0.5), n_pairs=24, leaf_penalty=1.0)
+            for n in (2, 4, 20)
+        )
+    yield from (Anchors(100, 1.0, 0.1), Anchors(200, 1.0, 0.1))
+    yield Trees(1)
+    yield Trees(3)

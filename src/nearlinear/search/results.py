@@ -1,0 +1,124 @@
+"""What a search has found: tables of it, other points of its front, its picture."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from .averaging import Blend
+from .budgets import Budget
+from .search import Found
+
+
+@property
+def results(self):
+    """Models that were fitted to all rows, best first, as a data frame."""
+    check_is_fitted(self, "predictor_")
+    from pandas import DataFrame
+
+    return DataFrame(sorted(self.record_, key=lambda one: one["loss"]))
+
+
+@property
+def front(self):
+    """Models that nothing else beats in both loss and time, cheapest first, as a data frame."""
+    check_is_fitted(self, "predictor_")
+    from pandas import DataFrame
+
+    chosen = [one for one in self.record_ if one["on_front"]]
+    return DataFrame(sorted(chosen, key=lambda one: one["us_per_row"])).reset_index(drop=True)
+
+
+@property
+def best_estimator(self):
+    """The encoder and the model behind it, as one pipeline."""
+    check_is_fitted(self, "predictor_")
+    model = clone(self).set_params(encoder=None)
+    learned = {k: v for k, v in vars(self).items() if k.endswith("_") or k == "_training"}
+    vars(model).update(learned | {"encoder_": None, "n_features_in_": self.predictor_.n_features})
+    vars(model).pop("feature_names_in_", None)
+    return model if self.encoder_ is None else make_pipeline(self.encoder_, model)
+
+
+def select(
+    self, *, knee=False, max_times_linear=None, max_us_per_row=None, single_row_us=None,
+    max_bytes=None,
+):  # fmt: skip
+    """Another point of the front, without another search.
+
+    Parameters
+    ----------
+    knee : bool, default=False
+        The single model from which on more time buys little: the one farthest above the line
+        from the cheapest point of the front to the most accurate one, in log time.
+    max_times_linear, max_us_per_row, single_row_us, max_bytes : float or None, default=None
+        Budgets, as those of the constructor.
+
+    Returns
+    -------
+    estimator
+        A new fitted model; this one stays as it is.
+    """
+    from .fitting import learned_of
+
+    check_is_fitted(self, "predictor_")
+    found = self._state
+    if not isinstance(found, Found):
+        raise ValueError(
+            f"This {type(self).__name__} comes from a file, which holds the chosen model alone: "
+            "fit it anew to select another."
+        )
+    budget = Budget(max_times_linear, max_us_per_row, single_row_us, max_bytes)
+    blend = _knee(found, budget) if knee else found.within(budget)
+    if blend is None:
+        raise ValueError(f"No fitted model costs at most {budget}: allow more, or fit with it.")
+    other = clone(self).set_params(
+        max_times_linear=max_times_linear, max_us_per_row=max_us_per_row,
+        single_row_us=single_row_us, max_bytes=max_bytes,
+    )  # fmt: skip
+    vars(other).update({k: v for k, v in vars(self).items() if k.endswith("_") or k == "_training"})
+    learned = learned_of(found, blend, self.tried_)
+    learned.attributes["encoder_"] = self.encoder_
+    return other._settle(learned)
+
+
+def _knee(found, budget):
+    singles = [
+        (member.price.us, found.judge.mean(member.answers), place)
+        for place, member in enumerate(found.members)
+        if budget.holds([member.price])
+    ]
+    front, lowest = [], np.inf
+    for us, loss, place in sorted(singles):
+        if loss < lowest:
+            front, lowest = [*front, (us, loss, place)], loss
+    if not front:
+        return None
+    us, loss, places = (np.array(column) for column in zip(*front, strict=True))
+    time = np.log(us / us[0])
+    gain = (loss[0] - loss) / max(loss[0] - loss[-1], 1e-300)
+    above = gain - time / max(time[-1], 1e-300)
+    return Blend((int(places[above.argmax()]),), (1.0,))
+
+
+def plot_front(self, ax=None, *, title=None):
+    """Held-out score against microseconds a row of all models that were fitted.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None, default=None
+        None makes a new figure.
+    title : str or None, default=None
+
+    Returns
+    -------
+    CostFrontDisplay
+    """
+    from ..displays.cost_front import CostFrontDisplay, ModelPoint
+
+    check_is_fitted(self, "predictor_")
+    points = [
+        ModelPoint(one["model"], one["us_per_row"], 100.0 * one["score"], one["is_chosen"])
+        for one in self.record_
+    ]
+    return CostFrontDisplay(points).plot(ax, title=title)

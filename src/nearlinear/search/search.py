@@ -1,0 +1,191 @@
+"""The search itself: from encoded rows to a blend of fitted models, and all that nothing beats."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.utils import check_random_state
+
+from ..estimators._base.outputs import keeping
+from ..predictors.averaged import Averaged
+from ..runtime.outcome import LogLoss
+from .averaging import Blend, greedy, guarded, mean_and_error
+from .budgets import Clock, Price, measured_us
+from .candidates import Shape
+from .judging import ClassJudge, ValueJudge
+from .portfolio import LINEAR, portfolio
+from .speed import machine_speed
+from .trials import Trials, settings_of
+
+_TIMED_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class Member:
+    """A candidate fitted to all rows, with what held-out rows said of it."""
+
+    candidate: object
+    predictor: object
+    calibration: object
+    answers: np.ndarray
+    price: Price
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search leaves behind: members, how they are judged, and the blend that was chosen."""
+
+    members: tuple
+    judge: object
+    blend: Blend
+    linear: int
+    held: np.ndarray
+
+    def within(self, budget):
+        """The best blend inside a budget, without another fit."""
+        answers, prices = self.answers, [member.price for member in self.members]
+        blend = greedy(answers, self.judge, prices, budget)
+        if blend is not None and budget.holds([prices[self.linear]]):
+            blend = guarded(blend, self.linear, answers, self.judge)
+        return blend
+
+    @property
+    def answers(self):
+        return [member.answers for member in self.members]
+
+    def predictor(self, blend):
+        """One predictor, whose scores are logarithms of odds, or values."""
+        chosen = [self.members[place] for place in blend.places]
+        if len(chosen) == 1 and isinstance(chosen[0].calibration, LogLoss | None):
+            return chosen[0].predictor
+        calibrations = None
+        if chosen[0].calibration is not None:
+            calibrations = tuple(member.calibration for member in chosen)
+        return Averaged(
+            tuple(member.predictor for member in chosen), np.array(blend.weights), calibrations
+        )
+
+    def price(self, blend):
+        return Price.total([self.members[place].price for place in blend.places])
+
+    def points(self, chosen):
+        """A record of every member and of the blends, and which of them nothing dominates."""
+        blends = [Blend((place,), (1.0,)) for place in range(len(self.members))]
+        blends += [blend for blend in dict.fromkeys((self.blend, chosen)) if blend not in blends]
+        found = [{**self._record(blend), "is_chosen": blend == chosen} for blend in blends]
+        for one in found:
+            one["on_front"] = not any(_dominates(other, one) for other in found)
+        return found
+
+    def _record(self, blend):
+        answers = blend.answers(self.answers)
+        loss, error = mean_and_error(self.judge.losses(answers), self.judge.weight)
+        price, chosen = self.price(blend), [self.members[place] for place in blend.places]
+        families = [member.candidate.family for member in chosen]
+        return {
+            "model": " + ".join(families),
+            "settings": [settings_of(member.candidate) for member in chosen],
+            "weights": list(blend.weights), "loss": loss, "loss_error": error,
+            "score": self.judge.score(answers), "times_linear": price.times_linear,
+            "us_per_row": price.us, "single_row_us": price.single_us, "n_bytes": price.n_bytes,
+            "fit_seconds": sum(member.seconds for member in chosen),
+        }  # fmt: skip
+
+
+def _dominates(one, other):
+    no_worse = one["loss"] <= other["loss"] and one["us_per_row"] <= other["us_per_row"]
+    return no_worse and (one["loss"] < other["loss"] or one["us_per_row"] < other["us_per_row"])
+
+
+def search(model, rows, budget, tell):
+    """A ``Found``, the records of all trials, and what Ctrl-C has kept or None."""
+    rng, clock = check_random_state(model.random_state), Clock(model.time_limit)
+    shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
+    is_sparse = hasattr(rows.X, "toarray")
+    speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
+
+    def affordable(candidate):
+        return budget.holds([speed.price(candidate.family, candidate.cost(shape))])
+
+    tried = portfolio(shape, is_sparse, not budget.is_open, model.families)
+    tried = [one for one in tried if one == LINEAR or affordable(one)]
+    judge_of = _judges(model, rows)
+    trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell)
+    with keeping("the best model so far is") as interruption:
+        trials.run()
+    finished, held = trials.finished()
+    judge = judge_of([held])
+    answers, calibrations = zip(
+        *(judge.answers(trial.candidate, scores) for trial, scores in finished), strict=True
+    )
+    prices = [speed.price(trial.candidate.family, trial.cost) for trial, _ in finished]
+    linear = next(p for p, (trial, _) in enumerate(finished) if trial.candidate == LINEAR)
+    blend = greedy(answers, judge, prices, budget)
+    if blend is None:
+        cheapest = min(prices, key=lambda price: price.us)
+        raise ValueError(
+            f"No model costs at most {budget}: the cheapest takes {cheapest.times_linear:.3g} × "
+            f"linear, {cheapest.us:.2g} µs a row and {cheapest.n_bytes} bytes; allow more."
+        )
+    if budget.holds([prices[linear]]):
+        blend = guarded(blend, linear, answers, judge)
+    wanted = sorted({*blend.places, linear, *_front(answers, judge, prices)})
+    members = []
+    for place in wanted:
+        trial = finished[place][0]
+        predictor = trial.candidate.fit(rows, int(trials.seeds[-1]), model.n_jobs)
+        members.append(Member(
+            trial.candidate, predictor, calibrations[place], answers[place],
+            _measured(predictor, rows.X, prices[place]), trial.seconds,
+        ))  # fmt: skip
+        tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
+    places = tuple(wanted.index(place) for place in blend.places)
+    found = Found(
+        tuple(members), judge, replace(blend, places=places), wanted.index(linear), held
+    )
+    return found, _all_trials(trials), interruption.kept
+
+
+def _judges(model, rows):
+    is_classification = hasattr(rows.task, "classes")
+    scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
+
+    def judge_of(held):
+        held = np.concatenate(held)
+        if is_classification:
+            classes = rows.task.classes
+            return ClassJudge(
+                rows.labels[held], rows.weight[held], len(classes), scorer, classes
+            )
+        return ValueJudge(rows.targets[held], rows.weight[held], scorer)
+
+    return judge_of
+
+
+def _front(answers, judge, prices):
+    """Single models that no other one beats in both loss and time."""
+    losses = [judge.mean(one) for one in answers]
+    order = sorted(range(len(losses)), key=lambda place: (prices[place].us, losses[place]))
+    found, lowest = [], np.inf
+    for place in order:
+        if losses[place] < lowest:
+            found, lowest = [*found, place], losses[place]
+    return found
+
+
+def _measured(predictor, X, forecast):
+    us = measured_us(predictor, X[:_TIMED_ROWS].astype(predictor.dtype))
+    cost = predictor.cost
+    single_us = forecast.single_us - forecast.us + us
+    return Price(cost.times_linear, us, single_us, cost.n_bytes)
+
+
+def _all_trials(trials):
+    return [
+        {
+            "model": trial.candidate.family, "settings": settings_of(trial.candidate),
+            "rounds": len(trial.scores), "fit_seconds": trial.seconds, "failure": trial.failure,
+        }
+        for trial in trials.trials
+    ]  # fmt: skip

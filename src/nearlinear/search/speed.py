@@ -1,0 +1,82 @@
+"""Microseconds of this machine: each family is timed once, in a second or two, and kept on disk."""
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .._files import replacing
+from .._version import __version__
+from ..estimators._base.rows import TrainingRows
+from ..estimators._base.task import Classification
+from .budgets import Price, measured_us
+from .candidates import Additive, Anchors, Bagged, Boosted, Kernels, Trees
+
+_TYPICAL = (
+    Additive(1.0), Additive(1.0, 7), Anchors(48, 1.0, 0.1), Kernels(1.0), Boosted(30, 16, 0.1),
+    Bagged(10), Trees(1),
+)  # fmt: skip
+_N_ROWS, _N_FEATURES, _N_TIMED = 400, 24, 2048
+_ONE_ROW_US = 2.0  # of a call that scores one row
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Nanoseconds of a multiply-add, by family."""
+
+    ns: dict
+
+    def price(self, family, cost):
+        us = 1e-3 * self.ns[family] * cost.multiply_adds
+        return Price(cost.times_linear, us, _ONE_ROW_US + us, cost.n_bytes)
+
+
+def machine_speed(is_needed=True):
+    """From the disk, or measured now; without a need of microseconds, any numbers will do."""
+    if not is_needed:
+        return Speed({one.family: 1.0 for one in _TYPICAL})
+    path, key = _path(), f"{platform.node()} {platform.machine()} {__version__}"
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    if not _is_sound(known.get(key) if isinstance(known, dict) else None):
+        known = {key: _measure()}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path, "w", encoding="utf-8") as file:
+                json.dump(known, file)
+        except OSError:
+            pass  # nobody may write there: it is measured again next time
+    return Speed(known[key])
+
+
+def _path():
+    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(folder) / "nearlinear" / "speed.json"
+
+
+def _is_sound(found):
+    return isinstance(found, dict) and all(
+        isinstance(found.get(one.family), float) and 0 < found[one.family] < 1e6
+        for one in _TYPICAL
+    )
+
+
+def _measure():
+    rng = np.random.RandomState(0)
+    X = rng.randn(_N_ROWS, _N_FEATURES).astype(np.float32)
+    labels = (X[:, 0] * X[:, 1] + 0.5 * X[:, 2] > 0).astype(np.intp)
+    task = Classification(np.array([0, 1]))
+    rows = TrainingRows(
+        X, labels, task.targets(labels, X.dtype), np.ones(_N_ROWS), _N_ROWS, task, {}
+    )
+    timed, found = rng.randn(_N_TIMED, _N_FEATURES).astype(np.float32), {}
+    for candidate in _TYPICAL:
+        predictor = candidate.fit(rows, 0, 1)
+        us = measured_us(predictor, timed.astype(predictor.dtype))
+        found[candidate.family] = 1e3 * us / max(1, predictor.cost.multiply_adds)
+    return found

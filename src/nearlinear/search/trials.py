@@ -1,0 +1,165 @@
+"""Candidates judged on rows that were held out: folds, nested samples, halving.
+
+Rows below 500 are judged on five folds, below 2,000 on three, below 5,000 on two of four, and more
+on a fifth. Everyone is tried on the first part, the better half also on the others. Of many rows a
+sample stands for all in the first round, and the better half then sees them all.
+"""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from .portfolio import LINEAR
+
+_FEWEST, _FEW, _SOME = 500, 2_000, 5_000
+_SAMPLE = 20_000
+_AT_LEAST = 8  # candidates that see the second round
+
+
+@dataclass
+class Trial:
+    """What is known of a candidate: raw scores of the held-out rows of each round."""
+
+    candidate: object
+    scores: dict = field(default_factory=dict)  # by round
+    seconds: float = 0.0
+    cost: object = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """``kept`` rows train, ``held`` rows judge."""
+
+    kept: np.ndarray
+    held: np.ndarray
+
+
+def rounds_of(rows, rng):
+    """Rounds, and how many of the first ones count once a candidate has seen a later one.
+
+    With folds all rounds count; a sample counts no more where all rows were seen.
+    """
+    n_rows = rows.X.shape[0]
+    n_folds, n_used = _folds(n_rows)
+    order = rng.permutation(n_rows)
+    order = order[np.argsort(rows.labels[order], kind="stable")]
+    found = []
+    for number in range(n_used):
+        held = _without_last_of_class(order[number::n_folds], rows.labels)
+        if len(held):
+            kept = np.setdiff1d(np.arange(n_rows), held)
+            found.append(Round(kept, np.sort(held)))
+    if n_used == 1 and len(found) == 1 and len(found[0].kept) > _SAMPLE:
+        whole = found[0]
+        some = np.sort(_stratified(whole.kept, rows.labels, _SAMPLE, rng))
+        return [Round(some, whole.held), whole], True
+    return found, False
+
+
+def _folds(n_rows):
+    if n_rows < _FEWEST:
+        return 5, 5
+    if n_rows <= _FEW:
+        return 3, 3
+    return (4, 2) if n_rows <= _SOME else (5, 1)
+
+
+def _without_last_of_class(held, labels):
+    """Held-out rows, but for those without which nobody would know their class."""
+    left = np.bincount(labels) - np.bincount(labels[held], minlength=labels.max() + 1)
+    return held[left[labels[held]] > 0]
+
+
+def _stratified(places, labels, count, rng):
+    """About ``count`` of the rows, each class in its proportion and at least one of each."""
+    places = rng.permutation(places)
+    places = places[np.argsort(labels[places], kind="stable")]
+    first = np.flatnonzero(np.r_[True, np.diff(labels[places]) != 0])
+    chosen = np.linspace(0, len(places) - 1, count).astype(np.intp)
+    return places[np.union1d(first, chosen)]
+
+
+class Trials:
+    """All candidates on all rounds, as far as time allows."""
+
+    def __init__(self, rows, candidates, rng, judge_of, clock, n_jobs, tell):
+        self.rows, self.clock, self.n_jobs, self.tell = rows, clock, n_jobs, tell
+        self.rounds, self.is_nested = rounds_of(rows, rng)
+        self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
+        self.trials = [Trial(candidate) for candidate in candidates]
+        self.judge_of = judge_of
+
+    def run(self):
+        """Two rounds of a race; what was done by then stays when Ctrl-C or the clock ends it."""
+        self._play(0, self.trials)
+        better = self._better_half()
+        for number in range(1, len(self.rounds)):
+            self._play(number, better)
+
+    def _play(self, number, trials):
+        one = self.rounds[number]
+        kept, held = self.rows.take(one.kept), self.rows.X[one.held]
+        for trial in trials:
+            if trial.failure is None and (not self.clock.is_over or trial.candidate == LINEAR):
+                self._try(trial, number, kept, held)
+
+    def _try(self, trial, number, kept, held):
+        began = perf_counter()
+        try:
+            predictor = trial.candidate.fit(kept, int(self.seeds[number]), self.n_jobs)
+            scores = predictor(held.astype(predictor.dtype), n_jobs=self.n_jobs)
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            if trial.candidate == LINEAR:
+                raise
+            # one family that cannot take these rows does not end the search
+            trial.failure = str(error)
+            return
+        if not np.all(np.isfinite(scores)):
+            trial.failure = "its scores are not finite"
+            return
+        trial.scores[number], trial.cost = scores, predictor.cost
+        trial.seconds += perf_counter() - began
+        judge = self.judge_of([self.rounds[number].held])
+        loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
+        self.tell(describe(trial.candidate), {"held-out loss": loss})
+
+    def _better_half(self):
+        judge = self.judge_of([self.rounds[0].held])
+        losses = {}
+        for place, trial in enumerate(self.trials):
+            if 0 in trial.scores:
+                losses[place] = judge.mean(judge.answers(trial.candidate, trial.scores[0])[0])
+        ranked = sorted(losses, key=losses.get)
+        kept = set(ranked[: max(_AT_LEAST, len(ranked) // 2)])
+        linear = [p for p in ranked if self.trials[p].candidate.family == "linear"]
+        kept |= set(linear[:1]) | {p for p in ranked if self.trials[p].candidate == LINEAR}
+        return [trial for place, trial in enumerate(self.trials) if place in kept]
+
+    def finished(self):
+        """Trials that saw what counts, with their scores in one array, and the rows held out."""
+        last = self.trials_of(LINEAR).scores
+        counted = [max(last)] if self.is_nested else sorted(last)
+        if self.is_nested and not any(counted[0] in t.scores for t in self.trials):
+            counted = [0]
+        held = np.concatenate([self.rounds[number].held for number in counted])
+        found = [
+            (trial, np.concatenate([trial.scores[number] for number in counted]))
+            for trial in self.trials
+            if all(number in trial.scores for number in counted)
+        ]
+        return found, held
+
+    def trials_of(self, candidate):
+        return next(trial for trial in self.trials if trial.candidate == candidate)
+
+
+def describe(candidate):
+    """A family and its settings, in words."""
+    settings = ", ".join(f"{name} {value}" for name, value in settings_of(candidate).items())
+    return f"{candidate.family} ({settings})"
+
+
+def settings_of(candidate):
+    return {name: value for name, value in vars(candidate).items() if value is not None}
