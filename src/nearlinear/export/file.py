@@ -19,7 +19,7 @@ from .rewrapping import made_of, rewrapped, wrapper_data
 from .wrappers import unwrapped
 
 # What each method leaves after training.
-_TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean")
+_TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Averaged")
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
 PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
