@@ -258,7 +258,7 @@ def _region_of(predictor, found, output, names):
     heading = {
         "anchor": "nearest anchors: gate", "component": "components: gate",
         "kernel": "local kernels: h", "landmark": "landmarks of the cell: h",
-        "node": "path: features of its nodes",
+        "node": "path: features of its nodes", "member": "members: share of the mean",
     }[found.component]  # fmt: skip
     if found.component == "node" and active.ndim == 2:
         heading = f"path down tree 0 of {len(active)}"

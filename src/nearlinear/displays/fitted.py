@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..gates.scores import Repeated
 from ..kernels.gated_grams import with_gates
-from ..predictors.combined import Mapped, Mean, Stacked, tree_and_projection
+from ..predictors.averaged import Averaged
+from ..predictors.combined import Mapped, Stacked, tree_and_projection
 from ..predictors.conformal_linear import ConformalLinear
 from ..predictors.gated_expansion import GatedExpansion, reads_scores
 from ..predictors.linked_tree import LinkedTree
@@ -254,10 +255,9 @@ class FittedTree:
         """Open ``model`` for the picture named ``display``."""
         last = last_of(model)
         predictor = getattr(last, "predictor_", None)
-        if isinstance(predictor, Mean):
+        if isinstance(predictor, Averaged):
             raise ValueError(
-                f"{display} draws one tree; this model averages {len(predictor.predictors)} "
-                "(n_trees)."
+                f"{display} draws one tree; this model averages {len(predictor.members)} (n_trees)."
             )
         if isinstance(tree_and_projection(predictor)[0], LinkedTree):
             raise ValueError(

@@ -140,7 +140,7 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     Attributes
     ----------
-    predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Mean
+    predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Averaged
         Splits, slopes and weights; all that prediction needs.
     classes_ : array of shape (n_classes,)
         Class labels.
@@ -415,7 +415,7 @@ class LDKLRegressor(RegressorMixin, Model):
 
     Attributes
     ----------
-    predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Mean
+    predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Averaged
         Splits, slopes, weights and intercept; all that prediction needs.
     history_ : list of Progress
         Step, objective and held-out R² of each epoch of the first tree. While splits are

@@ -6,12 +6,13 @@ from numbers import Integral
 import numpy as np
 
 from ..kinds import kind_of, rule_for
+from .averaged import explain_averaged
 from .cells import explain_cells
 from .conformal import explain_conformal
 from .exits import explain_cascaded, explain_exiting
 from .forests import explain_forest
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
-from .linear import LinearParts, explain_locally_linear
+from .linear import LinearParts, explain_additive, explain_locally_linear
 from .record import Explanation, InfluentialRows
 from .trees import explain_linked, explain_tree
 
@@ -40,18 +41,6 @@ def explain(predictor, X, n_support=5, n_jobs=None):
 
 def _stacked(predictor, X, n_support, n_jobs):
     return _side_by_side([explain(one, X, n_support, n_jobs) for one in predictor.outputs])
-
-
-def _mean(predictor, X, n_support, n_jobs):
-    """The mean of linear parts; ``active`` and ``gates`` get an axis of predictors."""
-    found = [explain(one, X, n_support, n_jobs) for one in predictor.predictors]
-    return replace(
-        found[0],
-        intercepts=np.mean([one.intercepts for one in found], axis=0),
-        coefficients=np.mean([one.coefficients for one in found], axis=0),
-        active=np.stack([one.active for one in found], axis=1),
-        gates=np.stack([one.gates for one in found], axis=1),
-    )
 
 
 def _mapped(predictor, X, n_support, n_jobs):
@@ -133,7 +122,8 @@ RULES = {
     "KernelExpansion": explain_expansion,
     "GatedExpansion": explain_blend,
     "Mapped": _mapped,
-    "Mean": _mean,
+    "Additive": explain_additive,
+    "Averaged": _of_parts(explain_averaged),
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": _of_parts(explain_cascaded),

@@ -53,6 +53,23 @@ def _explain_dense(predictor, X, n_jobs):
     return found.explanation("component")
 
 
+def explain_additive(predictor, X, n_support, n_jobs):
+    """Of each column the line of the interval that the row is in."""
+    found = LinearParts(X, predictor.n_outputs, 1)
+    found.active[...], found.gates[...] = 0, 1.0
+    found.coefficients[...] = predictor.weights.T.astype(np.float64)
+    found.intercepts[...] = predictor.intercept
+    for d in predictor.bent_columns:
+        mine = slice(predictor.firsts[d], predictor.firsts[d + 1])
+        knots, values = (a[mine].astype(np.float64) for a in (predictor.knots, predictor.values))
+        slopes = np.pad(np.diff(values, axis=0) / np.diff(knots)[:, None], ((1, 1), (0, 0)))
+        place = np.searchsorted(knots, found.rows[:, d])  # 0 below the first knot
+        nearest = np.maximum(place - 1, 0)
+        found.coefficients[:, :, d] += slopes[place]
+        found.intercepts += values[nearest] - slopes[place] * knots[nearest, None]
+    return found.explanation("component")
+
+
 def require_room(X, n_outputs, n_parts):
     """Refuse sparse rows that are too many for dense parts."""
     n_numbers = X.shape[0] * n_outputs * n_parts

@@ -56,8 +56,8 @@ class Explanation:
     rows : array of shape (n_rows, n_features)
         The rows x that the coefficients belong to.
     component : str
-        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage" or
-        "component".
+        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage",
+        "member" or "component".
     active : array of int
         Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the
         path, root first; the children of node k are 2k + 1, taken where its split is positive, and

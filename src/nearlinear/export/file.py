@@ -19,8 +19,8 @@ from .rewrapping import made_of, rewrapped, wrapper_data
 from .wrappers import unwrapped
 
 # What each method leaves after training.
-_TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Mean")
-_ANY = ("Averaged", "Additive", "LocallyLinear", "Forest", "KernelExpansion", "Stacked", *_TREES)
+_TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Averaged")
+_ANY = ("Additive", "LocallyLinear", "Forest", "KernelExpansion", "Stacked", *_TREES)
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
 PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),

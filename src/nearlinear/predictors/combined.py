@@ -1,7 +1,6 @@
-"""Predictors made of others: on mapped rows, the mean of several, side by side, exponentials."""
+"""Predictors made of others: on mapped rows, side by side, exponentials."""
 
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -69,48 +68,6 @@ class Mapped:
 
 
 @dataclass(frozen=True)
-class Mean:
-    """The mean of several predictors."""
-
-    predictors: tuple
-
-    def __call__(self, X, n_jobs=None):
-        """Scores, shape (n_rows, n_outputs); rows dense or CSR."""
-        return self._mean(predictor(X, n_jobs) for predictor in self.predictors)
-
-    def plain(self, X):
-        """The same scores from the formula, in NumPy."""
-        return self._mean(predictor.plain(X) for predictor in self.predictors)
-
-    def local_features(self, X):
-        """Those of all trees, so that products of rows are the mean of the trees' products."""
-        from scipy.sparse import hstack
-
-        found = hstack([tree.local_features(X) for tree in self.predictors], format="csr")
-        return found / np.sqrt(len(self.predictors))
-
-    def _mean(self, scores):
-        total = reduce(np.add, scores)
-        return total / total.dtype.type(len(self.predictors))
-
-    @property
-    def n_features(self):
-        return self.predictors[0].n_features
-
-    @property
-    def n_outputs(self):
-        return self.predictors[0].n_outputs
-
-    @property
-    def dtype(self):
-        return self.predictors[0].dtype
-
-    @property
-    def cost(self):
-        return _total([predictor.cost for predictor in self.predictors], 1)
-
-
-@dataclass(frozen=True)
 class Stacked:
     """One predictor per output, side by side."""
 
@@ -133,7 +90,12 @@ class Stacked:
 
     @property
     def cost(self):
-        return _total([output.cost for output in self.outputs], len(self.outputs))
+        costs = [output.cost for output in self.outputs]
+        return Cost(
+            sum(cost.multiply_adds for cost in costs),
+            sum(cost.times_linear for cost in costs) / len(costs),
+            sum(cost.n_bytes for cost in costs),
+        )
 
 
 @dataclass(frozen=True)
@@ -169,15 +131,6 @@ class Exponential:
     @property
     def cost(self):
         return self.predictor.cost
-
-
-def _total(costs, n_linear):
-    """Of several predictors, beside so many linear models."""
-    return Cost(
-        sum(cost.multiply_adds for cost in costs),
-        sum(cost.times_linear for cost in costs) / n_linear,
-        sum(cost.n_bytes for cost in costs),
-    )
 
 
 def tree_predictor(splits, slopes, weights, intercept, node_gate, projection=None):

@@ -43,8 +43,10 @@ def _product(part, n_features):
 
 
 def _ldkl_kernel(part, n_features):
-    checked(part.tree, "predictor", n_features, only=(*TREES, "Mapped", "Mean"))
-    parts = getattr(part.tree, "predictors", (part.tree,))
+    checked(part.tree, "predictor", n_features, only=(*TREES, "Mapped", "Averaged"))
+    parts = getattr(part.tree, "members", (part.tree,))
+    are_trees = all(one.kind in (*TREES, "Mapped") for one in parts)
+    require(are_trees, "LDKLKernel", "its trees are none")
     maps = {one.map.kind for one in parts if one.kind == "Mapped"}
     require(maps <= {"Affine", "Quadratic"}, "LDKLKernel", "its rows carry gates")
 

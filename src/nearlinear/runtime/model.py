@@ -8,14 +8,15 @@ from .container import ModelFileError
 from .forests.exits import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
-from .parts import Part, parse
+from .parts import Part, parse, precision_of
 from .preparation import Preparation
 from .preparation_rules import preparation_of
 from .rules import check_predictor
 from .scores import finite_scores, score
 
 _OF_SEVERAL_VALUES = (
-    "TreePath", "TreeLeaves", "LinkedTree", "Forest", "Mapped", "Mean", "Exponential"
+    "TreePath", "TreeLeaves", "LinkedTree", "Forest", "Additive", "Averaged", "Mapped",
+    "Exponential",
 )  # fmt: skip
 _MOST_MODELS = 1000  # that are averaged
 
@@ -127,7 +128,7 @@ class FileModel:
         if self.n_gating_features:
             rows = np.concatenate([rows, _finite(gating)], axis=1)
         with np.errstate(over="ignore"):
-            rows = rows.astype(_dtype(self.predictor), copy=False)
+            rows = rows.astype(precision_of(self.predictor), copy=False)
         if np.any(np.isinf(rows)) or (not keeps and np.any(np.isnan(rows))):
             raise ValueError("X holds numbers that are too large when they are scaled.")
         return rows
@@ -262,20 +263,3 @@ def _check_names(names, n_features):
     ):
         raise ModelFileError("The model file's feature names are not those of its features.")
     return names
-
-
-def _dtype(part):
-    """The precision that a predictor works in."""
-    if part.kind == "Forest":
-        return part.gate.thresholds.dtype
-    for name in ("weights", "coefficients"):
-        array = getattr(part, name, None)
-        if isinstance(array, np.ndarray):
-            return array.dtype
-    if part.kind == "Cascaded":
-        return np.result_type(*map(_dtype, part.stages))
-    for name in ("components", "predictor", "forest"):
-        if hasattr(part, name):
-            return _dtype(getattr(part, name))
-    parts = getattr(part, "predictors", None) or getattr(part, "outputs", None)
-    return np.dtype(np.float64) if parts is None else _dtype(parts[0])

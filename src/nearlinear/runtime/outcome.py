@@ -10,6 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 _NARROWEST = 1e-30  # of a ramp, so that its steepness is a number in single precision
+# Of mean probabilities that become scores. Shares of float32 are rounded by a tenth of it, so that
+# scores at the floor are the same in every precision.
+FLOOR = 1e-6
+LARGEST_SCORE = 1e30  # that is calibrated: times a slope it still is a number in single precision
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,21 @@ class EachLabel:
     def places(self, scores):
         """1 for each label that a row has, else 0."""
         return (scores[0] > 0).astype(int)
+
+
+def averaged_scores(calibrations, weights, scores):
+    """Scores of which the log loss makes the weighted mean of several models' probabilities.
+
+    Of two classes log p₁ − log p₀, one column; of several log p_k for each. No probability counts
+    as less than ``FLOOR``.
+    """
+    parts = zip(calibrations, weights, scores, strict=True)
+    total = sum(
+        weight * part(np.clip(np.float64(one), -LARGEST_SCORE, LARGEST_SCORE))
+        for part, weight, one in parts
+    )
+    logs = np.log(np.maximum(total / sum(weights), FLOOR))
+    return logs[:, 1:] - logs[:, :1] if scores[0].shape[1] == 1 else logs
 
 
 def ramps(scores, probabilities):

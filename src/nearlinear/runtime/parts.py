@@ -26,6 +26,24 @@ def values_of(part, rows):
     return rule("score", part.kind, ModelFileError)(part, rows)
 
 
+def precision_of(part):
+    """The precision that a predictor works in."""
+    if part.kind == "Forest":
+        return part.gate.thresholds.dtype
+    for name in ("weights", "coefficients"):
+        array = getattr(part, name, None)
+        if isinstance(array, np.ndarray):
+            return array.dtype
+    several = getattr(part, "stages", None) or getattr(part, "members", None)
+    if several:
+        return np.result_type(*map(precision_of, several))
+    for name in ("components", "predictor", "forest"):
+        if hasattr(part, name):
+            return precision_of(getattr(part, name))
+    parts = getattr(part, "outputs", None)
+    return np.dtype(np.float64) if parts is None else precision_of(parts[0])
+
+
 def as_kept(array, kind):
     if kind is None:
         return array

@@ -17,6 +17,7 @@ from .gate_rules import GATES, SPARSE_GATES
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES
 from .parts import Part
+from .sums import ADDITIVE, AVERAGED, check_additive, check_averaged
 from .tree_rules import TREES, check_node_gate, linked_tree
 
 _LARGEST_DEPTH = 30
@@ -105,16 +106,6 @@ def _quadratic(part, n_features):
 def _with_gates(part, n_features):
     count(part.n_features, "n_features", 1, n_features)
     return n_features + checked(part.gate, "gate", n_features)
-
-
-def _mean(part, n_features):
-    require(isinstance(part.predictors, tuple) and part.predictors, "Mean", "it is of nothing")
-    only = (*TREES, "Mapped")
-    found = {checked(one, "predictor", n_features, only=only) for one in part.predictors}
-    require(len(found) == 1, "Mean", "its parts differ")
-    trees = [getattr(one, "predictor", one) for one in part.predictors]
-    one_type(*(getattr(tree, "weights", None) for tree in trees), name="Mean")
-    return found.pop()
 
 
 def _exponential(part, n_features):
@@ -246,7 +237,8 @@ RULES = {
     ),
     "GatedExpansion": (("gate", "components", "bias", "activation"), _gated_expansion),
     "Mapped": (("map", "predictor"), _mapped),
-    "Mean": (("predictors",), _mean),
+    "Additive": (ADDITIVE, check_additive),
+    "Averaged": (AVERAGED, check_averaged),
     "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
     "Cascaded": (CASCADED, check_cascaded),

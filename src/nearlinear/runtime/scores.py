@@ -10,6 +10,7 @@ from .forests.scores import forest, row_numbers
 from .gate_scores import GATES, SPARSE_GATES
 from .kernel_scores import KERNELS, Pairs, squared_distances
 from .parts import Part, values_of
+from .sums import additive, averaged
 from .tree_scores import TREES, quadratic
 
 _MOST_ROWS, _MOST_NUMBERS = 1024, 1 << 21  # at once
@@ -182,10 +183,6 @@ def _with_gates(part, X):
     return np.hstack([X, values_of(part.gate, X).astype(X.dtype)])
 
 
-def _mean(part, X):
-    return sum(values_of(one, X) for one in part.predictors) / len(part.predictors)
-
-
 def _stacked(part, X):
     return np.hstack([values_of(output, X) for output in part.outputs])
 
@@ -204,7 +201,8 @@ RULES = {
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,
     "Mapped": _mapped,
-    "Mean": _mean,
+    "Additive": additive,
+    "Averaged": averaged,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": cascaded,

@@ -82,9 +82,10 @@ def local_features(part, X):
     """The gates of the nodes that each row passes, zero elsewhere, (n_rows, n_nodes)."""
     if part.kind == "Mapped":
         return local_features(part.predictor, values_of(part.map, X))
-    if part.kind == "Mean":
-        found = np.hstack([local_features(one, X) for one in part.predictors])
-        return found / np.sqrt(len(part.predictors))
+    if part.kind == "Averaged":
+        trees = zip(part.members, part.weights)
+        found = np.hstack([local_features(tree, X) * np.sqrt(weight) for tree, weight in trees])
+        return found / np.sqrt(sum(part.weights))
     n_nodes = 2 * len(part.weights) - 1 if part.kind == "TreeLeaves" else len(part.weights)
     found = np.zeros((len(X), n_nodes), dtype=X.dtype)
     for rows, node, gate, _ in _levels(part, X):

@@ -125,6 +125,13 @@ def _selected(old, arrays):
     return "GatedExpansion", {**old, "gate": gate, "activation": "identity"}
 
 
+def _mean(members):
+    items = members.get("items") if isinstance(members, dict) else None
+    weights = [1.0] * len(items) if isinstance(items, list) else []
+    weights, none = ({"$": "tuple", "items": found} for found in (weights, []))
+    return "Averaged", {"members": members, "weights": weights, "calibrations": none}
+
+
 def _with(kind, **fields):
     return lambda old, arrays: (kind, {**old, **fields})
 
@@ -137,7 +144,8 @@ _REMADE = {
     "TreePath": (
         ("splits", "slopes", "weights", "intercept", "node_gate", "projection"), _tree_path
     ),
-    "TreeForest": (("trees",), lambda old, arrays: ("Mean", {"predictors": old["trees"]})),
+    "TreeForest": (("trees",), lambda old, arrays: _mean(old["trees"])),
+    "Mean": (("predictors",), lambda old, arrays: _mean(old["predictors"])),
     "KernelExpansion": (_SUPPORT, _with("KernelExpansion", owners=None)),
     "ComponentScores": ((*_SUPPORT, "owners"), _with("KernelExpansion")),
     "GatedExpansion": (

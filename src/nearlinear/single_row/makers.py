@@ -3,12 +3,15 @@
 A batch predictor sets up blocks, which takes longer than one row does.
 """
 
+from math import log
+
 import numpy as np
 
 from ..kinds import kind_of, known
+from ..runtime.outcome import FLOOR
 from . import passes as row_passes
 from .forests import forest_pass, leaving_pass
-from .outcome import CALIBRATIONS
+from .outcome import CALIBRATIONS, member_probabilities
 
 
 class Scratch:
@@ -158,22 +161,64 @@ def _mapped(predictor, n_features):
     return score
 
 
-def _mean(predictor, n_features):
-    parts = [pass_for(one, n_features) for one in predictor.predictors]
-    count, n_outputs = predictor.dtype.type(len(parts)), predictor.n_outputs
+def _additive(predictor, n_features):
+    n_outputs, dtype = predictor.n_outputs, predictor.dtype
+    bent = predictor.bent_columns
+    tables = (np.column_stack([predictor.weights.T, predictor.intercept]), bent)
+    tables = (*tables, np.append(predictor.firsts[bent], len(predictor.knots)))
+    tables = (*tables, predictor.knots, predictor.values)
+    run = row_passes.additive_row.dispatcher()
+
+    def score(x, scratch):
+        scores = scratch.get("scores", n_outputs, dtype)
+        return scores if run(x, *tables, scores) else None
+
+    return score
+
+
+def _averaged(predictor, n_features):
+    if predictor.calibrations:
+        return _averaged_probabilities(predictor, n_features)
+    parts = _members(predictor, n_features)
+    total_weight, n_outputs = predictor.dtype.type(sum(predictor.weights)), predictor.n_outputs
+    weights = [predictor.dtype.type(weight) for weight in predictor.weights]
 
     def score(x, scratch):
         total = scratch.get("total", n_outputs, predictor.dtype)
         total[:] = 0.0
-        for number, part in enumerate(parts):
-            found = part(x, scratch.part(number))
+        for number, (part, dtype) in enumerate(parts):
+            found = part(_as_type(x, dtype), scratch.part(number))
             if found is None:
                 return None
-            total += found
-        total /= count
+            total += weights[number] * found
+        total /= total_weight
         return total
 
     return score
+
+
+def _averaged_probabilities(predictor, n_features):
+    parts, n_outputs, dtype = _members(predictor, n_features), predictor.n_outputs, predictor.dtype
+    told = list(zip(parts, predictor.calibrations, predictor.shares, strict=True))
+
+    def score(x, scratch):
+        mean = [0.0] * max(2, n_outputs)
+        for number, ((part, own), calibration, share) in enumerate(told):
+            found = part(_as_type(x, own), scratch.part(number))
+            if found is None:
+                return None
+            chances = member_probabilities(calibration, found.tolist())
+            mean = [total + share * p for total, p in zip(mean, chances, strict=True)]
+        logs = [log(max(p, FLOOR)) for p in mean]
+        scores = scratch.get("mean", n_outputs, dtype)
+        scores[:] = logs if n_outputs > 1 else logs[1] - logs[0]
+        return scores
+
+    return score
+
+
+def _members(predictor, n_features):
+    return [(pass_for(member, n_features), member.dtype) for member in predictor.members]
 
 
 def _exponential(predictor, n_features):
@@ -301,7 +346,8 @@ RULES = {
     "ConformalLinear": _conformal,
     "GaussianCells": _cells,
     "Mapped": _mapped,
-    "Mean": _mean,
+    "Additive": _additive,
+    "Averaged": _averaged,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": _cascaded,

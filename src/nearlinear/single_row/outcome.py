@@ -8,6 +8,8 @@ from math import exp
 
 import numpy as np
 
+from ..runtime.outcome import LARGEST_SCORE
+
 
 def row_probabilities(outcome, scores):
     """An array over classes, of one list of scores for each model."""
@@ -39,6 +41,12 @@ def _probabilities(outcome, scores):
     if len(found) == 1:
         return found[0]
     return [sum(values) / len(found) for values in zip(*found, strict=True)]
+
+
+def member_probabilities(calibration, scores):
+    """Of a member of an average; its scores may be too large to be calibrated as they are."""
+    scores = [min(max(score, -LARGEST_SCORE), LARGEST_SCORE) for score in scores]
+    return CALIBRATIONS[type(calibration).__name__](calibration, scores)
 
 
 def _log_loss(part, scores):

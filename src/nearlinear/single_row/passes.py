@@ -260,6 +260,27 @@ def linked_row(x, children, splits, own, weights, intercept, sigma, composes, en
 
 
 @compiled_fast_sums
+def additive_row(x, weights, columns, firsts, knots, values, scores):
+    """A linear model, and the lines between the knots next to a column's number."""
+    if not _is_row(x, weights.shape[1] - 1):
+        return False
+    for c in range(len(scores)):
+        scores[c] = _product(weights[c], x)
+    for q in range(len(columns)):
+        value, first, last = x[columns[q]], firsts[q], firsts[q + 1] - 1
+        k = first
+        for j in range(first + 1, last + 1):
+            k += value >= knots[j]
+        along = value - value
+        if k < last and value > knots[k]:
+            along = (value - knots[k]) / (knots[k + 1] - knots[k])
+        after = min(k + 1, last)
+        for c in range(len(scores)):
+            scores[c] += values[k, c] + along * (values[after, c] - values[k, c])
+    return True
+
+
+@compiled_fast_sums
 def raise_to_pairs(x, center, scale, out):
     """Products of scaled features in pairs, then these features."""
     n = len(center)

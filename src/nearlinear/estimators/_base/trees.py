@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...predictors.combined import Mean, tree_and_projection
+from ...predictors.averaged import Averaged
+from ...predictors.combined import tree_and_projection
 from ...solvers.anchors.linear_root import solve_linear
 from ...solvers.trees.adam import TreeStream, train_tree
 from ...solvers.trees.model import constant_of, project_rows, with_linear_root
@@ -105,7 +106,7 @@ def learn_trees(model, rows):
         "settings_tried_": tried,
     }
     return Learned(
-        trees[0] if len(trees) == 1 else Mean(trees), attributes,
+        trees[0] if len(trees) == 1 else Averaged(trees, (1.0,) * len(trees)), attributes,
         TreeState(coordinates, attributes), interruption.kept,
     )  # fmt: skip
 
@@ -158,7 +159,7 @@ def _starts(model, rows, plan, setting):
     n_trees, sizes = plan.count(setting), (rows.X.shape[1], rows.targets.shape[1])
     if model.warm_start and model._state is not None:
         previous, coordinates = model.predictor_, model._state.coordinates
-        trees = previous.predictors if isinstance(previous, Mean) else (previous,)
+        trees = previous.members if isinstance(previous, Averaged) else (previous,)
         first, projection = tree_and_projection(trees[0])
         rank = None if projection is None else len(projection)
         found = (trees[0].n_features, first.n_outputs), first.depth, rank, first.node_gate
@@ -299,7 +300,7 @@ def _merged(rows):
 def _begin_stream(model, rows, plan, state, rng):
     """From the fitted tree if there is one, else from the rows of the first call."""
     previous = None if state is None else model.predictor_
-    if model.n_trees not in (1, "auto") or isinstance(previous, Mean):
+    if model.n_trees not in (1, "auto") or isinstance(previous, Averaged):
         raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
     if model.solver != "adam":
         raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")

@@ -10,7 +10,7 @@ from .preparation import define_preparation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
 _SYSTEM_HEADERS = {"math", "stddef", "stdint", "stdio"}
-_LIBM = ("expf", "tanhf", "sqrtf")
+_LIBM = ("expf", "logf", "tanhf", "sqrtf")
 
 _HEADER = """
 /* <TITLE>. C99. */

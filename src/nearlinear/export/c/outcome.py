@@ -46,6 +46,11 @@ _SHARES_OF_TWO = """
     (void)k;
     values[0] = 0.5f - 0.5f * scores[0];
     values[1] = 0.5f + 0.5f * scores[0];"""
+# either from its own exponential: 1 − p of a p near 1 has no digits in single precision
+_SIGMOIDS_OF_TWO = """
+    const float above = <SLOPES>[k] * scores[0] + <OFFSETS>[k];
+    values[0] = 1.0f / (1.0f + expf(-above));
+    values[1] = 1.0f / (1.0f + expf(above));"""
 _SIGMOIDS = """
     for (size_t o = 0; o < <N_OUTPUTS>; o++) {
         const size_t i = <N_OUTPUTS> * k + o;
@@ -136,7 +141,7 @@ def outcome_calls(program, outcome, n_models, n_outputs, n_classes):
     """The public functions for probabilities and labels."""
     text = ""
     if outcome.gives_probabilities:
-        function = _calibrated(program, outcome.calibration, n_outputs, n_classes)
+        function = calibrated(program, outcome.calibration, n_outputs, n_classes)
         lines = (_ONE if n_models == 1 else _MEAN).lstrip("\n")
         text += filled(_PROBABILITIES, lines=lines, function=function)
     n_scores = n_models * n_outputs
@@ -163,7 +168,7 @@ def _predict(outcome, n_scores, n_classes):
     return filled(_PREDICT, choice=choice, best=best, values=values, n_values=n_values)
 
 
-def _calibrated(program, calibration, n_outputs, n_classes):
+def calibrated(program, calibration, n_outputs, n_classes):
     """The function for all models; they are calibrated in one way."""
     lowered = rule_for("c", calibration[0], CSourceError)
     values, finish, tables = lowered(calibration, program, n_classes == 2)
@@ -190,7 +195,7 @@ def _sigmoids(calibration, program, is_two):
         name: np.concatenate([getattr(one, name) for one in calibration])
         for name in ("slopes", "offsets")
     }
-    return _SIGMOIDS, _REST if is_two else _SHARES, tables
+    return (_SIGMOIDS_OF_TWO, "", tables) if is_two else (_SIGMOIDS, _SHARES, tables)
 
 
 def _tables(calibration, program, is_two):

@@ -52,7 +52,7 @@ def quantized(model):
     if isinstance(model, tuple):
         return tuple(quantized(part) for part in model)
     kind = kind_of(model)
-    if kind != "Exiting":  # which rounds its forest in a way of its own
+    if kind not in ("Exiting", "Averaged"):  # which round their parts in ways of their own
         model = _changed(model, quantized)
     if kind is None or not (has_tables(model) or known("int8", kind)):
         return model
@@ -168,6 +168,12 @@ def _round_exiting(model):
     return round_exiting(replace(model, forest=replace(forest, **rows)))
 
 
+def _round_additive(model):
+    """Numbers of one output, of weights and of knots, are a row each."""
+    rows = {name: rounded_rows(getattr(model, name).T).T for name in ("weights", "values")}
+    return replace(model, **{name: np.ascontiguousarray(array) for name, array in rows.items()})
+
+
 def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
@@ -180,6 +186,8 @@ RULES = {
     "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
     "Forest": _round_forest,
     "Exiting": _round_exiting,
+    "Additive": _round_additive,
+    "Averaged": lambda model: replace(model, members=quantized(model.members)),
     "ForestGate": lambda gate: gate,  # rounded, thresholds would send rows to other leaves
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,

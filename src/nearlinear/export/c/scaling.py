@@ -186,6 +186,14 @@ def _fold_local(part, shift, factor):
     return replace(part, weights=weights, biases=biases)
 
 
+def _fold_additive(part, shift, factor):
+    if np.any(factor <= 0):
+        return None
+    weights, counts = part.weights * factor[:, None], np.diff(part.firsts)
+    knots = part.knots / np.repeat(factor, counts) + np.repeat(shift, counts)
+    return replace(part, weights=weights, intercept=part.intercept - shift @ weights, knots=knots)
+
+
 def _affine(rows, shift, factor):
     """Rows whose last number belongs to a constant feature."""
     scaled = rows[..., :-1] * factor
@@ -199,7 +207,8 @@ _FOLDED = {
     "LinkedTree": _fold_affine("splits", "slopes", "weights"),
     "Affine": _fold_affine("matrix"),
     "Mapped": _fold_mapped,
-    "Mean": _fold_all("predictors"),
+    "Additive": _fold_additive,
+    "Averaged": _fold_all("members"),
     "Exponential": _fold_inner,
     "Stacked": _fold_all("outputs"),
     "Cascaded": _fold_all("stages"),

@@ -28,7 +28,6 @@ from .predictors.combined import (
     lower_affine,
     lower_exponential,
     lower_mapped,
-    lower_mean,
     lower_quadratic,
     lower_stacked,
     lower_with_gates,
@@ -40,6 +39,7 @@ from .predictors.forests import lower_forest
 from .predictors.gated import lower_gated_expansion
 from .predictors.linear import SPARSE_GATES, lower_locally_linear
 from .predictors.linked_trees import lower_linked
+from .predictors.sums import lower_additive, lower_averaged
 from .predictors.trees import lower_tree
 from .preparation import in_single
 from .program import C_TYPES, Program, lower
@@ -91,7 +91,8 @@ RULES = {
     "KernelExpansion": lower_expansion,
     "GatedExpansion": lower_gated_expansion,
     "Mapped": lower_mapped,
-    "Mean": lower_mean,
+    "Additive": lower_additive,
+    "Averaged": lower_averaged,
     "Exponential": lower_exponential,
     "Stacked": lower_stacked,
     "Cascaded": lower_cascaded,
@@ -157,7 +158,7 @@ def to_c(
     """Write a fitted model, or a pipeline that ends in one, as C99 source.
 
     The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no
-    allocation, and of libm at most expf, tanhf and sqrtf), ``model_test.c`` (a program that
+    allocation, and of libm at most expf, logf, tanhf and sqrtf), ``model_test.c`` (a program that
     exits with 0 if the scores of some rows are those that Python gives them) and ``cost.txt``.
     ``model_predict`` gives the number of a row's class, and where the model has ``predict_proba``,
     ``model_probabilities`` those of all classes.

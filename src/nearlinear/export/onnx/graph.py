@@ -22,6 +22,7 @@ from .linear import SPARSE_GATES, locally_linear
 from .outcome import CALIBRATIONS, each_label, places, probabilities
 from .preparation import prepared
 from .proto import model_proto, require_onnx, write
+from .sums import additive, averaged
 from .trees import linked_tree, tree_path
 
 
@@ -42,12 +43,6 @@ def _quadratic(graph, part, X):
 
 def _with_gates(graph, part, X):
     return graph.op("Concat", X, values_of(graph, part.gate, X), axis=1)
-
-
-def _mean(graph, part, X):
-    """A map that several share is made once."""
-    scores = graph.total(*(values_of(graph, one, X) for one in part.predictors))
-    return graph.op("Div", scores, float(len(part.predictors)))
 
 
 def _stacked(graph, part, X):
@@ -71,7 +66,8 @@ RULES = {
     "KernelExpansion": expansion,
     "GatedExpansion": gated_expansion,
     "Mapped": _mapped,
-    "Mean": _mean,
+    "Additive": additive,
+    "Averaged": averaged,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": cascaded,

@@ -12,8 +12,8 @@ EXITING, CASCADED = ("forest", "thresholds", "shares"), ("stages", "thresholds",
 # Any predictor that gives scores of classes; cascades do not stand in cascades.
 _STAGES = (
     "LocallyLinear", "TreePath", "TreeLeaves", "LinkedTree", "Forest", "Exiting",
-    "ConformalLinear", "GaussianCells", "KernelExpansion", "GatedExpansion", "Mapped", "Mean",
-    "Stacked",
+    "ConformalLinear", "GaussianCells", "KernelExpansion", "GatedExpansion", "Mapped",
+    "Stacked", "Additive", "Averaged",
 )  # fmt: skip
 
 
@@ -21,6 +21,8 @@ def takes_missing(part):
     """Whether a predictor knows where rows with NaN go."""
     if part.kind == "Cascaded":
         return all(takes_missing(stage) for stage in part.stages)
+    if part.kind == "Averaged":
+        return all(takes_missing(member) for member in part.members)
     if part.kind == "Exponential":
         return takes_missing(part.predictor)
     return part.kind in ("Forest", "Exiting")

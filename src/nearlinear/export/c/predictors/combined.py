@@ -1,4 +1,4 @@
-"""Predictors of others: on mapped rows, their mean, side by side."""
+"""Predictors of others: on mapped rows, side by side, exponentials."""
 
 from itertools import groupby
 
@@ -54,7 +54,7 @@ static void $(const $_tables *m, const float *x, float *seen)
             *seen++ = z[i] * z[j];
 }
 """
-_MANY = """
+MANY = """
 typedef struct {
 <FIELDS>} $_tables;
 
@@ -71,12 +71,6 @@ static void $(const $_tables *m, const float *x, float *scores)
     for (size_t o = 0; o < <N>; o++)
         scores[o] = expf(scores[o]);
 }
-"""
-_ADD = """    for (size_t k = 0; k < m->n_<NAME>; k++) {
-        <CALL>(&m-><NAME>[k], x, one);
-        for (size_t o = 0; o < <N>; o++)
-            scores[o] += one[o];
-    }
 """
 
 
@@ -128,36 +122,21 @@ def _lowered(seen, inner, row, program):
     return Part(function, tables, inner.n_outputs, seen.multiply_adds + inner.multiply_adds)
 
 
-def lower_mean(predictor, program):
-    parts = [lower(one, program) for one in predictor.predictors]
-    n = str(parts[0].n_outputs)
-    fields, lines, tables = [], [], {}
-    for name, run in _runs(parts):
-        fields.append(_field(run[0].function, name))
-        lines.append(filled(_ADD, name=name, call=run[0].function, n=n))
-        tables |= _records(name, run, program)
-    each = f"    for (size_t o = 0; o < {n}; o++)\n        scores[o]"
-    begin, end = f"    float one[{n}];\n{each} = 0.0f;\n", f"{each} /= {len(parts)}.0f;\n"
-    text = filled(_MANY, fields="".join(fields), lines=begin + "".join(lines) + end)
-    work = sum(part.multiply_adds for part in parts)
-    return Part(program.define("mean", text), tables, parts[0].n_outputs, work)
-
-
 def lower_stacked(predictor, program):
     """Parts that write their scores one after the other; those built alike share a loop."""
     parts = [lower(output, program) for output in predictor.outputs]
     fields, lines, tables, first = [], [], {}, 0
-    for name, run in _runs(parts):
+    for name, run in runs(parts):
         function, step = run[0].function, run[0].n_outputs
         place = (f"{first} + " if first else "") + ("o" if step == 1 else f"{step} * o")
-        fields.append(_field(function, name))
+        fields.append(field_of(function, name))
         lines.append(
             f"    for (size_t o = 0; o < m->n_{name}; o++)\n"
             f"        {function}(&m->{name}[o], x, scores + {place});\n"
         )
-        tables |= _records(name, run, program)
+        tables |= records_of(name, run, program)
         first += step * len(run)
-    text = filled(_MANY, fields="".join(fields), lines="".join(lines))
+    text = filled(MANY, fields="".join(fields), lines="".join(lines))
     return Part(program.define("stack", text), tables, first, sum(p.multiply_adds for p in parts))
 
 
@@ -168,16 +147,16 @@ def lower_exponential(predictor, program):
     return Part(function, inner.tables, inner.n_outputs, inner.multiply_adds)
 
 
-def _runs(parts):
+def runs(parts):
     """Parts of one function that follow each other, with a name."""
     for number, (_, run) in enumerate(groupby(parts, key=lambda part: part.function)):
         yield f"parts_{number}", list(run)
 
 
-def _field(function, name):
+def field_of(function, name):
     return f"    const {function}_tables *{name};\n    size_t n_{name};\n"
 
 
-def _records(name, run, program):
+def records_of(name, run, program):
     records = program.constant("parts", f"{run[0].function}_tables", [p.tables for p in run])
     return {name: records, f"n_{name}": len(run)}
