@@ -20,7 +20,7 @@ from ..losses import LogLoss, SquaredError
 from ..predictors.base import Cost
 from ..predictors.combined import Stacked
 from ..predictors.locally_linear import LocallyLinear
-from ..solvers.additive import fit_additive
+from .additive_fit import fit_additive
 from ..solvers.anchors.fixed_gate import solve_gated_smooth
 
 _NEIGHBORS = 8

@@ -2,14 +2,17 @@
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
 
 from ..estimators._base.checks import require_memory
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
-from ..tables.encoder import TableEncoder
+try:
+    from ..tables.encoder import TableEncoder
+except ImportError:
+    TableEncoder = None
 from .budgets import Budget
 from .intervals import residuals
 from .search import search
@@ -42,7 +45,11 @@ def _encoded(model, X, y):
     """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
     if model.encoder is None:
         return None, X, {}
-    encoder = TableEncoder() if isinstance(model.encoder, str) else clone(model.encoder)
+    if isinstance(model.encoder, str):
+        kind = "classes" if isinstance(model, ClassifierMixin) else "values"
+        encoder = TableEncoder(target_type=kind)
+    else:
+        encoder = clone(model.encoder)
     check_consistent_length(X, y)
     Z = encoder.fit_transform(X, y)
     names = ("n_features_in_", "feature_names_in_")

@@ -3,7 +3,7 @@
 from numbers import Real
 
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import HasMethods, Interval
 
 from ..estimators._base.checks import fit_context, one_of, shared
 from ..estimators._base.model import Model
@@ -20,7 +20,7 @@ _CONSTRAINTS = {
     "time_limit": _POSITIVE,
     "scoring": [str, callable, None],
     "families": ["array-like", None],
-    "encoder": [one_of("auto"), None, "no_validation"],
+    "encoder": [one_of("auto"), None, HasMethods(["fit_transform", "transform"])],
     **shared("max_memory", "n_jobs", "random_state", "verbose"),
 }
 

@@ -59,12 +59,11 @@ class Found:
         chosen = [self.members[place] for place in blend.places]
         if len(chosen) == 1 and isinstance(chosen[0].calibration, LogLoss | None):
             return chosen[0].predictor
-        calibrations = None
-        if chosen[0].calibration is not None:
-            calibrations = tuple(member.calibration for member in chosen)
+        calibrations = tuple(member.calibration for member in chosen)
         return Averaged(
-            tuple(member.predictor for member in chosen), np.array(blend.weights), calibrations
-        )
+            tuple(member.predictor for member in chosen), blend.weights,
+            () if None in calibrations else calibrations,
+        )  # fmt: skip
 
     def price(self, blend):
         return Price.total([self.members[place].price for place in blend.places])
