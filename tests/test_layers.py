@@ -33,12 +33,13 @@ ALLOWED = {
     # what scores mean (runtime/outcome.py) is one formula for models and for files
     "estimators": MODELS | {"preparation", "runtime"},
     "preparation": {"runtime"},
-    "export": MODELS | {"__init__", "runtime", "preparation"},
+    "tables": {"preparation", "runtime"},
+    "export": MODELS | {"__init__", "runtime", "preparation", "tables"},
     "displays": MODELS,
     # "__init__": commands use the public names as any user does.
-    "cli": MODELS | {"__init__", "export", "runtime", "displays", "preparation"},
+    "cli": MODELS | {"__init__", "export", "runtime", "displays", "preparation", "tables"},
     "__main__": {"cli"},
-    "__init__": MODELS | {"export", "runtime"},
+    "__init__": MODELS | {"export", "runtime", "tables"},
 }
 
 
