@@ -33,7 +33,8 @@ ALLOWED = {
     "single_row": {"gates", "predictors", "preparation", "runtime"},
     "estimators": MODELS | {"preparation", "runtime"},
     "preparation": {"runtime"},
-    "export": MODELS | {"__init__", "runtime", "preparation"},
+    "tables": {"preparation", "runtime"},
+    "export": MODELS | {"__init__", "runtime", "preparation", "tables"},
     "displays": MODELS,
     "search": MODELS | {"runtime", "preparation", "tables", "displays"},
     # "__init__": commands use the public names as any user does.

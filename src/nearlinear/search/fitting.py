@@ -9,10 +9,7 @@ from ..estimators._base.checks import require_memory
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
-try:
-    from ..tables.encoder import TableEncoder
-except ImportError:
-    TableEncoder = None
+from ..tables.encoder import TableEncoder
 from .budgets import Budget
 from .intervals import residuals
 from .search import search

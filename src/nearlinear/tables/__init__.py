@@ -1,0 +1,14 @@
+"""Tables as people have them: texts, categories, dates and missing cells become numbers.
+
+Modules
+-------
+assembly       scikit-learn's parts, put together as the plans of all columns say.
+cells          Cells of all kinds as numbers, texts or dates.
+date_parts     Dates as numbers.
+encoder        Tables as people have them, in numbers that models take.
+normal_scores  Columns with long tails as normal scores.
+plan           What becomes of each column of a table: one look at its cells.
+reading        Rows as the fit has read them.
+table          One form for all tables: pandas, polars and Arrow tables, arrays, lists.
+target         What y is: classes or values.
+"""

@@ -1,0 +1,90 @@
+"""Cells of all kinds as numbers, texts or dates."""
+
+import re
+from datetime import date
+from decimal import Decimal
+from numbers import Real
+
+import numpy as np
+
+DATE = "datetime64[us]"
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_CODE = re.compile(r"\s*[+-]?0\d")  # as in postal codes
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z?)?")
+
+
+def is_missing(cell):
+    """None, NaN, NaT, pandas.NA and the empty text."""
+    if cell is None or (isinstance(cell, str) and not cell):
+        return True
+    if type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, float | np.floating | np.datetime64) and cell != cell
+
+
+def column_of(cells, name):
+    """An array of numbers, texts or dates: what all cells are, or their texts if they differ."""
+    found = [cell for cell in cells if not is_missing(cell)]
+    if all(isinstance(cell, Real | Decimal | np.bool_) for cell in found):
+        return np.array([np.nan if is_missing(c) else float(c) for c in cells], dtype=np.float64)
+    if all(isinstance(cell, date | np.datetime64) for cell in found):
+        return np.array([_moment(cell) for cell in cells], dtype=DATE)
+    return texts_of(cells, name)
+
+
+def texts_of(cells, name):
+    """An array of texts; whole numbers among them are written without a fraction."""
+    column = np.empty(len(cells), dtype=object)
+    column[:] = [np.nan if is_missing(cell) else _text(cell, name) for cell in cells]
+    return column
+
+
+def _text(cell, name):
+    if type(cell) is str:
+        return cell
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, str | bool | np.bool_ | Real | Decimal | date | np.datetime64):
+        return str(cell)
+    # as scikit-learn words it
+    raise TypeError(
+        f"In {name}, a cell is a {type(cell).__name__}: the argument must be a string or a number."
+    )
+
+
+def _moment(cell):
+    if is_missing(cell):
+        return np.datetime64("NaT", "us")
+    if getattr(cell, "tzinfo", None) is not None:
+        from datetime import UTC
+
+        cell = cell.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(cell, "us")
+
+
+def present(column):
+    """Which cells are there."""
+    if column.dtype.kind == "M":
+        return ~np.isnat(column)
+    return column == column  # NaN alone differs from itself
+
+
+def read_numbers(texts):
+    """Numbers of texts that are all numbers, or None; what begins with 0 as codes do is none."""
+    return _read(texts, lambda t: _NUMBER.fullmatch(t) and not _CODE.match(t), float, np.float64)
+
+
+def read_dates(texts):
+    """Dates of texts that are all dates such as 2024-02-29 or 2024-02-29T12:30, or None."""
+    try:
+        return _read(texts, _DATE.fullmatch, lambda t: np.datetime64(t.rstrip("Z"), "us"), DATE)
+    except ValueError:  # such as the 30th of February
+        return None
+
+
+def _read(texts, fits, read, dtype):
+    cells = texts.tolist()
+    if not all(cell != cell or fits(cell) for cell in cells):
+        return None
+    none = np.datetime64("NaT") if dtype == DATE else np.nan
+    return np.array([none if cell != cell else read(cell) for cell in cells], dtype=dtype)

@@ -1,0 +1,258 @@
+"""Tables as people have them, in numbers that models take."""
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+from .._warn import warn_user
+from .assembly import Making, assembled, assembled_sparse
+from .cells import present
+from .plan import Settings, kind_of, plans_of
+from .reading import aligned, read_as
+from .table import table_of
+from .target import target_of
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """A table of numbers, texts, categories, dates and missing cells as rows of numbers.
+
+    It looks at each column once and puts scikit-learn's own parts together:
+
+    * Numbers are centered and scaled; a missing one is the median, and a further column says that
+      it is missing. A column with a value farther than 12 robust standard deviations from its
+      median becomes normal scores, ``NormalScores``.
+    * Columns of two values, booleans and one-hot columns are 0/1 minus their mean. They are not
+      divided by their spread: a rare value would outweigh all other columns in a distance.
+    * Texts and categories of at most ``max_levels`` values are one-hot encoded; values of fewer
+      than 3 rows, or of 0.5 % of the rows, share a column; a missing cell is a value. With more
+      values each becomes the mean of y over its rows (``TargetEncoder``, cross-fitted: training
+      rows are encoded by ``fit_transform`` without their own y). Without y, the most frequent
+      values are one-hot encoded.
+    * Dates, and texts such as "2024-02-29", become days since 1970, month, day of the week and
+      hour, as far as these vary.
+    * Constant and duplicate columns are dropped, and, with a warning, columns that number or name
+      the rows, and prose.
+
+    CSR rows are numbers: they are divided by the largest magnitude of each column and stay CSR.
+
+    New rows may hold values that the fit has not seen, and missing cells anywhere. Columns are
+    found by name where the table has names. Texts in a column of numbers, infinite numbers and
+    missing, renamed or further columns are errors that say where.
+
+    Parameters
+    ----------
+    max_levels : int, default=30
+        Most values of a text column that is one-hot encoded.
+    pieces : int or None, default=None
+        Knots of the piecewise-linear columns of ``SplineTransformer(degree=1)`` that are set beside
+        each column of numbers; None makes none. They make a linear model additive.
+    target_type : {"auto", "classes", "values"}, default="auto"
+        What y is. "auto" takes numbers for values if any has a fraction, or if they are many.
+    random_state : int, RandomState or None, default=0
+        How rows are dealt into the parts of the cross-fitted encoding.
+
+    Attributes
+    ----------
+    transformer_ : ColumnTransformer
+        The fitted parts; columns have numbers.
+    columns_ : list of dict
+        For each column of the fit its name, kind ("number", "text", "date"), what was done to it
+        ("done"), and how many cells were missing ("missing").
+    dropped_ : dict
+        Why columns were dropped, by their names.
+    kinds_ : list of str
+        What the columns are read as.
+    is_sparse_ : bool
+        Whether the fit saw CSR rows.
+    n_features_in_ : int
+        Number of columns of the fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if all of them are strings.
+
+    Notes
+    -----
+    The result is a matrix of double precision; beside it, a fit takes one copy of the numbers and
+    one Python object for each text. Rows count alike: there are no weights.
+
+    Examples
+    --------
+    >>> from nearlinear import TableEncoder
+    >>> X = [[1.5, "red"], [2.5, "red"], [None, "blue"], [0.5, "blue"], [1.0, "red"], [3.0, "blue"]]
+    >>> encoder = TableEncoder().fit(X)
+    >>> encoder.get_feature_names_out()
+    array(['x0', 'x1_red', 'missingindicator_x0'], dtype=object)
+    """
+
+    _parameter_constraints = {
+        "max_levels": [Interval(Integral, 2, None, closed="left")],
+        "pieces": [Interval(Integral, 2, None, closed="left"), None],
+        "target_type": [StrOptions({"auto", "classes", "values"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, max_levels=30, pieces=None, target_type="auto", random_state=0):
+        self.max_levels = max_levels
+        self.pieces = pieces
+        self.target_type = target_type
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Look at the columns and fit the parts.
+
+        Parameters
+        ----------
+        X : table, array, CSR matrix or list of rows
+            A pandas, polars or Arrow table, or rows of numbers, texts and dates.
+        y : array of shape (n_samples,) or None
+            Classes or values, for columns of many values. Several outputs are not looked at.
+
+        Returns
+        -------
+        TableEncoder
+        """
+        self._fitted(X, y)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Fit, and encode the training rows, columns of many values without their own y.
+
+        Parameters
+        ----------
+        X, y :
+            As in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        return self._fitted(X, y)
+
+    def transform(self, X):
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : table, array, CSR matrix or list of rows
+            The columns of the fit, by name if the table has names, else in their order.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        check_is_fitted(self)
+        if self.is_sparse_:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            return _sparse(self.transformer_.transform(X))
+        if issparse(X):
+            X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self).toarray()
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(names)
+        table = aligned(table_of(X), names, self.n_features_in_, self.dropped_)
+        table = read_as(table, self.kinds_)
+        with warnings.catch_warnings():
+            # of a value that the fit has not seen, which has an answer
+            warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+            return self.transformer_.transform(table)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns, such as "age", "sex_female" or "missingindicator_age"."""
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        return self.transformer_.get_feature_names_out(names)
+
+    def _fitted(self, X, y):
+        self._validate_params()
+        if issparse(X):
+            return self._fitted_sparse(X)
+        table = table_of(X)
+        target = target_of(y, self.target_type, table)
+        if len(table) < 2:
+            raise ValueError(
+                f"Found array with {len(table)} sample(s) (shape={table.shape}) while a minimum of "
+                "2 is required by TableEncoder."
+            )
+        kinds = [kind_of(column) for column in table.cells]
+        table = read_as(table, kinds)
+        settings = Settings(
+            len(table), self.max_levels, target is not None, self.pieces is not None
+        )
+        plans = plans_of(table, kinds, settings)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        transformer = assembled(plans, Making(plans, settings, self.pieces, target, seed))
+        dropped = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.dropped is not None}
+        if len(dropped) == len(plans):
+            raise ValueError(f"No column of X tells rows apart: {_listed(dropped)}.")
+        found = transformer.fit_transform(table, None if target is None else target.values)
+
+        self.transformer_, self.dropped_, self.kinds_ = transformer, dropped, kinds
+        self.columns_ = [_record(table, k, plan) for k, plan in enumerate(plans)]
+        self.is_sparse_ = False
+        self._note_columns(table.shape[1], table.names)
+        told = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.is_told}
+        if told:
+            warn_user(f"TableEncoder drops columns: {_listed(told)}.")
+        return found
+
+    def _note_columns(self, count, names):
+        self.n_features_in_ = count
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        try:
+            self.get_feature_names_out()
+        except ValueError:  # such as columns "sex" and "sex_female"
+            self.transformer_.verbose_feature_names_out = True
+
+    def _fitted_sparse(self, X):
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        kept = np.unique(X.indices[X.data != 0]).tolist()
+        if not kept:
+            raise ValueError("No column of X tells rows apart: all numbers are 0.")
+        transformer = assembled_sparse(kept)
+        found = _sparse(transformer.fit_transform(X))
+        empty = sorted(set(range(X.shape[1])) - set(kept))
+        self.transformer_, self.is_sparse_ = transformer, True
+        self.dropped_ = {f"x{k}": "always 0" for k in empty}
+        self.kinds_, self.columns_ = [], []
+        self._note_columns(X.shape[1], None)
+        return found
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _sparse(rows):
+    return rows.tocsr() if issparse(rows) else csr_matrix(rows)
+
+
+def _name(table, place):
+    return f"x{place}" if table.names is None else table.names[place]
+
+
+def _record(table, place, plan):
+    done = plan.words if plan.dropped is None else f"dropped: {plan.dropped}"
+    missing = int(np.count_nonzero(~present(table.cells[place])))
+    return {"name": _name(table, place), "kind": plan.kind, "done": done, "missing": missing}
+
+
+def _listed(reasons):
+    shown = [f"{name!r} ({reason})" for name, reason in list(reasons.items())[:5]]
+    return ", ".join(shown) + (f" and {len(reasons) - 5} more" if len(reasons) > 5 else "")

@@ -1,0 +1,125 @@
+"""Rows as the fit has read them: the same columns in the same order, each of its own kind."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._warn import warn_user
+from .cells import DATE, present, read_dates, read_numbers, texts_of
+from .plan import DATE_KIND, NUMBER
+
+
+def aligned(table, names, n_columns, unused):
+    """The columns of the fit, in its order: by name where both have names.
+
+    ``unused`` are columns that may be missing, as nothing is made of them.
+    """
+    if table.names is None or names is None:
+        if table.shape[1] != n_columns:
+            raise ValueError(
+                f"X has {table.shape[1]} features, but TableEncoder is expecting {n_columns} "
+                "features as input."
+            )
+        if (table.names is None) != (names is None):
+            has, had = ("has", "without") if names is None else ("does not have valid", "with")
+            warn_user(
+                f"X {has} feature names, but TableEncoder was fitted {had} feature names: columns "
+                "are taken in their order."
+            )
+        return replace(table, names=names)
+    places = {name: place for place, name in enumerate(table.names)}
+    missing = [name for name in names if name not in places and name not in unused]
+    further = [name for name in table.names if name not in set(names)]
+    if missing or further:
+        raise ValueError(_difference(missing, further))
+    empty = np.full(len(table), np.nan)
+    cells = tuple(table.cells[places[n]] if n in places else empty for n in names)
+    return replace(table, cells=cells, names=names)
+
+
+def _difference(missing, further):
+    parts = ["The feature names should match those that were passed during fit."]
+    if missing:
+        parts.append(f"Feature names seen at fit time, yet now missing: {_listed(missing)}.")
+    if further:
+        parts.append(f"Feature names unseen at fit time: {_listed(further)}.")
+    return " ".join(parts)
+
+
+def _listed(names):
+    shown = ", ".join(map(repr, names[:5]))
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def read_as(table, kinds):
+    """Each column as its kind; a cell that is none is refused by column and row."""
+    pairs = enumerate(zip(table.cells, kinds))
+    return replace(table, cells=tuple(_read(c, kind, table.name(k)) for k, (c, kind) in pairs))
+
+
+def _read(column, kind, name):
+    if kind == NUMBER:
+        return _finite(_as_numbers(column, name), name)
+    if kind == DATE_KIND:
+        return _as_dates(column, name)
+    return column if column.dtype == object else _as_levels(column, name)
+
+
+def _as_numbers(column, name):
+    if column.dtype.kind == "f":
+        return column
+    numbers = read_numbers(column) if column.dtype == object else None
+    if numbers is not None:
+        return numbers
+    row = next(k for k, cell in enumerate(column.tolist()) if not _is_number(cell))
+    raise ValueError(
+        f"Row {row} has {_shown(column[row])} in {name}, which held numbers in the fit: write a "
+        "number, or leave the cell empty."
+    )
+
+
+def _is_number(cell):
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _finite(numbers, name):
+    if np.isinf(numbers).any():
+        row = int(np.argmax(np.isinf(numbers)))
+        raise ValueError(
+            f"Row {row} has an infinite number (inf) in {name}: write a finite one, or leave the "
+            "cell empty."
+        )
+    return numbers
+
+
+def _as_dates(column, name):
+    if column.dtype.kind == "M":
+        return column
+    if not present(column).any():
+        return np.full(len(column), np.datetime64("NaT"), dtype=DATE)
+    dates = read_dates(column) if column.dtype == object else None
+    if dates is not None:
+        return dates
+    row = int(np.argmax(present(column)))
+    if column.dtype == object:
+        cells = column.tolist()
+        bad = (k for k, c in enumerate(cells) if c == c and read_dates(column[k : k + 1]) is None)
+        row = next(bad)
+    raise ValueError(
+        f"Row {row} has {_shown(column[row])} in {name}, which held dates in the fit: write a date "
+        "such as 2024-02-29, or leave the cell empty."
+    )
+
+
+def _as_levels(column, name):
+    cells = column.astype("datetime64[s]").astype(object) if column.dtype.kind == "M" else column
+    return texts_of(cells.tolist(), name)
+
+
+def _shown(cell):
+    text = repr(cell.item() if isinstance(cell, np.generic) else cell)
+    return text if len(text) <= 40 else f"{text[:37]}..."

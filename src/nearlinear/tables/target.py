@@ -1,0 +1,53 @@
+"""What y is: classes or values."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_consistent_length
+
+_FEW, _ROWS_OF_EACH = 20, 10
+
+
+@dataclass(frozen=True)
+class Target:
+    """Labels 0, 1, … or values, as ``TargetEncoder`` takes them, and what it calls them."""
+
+    values: np.ndarray
+    kind: str
+    smallest_class: int
+
+
+def holds_values(y):
+    """Whether numbers are values, not classes.
+
+    They are if any has a fraction, or if there are more than 20 different ones (or more than a
+    third of the rows) and some stand in fewer than 10 rows. Two whole numbers are always classes.
+    """
+    if y.dtype.kind not in "fiu":
+        return False
+    if (y != np.floor(y)).any():
+        return True
+    labels, counts = np.unique(y, return_counts=True)
+    is_short = len(labels) <= _FEW and 3 * len(labels) <= len(y)
+    return not (len(labels) <= 2 or is_short or counts.min() >= _ROWS_OF_EACH)
+
+
+def target_of(y, target_type, X):
+    """The target of a fit; None where there is none, or several."""
+    if y is None:
+        return None
+    check_consistent_length(X, y)
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        return None
+    if target_type == "auto":
+        type_of_target(y, input_name="y")  # refuses what is neither
+        target_type = "values" if holds_values(y) else "classes"
+    if target_type == "values":
+        return Target(y.astype(np.float64), "continuous", len(y))
+    classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+    kind = "binary" if len(classes) <= 2 else "multiclass"
+    return Target(labels, kind, int(counts.min()))
