@@ -8,7 +8,16 @@ from scipy.sparse import csr_matrix, random_array
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
-from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
+from small_predictors import (
+    additive,
+    averaged,
+    gated_linear,
+    machines,
+    mean_of,
+    on_gated_rows,
+    selected_sum,
+    vote,
+)
 
 from nearlinear.explain import conformal as explanation_conformal
 from nearlinear.explain import kernels as explanation_kernels
@@ -24,7 +33,7 @@ from nearlinear.kernels.conformal import PROFILES
 from nearlinear.kernels.gated_grams import with_gates
 from nearlinear.kernels.standard import Precomputed
 from nearlinear.maps import Affine
-from nearlinear.predictors.combined import Mapped, Mean, Stacked, tree_predictor
+from nearlinear.predictors.combined import Mapped, Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
 from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
@@ -124,8 +133,13 @@ LINEAR = {
     "tree": lambda dtype=np.float64: make_tree(dtype=dtype),
     "tree of classes": lambda dtype=np.float64: make_tree(n_outputs=3, dtype=dtype),
     "projected tree": lambda dtype=np.float64: make_projected("tanh", dtype),
-    "forest": lambda dtype=np.float64: Mean(
-        tuple(make_tree(seed=10 * s, dtype=dtype) for s in range(3))
+    "forest": lambda dtype=np.float64: mean_of(
+        *(make_tree(seed=10 * s, dtype=dtype) for s in range(3))
+    ),
+    "additive": lambda dtype=np.float64: additive(D, 3, dtype=dtype),
+    "average of two classes": lambda dtype=np.float64: averaged(D, 1, dtype),
+    "average of classes": lambda dtype=np.float64: averaged(
+        D, 3, dtype, make_anchored(dtype=dtype)
     ),
     "conformal": make_conformal,
     "conformal per feature": lambda dtype=np.float64: make_conformal("linear", True, dtype),
@@ -139,6 +153,7 @@ KERNELS = {
     "sum": lambda dtype=np.float64: make_blend("sum", dtype=dtype),
     "vote": lambda dtype=np.float64: make_blend("vote", dtype=dtype),
     "selected": lambda dtype=np.float64: make_blend("selected", dtype=dtype),
+    "average": lambda dtype=np.float64: averaged(D, 1, dtype, make_blend("vote", dtype=dtype)),
     "stacked": lambda dtype=np.float64: Stacked(
         tuple(make_blend("vote", seed, dtype) for seed in (10, 40))
     ),
@@ -252,7 +267,7 @@ def test_a_projection_is_carried_back_to_the_features(node_gate):
 
 def test_a_forest_is_the_mean_of_its_trees_and_keeps_their_paths():
     forest, X = LINEAR["forest"](), rows()
-    found, trees = explain(forest, X), [explain(tree, X) for tree in forest.predictors]
+    found, trees = explain(forest, X), [explain(tree, X) for tree in forest.members]
     expected = np.mean([tree.coefficients for tree in trees], axis=0)
     assert_allclose(found.coefficients, expected, atol=1e-14)
     assert_array_equal(found.active, np.stack([tree.active for tree in trees], axis=1))

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from small_predictors import mean_of
 
 from nearlinear.maps import Affine
-from nearlinear.predictors.combined import Mapped, Mean, tree_predictor
+from nearlinear.predictors.combined import Mapped, tree_predictor
 from reference.tree_problem import make_rows, make_tree
 
 
 def make(n_trees=3, dtype=np.float64):
     models = [make_tree("tanh", 2, 2, seed=seed, dtype=dtype) for seed in range(n_trees)]
-    return Mean(
-        tuple(
+    return mean_of(
+        *(
             tree_predictor(m.splits, m.slopes, m.weights, np.zeros(2, dtype), m.node_gate)
             for m in models
         )
@@ -27,7 +28,7 @@ def X():
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "CSR"])
 def test_scores_are_the_mean_of_those_of_the_trees(X, form):
     forest = make()
-    expected = np.mean([tree(X) for tree in forest.predictors], axis=0)
+    expected = np.mean([tree(X) for tree in forest.members], axis=0)
     np.testing.assert_allclose(forest(form(X)), expected, atol=1e-12)
 
 
@@ -38,7 +39,7 @@ def test_plain_scores_are_the_compiled_ones(X):
 def test_scores_do_not_change_those_of_a_tree(X):
     forest = make(1)
     np.testing.assert_array_equal(forest(X), forest(X))
-    np.testing.assert_array_equal(forest(X), forest.predictors[0](X))
+    np.testing.assert_array_equal(forest(X), forest.members[0](X))
 
 
 def test_the_number_of_threads_does_not_change_a_bit():
@@ -61,7 +62,7 @@ def test_the_cost_is_that_of_all_trees():
 def test_a_tree_on_mapped_rows_is_the_tree_at_those_rows(X, form):
     rng = np.random.default_rng(0)
     seen = Affine(rng.standard_normal((X.shape[1], 8)))
-    rows, tree = rng.standard_normal((5000, 7)), make(1).predictors[0]
+    rows, tree = rng.standard_normal((5000, 7)), make(1).members[0]
     mapped = Mapped(seen, tree)
     np.testing.assert_allclose(mapped(form(rows)), tree(seen(rows)), atol=1e-12)
     np.testing.assert_array_equal(mapped(form(rows), n_jobs=2), mapped(form(rows)))

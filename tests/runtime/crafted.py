@@ -23,7 +23,7 @@ METHODS = {
     "Exponential": "LocalForestRegressor",
     "Exiting": "LocalForestClassifier",
     "Cascaded": "Cascade",
-    "Mean": "LDKLClassifier",
+    "Averaged": "LDKLClassifier",
     "ConformalLinear": "MLLKMClassifier",
     "GaussianCells": "DCPredClassifier",
     "KernelExpansion": "UniformMKLClassifier",
@@ -148,8 +148,8 @@ def _count_outputs(predictor, arrays):
     fields, kind = predictor["fields"], predictor["kind"]
     if kind == "Stacked":
         return len(fields["outputs"]["items"])
-    if kind == "Mean":
-        return _count_outputs(fields["predictors"]["items"][0], arrays)
+    if kind == "Averaged":
+        return _count_outputs(fields["members"]["items"][0], arrays)
     if kind in ("Mapped", "Exponential"):
         return _count_outputs(fields["predictor"], arrays)
     if kind == "Exiting":
@@ -157,7 +157,7 @@ def _count_outputs(predictor, arrays):
     if kind == "Cascaded":
         return _count_outputs(fields["stages"]["items"][0], arrays)
     outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
-    outputs |= {"LinkedTree": "intercept", "Forest": "intercept"}
+    outputs |= dict.fromkeys(("LinkedTree", "Forest", "Additive"), "intercept")
     outputs |= dict.fromkeys(("ConformalLinear", "GaussianCells", "KernelExpansion"), "biases")
     return arrays[fields[outputs[kind]]["number"]].shape[-1] if kind in outputs else 1
 
@@ -229,7 +229,29 @@ def _lifted(draft):
 
 
 def _forest(draft):
-    return part("Mean", predictors=items(_tree(draft), _tree(draft, depth=1)))
+    trees = items(_tree(draft), _tree(draft, depth=1))
+    return part("Averaged", members=trees, weights=items(1.0, 1.0), calibrations=items())
+
+
+def _additive(draft, n_outputs=1):
+    """The second column has no knots."""
+    return part(
+        "Additive",
+        weights=draft.floats(N_FEATURES, n_outputs),
+        intercept=draft.floats(n_outputs),
+        firsts=draft.array(np.array([0, 3, 3, 5])),
+        knots=draft.array(np.array([-0.5, 0.1, 0.4, -0.2, 0.7], dtype=draft.dtype)),
+        values=draft.floats(5, n_outputs),
+    )
+
+
+def _averaged(draft, n_outputs=1):
+    """Members of two kinds, one for each way to calibrate."""
+    members = [_additive(draft, n_outputs) for _ in CALIBRATIONS]
+    members[0] = _tree(draft, n_outputs=n_outputs)
+    told = items(*(calibrate(draft, n_outputs) for calibrate in CALIBRATIONS.values()))
+    weights = items(1.0, 0.5, 2.0, 3.0, 0.25)
+    return part("Averaged", members=items(*members), weights=weights, calibrations=told)
 
 
 def _splits(draft, n_outputs=1, n_told=1, n_slopes=0, has_root=False):
@@ -468,6 +490,8 @@ MODELS = {
     "cascade": _cascaded,
     "exponential of a forest": lambda draft: part("Exponential", predictor=_splits(draft)),
     "forest": _forest,
+    "average of two classes": _averaged,
+    "average of classes": partial(_averaged, n_outputs=3),
     **{
         f"conformal, {profile}{', by feature' * by_feature}": partial(
             _conformal, profile=profile, per_feature=by_feature

@@ -308,9 +308,25 @@ def _mapped(part, x):
     return _score(part.predictor, [_dot(row, [*x, 1.0]) for row in part.map.matrix])
 
 
-def _mean(part, x):
-    found = [_score(one, x) for one in part.predictors]
-    return [math.fsum(column) / len(found) for column in zip(*found)]
+def _averaged(part, x):
+    found = [_score(one, x) for one in part.members]
+    if part.calibrations:
+        pairs = zip(part.calibrations, found)
+        found = [_CALIBRATIONS[one.kind](one, scores) for one, scores in pairs]
+    mean = [_dot(part.weights, column) / math.fsum(part.weights) for column in zip(*found)]
+    if not part.calibrations:
+        return mean
+    logs = [math.log(max(p, 1e-6)) for p in mean]
+    return [logs[1] - logs[0]] if len(part.members[0].intercept) == 1 else logs
+
+
+def _additive(part, x):
+    total = [b + _dot(w, x) for b, w in zip(part.intercept, zip(*part.weights))]
+    for value, first, last in zip(x, part.firsts, part.firsts[1:]):
+        if first < last:
+            for o, told in enumerate(zip(*part.values[first:last])):
+                total[o] += _line(value, part.knots[first:last], told)
+    return total
 
 
 def _forest(part, x, thresholds=()):
@@ -431,7 +447,8 @@ _PREDICTORS = {
     "KernelExpansion": _expansion,
     "GatedExpansion": _gated_expansion,
     "Mapped": _mapped,
-    "Mean": _mean,
+    "Additive": _additive,
+    "Averaged": _averaged,
     "Exponential": lambda p, x: [math.exp(f) for f in _score(p.predictor, x)],
     "Stacked": lambda p, x: [f for output in p.outputs for f in _score(output, x)],
 }

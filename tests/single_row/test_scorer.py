@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import small_predictors
-from small_predictors import machines, selected_sum
+from small_predictors import additive, averaged, machines, mean_of, selected_sum
 
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import GaussianGate, Rounded, Sigmoid, Softmax
 from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.kernels import Gaussian, Linear
 from nearlinear.kernels.conformal import PROFILES
-from nearlinear.predictors.combined import Mean, Stacked, tree_predictor
+from nearlinear.predictors.combined import Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
 from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
@@ -60,7 +60,7 @@ def tree(kind, depth=2, n_seen=N_FEATURES):
 
 
 def forest(dtype, n_outputs):
-    return Mean(tuple(tree("tanh")(dtype, n_outputs, seed) for seed in range(3)))
+    return mean_of(*(tree("tanh")(dtype, n_outputs, seed) for seed in range(3)))
 
 
 def fading(profile, per_feature):
@@ -165,6 +165,8 @@ MAKERS = {
     **{f"{kind} stump": tree(kind, depth=0) for kind in NODE_GATES},
     **{f"projected {kind} tree": tree(kind, n_seen=2) for kind in NODE_GATES},
     "forest": forest,
+    "additive": lambda dtype, n_outputs: additive(N_FEATURES, n_outputs, dtype=dtype),
+    "average": lambda dtype, n_outputs: averaged(N_FEATURES, n_outputs, dtype),
     **{
         f"{profile}{', per feature' * per_feature}": fading(profile, per_feature)
         for profile in PROFILES

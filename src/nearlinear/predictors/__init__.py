@@ -2,9 +2,11 @@
 
 Modules
 -------
+additive          f(x) = b + ⟨w, x⟩ + Σ_d g_d(x_d).
+averaged          The mean of several predictors.
 base              What remains of a model after training.
 cascaded          Stages one after another, of which the first that is sure answers.
-combined          Predictors made of others.
+combined          Predictors made of others: on mapped rows, side by side, exponentials.
 conformal_lanes   Rows under conformal kernels, many side by side.
 conformal_linear  f_o(x) = b_o + Σ_p h_k(x) ⟨w_p, x − c_k⟩ over the terms p of output o.
 decay             exp(−u) of many numbers at once, for all that fades.

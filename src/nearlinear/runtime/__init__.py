@@ -25,6 +25,7 @@ preparation        From raw columns to the columns of a model: the plain formula
 preparation_rules  The preparation that a model file describes, checked.
 rules              What a model may be made of.
 scores             Scores of checked parts in plain NumPy: the formulas, kind by kind.
+sums               Sums of curves and of other models.
 tree_rules         What an unbalanced tree may be made of, and the gates of a tree's nodes.
 tree_scores        Scores of trees in plain NumPy, and the gates of the nodes that rows pass.
 upgrade            Files of earlier versions: their headers, rewritten in today's names.

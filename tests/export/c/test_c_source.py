@@ -16,7 +16,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
+from small_predictors import (
+    additive,
+    averaged,
+    gated_linear,
+    machines,
+    mean_of,
+    on_gated_rows,
+    selected_sum,
+    vote,
+)
 
 import nearlinear
 from nearlinear.export.c.literals import CSourceError, float_literals, string_literal
@@ -39,7 +48,8 @@ from nearlinear.kernels import (
     bank,
 )
 from nearlinear.kernels.composite import PairwiseNormalizedSum
-from nearlinear.predictors.combined import Mean, Stacked, tree_predictor
+from nearlinear.predictors.averaged import Averaged
+from nearlinear.predictors.combined import Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
 from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
@@ -273,7 +283,12 @@ KINDS = {
     "compositional": tree(CompositionalNode()),
     "indicator": tree(IndicatorNode(), n_outputs=1),
     "projected": tree(TanhNode(), projected=True),
-    "forest": Mean(tuple(tree(TanhNode(), seed=seed) for seed in range(3))),
+    "forest": mean_of(*(tree(TanhNode(), seed=seed) for seed in range(3))),
+    "additive": additive(D, 3),
+    "additive without knots": additive(D, counts=(0,)),
+    "average of two classes": averaged(D, first=tree(TanhNode(), n_outputs=1)),
+    "average of classes": averaged(D, 3, first=locally_linear(soft_anchors(metric=False))),
+    "average of values": Averaged((additive(D), additive(D, seed=1)), (1.0, 3.0)),
     "linear": expansion(Linear(), n_outputs=1),
     "polynomial": expansion(Polynomial(3, 0.2, 1.0)),
     "on columns": expansion(OnColumns(Gaussian(0.4), (3, 1))),

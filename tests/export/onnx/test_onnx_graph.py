@@ -13,7 +13,16 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from small_predictors import gated_linear, machines, on_gated_rows, selected_sum, vote
+from small_predictors import (
+    additive,
+    averaged,
+    gated_linear,
+    machines,
+    mean_of,
+    on_gated_rows,
+    selected_sum,
+    vote,
+)
 
 import nearlinear
 from nearlinear.export.onnx import builder as onnx_builder
@@ -37,7 +46,8 @@ from nearlinear.kernels import (
 )
 from nearlinear.kernels.composite import PairwiseNormalizedSum
 from nearlinear.kernels.gated_grams import with_gates
-from nearlinear.predictors.combined import Mean, Stacked, tree_predictor
+from nearlinear.predictors.averaged import Averaged
+from nearlinear.predictors.combined import Stacked, tree_predictor
 from nearlinear.predictors.conformal_linear import ConformalLinear
 from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
@@ -399,7 +409,12 @@ PREDICTORS = {
         for depth, n_outputs in ((0, 1), (1, 1), (4, 1), (3, 5))
     },
     "tree on a projection": tree(TanhNode(), 3, 1, random(2, D + 1)),
-    "forest": Mean(tuple(tree(TanhNode(), 2, 3) for _ in range(3))),
+    "forest": mean_of(*(tree(TanhNode(), 2, 3) for _ in range(3))),
+    "additive": additive(D, 3),
+    "additive without knots": additive(D, counts=(0,)),
+    "average of two classes": averaged(D, first=tree(TanhNode(), 2, 1)),
+    "average of classes": averaged(D, 3, first=tree(TanhNode(), 2, 3)),
+    "average of values": Averaged((additive(D), additive(D, seed=1)), (1.0, 3.0)),
     **{
         f"{profile} profile{', each' * each}": conformal(profile, each)
         for profile in ("exponential", "gaussian", "linear", "square")
@@ -428,7 +443,7 @@ PREDICTORS = {
 FACES = {
     "LocallyLinear": "LLSVMClassifier",
     "TreePath": "LDKLClassifier",
-    **dict.fromkeys(("TreeLeaves", "Mean"), "LDKLClassifier"),
+    **dict.fromkeys(("TreeLeaves", "Averaged"), "LDKLClassifier"),
     "ConformalLinear": "MLLKMClassifier",
     "KernelExpansion": "SimpleMKLClassifier",
 }

@@ -15,5 +15,6 @@ outcome      Probabilities and numbers of classes from scores, in ONNX operators
 preparation  A preparation as ONNX nodes.
 proto        A built graph as an ONNX model: inputs, outputs, what it says of itself, and the file.
 skl2onnx     The models of nearlinear inside pipelines that skl2onnx converts.
+sums         Sums of curves and of other models, in ONNX.
 trees        Trees of linear models as ONNX nodes: all rows go down together, level by level.
 """

@@ -3,7 +3,7 @@
 Modules
 -------
 cells         Linear models that fade around the landmarks of a row's cell.
-combined      Predictors of others: on mapped rows, their mean, side by side.
+combined      Predictors of others: on mapped rows, side by side, exponentials.
 conformal     Linear models that fade with the distance from their anchors.
 exits         Models that a row may leave early, in C: what comes after is not computed.
 expansions    Sums of kernels over support rows: one machine, or many that share the rows.
@@ -11,5 +11,6 @@ forests       One row down the trees of a forest: tables of splits, and no neste
 gated         Kernel machines blended by a gate.
 linear        Local linear models around anchors: the nearest anchors, their codes, the blend.
 linked_trees  One path down a tree whose nodes name their children.
+sums          Sums in C: of curves of single columns, and of other models.
 trees         One path down a tree of linear splits.
 """
