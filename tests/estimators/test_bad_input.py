@@ -396,6 +396,7 @@ WRONG = {
     "grower": [],  # has a sentence of its own, see test_local_forest.py
     "interaction_cst": ["pairs"],
     "l2_regularization": [-0.1],
+    "max_features": [0, 1.5],
     "leaf_model": ["quadratic"],
     "leaf_penalty": [0.0, "strong"],
     "max_leaves": [1, 2.5],

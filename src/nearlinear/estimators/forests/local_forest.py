@@ -35,7 +35,8 @@ _CONSTRAINTS = {
     "max_leaves": [at_least(2), one_of("auto")],
     "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
     "min_samples_leaf": [at_least(1), one_of("auto")],
-    "l2_regularization": [Interval(numbers.Real, 0, None, closed="left")],
+    "l2_regularization": [Interval(numbers.Real, 0, None, closed="left"), one_of("auto")],
+    "max_features": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
     "pairs": [at_least(0), one_of("auto"), "array-like"],
     "linear_root": ["boolean", one_of("auto")],
     "leaf_model": [one_of("auto", "constant", "linear")],
@@ -74,8 +75,11 @@ class LocalForestClassifier(ClassifierMixin, Model):
         is given.
     min_samples_leaf : int or "auto", default="auto"
         Fewest distinct training rows of a leaf. "auto" is 20, or 5 for trees of few leaves.
-    l2_regularization : float, default=0.0
-        Penalty on leaf values while trees are grown.
+    l2_regularization : float or "auto", default="auto"
+        Penalty on leaf values while trees are grown. "auto" is 0 where a size of trees is given.
+    max_features : float or "auto", default="auto"
+        Share of the columns that a split of a boosted tree is chosen from, drawn anew for each.
+        "auto" is 1 where a size of trees is given.
     pairs : int, array of shape (n_pairs, 4) or "auto", default="auto"
         Number of pair columns, or one's own: i, j, a and b of each. "auto" takes those that explain
         most of a small forest, or none.
@@ -165,7 +169,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         max_leaves="auto",
         learning_rate="auto",
         min_samples_leaf="auto",
-        l2_regularization=0.0,
+        l2_regularization="auto",
+        max_features="auto",
         pairs="auto",
         linear_root="auto",
         leaf_model="auto",
@@ -188,6 +193,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.learning_rate = learning_rate
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
+        self.max_features = max_features
         self.pairs = pairs
         self.linear_root = linear_root
         self.leaf_model = leaf_model
@@ -315,8 +321,11 @@ class LocalForestRegressor(RegressorMixin, Model):
         is given.
     min_samples_leaf : int or "auto", default="auto"
         Fewest distinct training rows of a leaf. "auto" is 20, or 5 for trees of few leaves.
-    l2_regularization : float, default=0.0
-        Penalty on leaf values while trees are grown.
+    l2_regularization : float or "auto", default="auto"
+        Penalty on leaf values while trees are grown. "auto" is 0 where a size of trees is given.
+    max_features : float or "auto", default="auto"
+        Share of the columns that a split of a boosted tree is chosen from, drawn anew for each.
+        "auto" is 1 where a size of trees is given.
     pairs : int, array of shape (n_pairs, 4) or "auto", default="auto"
         Number of pair columns, or one's own: i, j, a and b of each. "auto" takes those that explain
         most of a small forest, or none.
@@ -392,7 +401,8 @@ class LocalForestRegressor(RegressorMixin, Model):
         max_leaves="auto",
         learning_rate="auto",
         min_samples_leaf="auto",
-        l2_regularization=0.0,
+        l2_regularization="auto",
+        max_features="auto",
         pairs="auto",
         linear_root="auto",
         leaf_model="auto",
@@ -414,6 +424,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.learning_rate = learning_rate
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
+        self.max_features = max_features
         self.pairs = pairs
         self.linear_root = linear_root
         self.leaf_model = leaf_model

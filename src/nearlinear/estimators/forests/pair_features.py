@@ -18,7 +18,7 @@ from ...explain.record import pair_name
 from ...losses import LogLoss, SquaredError
 from ...preparation.transformers import register_step
 from ...solvers.forests.pairs import PairColumns
-from .._base.forests.growers import Columns
+from .._base.forests.orders import Columns
 from .._base.forests.pair_screening import screen_pairs
 from .._base.rows import TrainingRows
 from .._base.task import row_weights

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ....losses import LogLoss, SquaredError
-from .growers import BOOSTING, Shape
+from .boosting import BOOSTING
+from .orders import Shape
 from .plan import Plan
 from .trials import Search, benches
 

@@ -7,7 +7,8 @@ import numpy as np
 from ....gates.forests.gains import gains_by_column
 from ....losses import LogLoss, SquaredError
 from ....solvers.forests.pairs import PairColumns, best_of, candidates
-from .growers import Columns, Shape, grow_hist
+from .boosting import grow_hist
+from .orders import Columns, Shape
 
 _SCREEN_ROWS, _SCREEN_COLUMNS = 60_000, 12
 _SCREEN = Shape(5, 255, 0.5)

@@ -11,16 +11,11 @@ from ....solvers.anchors.linear_root import solve_linear
 from ....solvers.forests.monotone import tree_orders
 from ....solvers.forests.refit import refit_path, scores_of
 from ....solvers.forests.row_losses import typical_curvature
-from .growers import (
-    BOOSTING,
-    SIDE_BY_SIDE,
-    GrownForest,
-    grow_shares,
-    joined,
-    taken_over,
-    working_response,
-)
+from .boosting import BOOSTING, working_response
+from .grown import GrownForest, joined
 from .pair_screening import column_scales
+from .side_by_side import SIDE_BY_SIDE, grow_shares
+from .taken import taken_over
 
 _CHUNK = 20  # trees that are grown on one working response
 _MOST_SLOPES = 32
@@ -56,7 +51,7 @@ def fit_root(rows, loss, numeric):
     return Root(weights, found[:, -1] + center - slopes @ means, fill)
 
 
-def grow(rows, shape, columns, loss, root, *, grower, seed, l2=0.0):
+def grow(rows, shape, columns, loss, root, *, grower, seed):
     """Trees for the loss; with a root, on what it leaves. ``grower`` is a name or a forest."""
     A, n_features = columns.pairs.joined_to(rows.X), rows.X.shape[1]
     y = rows.labels if isinstance(loss, LogLoss) else rows.targets[:, 0]
@@ -67,7 +62,7 @@ def grow(rows, shape, columns, loss, root, *, grower, seed, l2=0.0):
         )
     if grower not in BOOSTING:
         return taken_over(grower, columns, n_features, A, loss, rows.attributes.get("classes_"))
-    boosting, settings = BOOSTING[grower], {"seed": seed, "l2": l2}
+    boosting, settings = BOOSTING[grower], {"seed": seed}
     if root is None:
         return boosting(A, y, rows.weight, shape, columns, n_features, loss, **settings)
     base = root.scores(rows.X)

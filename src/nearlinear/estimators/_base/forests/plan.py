@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....solvers.forests.pairs import PairColumns
-from .growers import Shape
+from .orders import Shape
 from .pair_screening import numeric_columns, screen_pairs
 from .parts import (
     Slopes,
@@ -40,7 +40,8 @@ class Plan:
         return {
             "grower": self.grower, "n_trees": self.shape.n_trees,
             "max_leaves": self.shape.max_leaves, "learning_rate": self.shape.learning_rate,
-            "min_samples_leaf": self.shape.min_rows, "pairs": self.n_pairs,
+            "min_samples_leaf": self.shape.min_rows, "l2_regularization": self.shape.l2,
+            "max_features": self.shape.max_features, "pairs": self.n_pairs,
             "linear_root": self.has_root, **found,
         }  # fmt: skip
 
@@ -81,7 +82,7 @@ def fit_plan(rows, plan, wishes, loss, seed):
 def grow_plan(rows, plan, columns, loss, root, wishes, seed):
     if plan.shape.n_trees == 0:
         return no_trees(rows.X.shape[1], rows.targets.shape[1])
-    return grow(rows, plan.shape, columns, loss, root, grower=plan.grower, seed=seed, l2=wishes.l2)
+    return grow(rows, plan.shape, columns, loss, root, grower=plan.grower, seed=seed)
 
 
 def with_pairs(rows, wishes, n_pairs, loss, seed):

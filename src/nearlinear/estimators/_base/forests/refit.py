@@ -26,8 +26,11 @@ from ..capacity import about_best
 from ..checks import require_memory
 from ..input import stream_rows
 from ..model import Learned
-from .growers import BOOSTING, GrownForest, Shape, in_log_shares, joined
+from .boosting import BOOSTING
+from .grown import GrownForest, joined
+from .orders import Shape
 from .parts import grow, refit_along
+from .taken import in_log_shares
 from .trials import LAMBDAS
 from .wishes import columns_of, signs_of
 
@@ -138,7 +141,10 @@ def learn_more_trees(model, rows, loss, seed):
     n_more = _trees_to_add(model, rows, loss, plan)
     if n_more == 0:
         return Learned(model.predictor_, learned_attributes(model))
-    names = ("max_leaves", "learning_rate", "min_samples_leaf", "leaf_penalty")
+    names = (
+        "max_leaves", "learning_rate", "min_samples_leaf", "l2_regularization", "max_features",
+        "leaf_penalty",
+    )  # fmt: skip
     asked = {name: getattr(model, name) for name in names}
     shape = {name: plan[name] if value == "auto" else value for name, value in asked.items()}
     penalty = shape.pop("leaf_penalty")
@@ -147,7 +153,7 @@ def learn_more_trees(model, rows, loss, seed):
     start = Refit(forest, loss, columns.monotonic, model.n_jobs)
     more = grow(
         rows, Shape(n_more, *shape.values()), columns, loss, start, grower=plan["grower"],
-        seed=seed, l2=model.l2_regularization,
+        seed=seed,
     )  # fmt: skip
     forest = _with_trees(forest, more)
     attributes = learned_attributes(model)

@@ -11,7 +11,7 @@ import numpy as np
 from ....losses import LogLoss
 from ....solvers.forests.refit import scores_of
 from ..capacity import TOLERANCE, Verdict, about_best
-from .growers import BOOSTING
+from .boosting import BOOSTING
 from .parts import Slopes, base_scores, fit_root, refit_along
 from .plan import grow_plan, root_columns, slope_columns, with_pairs
 

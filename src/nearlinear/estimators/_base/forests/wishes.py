@@ -7,7 +7,9 @@ import numpy as np
 
 from ....losses import LogLoss, SquaredError
 from ....solvers.forests.pairs import PairColumns
-from .growers import BOOSTING, SIDE_BY_SIDE, Columns, Shape
+from .boosting import BOOSTING
+from .orders import Columns, Shape
+from .side_by_side import SIDE_BY_SIDE
 
 _GROWERS = (*BOOSTING, *SIDE_BY_SIDE)
 _FEW_LEAVES, _MANY_TREES, _FEW_TREES = 255, 100, 10
@@ -24,7 +26,7 @@ class Wishes:
     has_slopes: bool | None
     grower: object  # a name, a fitted forest, or None
     columns: Columns
-    l2: float
+    growth: dict  # what shapes that are tried have otherwise, by field
     n_jobs: int | None
 
 
@@ -54,7 +56,7 @@ def wishes_of(model, rows):
         has_slopes = False
     return Wishes(
         _shape(model, rows, grower), False if is_fixed else root, 0 if is_fixed else pairs, lam,
-        has_slopes, grower, columns, model.l2_regularization, model.n_jobs,
+        has_slopes, grower, columns, _growth(model), model.n_jobs,
     )  # fmt: skip
 
 
@@ -104,7 +106,13 @@ def _shape(model, rows, grower):
     rate = rate if model.learning_rate == "auto" else model.learning_rate
     least = 5 if leaves <= 8 else 20
     least = least if model.min_samples_leaf == "auto" else model.min_samples_leaf
-    return Shape(n_trees, leaves, float(rate), least)
+    return Shape(n_trees, leaves, float(rate), least, **_growth(model))
+
+
+def _growth(model):
+    """What was asked for of every shape."""
+    asked = {"l2": model.l2_regularization, "max_features": model.max_features}
+    return {name: float(value) for name, value in asked.items() if value != "auto"}
 
 
 def _own_pairs(pairs, n_features):
