@@ -39,6 +39,7 @@ from nearlinear.predictors.gated_expansion import GatedExpansion
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
 from nearlinear.predictors.neighborhood_svm import NeighborhoodSVM
+from nearlinear.runtime.outcome import averaged_scores
 
 pytestmark = pytest.mark.passes
 each_gate = pytest.mark.parametrize("gate", [SoftAssignment, InverseDistance, ReconstructionCodes])
@@ -153,7 +154,6 @@ KERNELS = {
     "sum": lambda dtype=np.float64: make_blend("sum", dtype=dtype),
     "vote": lambda dtype=np.float64: make_blend("vote", dtype=dtype),
     "selected": lambda dtype=np.float64: make_blend("selected", dtype=dtype),
-    "average": lambda dtype=np.float64: averaged(D, 1, dtype, make_blend("vote", dtype=dtype)),
     "stacked": lambda dtype=np.float64: Stacked(
         tuple(make_blend("vote", seed, dtype) for seed in (10, 40))
     ),
@@ -197,6 +197,29 @@ def test_float32_is_told_in_float64_and_adds_up_to_its_rounding(make):
     found = explain(predictor, X, n_support=20)
     assert parts_of(found).dtype == found.intercepts.dtype == np.float64
     assert_adds_up(found, predictor(X), 2e-6)
+
+
+def test_a_kernel_machine_in_an_average_has_shares_of_its_kernels():
+    X, machine = rows(), make_blend("vote")
+    predictor = averaged(D, first=machine)
+    found = explain(predictor, X)
+    assert found.kernel_shares.shape[2] == machine.components.n_outputs + 4
+    assert_adds_up(found, predictor(X), 1e-14)
+
+
+def test_contributions_to_a_mean_of_probabilities_are_slopes_times_the_members():
+    """The slopes are those of the score on the way from the intercepts to the scores."""
+    X, predictor = rows(20), averaged(D, 3)
+    found, members = explain(predictor, X), [explain(one, X) for one in predictor.members]
+
+    def score(along):
+        scores = [one.intercepts + along * (one.scores - one.intercepts) for one in members]
+        return averaged_scores(predictor.calibrations, predictor.weights, scores)
+
+    # what the columns add together is what the way adds
+    added = found.contributions.sum(axis=2)
+    assert_allclose(added, score(1.0) - score(0.0), atol=0.02 * np.abs(added).max())
+    assert_allclose(found.intercepts, score(0.0), atol=0.02 * np.abs(added).max())
 
 
 # --- local linear models ------------------------------------------------------------------------
