@@ -7,6 +7,7 @@ from sklearn.preprocessing import SplineTransformer
 
 from ..predictors.additive import Additive
 
+_FEW_NUMBERS = 500  # of a model for which Newton's steps are quicker
 _FEW_VALUES = 3  # columns of no more values are straight lines
 
 
@@ -21,7 +22,10 @@ def fit_additive(rows, *, C, n_knots):
         )
         Z = np.hstack([X, spline.fit_transform(X[:, bent])])
     if hasattr(rows.task, "classes"):
-        model = LogisticRegression(C=C, max_iter=200).fit(Z, rows.labels, rows.weight)
+        n_numbers = Z.shape[1] * rows.targets.shape[1]
+        solver = "newton-cholesky" if n_numbers <= _FEW_NUMBERS and not issparse(Z) else "lbfgs"
+        model = LogisticRegression(C=C, max_iter=200, solver=solver)
+        model.fit(Z, rows.labels, rows.weight)
     else:
         model = Ridge(alpha=1.0 / C).fit(Z, rows.targets, rows.weight)
     coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)

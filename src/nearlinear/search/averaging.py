@@ -56,8 +56,7 @@ def guarded(blend, linear, answers, judge):
 
 
 def mean_and_error(values, weight):
-    """A weighted mean and its standard error."""
+    """A mean and its standard error, where weights count rows."""
     mean = float(np.average(values, weights=weight))
     spread = float(np.average((values - mean) ** 2, weights=weight))
-    count = float(weight.sum() ** 2 / (weight**2).sum())
-    return mean, float(np.sqrt(spread / max(1.0, count - 1.0)))
+    return mean, float(np.sqrt(spread / max(1.0, weight.sum() - 1.0)))

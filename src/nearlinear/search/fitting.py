@@ -5,6 +5,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
 
+from .._compile import one_blas_thread
 from ..estimators._base.checks import require_memory
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
@@ -33,7 +34,11 @@ def fit_table(model, X, y, sample_weight):
     n_numbers = Z.nnz if issparse(Z) else Z.size
     require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
     rows = fit_rows(model, Z, y, sample_weight)
-    learned = model._learn(rows)
+    with one_blas_thread():
+        found, tried, kept = search(
+            model, rows, Z.shape[0], budget_of(model), Teller(model)
+        )
+        learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
 
@@ -52,11 +57,6 @@ def _encoded(model, X, y):
     names = ("n_features_in_", "feature_names_in_")
     of_rows = {name: getattr(encoder, name) for name in names if hasattr(encoder, name)}
     return encoder, Z.astype(np.float32), of_rows
-
-
-def learn(model, rows):
-    found, tried, kept = search(model, rows, budget_of(model), Teller(model))
-    return learned_of(found, found.blend, tried, kept)
 
 
 def learned_of(found, blend, tried, kept=None):

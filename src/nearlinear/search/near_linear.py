@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 
 from ..estimators._base.checks import fit_context, one_of, shared
 from ..estimators._base.model import Model
-from .fitting import fit_table, learn
+from .fitting import fit_table
 from .intervals import predict_interval
 from .results import best_estimator, front, plot_front, results, select
 
@@ -166,9 +166,6 @@ class NearLinearClassifier(ClassifierMixin, Model):
         """
         return fit_table(self, X, y, sample_weight)
 
-    def _learn(self, rows):
-        return learn(self, rows)
-
 
 class NearLinearRegressor(RegressorMixin, Model):
     r"""The most accurate regressor of a raw table inside a prediction budget.
@@ -309,6 +306,3 @@ class NearLinearRegressor(RegressorMixin, Model):
         self
         """
         return fit_table(self, X, y, sample_weight)
-
-    def _learn(self, rows):
-        return learn(self, rows)

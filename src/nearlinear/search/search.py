@@ -97,8 +97,11 @@ def _dominates(one, other):
     return no_worse and (one["loss"] < other["loss"] or one["us_per_row"] < other["us_per_row"])
 
 
-def search(model, rows, budget, tell):
-    """A ``Found``, the records of all trials, and what Ctrl-C has kept or None."""
+def search(model, rows, n_rows, budget, tell):
+    """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
+
+    ``n_rows`` is how many there were before equal ones were merged.
+    """
     rng, clock = check_random_state(model.random_state), Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     is_sparse = hasattr(rows.X, "toarray")
@@ -109,7 +112,7 @@ def search(model, rows, budget, tell):
 
     tried = portfolio(shape, is_sparse, not budget.is_open, model.families)
     tried = [one for one in tried if one == LINEAR or affordable(one)]
-    judge_of = _judges(model, rows)
+    judge_of = _judges(model, rows, n_rows)
     trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell)
     with keeping("the best model so far is") as interruption:
         trials.run()
@@ -146,8 +149,9 @@ def search(model, rows, budget, tell):
     return found, _all_trials(trials), interruption.kept
 
 
-def _judges(model, rows):
+def _judges(model, rows, n_rows):
     is_classification = hasattr(rows.task, "classes")
+    weight = rows.weight * (n_rows / rows.weight.sum())  # as many as there were rows
     scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
 
     def judge_of(held):
@@ -155,9 +159,9 @@ def _judges(model, rows):
         if is_classification:
             classes = rows.task.classes
             return ClassJudge(
-                rows.labels[held], rows.weight[held], len(classes), scorer, classes
+                rows.labels[held], weight[held], len(classes), scorer, classes
             )
-        return ValueJudge(rows.targets[held], rows.weight[held], scorer)
+        return ValueJudge(rows.targets[held], weight[held], scorer)
 
     return judge_of
 
