@@ -5,13 +5,16 @@ prediction will take before anything is fitted. ``scores`` says what its scores 
 logarithms of odds, "shares" are shares of classes, and "margins" have to be calibrated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from ..estimators._base.forests.orders import Columns
+from ..estimators._base.forests.orders import Shape as TreeShape
+from ..estimators._base.forests.plan import Plan, fit_plan
+from ..estimators._base.forests.wishes import Wishes
 from ..estimators.forests.from_forest import from_forest
-from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
 from ..estimators.uniform_mkl import UniformMKLClassifier, UniformMKLRegressor
 from ..gates.anchors import SoftAssignment, default_sharpness
@@ -22,6 +25,7 @@ from ..predictors.combined import Stacked
 from ..predictors.locally_linear import LocallyLinear
 from .additive_fit import fit_additive
 from ..solvers.anchors.fixed_gate import solve_gated_smooth
+from ..solvers.forests.pairs import PairColumns
 
 _NEIGHBORS = 8
 _N_KERNELS = 10  # of UniformMKL's defaults
@@ -136,21 +140,30 @@ class Boosted:
     n_trees: int
     max_leaves: int
     learning_rate: float
+    max_features: float = 0.5
     min_samples_leaf: int = 10
     n_pairs: int = 0
-    leaf_penalty: float | None = None
+    leaf_penalty: float = np.inf
     family = "boosted trees"
     scores = "odds"
     takes_sparse = False
 
     def fit(self, rows, seed, n_jobs):
-        return _fitted(
-            LocalForestClassifier, LocalForestRegressor, rows, n_trees=self.n_trees,
-            max_leaves=self.max_leaves, learning_rate=self.learning_rate,
-            min_samples_leaf=self.min_samples_leaf, l2_regularization=1.0, pairs=self.n_pairs,
-            linear_root=False, leaf_model="constant", leaf_penalty=self.leaf_penalty,
-            random_state=seed, n_jobs=n_jobs,
+        shape = TreeShape(
+            self.n_trees, self.max_leaves, self.learning_rate, self.min_samples_leaf, 1.0,
+            self.max_features,
         )  # fmt: skip
+        plan = Plan(shape, False, self.n_pairs, self.leaf_penalty)
+        columns = Columns(PairColumns.none())
+        wishes = Wishes(
+            shape, False, self.n_pairs, self.leaf_penalty, False, "hist", columns, {}, n_jobs
+        )
+        is_classification = _is_classification(rows)
+        loss = LogLoss() if is_classification else SquaredError()
+        parts = [rows]
+        if not is_classification:
+            parts = [replace(rows, targets=column[:, None]) for column in rows.targets.T]
+        return _side_by_side([fit_plan(one, plan, wishes, loss, seed).predictor for one in parts])
 
     def cost(self, shape):
         n_leaves = min(self.max_leaves, max(2, shape.n_rows // self.min_samples_leaf))
@@ -178,11 +191,10 @@ class Bagged:
             self.n_trees, min_samples_leaf=self.min_samples_leaf, max_features=columns,
             random_state=seed, n_jobs=n_jobs,
         )  # fmt: skip
-        found = []
-        for answer in _answers(rows):
-            model.fit(rows.X, answer, rows.weight)
-            found.append(from_forest(model, rows.X[:200]).predictor_)
-        return found[0] if len(found) == 1 else Stacked(tuple(found))
+        return _side_by_side([
+            from_forest(model.fit(rows.X, answer, rows.weight), rows.X[:200]).predictor_
+            for answer in _answers(rows)
+        ])  # fmt: skip
 
     def cost(self, shape):
         n_leaves = max(2, shape.n_rows // (2 * self.min_samples_leaf))
@@ -226,7 +238,10 @@ def _answers(rows):
 def _fitted(classifier, regressor, rows, **parameters):
     """The predictor of an estimator; one for each column of values, side by side."""
     kind = classifier if _is_classification(rows) else regressor
-    found = [
+    return _side_by_side([
         kind(**parameters).fit(rows.X, answer, rows.weight).predictor_ for answer in _answers(rows)
-    ]
-    return found[0] if len(found) == 1 else Stacked(tuple(found))
+    ])  # fmt: skip
+
+
+def _side_by_side(predictors):
+    return predictors[0] if len(predictors) == 1 else Stacked(tuple(predictors))

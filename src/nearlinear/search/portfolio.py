@@ -53,7 +53,7 @@ def _forests(shape):
     if shape.n_rows > _BIG_ROWS:
         yield Boosted(rounds * 2, 31, step)
     if shape.n_rows > _DEEP_ROWS:
-        yield from (Boosted(n, 4095, 0.6, n_pairs=24, leaf_penalty=1.0) for n in (10, 30))
+        yield from (_deep(n) for n in (10, 30))
 
 
 def _kernels(shape):
@@ -66,14 +66,20 @@ def _kernels(shape):
 def _small(shape):
     """What a budget asks for: the same families at a fraction of their cost."""
     for n_trees, leaves in ((5, 8), (5, 31), (10, 31), (30, 8), (30, 31), (100, 8)):
-        yield Boosted(n_trees, leaves, min(1.0, 1.9 / n_trees**0.5, 10 / n_trees))
+        yield Boosted(n_trees, leaves, _step(n_trees), 1.0)
     if shape.n_rows > _BIG_ROWS:
-        yield from (Boosted(n, 255, min(1.0, 1.9 / n**0.5)) for n in (5, 10))
+        yield from (Boosted(n, 255, _step(n), 1.0) for n in (5, 10))
     if shape.n_rows > _DEEP_ROWS:
-        yield from (
-            Boosted(n, 4095, min(1.0, 1.9 / n**0.5), n_pairs=24, leaf_penalty=1.0)
-            for n in (2, 4, 20)
-        )
+        yield from (_deep(n) for n in (2, 4, 20))
     yield from (Anchors(100, 1.0, 0.1), Anchors(200, 1.0, 0.1))
     yield Trees(1)
     yield Trees(3)
+
+
+def _deep(n_trees):
+    return Boosted(n_trees, 4095, _step(n_trees), 1.0, n_pairs=24, leaf_penalty=1.0)
+
+
+def _step(n_trees):
+    """Few trees take long steps."""
+    return min(1.0, 1.9 / n_trees**0.5, 10.0 / n_trees)

@@ -162,4 +162,5 @@ def describe(candidate):
 
 
 def settings_of(candidate):
-    return {name: value for name, value in vars(candidate).items() if value is not None}
+    """Numbers by name; what is infinite is no setting."""
+    return {name: value for name, value in vars(candidate).items() if np.isfinite(value)}
