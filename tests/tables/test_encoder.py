@@ -35,9 +35,7 @@ def people():
             "size": pd.Categorical(rng.choice([38, 40, 42], N_ROWS)),
             "city": [f"city {k}" for k in rng.integers(0, 60, N_ROWS)],
             "born": np.datetime64("2020-01-01", "us") + minutes,
-            "seen": rng.permutation(
-                pd.date_range("2019-05-01", periods=N_ROWS).strftime("%Y-%m-%d")
-            ),
+            "seen": rng.permutation(days),
         }
     )
     y = (frame["age"] > 40).to_numpy()
@@ -74,7 +72,7 @@ def test_every_kind_of_column_becomes_what_it_should(people):
     assert np.abs(made["income"]).max() == 3.5
     assert abs(np.median(made["income"])) < 0.02
     days = (X["born"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
-    weekday, seen = X["born"].dt.dayofweek, pd.to_datetime(X["seen"])
+    weekday, seen = X["born"].dt.day_of_week, pd.to_datetime(X["seen"])
     for name, part in {
         "born_days": days, "born_weekday": weekday, "born_hour": X["born"].dt.hour,
         "seen_month": seen.dt.month,
@@ -163,7 +161,7 @@ def test_columns_that_tell_nothing_are_dropped_with_a_word(people):
     X = X[["age", "city"]].assign(
         row=np.arange(1, N_ROWS + 1), key=[f"k{k}" for k in range(N_ROWS)], same=3.0,
         twin=X["age"], empty=None, year=np.arange(1900, 1900 + N_ROWS),
-        note=[f"Customer {k % 150} of this year has not yet paid a bill" for k in range(N_ROWS)],
+        note=[f"Customer {k % 150} of this year has not paid any bill so far" for k in range(N_ROWS)],
     )  # fmt: skip
     with pytest.warns(UserWarning, match="'row'.*'key'.*'note'") as told:
         encoder = TableEncoder().fit(X, y)
