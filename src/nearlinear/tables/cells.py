@@ -70,8 +70,13 @@ def present(column):
 
 
 def read_numbers(texts):
-    """Numbers of texts that are all numbers, or None; what begins with 0 as codes do is none."""
-    return _read(texts, lambda t: _NUMBER.fullmatch(t) and not _CODE.match(t), float, np.float64)
+    """Numbers of texts that are all numbers, or None."""
+    return _read(texts, _NUMBER.fullmatch, float, np.float64)
+
+
+def are_codes(texts):
+    """Whether any text begins with 0 as codes do, and no number."""
+    return any(cell == cell and _CODE.match(cell) for cell in texts.tolist())
 
 
 def read_dates(texts):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .cells import present, read_dates, read_numbers
+from .cells import are_codes, present, read_dates, read_numbers
 from .date_parts import numbers_of, varying
 
 HEAVY = 12.0  # robust standard deviations
@@ -56,7 +56,7 @@ def kind_of(column):
         return NUMBER
     if column.dtype.kind == "M":
         return DATE_KIND
-    if not present(column).any() or read_numbers(column) is not None:
+    if read_numbers(column) is not None and not are_codes(column):
         return NUMBER
     return TEXT if read_dates(column) is None else DATE_KIND
 

@@ -71,19 +71,21 @@ def _as_numbers(column, name):
     numbers = read_numbers(column) if column.dtype == object else None
     if numbers is not None:
         return numbers
-    row = next(k for k, cell in enumerate(column.tolist()) if not _is_number(cell))
-    raise ValueError(
-        f"Row {row} has {_shown(column[row])} in {name}, which held numbers in the fit: write a "
-        "number, or leave the cell empty."
+    raise _refusal(column, read_numbers, name, "numbers", "a number")
+
+
+def _refusal(column, read, name, held, wanted):
+    """Of the first cell that cannot be read."""
+    rows = np.flatnonzero(present(column)).tolist()
+    if column.dtype == object:
+        rows = (row for row in rows if read(column[row : row + 1]) is None)
+    row = next(iter(rows))
+    cell = repr(column[row : row + 1].tolist()[0])
+    shown = cell if len(cell) <= 40 else f"{cell[:37]}..."
+    return ValueError(
+        f"Row {row} has {shown} in {name}, which held {held} in the fit: write {wanted}, or leave "
+        "the cell empty."
     )
-
-
-def _is_number(cell):
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _finite(numbers, name):
@@ -104,22 +106,9 @@ def _as_dates(column, name):
     dates = read_dates(column) if column.dtype == object else None
     if dates is not None:
         return dates
-    row = int(np.argmax(present(column)))
-    if column.dtype == object:
-        cells = column.tolist()
-        bad = (k for k, c in enumerate(cells) if c == c and read_dates(column[k : k + 1]) is None)
-        row = next(bad)
-    raise ValueError(
-        f"Row {row} has {_shown(column[row])} in {name}, which held dates in the fit: write a date "
-        "such as 2024-02-29, or leave the cell empty."
-    )
+    raise _refusal(column, read_dates, name, "dates", "a date such as 2024-02-29")
 
 
 def _as_levels(column, name):
     cells = column.astype("datetime64[s]").astype(object) if column.dtype.kind == "M" else column
     return texts_of(cells.tolist(), name)
-
-
-def _shown(cell):
-    text = repr(cell.item() if isinstance(cell, np.generic) else cell)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -11,7 +11,7 @@ _FEW, _ROWS_OF_EACH = 20, 10
 
 @dataclass(frozen=True)
 class Target:
-    """Labels 0, 1, … or values, as ``TargetEncoder`` takes them, and what it calls them."""
+    """Classes or values, what ``TargetEncoder`` calls them, and rows of the smallest class."""
 
     values: np.ndarray
     kind: str
@@ -48,6 +48,5 @@ def target_of(y, target_type, X):
         target_type = "values" if holds_values(y) else "classes"
     if target_type == "values":
         return Target(y.astype(np.float64), "continuous", len(y))
-    classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
-    kind = "binary" if len(classes) <= 2 else "multiclass"
-    return Target(labels, kind, int(counts.min()))
+    classes, counts = np.unique(y, return_counts=True)
+    return Target(y, "binary" if len(classes) <= 2 else "multiclass", int(counts.min()))
