@@ -37,7 +37,10 @@ parser.add_argument(
 )
 parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front: these models")
 parser.add_argument(
-    "--tables", nargs="+", metavar="TABLE", help="defaults, cells, cascades, front, tables: these tables"
+    "--tables",
+    nargs="+",
+    metavar="TABLE",
+    help="defaults, cells, cascades, front, tables: these tables",
 )
 parser.add_argument(
     "--again", action="store_true", help="defaults, front: also the rows that are there already"

@@ -1,8 +1,8 @@
 """Tables that nobody has tuned on, every model with its defaults: ours beside boosted trees.
 
-Three folds each; one line for each table, fold and model goes to results/forest_tables_rows.jsonl at
-once,
-and what is there is not measured again. Ranks are means over tables of the rank of a model's score.
+Three folds each; one line for each table, fold and model goes to results/forest_tables_rows.jsonl
+at once, and what is there is not measured again. Ranks are means over tables of the rank of a
+model's score.
 
     python -m benchmarks forest_tables
 """
@@ -112,7 +112,8 @@ def summary(rows, tables):
 
     ranks = means("score", 1.0)
     found = [
-        Result("forest_tables", name, rank, "mean rank") for name, rank in zip(names, ranks, strict=True)
+        Result("forest_tables", name, rank, "mean rank")
+        for name, rank in zip(names, ranks, strict=True)
     ]
     for name in names:
         total = sum(row["seconds"] for row in rows if row["model"] == name)

@@ -20,6 +20,25 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in only_all]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def few_candidates():
+    """Searches of the front door try one small model of each family: they end in a moment."""
+    from nearlinear.search import search
+    from nearlinear.search.candidates import Additive, Anchors, Boosted, Kernels
+    from nearlinear.search.portfolio import LINEAR
+
+    found = [LINEAR, Additive(0.3, 4), Anchors(4, 1.0, 0.1), Boosted(5, 4, 0.5), Kernels(1.0)]
+
+    def portfolio(shape, is_sparse, has_budget, families=None):
+        wanted = ("linear", *(families or [one.family for one in found]))
+        kept = [one for one in found if one.family in wanted]
+        return [one for one in kept if one.takes_sparse or not is_sparse]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "portfolio", portfolio)
+        yield
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)

@@ -38,7 +38,8 @@ ALLOWED = {
     "displays": MODELS,
     "search": MODELS | {"runtime", "preparation", "tables", "displays"},
     # "__init__": commands use the public names as any user does.
-    "cli": MODELS | {"__init__", "search", "tables", "export", "runtime", "displays", "preparation"},
+    "cli": MODELS
+    | {"__init__", "search", "tables", "export", "runtime", "displays", "preparation"},
     "__main__": {"cli"},
     "__init__": MODELS | {"export", "runtime", "search", "tables"},
 }

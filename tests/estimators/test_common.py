@@ -34,6 +34,8 @@ QUICK = {
     "SAMKLClassifier": {"C": 1.0, "max_rounds": 1},
     "LocalForestClassifier": FOREST,
     "LocalForestRegressor": FOREST,
+    "NearLinearClassifier": {"families": ["piecewise linear"]},
+    "NearLinearRegressor": {"families": ["piecewise linear"]},
 }
 LEARN = {
     "check_class_weight_classifiers",

@@ -38,7 +38,9 @@ class Budget:
 
     def holds(self, prices):
         total = Price.total(prices)
-        return all(most is None or getattr(total, name) <= most for name, most in vars(self).items())
+        return all(
+            most is None or getattr(total, name) <= most for name, most in vars(self).items()
+        )
 
     def __str__(self):
         words = {

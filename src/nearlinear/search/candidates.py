@@ -23,9 +23,9 @@ from ..losses import LogLoss, SquaredError
 from ..predictors.base import Cost
 from ..predictors.combined import Stacked
 from ..predictors.locally_linear import LocallyLinear
-from .additive_fit import fit_additive
 from ..solvers.anchors.fixed_gate import solve_gated_smooth
 from ..solvers.forests.pairs import PairColumns
+from .additive_fit import fit_additive
 
 _NEIGHBORS = 8
 _N_KERNELS = 10  # of UniformMKL's defaults
@@ -110,7 +110,9 @@ class Anchors:
     def cost(self, shape):
         n_anchors = min(self.n_anchors, shape.n_rows)
         k, d, outputs = min(_NEIGHBORS, n_anchors), shape.n_features, shape.n_outputs
-        return shape.cost(n_anchors * d + k * (d + 1) * outputs, n_anchors * (d + 1) * (1 + outputs))
+        return shape.cost(
+            n_anchors * d + k * (d + 1) * outputs, n_anchors * (d + 1) * (1 + outputs)
+        )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ..estimators._base.outputs import Teller
 from ..tables.encoder import TableEncoder
 from .budgets import Budget
 from .intervals import residuals
+from .portfolio import require_known
 from .search import search
 
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
@@ -30,14 +31,13 @@ def fit_table(model, X, y, sample_weight):
         raise ValueError(
             f"{type(model).__name__} requires y to be passed, but the target y is None."
         )
+    require_known(model.families)
     encoder, Z, of_rows = _encoded(model, X, y)
     n_numbers = Z.nnz if issparse(Z) else Z.size
     require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
     rows = fit_rows(model, Z, y, sample_weight)
     with one_blas_thread():
-        found, tried, kept = search(
-            model, rows, Z.shape[0], budget_of(model), Teller(model)
-        )
+        found, tried, kept = search(model, rows, Z.shape[0], budget_of(model), Teller(model))
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})

@@ -245,9 +245,9 @@ class NearLinearRegressor(RegressorMixin, Model):
     >>> from sklearn.datasets import load_diabetes
     >>> from nearlinear import NearLinearRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = NearLinearRegressor(families=["anchors"], random_state=0).fit(X, y)
-    >>> low, high = model.predict_interval(X, coverage=0.9).T
-    >>> 0.85 < ((low <= y) & (y <= high)).mean() < 0.95
+    >>> model = NearLinearRegressor(families=["anchors"], random_state=0).fit(X[:300], y[:300])
+    >>> low, high = model.predict_interval(X[300:], coverage=0.9).T
+    >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.8)
     True
     """
 

@@ -23,13 +23,13 @@ def portfolio(shape, is_sparse, has_budget, families=None):
     if has_budget or families is not None:
         found += _small(shape)
     if families is not None:
-        _require_known(families)
         found = [one for one in found if one.family in ("linear", *families)]
     return [one for one in found if one.takes_sparse or not is_sparse]
 
 
-def _require_known(families):
-    strangers = [name for name in families if name not in FAMILIES]
+def require_known(families):
+    """Refuse a family that there is not."""
+    strangers = [name for name in families or () if name not in FAMILIES]
     if strangers:
         raise ValueError(
             f"families has {strangers[0]!r}, which is none of {', '.join(FAMILIES)}: name some of "

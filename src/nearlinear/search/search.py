@@ -143,9 +143,7 @@ def search(model, rows, n_rows, budget, tell):
         ))  # fmt: skip
         tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
     places = tuple(wanted.index(place) for place in blend.places)
-    found = Found(
-        tuple(members), judge, replace(blend, places=places), wanted.index(linear), held
-    )
+    found = Found(tuple(members), judge, replace(blend, places=places), wanted.index(linear), held)
     return found, _all_trials(trials), interruption.kept
 
 
@@ -158,9 +156,7 @@ def _judges(model, rows, n_rows):
         held = np.concatenate(held)
         if is_classification:
             classes = rows.task.classes
-            return ClassJudge(
-                rows.labels[held], weight[held], len(classes), scorer, classes
-            )
+            return ClassJudge(rows.labels[held], weight[held], len(classes), scorer, classes)
         return ValueJudge(rows.targets[held], weight[held], scorer)
 
     return judge_of

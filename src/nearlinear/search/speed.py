@@ -61,8 +61,7 @@ def _path():
 
 def _is_sound(found):
     return isinstance(found, dict) and all(
-        isinstance(found.get(one.family), float) and 0 < found[one.family] < 1e6
-        for one in _TYPICAL
+        isinstance(found.get(one.family), float) and 0 < found[one.family] < 1e6 for one in _TYPICAL
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables as people have them: texts, categories, dates and missing cells become numbers.
+"""Tables as people have them, in numbers that models take.
 
 Modules
 -------

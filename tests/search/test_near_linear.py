@@ -1,0 +1,203 @@
+"""The front door: raw tables in, the best model inside a budget out."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
+
+from nearlinear import NearLinearClassifier, NearLinearRegressor
+from nearlinear.search import search, trials
+
+
+def table(n_rows=300, seed=0):
+    """Numbers, text and missing cells; the answer depends on a product and on the text."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({
+        "a": rng.standard_normal(n_rows), "b": rng.standard_normal(n_rows),
+        "color": rng.choice(["red", "green", "blue"], n_rows),
+        "size": rng.choice([1.0, 2.0, np.nan], n_rows),
+    })  # fmt: skip
+    value = 2 * np.abs(frame["a"]) + frame["b"] + (frame["color"] == "red")
+    return frame, value + 0.3 * rng.standard_normal(n_rows)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, value = table()
+    return NearLinearClassifier(random_state=0).fit(X, np.where(value > 2, "high", "low"))
+
+
+def test_a_raw_table_is_learned_better_than_by_a_line(fitted):
+    X, value = table(600, seed=1)
+    y = np.where(value > 2, "high", "low")
+    line = fitted.select(max_times_linear=1.0)
+    assert [one["model"] for one in line.record_ if one["is_chosen"]] == ["linear"]
+    assert fitted.score(X, y) > line.score(X, y) + 0.03
+    said = fitted.predict_proba(X)
+    assert np.allclose(said.sum(axis=1), 1.0)
+    assert log_loss(y, said) < log_loss(y, line.predict_proba(X))
+    assert np.array_equal(fitted.classes_[said.argmax(axis=1)], fitted.predict(X))
+
+
+def test_new_categories_and_missing_cells_are_answered(fitted):
+    X, _ = table(20)
+    X.loc[0, "color"], X.loc[1, "color"], X.loc[2, "a"] = "violet", None, np.nan
+    assert set(fitted.predict(X)) <= {"high", "low"}
+    with pytest.raises(ValueError, match="'size'"):
+        fitted.predict(X.drop(columns="size"))
+
+
+def test_the_front_holds_what_nothing_beats(fitted):
+    front = fitted.front_
+    assert front["us_per_row"].is_monotonic_increasing
+    assert front["loss"].is_monotonic_decreasing
+    assert fitted.results_["is_chosen"].sum() == 1
+    assert set(fitted.tried_[0]) >= {"model", "settings", "fit_seconds", "failure"}
+
+
+def test_a_fit_repeats_and_travels(fitted):
+    X, value = table()
+    again = NearLinearClassifier(random_state=0).fit(X, np.where(value > 2, "high", "low"))
+    scores = fitted.decision_function(X)
+    assert np.array_equal(again.decision_function(X), scores)
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(X), scores)
+    assert isinstance(fitted.best_estimator_, Pipeline)
+    assert np.array_equal(fitted.best_estimator_.decision_function(X), scores)
+
+
+def test_select_keeps_to_budgets_and_leaves_the_model_alone(fitted):
+    X, _ = table(50, seed=2)
+    before = fitted.decision_function(X)
+    cheap = fitted.select(max_bytes=600)
+    assert cheap.cost_.n_bytes <= 600
+    assert cheap.max_bytes == 600
+    knee = fitted.select(knee=True)
+    assert knee.cost_.times_linear < fitted.cost_.times_linear
+    assert np.array_equal(fitted.decision_function(X), before)
+    with pytest.raises(ValueError, match="No fitted model costs at most 1 bytes"):
+        fitted.select(max_bytes=1)
+
+
+def test_a_budget_is_kept_by_the_fit():
+    X, value = table()
+    model = NearLinearRegressor(max_times_linear=20, random_state=0).fit(X, value)
+    assert model.cost_.times_linear <= 20
+    assert model.score(*table(300, seed=1)) > 0.7
+    with pytest.raises(ValueError, match="No model costs at most 10 bytes: the cheapest takes"):
+        NearLinearRegressor(max_bytes=10).fit(X, value)
+
+
+def test_the_linear_model_stays_where_nothing_is_better():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    y = X @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.standard_normal(200)
+    model = NearLinearRegressor(random_state=0).fit(X, y)
+    (chosen,) = [one["model"] for one in model.record_ if one["is_chosen"]]
+    assert chosen == "linear"
+
+
+def test_weights_are_copies_of_encoded_rows(rng):
+    X = rng.standard_normal((80, 2))
+    y = (np.abs(X[:, 0]) + X[:, 1] > 1).astype(int)
+    weight = rng.integers(0, 3, 80)
+    few = {"encoder": None, "random_state": 0, "families": ["piecewise linear", "anchors"]}
+    weighted = NearLinearClassifier(**few).fit(X, y, weight)
+    copied = NearLinearClassifier(**few).fit(np.repeat(X, weight, 0), np.repeat(y, weight))
+    assert np.allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-4)
+
+
+def test_intervals_hold_new_values():
+    X, value = table(900)
+    model = NearLinearRegressor(random_state=0).fit(X[:600], value[:600])
+    for coverage in (0.5, 0.9):
+        low, high = model.predict_interval(X[600:], coverage).T
+        share = np.mean((low <= value[600:]) & (value[600:] <= high))
+        assert abs(share - coverage) < 0.07
+    widths = [len(one["errors"]) for one in model.residuals_]
+    assert widths == [5]
+
+
+def test_few_rows_make_no_promise():
+    X, value = table(60)
+    model = NearLinearRegressor(random_state=0).fit(X, value)
+    assert np.all(np.isinf(model.predict_interval(X, 0.999)))
+
+
+def test_several_outputs(rng):
+    X, value = table()
+    Y = np.column_stack([value, -2 * value + X["b"]])
+    model = NearLinearRegressor(random_state=0).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+    assert model.score(X, Y) > 0.8
+    assert model.predict_interval(X).shape == (len(X), 2, 2)
+
+
+def test_any_scorer_can_choose():
+    X, value = table()
+    y = (value > 3).astype(int)
+    for scoring in ("roc_auc", "balanced_accuracy", "neg_log_loss"):
+        model = NearLinearClassifier(scoring=scoring, families=["anchors"]).fit(X, y)
+        assert model.score(X, y) > 0.6
+    found = cross_val_score(NearLinearClassifier(families=["anchors"]), X, y, cv=3)
+    assert found.mean() > 0.8
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+    X, value = table()
+    model, real, count = NearLinearRegressor(random_state=0), trials.Trials._try, [0]
+
+    def interrupted(self, *arguments):
+        count[0] += 1
+        if count[0] == 4:
+            raise KeyboardInterrupt
+        real(self, *arguments)
+
+    monkeypatch.setattr(trials.Trials, "_try", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="the best model so far is kept"):
+        model.fit(X, value)
+    assert model.score(X, value) > 0.3
+
+
+def test_wishes_that_cannot_be_met_are_told():
+    X, value = table(40)
+    with pytest.raises(ValueError, match="families has 'forests', which is none of linear"):
+        NearLinearClassifier(families=["forests"]).fit(X, value > 2)
+    with pytest.raises(ValueError, match="coverage=1.5 must be between 0 and 1"):
+        NearLinearRegressor(families=["anchors"]).fit(X, value).predict_interval(X, 1.5)
+
+
+def test_microseconds_are_forecast_and_measured(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    X, value = table()
+    y = (value > 2).astype(int)
+    model = NearLinearClassifier(max_us_per_row=1e4, random_state=0).fit(X, y)
+    assert (tmp_path / "nearlinear" / "speed.json").exists()
+    assert all(one["us_per_row"] > 0 for one in model.record_)
+    (tmp_path / "nearlinear" / "speed.json").write_text("{not json")
+    assert search.machine_speed().ns["linear"] > 0
+
+
+def test_an_average_is_the_mean_of_its_members(fitted):
+    X, _ = table(30, seed=3)
+    found = fitted._state
+    if len(found.blend.places) == 1:
+        pytest.skip("a single model was chosen")
+    Z = fitted.encoder_.transform(X).astype(np.float32)
+    chosen = [found.members[place] for place in found.blend.places]
+    parts = [m.calibration(m.predictor(Z).astype(float)) for m in chosen]
+    mean = sum(w * part for w, part in zip(found.blend.weights, parts, strict=True))
+    assert np.allclose(fitted.predict_proba(X), mean, atol=1e-5)
+
+
+def test_the_linear_member_is_scikit_learns():
+    X, value = table()
+    y = (value > 2).astype(int)
+    model = NearLinearClassifier(max_times_linear=1, random_state=0).fit(X, y)
+    Z = model.encoder_.transform(X)
+    wanted = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(Z, y).decision_function(Z)
+    assert np.allclose(model.decision_function(X), wanted, atol=1e-3)

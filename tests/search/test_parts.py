@@ -1,0 +1,140 @@
+"""Parts of the search against plain references."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from nearlinear import NearLinearClassifier, NearLinearRegressor
+from nearlinear.estimators._base.input import fit_rows
+from nearlinear.search.averaging import Blend, greedy, mean_and_error
+from nearlinear.search.budgets import Budget, Price
+from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
+from nearlinear.search.judging import ClassJudge, ValueJudge
+from nearlinear.search.portfolio import LINEAR, portfolio
+from nearlinear.search.trials import rounds_of
+
+
+def rows_of(X, y, is_classification=True):
+    model = NearLinearClassifier() if is_classification else NearLinearRegressor()
+    return fit_rows(model, X, y)
+
+
+@pytest.fixture
+def problem(rng):
+    X = rng.standard_normal((150, 3))
+    X[:, 2] = np.round(X[:, 2])
+    return X, np.abs(X[:, 0]) + X[:, 1] + 0.2 * rng.standard_normal(150)
+
+
+@pytest.mark.parametrize("is_classification", [True, False])
+def test_anchors_with_a_root_reach_the_optimum(problem, is_classification):
+    X, value = problem
+    rows = rows_of(X, value > 1 if is_classification else value, is_classification)
+    predictor = Anchors(6, 0.5, 2.0).fit(rows, 0, None)
+    # the same model as a linear one on features that are written out
+    gate = predictor.gate
+    values = np.zeros((len(rows.X), len(gate.anchors)))
+    indices, codes = gate.codes(rows.X)
+    np.put_along_axis(values, indices, codes, axis=1)
+    seen = np.column_stack([rows.X, np.ones(len(rows.X))])
+    local = 0.5 * (values[:, :, None] * seen[:, None, :]).reshape(len(seen), -1)
+    features = np.hstack([seen, local])
+    if is_classification:
+        model = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=5000)
+        wanted = model.fit(features, rows.labels).decision_function(features)
+    else:
+        center = rows.targets.mean()
+        model = Ridge(alpha=0.5, fit_intercept=False).fit(features, rows.targets[:, 0] - center)
+        wanted = model.predict(features) + center
+    assert np.allclose(predictor(rows.X)[:, 0], wanted, atol=0.02 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("is_classification", [True, False])
+def test_costs_are_known_before_the_fit(problem, is_classification):
+    X, value = problem
+    rows = rows_of(X, value > 1 if is_classification else value, is_classification)
+    shape = Shape(*rows.X.shape, 1, is_classification)
+    for one in (Additive(1.0), Additive(1.0, 5), Anchors(10, 1.0, 0.1), Boosted(10, 8, 0.1)):
+        told, found = one.cost(shape), one.fit(rows, 0, None).cost
+        assert 0.4 < told.multiply_adds / found.multiply_adds < 2.5, one
+
+
+def test_greedy_averages_find_what_trying_everything_finds(rng):
+    labels = rng.integers(0, 2, 200)
+    judge = ClassJudge(labels, np.ones(200), 2)
+    answers = []
+    for _ in range(4):
+        p = np.clip(0.5 + 0.25 * (2 * labels - 1) + 0.3 * rng.standard_normal(200), 0.05, 0.95)
+        answers.append(np.column_stack([1 - p, p]))
+    price = Price(1.0, 1.0, 1.0, 1)
+    found = greedy(answers, judge, [price] * 4, Budget())
+    loss = judge.mean(found.answers(answers))
+    every = [Blend.of(picks) for picks in combinations_with_replacement(range(4), 4)]
+    best = min(judge.mean(b.answers(answers)) for b in every if len(b.places) <= 3)
+    assert len(found.places) <= 3
+    assert loss < best + 0.005
+    assert loss < min(judge.mean(one) for one in answers)
+
+
+def test_averages_keep_to_the_sum_of_costs(rng):
+    labels = rng.integers(0, 2, 50)
+    sure = np.where(np.arange(2) == labels[:, None], 0.9, 0.1)
+    judge = ClassJudge(labels, np.ones(50), 2)
+    prices = [Price(5.0, 1.0, 1.0, 10), Price(50.0, 9.0, 9.0, 90)]
+    budget = Budget(times_linear=10.0)
+    assert greedy([np.full((50, 2), 0.5), sure], judge, prices, budget).places == (0,)
+    assert greedy([sure, sure], judge, prices, Budget(n_bytes=5)) is None
+
+
+def test_calibrated_margins_are_probabilities(rng):
+    score = rng.standard_normal(4000)
+    labels = (rng.random(4000) < 1 / (1 + np.exp(-(2 * score + 0.5)))).astype(int)
+    judge = ClassJudge(labels, np.ones(4000), 2)
+    answers, calibration = judge.answers(Kernels(1.0), score[:, None])
+    assert abs(-calibration.slopes[0] - 2) < 0.3
+    assert abs(answers[:, 1].mean() - labels.mean()) < 0.01
+
+
+def test_standard_errors_count_rows():
+    mean, error = mean_and_error(np.array([0.0, 1.0]), np.array([50.0, 50.0]))
+    assert (mean, round(error, 4)) == (0.5, round(0.5 / 99**0.5, 4))
+    judge = ValueJudge(np.array([[1.0], [3.0]]), np.ones(2))
+    assert judge.score(np.array([[1.0], [3.0]])) == 1.0
+
+
+def test_every_class_stays_in_training(rng):
+    labels = np.r_[np.zeros(40, int), np.ones(40, int), [2]]
+    rows = rows_of(rng.standard_normal((81, 2)), labels)
+    rounds, is_nested = rounds_of(rows, np.random.RandomState(0))
+    assert len(rounds) == 5
+    assert not is_nested
+    for one in rounds:
+        assert set(rows.labels[one.kept]) == {0, 1, 2}
+        assert not set(one.kept) & set(one.held)
+    held = np.concatenate([one.held for one in rounds])
+    assert len(held) == len(set(held)) == 80
+
+
+def test_many_rows_are_first_judged_on_a_sample(rng):
+    rows = rows_of(rng.standard_normal((30_000, 1)), rng.integers(0, 2, 30_000))
+    rounds, is_nested = rounds_of(rows, np.random.RandomState(0))
+    assert is_nested
+    assert len(rounds[0].kept) < 20_100 < len(rounds[1].kept)
+    assert np.array_equal(rounds[0].held, rounds[1].held)
+
+
+def test_unlike_families_are_tried():
+    small, large = Shape(500, 10, 1, True), Shape(100_000, 10, 1, True)
+    for shape in (small, large):
+        found = portfolio(shape, False, False)
+        assert LINEAR in found
+        assert {one.family for one in found} >= {
+            "linear", "piecewise linear", "anchors", "boosted trees", "random forest"
+        }  # fmt: skip
+    assert any(isinstance(one, Kernels) for one in portfolio(small, False, False))
+    assert not any(isinstance(one, Kernels) for one in portfolio(large, False, False))
+    assert any(isinstance(one, Trees) for one in portfolio(small, False, True))
+    sparse = portfolio(small, True, False)
+    assert not any(isinstance(one, Boosted | Bagged) for one in sparse)
