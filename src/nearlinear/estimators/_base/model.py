@@ -182,6 +182,8 @@ class Model(BaseEstimator):
         X = scored_rows(self, X, gating)  # first: says so if there is nothing fitted yet
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             scores = self.predictor_(X, n_jobs=self.n_jobs)
+        if self._steps:  # tables have no precision that answers could have
+            scores = scores.astype(np.float64)
         return finite_scores(scores)
 
     def explain(self, X, *, n_support=5, preparation=None):
