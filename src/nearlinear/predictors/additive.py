@@ -9,8 +9,8 @@ from .._cached import cached_property
 from .._compile import compiled_fast_sums, run_blocks
 from .base import Cost, check_width
 
-_BLOCK = 2048  # rows
-_TILE = 256  # rows whose sums stay in the first cache
+_BLOCK, _LINEAR_BLOCK = 2048, 16384  # rows
+_TILE, _GROUP = 64, 32  # rows and columns that stay in the first cache
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,27 @@ class Additive:
         scores = np.empty((X.shape[0], self.n_outputs), dtype=self.dtype)
 
         def work(start, stop):
-            rows = X[start:stop]
-            found = np.asarray(rows @ self.weights)
+            rows, found = X[start:stop], scores[start:stop]
+            if issparse(rows):
+                found[:] = rows @ self.weights
+            else:
+                np.matmul(rows, self.weights, out=found)
             found += self._start
             if len(self.knots):
-                bent = self.bent_columns
-                seen, columns = (
-                    (rows[:, bent].toarray(), np.arange(len(bent)))
-                    if issparse(rows)
-                    else (rows, bent)
-                )
-                sums = np.ascontiguousarray(found.T)
-                _add_pieces(np.ascontiguousarray(seen), columns, *self._pieces, sums)
-                found = sums.T
-            scores[start:stop] = found
+                sums = np.ascontiguousarray(found.T)  # one output is there already
+                _add_pieces(*self._seen(rows), *self._pieces, sums)
+                if self.n_outputs > 1:
+                    found[:] = sums.T
 
-        run_blocks(work, X.shape[0], _BLOCK, n_jobs)
+        run_blocks(work, X.shape[0], _BLOCK if len(self.knots) else _LINEAR_BLOCK, n_jobs)
         return scores
+
+    def _seen(self, rows):
+        """Rows, and where the bent columns are in them."""
+        bent = self.bent_columns
+        if issparse(rows):
+            return rows[:, bent].toarray(), np.arange(len(bent))
+        return np.ascontiguousarray(rows), bent
 
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
@@ -126,34 +130,41 @@ class Additive:
 def _add_pieces(X, columns, places, starts, widths, slopes, sums):
     """Three pieces of a column at a time, for a tile of rows: straight lines of vector work."""
     zero = X.dtype.type(0.0)
-    n_rows = len(X)
-    x = np.empty(_TILE, dtype=X.dtype)
-    a, b, c = np.empty_like(x), np.empty_like(x), np.empty_like(x)
-    for first in range(0, n_rows, _TILE):
-        size = min(_TILE, n_rows - first)
-        for q in range(len(columns)):
-            column = columns[q]
+    # a tile's columns are not a power of two apart, or they would share sets of the cache
+    x = np.zeros((_GROUP, _TILE + 8), dtype=X.dtype)
+    a, b, c = np.empty(_TILE, X.dtype), np.empty(_TILE, X.dtype), np.empty(_TILE, X.dtype)
+    total = np.zeros((len(sums), _TILE), dtype=X.dtype)
+    for first in range(0, len(X), _TILE):
+        size = min(_TILE, len(X) - first)
+        total[:, :size] = sums[:, first : first + size]
+        for group in range(0, len(columns), _GROUP):
+            count = min(_GROUP, len(columns) - group)
             for i in range(size):
-                x[i] = X[first + i, column]
-            for p in range(places[q], places[q + 1], 3):
-                t0, t1, t2 = starts[p], starts[p + 1], starts[p + 2]
-                h0, h1, h2 = widths[p], widths[p + 1], widths[p + 2]
-                if len(sums) == 1:
-                    s0, s1, s2 = slopes[0, p], slopes[0, p + 1], slopes[0, p + 2]
-                    total = sums[0, first : first + size]
-                    for i in range(size):
-                        total[i] += (
-                            s0 * min(max(x[i] - t0, zero), h0)
-                            + s1 * min(max(x[i] - t1, zero), h1)
-                            + s2 * min(max(x[i] - t2, zero), h2)
-                        )
-                else:
-                    for i in range(size):
-                        a[i] = min(max(x[i] - t0, zero), h0)
-                        b[i] = min(max(x[i] - t1, zero), h1)
-                        c[i] = min(max(x[i] - t2, zero), h2)
+                row = X[first + i]
+                for q in range(count):
+                    x[q, i] = row[columns[group + q]]
+            for q in range(count):
+                v = x[q]
+                for p in range(places[group + q], places[group + q + 1], 3):
+                    t0, t1, t2 = starts[p], starts[p + 1], starts[p + 2]
+                    h0, h1, h2 = widths[p], widths[p + 1], widths[p + 2]
+                    if len(sums) == 1:
+                        s0, s1, s2 = slopes[0, p], slopes[0, p + 1], slopes[0, p + 2]
+                        only = total[0]
+                        for i in range(_TILE):
+                            only[i] += (
+                                s0 * min(max(v[i] - t0, zero), h0)
+                                + s1 * min(max(v[i] - t1, zero), h1)
+                                + s2 * min(max(v[i] - t2, zero), h2)
+                            )
+                        continue
+                    for i in range(_TILE):
+                        a[i] = min(max(v[i] - t0, zero), h0)
+                        b[i] = min(max(v[i] - t1, zero), h1)
+                        c[i] = min(max(v[i] - t2, zero), h2)
                     for o in range(len(sums)):
                         s0, s1, s2 = slopes[o, p], slopes[o, p + 1], slopes[o, p + 2]
-                        total = sums[o, first : first + size]
-                        for i in range(size):
-                            total[i] += s0 * a[i] + s1 * b[i] + s2 * c[i]
+                        own = total[o]
+                        for i in range(_TILE):
+                            own[i] += s0 * a[i] + s1 * b[i] + s2 * c[i]
+        sums[:, first : first + size] = total[:, :size]
