@@ -126,6 +126,69 @@ class Additive:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def additive_of(coefficients, intercept, knots, n_features, dtype=np.float64):
+    """From a linear model on columns and their pieces, as scikit-learn has them.
+
+    Parameters
+    ----------
+    coefficients : array of shape (n_outputs, n_features + n_pieces)
+        Of all columns, then of the pieces of each column in ``knots``, in its order: one for each
+        knot, or all but the last, as without ``include_bias``.
+    intercept : array of shape (n_outputs,)
+    knots : dict of int to array
+        Ascending, by column; ``knots_of`` reads them from a SplineTransformer.
+    n_features : int
+    dtype : numpy type
+        Knots that are one number in this type become one, with the mean of their values.
+    """
+    coefficients = np.atleast_2d(coefficients)
+    intercept = np.array(np.atleast_1d(intercept), dtype=np.float64)
+    bent, place = {}, n_features
+    widths = {d: len(known) for d, known in knots.items()}
+    if coefficients.shape[1] == n_features + sum(widths.values()) - len(widths):
+        widths = {d: count - 1 for d, count in widths.items()}
+    if coefficients.shape[1] != n_features + sum(widths.values()):
+        raise ValueError(
+            f"There are {coefficients.shape[1]} coefficients for {n_features} columns and "
+            f"{sum(widths.values())} knots: give one for each."
+        )
+    for d, known in knots.items():
+        values = np.zeros((len(known), len(coefficients)))
+        values[: widths[d]] = coefficients[:, place : place + widths[d]].T
+        place += widths[d]
+        bent[d] = _merged(np.asarray(known).astype(dtype), values)
+        if len(bent[d][0]) == 1:  # no line is left of it
+            intercept += bent.pop(d)[1][0]
+    counts = [len(bent[d][0]) if d in bent else 0 for d in range(n_features)]
+    ordered = [bent[d] for d in sorted(bent)]
+    return Additive(
+        np.ascontiguousarray(coefficients[:, :n_features].T, dtype=dtype),
+        intercept.astype(dtype),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.concatenate([known for known, _ in ordered] or [[]]).astype(dtype),
+        np.concatenate([v for _, v in ordered] or [np.empty((0, len(intercept)))]).astype(dtype),
+    )
+
+
+def knots_of(spline, columns):
+    """The knots of a fitted SplineTransformer of degree 1, by the columns that it has seen."""
+    if spline.degree != 1 or spline.extrapolation != "constant":
+        raise ValueError(
+            "An additive model has straight lines that are level beyond their knots: take "
+            f"SplineTransformer(degree=1, extrapolation='constant'), not degree={spline.degree!r} "
+            f"and extrapolation={spline.extrapolation!r}."
+        )
+    # one more at either end is the spline's own
+    return {d: one.t[1:-1] for d, one in zip(columns, spline.bsplines_, strict=True)}
+
+
+def _merged(knots, values):
+    found, places = np.unique(knots, return_inverse=True)
+    sums = np.zeros((len(found), values.shape[1]))
+    np.add.at(sums, places, values)
+    return found, sums / np.bincount(places)[:, None]
+
+
 @compiled_fast_sums
 def _add_pieces(X, columns, places, starts, widths, slopes, sums):
     """Three pieces of a column at a time, for a tile of rows: straight lines of vector work."""
