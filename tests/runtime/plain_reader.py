@@ -16,7 +16,7 @@ def read(data):
     """The header with its arrays in place, as a dictionary."""
     assert data[:8] == b"\x89NLM\r\n\x1a\n"
     version, _, length = struct.unpack_from("<IIQ", data, 8)
-    assert version == 3
+    assert version == 4
     header = json.loads(data[24 : 24 + length].decode("utf-8"))
     arrays = [_array(data, entry) for entry in header.pop("arrays")]
     return _filled(header, arrays)

@@ -45,7 +45,7 @@ def test_the_first_bytes_are_those_of_the_page(data):
     version, checksum, length = struct.unpack_from("<IIQ", data, 8)
     text = data[24 : 24 + length]
     assert data[:8] == bytes([0x89, 0x4E, 0x4C, 0x4D, 0x0D, 0x0A, 0x1A, 0x0A])
-    assert (version, checksum) == (3, zlib.crc32(data[8:12] + text))
+    assert (version, checksum) == (4, zlib.crc32(data[8:12] + text))
     header = json.loads(text.decode("utf-8"))
     assert {name: header[name] for name in HEADER} == HEADER
 
@@ -198,15 +198,15 @@ def test_other_files_are_told_apart(content):
 
 
 def test_a_newer_version_says_what_to_do():
-    with pytest.raises(ModelFileError, match=r"version 4.* knows 3 and earlier: upgrade"):
-        from_bytes(packed(b'{"arrays":[]}', version=4))
+    with pytest.raises(ModelFileError, match=r"version 5.* knows 4 and earlier: upgrade"):
+        from_bytes(packed(b'{"arrays":[]}', version=5))
 
 
 def test_all_files_are_of_the_newest_version():
-    assert to_bytes({}, [])[8] == 3
+    assert to_bytes({}, [])[8] == 4
 
 
-@in_one_test("version", [0, 4, 5, 2**16, 2**32 - 1])
+@in_one_test("version", [0, 5, 6, 2**16, 2**32 - 1])
 def test_other_versions_are_refused_before_anything_is_read(version):
     with pytest.raises(ModelFileError, match=f"format version {version}"):
         from_bytes(packed(b"not even JSON", version=version, checksum=0))

@@ -143,27 +143,60 @@ def test_sums_and_expansions_have_kernels():
     refused("two kernels", edit, "no kernels")
 
 
-def test_a_forest_is_of_trees_with_the_same_outputs():
+def test_members_of_an_average_have_the_same_outputs():
     def edit(header, arrays):
-        tree = header["predictor"]["fields"]["predictors"]["items"][0]["fields"]
+        tree = header["predictor"]["fields"]["members"]["items"][0]["fields"]
         shape = arrays[tree["weights"]["number"]].shape
-        put_array("predictors", 0, "weights", np.zeros((shape[0], 2, shape[2])))(header, arrays)
-        put_array("predictors", 0, "intercept", np.zeros(2))(header, arrays)
+        put_array("members", 0, "weights", np.zeros((shape[0], 2, shape[2])))(header, arrays)
+        put_array("members", 0, "intercept", np.zeros(2))(header, arrays)
 
-    refused("forest", edit, "parts differ")
+    refused("forest", edit, "members differ in outputs")
 
 
-def test_a_forest_is_of_trees_in_one_precision():
+@in_one_test(
+    "edit",
+    [
+        (put("weights", items(1.0)), "weights are odd"),
+        (put("weights", 0, 0.0), "weights are odd"),
+        (put("weights", 0, 1), "weights are odd"),
+        (put("calibrations", items(part("LogLoss"))), "not all members are calibrated"),
+        (put("calibrations", 1, None), "calibration of the unknown kind None"),
+        (put("calibrations", 2, part("Sigmoids", slopes=1.0, offsets=1.0)), "wrong shape"),
+        (put("members", items()), "of nothing"),
+    ],
+)
+def test_every_member_of_an_average_has_a_weight_and_a_calibration(edit):
+    refused("average of two classes", *edit)
+
+
+def test_a_kernel_of_an_average_has_trees():
+    other = make("average of two classes")
+
     def edit(header, arrays):
-        for name in ("splits", "slopes", "weights", "intercept"):
-            put_array("predictors", 0, name, lambda array: array.astype(np.float32))(header, arrays)
+        arrays[:] = other[1]
+        put("kernels", 0, "tree", other[0]["predictor"])(header, arrays)
+        put_array("support", np.zeros((4, crafted.N_FEATURES)))(header, arrays)
+        put_array("coefficients", np.zeros((1, 4, 3)))(header, arrays)
+        put_array("biases", np.zeros(3))(header, arrays)
 
-    refused("forest", edit, "several types")
+    refused("kernel of a tree", edit, "its trees are none")
 
 
-def test_a_forest_holds_trees_only():
-    other = make("gated linear")[0]["predictor"]
-    refused("forest", put("predictors", 0, other), "predictor of the unknown kind 'LocallyLinear'")
+@in_one_test(
+    "edit",
+    [
+        ("firsts", [0, 1, 3, 5], "one knot alone"),
+        ("firsts", [0, 3, 2, 5], "other knots"),
+        ("firsts", [0, 3, 3, 6], "other knots"),
+        ("firsts", [0.0, 3.0, 3.0, 5.0], "other knots"),
+        ("knots", [-0.5, -0.5, 0.4, -0.2, 0.7], "not ascending"),
+        ("knots", np.float32([-0.5, 0.1, 0.4, -0.2, 0.7]), "several types"),
+        ("values", np.zeros((4, 1)), "values has the wrong shape"),
+    ],
+)
+def test_knots_of_a_column_ascend_and_are_two_at_least(edit):
+    name, values, why = edit
+    refused("average of two classes", put_array("members", 1, name, np.array(values)), why)
 
 
 def test_stacked_parts_have_one_output_each():

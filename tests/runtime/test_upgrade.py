@@ -31,9 +31,12 @@ def in_old_names(value):
 
 
 def as_written(version, data):
-    """The bytes of a file as earlier versions wrote them: the checksum is that of the header."""
+    """The bytes of a file as earlier versions wrote them; the first two sum up the header alone."""
     (length,) = struct.unpack_from("<Q", data, 16)
-    return MAGIC + struct.pack("<II", version, zlib.crc32(data[24 : 24 + length])) + data[16:]
+    start = zlib.crc32(struct.pack("<I", version)) if version > 2 else 0
+    return (
+        MAGIC + struct.pack("<II", version, zlib.crc32(data[24 : 24 + length], start)) + data[16:]
+    )
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -42,6 +45,22 @@ def test_kinds_and_fields_get_their_new_names(name, version):
     header, arrays = crafted.make(name)
     data = to_bytes(in_old_names(header), arrays)
     assert from_bytes(as_written(version, data))[0] == header
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_mean_becomes_an_average(version):
+    header, arrays = crafted.make("forest")
+    members = header["predictor"]["fields"]["members"]
+    old = header | {"predictor": crafted.part("Mean", predictors=members)}
+    data = as_written(version, to_bytes(old, arrays))
+    assert from_bytes(data)[0]["predictor"] == header["predictor"]
+
+
+def test_names_of_version_3_are_not_older_ones():
+    """A method from outside may have a parameter that one of ours had."""
+    header, arrays = crafted.make("forest")
+    header |= {"method": "acme.Method", "parameters": parameters(("chunk", 7))}
+    assert from_bytes(as_written(3, to_bytes(header, arrays)))[0] == header
 
 
 def test_files_of_today_are_not_changed():
@@ -57,7 +76,7 @@ def test_parameters_get_their_new_names_or_go(key, new):
     header = {"method": method or "LDKLClassifier", "parameters": parameters((name, 7), ("C", 1.0))}
     member = copy.deepcopy(header)
     header["members"] = [member]
-    upgrade(header, [])
+    upgrade(header, [], 1)
     wanted = parameters(("C", 1.0)) if new is None else parameters((new, 7), ("C", 1.0))
     assert header["parameters"] == member["parameters"] == wanted
 
@@ -65,7 +84,7 @@ def test_parameters_get_their_new_names_or_go(key, new):
 @pytest.mark.parametrize(("key", "new"), VALUES.items(), ids=str)
 def test_values_get_their_new_names(key, new):
     header = {"method": "SimpleMKLClassifier", "parameters": parameters(key, ("other", key[1]))}
-    upgrade(header, [])
+    upgrade(header, [], 1)
     assert header["parameters"] == parameters((key[0], new), ("other", key[1]))
 
 
@@ -82,7 +101,7 @@ def parameters(*items):
     ])  # fmt: skip
 def test_what_is_described_wrongly_is_left_to_the_rules(header):
     before = copy.deepcopy(header)
-    upgrade(header, [])
+    upgrade(header, [], 1)
     assert header == before
 
 

@@ -24,7 +24,7 @@ from .demands import allowance, content_bytes, header_bytes
 from .upgrade import upgrade
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
-VERSION = 3
+VERSION = 4
 _FIXED = 24
 _ALIGNMENT = 64
 _LONGEST_HEADER = 1 << 26
@@ -97,7 +97,7 @@ def from_bytes(data, name="the model"):
     arrays = _arrays(data, _FIXED + length, header.pop("arrays"), name)
     _check_demand(content_bytes(header, arrays), len(data), name)
     if version < VERSION:
-        upgrade(header, arrays)
+        upgrade(header, arrays, version)
     return header, arrays
 
 

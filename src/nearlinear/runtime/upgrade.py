@@ -33,14 +33,14 @@ PARAMETERS = {
 VALUES = {("bias", "penalised"): "penalized"}
 
 
-def upgrade(header, arrays):
-    """Change a header in place, with its new arrays appended to ``arrays``.
+def upgrade(header, arrays, version):
+    """Change the header of such a version in place; its new arrays are appended to ``arrays``.
 
     What is described wrongly stays so, for the rules to refuse.
     """
     members = header.get("members")
     for one in [header, *(members if isinstance(members, list) else [])]:
-        if isinstance(one, dict):
+        if isinstance(one, dict) and version < 3:
             _upgrade_parameters(one)
     waiting = [header]
     while waiting:  # no recursion: a header may be nested deeply
