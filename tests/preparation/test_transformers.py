@@ -16,6 +16,7 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     PowerTransformer,
+    QuantileTransformer,
     SplineTransformer,
     StandardScaler,
 )
@@ -110,7 +111,9 @@ NOT_TABLES = {
     "a clip behind components": (make_pipeline(PCA(1), MinMaxScaler(clip=True)), "leave out clip"),
     "a function": (FunctionTransformer(np.exp), "FunctionTransformer runs code"),
     "other gaps": (SimpleImputer(missing_values=-1), "missing_values=-1"),
-    "rare categories": (OneHotEncoder(max_categories=2), "infrequent categories"),
+    "normal scores": (
+        QuantileTransformer(n_quantiles=2, output_distribution="normal"), "take 'uniform'",
+    ),
     "categories of scaled numbers": (
         make_pipeline(StandardScaler(), OneHotEncoder()), "let it come first",
     ),
