@@ -91,9 +91,9 @@ def to_onnx(model, path=None, *, dtype=None):
     float64. A model with a second matrix for its gate takes that matrix's columns after those of
     ``X``. NaN stands for a missing value. Where raw columns hold text, every raw column that the
     model looks at is an input of its own instead, shape (n_rows, 1), under its name (or x0, x1,
-    ...), numbers or strings; the empty string is a missing text. A graph refuses no row: where the pipeline would, a
-    missing value makes the scores NaN, and a category that the fit did not know is none of the
-    known ones. Its outputs are, for a classifier,
+    ...), numbers or strings; the empty string is a missing text. A graph refuses no row: where the
+    pipeline would, a missing value makes the scores NaN, and a category that the fit did not know
+    is none of the known ones. Its outputs are, for a classifier,
 
     ``label``, shape (n_rows,)
         int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are
