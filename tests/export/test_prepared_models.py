@@ -20,7 +20,6 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import nearlinear
 from nearlinear import LLSVMClassifier, MLLKMClassifier, load, runtime, save, to_c, to_onnx
-from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
@@ -342,11 +341,33 @@ def test_onnx_takes_the_raw_rows_of_a_pipeline(name, dtype):
         assert_array_equal(label, model.predict(rows))
 
 
-@pytest.mark.parametrize("to, error", [(to_c, CSourceError), (to_onnx, OnnxExportError)])
-def test_text_has_no_place_in_rows_of_numbers(to, error, tmp_path):
-    model, _ = fitted("words")
-    with pytest.raises(error, match="Column 1 holds text"):
-        to(model, tmp_path / "out")
+@in_one_test("name", TEXT_STEPS)
+def test_text_goes_to_every_target(name, tmp_path):
+    model, rows = fitted(name)
+    wanted = model.decision_function(rows)
+    near = {"rtol": 0.0, "atol": 1e-9 * np.abs(wanted).max()}
+    scorer = model[-1].compile(model[:-1])
+    assert_allclose([scorer(row) for row in rows.to_numpy()], wanted, **near)
+    assert_allclose([scorer(row) for row in rows.to_numpy().tolist()], wanted, **near)
+    session = in_onnxruntime(to_onnx(model))
+    assert_allclose(session.run(["scores"], onnx_columns(session, rows))[0][:, 0], wanted, **near)
+    for kind in ("float32", "int8"):
+        assert runs(to_c(model, tmp_path / kind, kind, sample=rows), tmp_path / kind) == 0
+    assert runs(to_c(model, tmp_path / "drawn"), tmp_path / "drawn") == 0
+    header = (tmp_path / "drawn" / "model.h").read_text()
+    assert "int model_code(int column, const char *text);" in header
+    assert "color (a code of text)" in header
+
+
+def onnx_columns(session, rows):
+    """Inputs of a graph that has one for each column."""
+    types = {one.name: one.type for one in session.get_inputs()}
+    numbers = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+    return {
+        name: rows[[name]].fillna("").to_numpy().astype(object)
+        if kind == "tensor(string)" else rows[[name]].to_numpy(dtype=numbers[kind])
+        for name, kind in types.items()
+    }  # fmt: skip
 
 
 def test_metadata_name_features_classes_and_versions():

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..runtime.read_rows import raw_columns
+
 
 def raw_rows(preparation, prepared, seed=0):
     """Raw rows whose numbers, once prepared, are like those of ``prepared``.
@@ -27,7 +29,7 @@ def raw_rows(preparation, prepared, seed=0):
         rows[:, reading.column] = _cells(reading, rng, n_rows)
     if p.missing is not None:
         takes = np.ones(p.n_features, dtype=bool)
-        takes[_raw_columns(p)[np.isnan(p.missing)]] = False
+        takes[raw_columns(p)[np.isnan(p.missing)]] = False
         rows[(rng.random(rows.shape) < 0.1) & takes] = np.nan
     return rows
 
@@ -44,17 +46,3 @@ def _cells(reading, rng, n_rows):
         return np.datetime64("1970-01-01", "h") + rng.integers(1 << 19, size=n_rows)
     values = list(reading.of) or ([""] if reading.is_of_text else [0.0])
     return [values[k] for k in rng.integers(len(values), size=n_rows)]
-
-
-def raw_sources(preparation):
-    """Raw columns that a preparation looks at."""
-    first = preparation.first
-    read = {one.column for one in first.readings or ()}
-    return read | set(_raw_columns(first).tolist())
-
-
-def _raw_columns(preparation):
-    """The raw column that each column of a first table comes from."""
-    p = preparation
-    read = np.array([one.column for one in p.readings or ()], dtype=np.intp)
-    return np.concatenate([np.arange(p.n_features), read])[p.sources]

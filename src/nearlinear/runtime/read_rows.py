@@ -13,6 +13,19 @@ def read_before(preparation):
     return tuple(one for one in found if one.is_of_text or one.is_of_dates)
 
 
+def raw_columns(preparation):
+    """The raw column that each column of a first table comes from."""
+    p = preparation
+    read = np.array([one.column for one in p.readings or ()], dtype=np.intp)
+    return np.concatenate([np.arange(p.n_features), read])[p.sources]
+
+
+def raw_sources(preparation):
+    """Raw columns that a preparation looks at."""
+    first = preparation.first
+    return {one.column for one in first.readings or ()} | set(raw_columns(first).tolist())
+
+
 def of_read_rows(preparation, at=None):
     """The same preparation for rows of numbers, which hold what ``read_before`` names.
 
@@ -46,7 +59,7 @@ class RowReader:
 
     def __init__(self, preparation, dtype):
         self._n_features, self._readings = preparation.n_features, read_before(preparation)
-        self._columns = {one.column for one in self._readings}
+        self._numbers = sorted(raw_sources(preparation) - {one.column for one in self._readings})
         self._dtype = np.dtype(dtype)
 
     def __call__(self, x):
@@ -54,11 +67,11 @@ class RowReader:
         if len(x) != self._n_features:
             return None
         cells = x.tolist() if isinstance(x, np.ndarray) else list(x)
-        row = np.empty(len(cells) + len(self._readings), dtype=self._dtype)
+        row = np.full(len(cells) + len(self._readings), np.nan, dtype=self._dtype)
         try:
-            for place, cell in enumerate(cells):
-                is_number = place not in self._columns and not is_missing(cell)
-                row[place] = cell if is_number else np.nan
+            for place in self._numbers:
+                if not is_missing(cells[place]):
+                    row[place] = cells[place]
             for place, reading in enumerate(self._readings, len(cells)):
                 row[place] = reading.place(cells[reading.column], self._dtype)
                 if reading.unknown == "refused" and row[place] == NOT_KNOWN:
