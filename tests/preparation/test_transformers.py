@@ -31,7 +31,7 @@ from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.export.onnx.preparation import prepared
 from nearlinear.preparation.columns import raw_columns
 from nearlinear.preparation.transformers import NoPreparation, preparation_of_steps
-from nearlinear.runtime.readings import Reading
+from nearlinear.runtime.columns.readings import Reading
 from nearlinear.single_row.preparation import preparing
 
 

@@ -11,8 +11,8 @@ from nearlinear.kernels.conformal import PROFILES
 from nearlinear.maps import Quadratic
 from nearlinear.predictors.combined import tree_predictor
 from nearlinear.predictors.linked_tree import linked_tree
+from nearlinear.runtime.columns.readings import Reading
 from nearlinear.runtime.preparation import Preparation
-from nearlinear.runtime.readings import Reading
 from nearlinear.single_row import passes as row_passes
 from nearlinear.single_row.makers import Scratch, pass_for
 from nearlinear.single_row.preparation import preparing

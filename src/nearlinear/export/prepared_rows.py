@@ -8,9 +8,9 @@ from sklearn.preprocessing import StandardScaler
 
 from ..preparation.raw_rows import raw_rows
 from ..preparation.transformers import NoPreparation, preparation_of_steps
+from ..runtime.columns.readings import Reading
 from ..runtime.container import ModelFileError
 from ..runtime.preparation_rules import FIELDS, MIXING, OLD_FIELDS, READ
-from ..runtime.readings import Reading
 from .description import NotData, describe, restore
 from .model import width_of
 

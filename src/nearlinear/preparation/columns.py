@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from ..runtime.curves import on_curve
+from ..runtime.columns.curves import on_curve
+from ..runtime.columns.readings import Reading
 from ..runtime.preparation import NO_FOLD, Preparation
-from ..runtime.readings import Reading
 
 
 class NoPreparation(ValueError):
@@ -118,7 +118,7 @@ class Columns:
     def dated(self, units):
         """Dates as numbers: for each column, and each of its ``units``, one column.
 
-        The units are those of ``nearlinear.runtime.readings``.
+        The units are those of ``nearlinear.runtime.columns.readings``.
         """
         if not self.are_raw:
             raise NoPreparation("Dates behind another step: let the dates come first.")

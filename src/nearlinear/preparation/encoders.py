@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..runtime.readings import Reading, is_category, is_missing
+from ..runtime.columns.readings import Reading, is_category, is_missing
 from .columns import NoPreparation, joined, objects
 
 _LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles

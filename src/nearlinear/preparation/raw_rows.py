@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..runtime.read_rows import raw_columns
+from ..runtime.columns.read_rows import raw_columns
 
 
 def raw_rows(preparation, prepared, seed=0):

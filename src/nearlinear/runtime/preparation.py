@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .curves import on_curve
-from .readings import NOT_KNOWN, Unreadable, plain_numbers
+from .columns.curves import on_curve
+from .columns.readings import NOT_KNOWN, Unreadable, plain_numbers
 
 NO_FOLD = (0.0, 1.0, 0.0, np.inf)  # shift, scale, lift and floor of a line that is above all
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .columns.readings import UNITS, UNKNOWN, Reading, is_category
 from .container import ModelFileError
 from .parts import parse
 from .preparation import Preparation
-from .readings import UNITS, UNKNOWN, Reading, is_category
 from .upgrade import read_categories
 
 _ARRAYS = ("source", "missing", "shift", "scale", "low", "high")

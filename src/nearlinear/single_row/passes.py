@@ -93,7 +93,7 @@ def _place(value, keys, start, end, unknown):
 
 @compiled_fast_sums
 def _bent(value, curve, lines):
-    """What a curve makes of a number, see ``runtime.curves``."""
+    """What a curve makes of a number, see ``runtime.columns.curves``."""
     start, end = curve[0], curve[1]
     if start == end:
         return value

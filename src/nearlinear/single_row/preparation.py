@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..runtime.read_rows import RowReader, of_read_rows, read_before
-from ..runtime.readings import UNKNOWN
+from ..runtime.columns.read_rows import RowReader, of_read_rows, read_before
+from ..runtime.columns.readings import UNKNOWN
 from . import passes as row_passes
 
 

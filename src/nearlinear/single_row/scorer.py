@@ -8,7 +8,7 @@ import threading
 
 import numpy as np
 
-from ..runtime.read_rows import read_before
+from ..runtime.columns.read_rows import read_before
 from .makers import Scratch, pass_for
 from .outcome import row_place, row_probabilities
 from .preparation import preparing

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...runtime.readings import Reading
+from ...runtime.columns.readings import Reading
 from .curves import define_curves, define_places
 from .literals import CSourceError, filled
 

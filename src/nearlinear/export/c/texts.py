@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from ...runtime.read_rows import of_read_rows, raw_sources, read_before
-from ...runtime.readings import plain_numbers
+from ...runtime.columns.read_rows import of_read_rows, raw_sources, read_before
+from ...runtime.columns.readings import plain_numbers
 from .literals import CSourceError, filled, string_literal, wrapped
 
 HEADER = """/* The code of a text in a column of text, -1 for one that the model does not know.

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
 from ...kinds import rule_for
-from ...runtime.read_rows import raw_sources
+from ...runtime.columns.read_rows import raw_sources
 from ..c.quantized import with_arrays
 from ..model import count_columns
 from ..wrappers import Unwrapped, prepared_models

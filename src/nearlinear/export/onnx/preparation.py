@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...runtime.read_rows import of_read_rows, read_before
+from ...runtime.columns.read_rows import of_read_rows, read_before
 from .builder import OnnxExportError
 from .curves import bent
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 
-from .._cached import cached_property
+from ..._cached import cached_property
 
 NOT_KNOWN = -1.0  # the place of a category that the fit has not seen
 UNKNOWN = ("other", "refused", "missing")  # what such a category is
