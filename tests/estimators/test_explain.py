@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
+from preparation.pipelines import TEXT_STEPS, table
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -314,6 +316,23 @@ def test_what_pieces_add_is_told_of_raw_columns_and_pairs(named):
     assert_allclose(found.scores, model.decision_function(raw), rtol=1e-6)
     made = model[-1].explain(model[:-1].transform(raw)).contributions
     assert_allclose(found.contributions, made.reshape(len(raw), 3, 6, 4).sum(axis=3))
+
+
+@in_one_test("name", TEXT_STEPS)
+def test_what_a_table_adds_is_told_of_its_raw_columns(name):
+    columns, steps = TEXT_STEPS[name]
+    raw, y = table()
+    raw = raw[columns]
+    model = make_pipeline(steps, LLSVMClassifier(n_anchors=3, random_state=0)).fit(raw, y)
+    found = model[-1].explain(raw, preparation=model[:-1])
+    assert found.names == tuple(columns)
+    assert found.rows[1].tolist() == raw.iloc[1].tolist()
+    assert_allclose(found.scores[:, 0], model.decision_function(raw), rtol=1e-6)
+    made = model[-1].explain(model[:-1].transform(raw)).contributions[:, 0]
+    names = model[:-1].get_feature_names_out()
+    of_color = [j for j, one in enumerate(names) if "__color" in one]
+    place = columns.index("color")
+    assert_allclose(found.contributions[:, 0, place], made[:, of_color].sum(axis=1))
 
 
 def test_rows_that_are_not_scaled_as_in_training_are_noticed(named, tmp_path):

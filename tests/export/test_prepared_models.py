@@ -12,15 +12,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from preparation.pipelines import ALL_STEPS, STEPS, TEXT_STEPS, table
 from runtime import plain_reader
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 
 import nearlinear
 from nearlinear import LLSVMClassifier, MLLKMClassifier, load, runtime, save, to_c, to_onnx
-from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
@@ -159,23 +159,60 @@ def damaged(path, change):
     return to_bytes(header, arrays)
 
 
+def of(array):
+    """An array of a table, to be changed."""
+    return lambda p, a: a[_table(p)[array]["number"]]
+
+
+def _table(p):
+    return p["read"] | {name: p[name] for name in ("readings", "equals", "curves")}
+
+
+def changed(array, place, value):
+    return lambda p, a: of(array)(p, a).__setitem__(place, value)
+
+
+def _swapped(p, a):
+    knots = a[next(curve for curve in p["curves"] if curve is not None and curve[0])[0]["number"]]
+    knots[:] = knots[::-1].copy()
+
+
 LIES = {
     "a step of an unknown class": lambda p, a: p["steps"][0].update(kind="PCA"),
     "a method as attribute": lambda p, a: p["steps"][0]["state"].update(transform=1),
     "no steps": lambda p, a: p.update(steps=[]),
-    "no table": lambda p, a: p.pop("known"),
-    "a source that is none": lambda p, a: a[p["source"]["number"]].__setitem__(0, 99),
-    "another shift": lambda p, a: a[p["shift"]["number"]].__setitem__(0, 1e6),
-    "a scale of zero": lambda p, a: a[p["scale"]["number"]].__setitem__(0, 0.0),
+    "no table": lambda p, a: p["read"].pop("known"),
+    "a source that is none": changed("source", 0, 99),
+    "another shift": changed("shift", 0, 1e6),
+    "a scale of zero": changed("scale", 0, 0.0),
     "names of other columns": lambda p, a: p.update(names=["a"]),
-    "categories of other columns": lambda p, a: p["categories"].pop(),
-    "known categories of no column": lambda p, a: p.update(known=[[99, [1.0]]]),
+    "categories as files had them, too": lambda p, a: p["read"].update(categories=["a"]),
+    "no column": lambda p, a: p["readings"][0].__setitem__(0, 99),
+    "categories of two kinds": lambda p, a: p["readings"][0][1].append("a"),
+    "a category twice": lambda p, a: p["readings"][0][1].append(p["readings"][0][1][0]),
+    "an unknown way with the unknown": lambda p, a: p["readings"][0].__setitem__(2, "any"),
+    "a date of an unknown unit": lambda p, a: p["readings"][0].__setitem__(1, "eons"),
+    "more categories than a curve has": lambda p, a: p["readings"][0][1].append(1e9),
+    "no readings": lambda p, a: p.update(readings=None),
+    "curves of other columns": lambda p, a: p["curves"].pop(),
+    "a curve without knots of a number": lambda p, a: p["curves"][-1].__setitem__(0, None),
+    "knots in no order": _swapped,
+    "no infinite equals": changed("equals", 0, np.inf),
 }
 
 
 @in_one_test("name", LIES)
 def test_a_preparation_that_lies_is_refused(name, path):
-    save(fitted("columns")[0], path)
+    columns, steps = (
+        ["part", "code", "height"],
+        make_column_transformer(
+            (STEPS["rare codes and parts, in several ways, some of them new"][1], ["part", "code"]),
+            (QuantileTransformer(n_quantiles=5), ["height"]),
+        ),
+    )
+    X, y = table()
+    save(make_pipeline(steps, StandardScaler(), clone(MODEL)).fit(X[columns], y), path)
+    load(path)
     path.write_bytes(damaged(path, LIES[name]))
     with pytest.raises(ModelFileError):
         load(path)
@@ -342,11 +379,33 @@ def test_onnx_takes_the_raw_rows_of_a_pipeline(name, dtype):
         assert_array_equal(label, model.predict(rows))
 
 
-@pytest.mark.parametrize("to, error", [(to_c, CSourceError), (to_onnx, OnnxExportError)])
-def test_text_has_no_place_in_rows_of_numbers(to, error, tmp_path):
-    model, _ = fitted("words")
-    with pytest.raises(error, match="Column 1 holds text"):
-        to(model, tmp_path / "out")
+@in_one_test("name", TEXT_STEPS)
+def test_text_goes_to_every_target(name, tmp_path):
+    model, rows = fitted(name)
+    wanted = model.decision_function(rows)
+    near = {"rtol": 0.0, "atol": 1e-9 * np.abs(wanted).max()}
+    scorer = model[-1].compile(model[:-1])
+    assert_allclose([scorer(row) for row in rows.to_numpy()], wanted, **near)
+    assert_allclose([scorer(row) for row in rows.to_numpy().tolist()], wanted, **near)
+    session = in_onnxruntime(to_onnx(model))
+    assert_allclose(session.run(["scores"], onnx_columns(session, rows))[0][:, 0], wanted, **near)
+    for kind in ("float32", "int8"):
+        assert runs(to_c(model, tmp_path / kind, kind, sample=rows), tmp_path / kind) == 0
+    assert runs(to_c(model, tmp_path / "drawn"), tmp_path / "drawn") == 0
+    header = (tmp_path / "drawn" / "model.h").read_text()
+    assert "int model_code(int column, const char *text);" in header
+    assert "color (a code of text)" in header
+
+
+def onnx_columns(session, rows):
+    """Inputs of a graph that has one for each column."""
+    types = {one.name: one.type for one in session.get_inputs()}
+    numbers = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+    return {
+        name: rows[[name]].fillna("").to_numpy().astype(object)
+        if kind == "tensor(string)" else rows[[name]].to_numpy(dtype=numbers[kind])
+        for name, kind in types.items()
+    }  # fmt: skip
 
 
 def test_metadata_name_features_classes_and_versions():

@@ -9,19 +9,26 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
     RobustScaler,
     SplineTransformer,
     StandardScaler,
+    TargetEncoder,
 )
 
 from nearlinear import PairFeatures
 
 
 def table(n_rows=90, seed=0):
-    """Numbers (one column with gaps), codes, words (with gaps), a column nobody uses, labels."""
+    """Numbers (one column with gaps), codes, words (with gaps), a column nobody uses, labels.
+
+    Of any other seed, some towns and parts are new.
+    """
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -35,6 +42,9 @@ def table(n_rows=90, seed=0):
     y = (frame["age"] > 40).to_numpy() ^ (frame["code"] == 7).to_numpy()
     frame.loc[rng.random(n_rows) < 0.1, "age"] = np.nan
     frame.loc[rng.random(n_rows) < 0.1, "color"] = np.nan
+    towns = [f"town {k + 2 * (seed > 0)}" for k in range(9)]
+    frame["town"] = rng.choice(towns, n_rows, p=[0.3, 0.2, 0.2, *[0.05] * 6])
+    frame["part"] = rng.choice([2.5, 4, 8 + (seed > 0), np.nan], n_rows, p=[0.5, 0.3, 0.1, 0.1])
     return frame, y.astype(int)
 
 
@@ -44,6 +54,18 @@ GAPS = SimpleImputer(strategy="median", add_indicator=True)
 
 def pieces(n_knots=4, **settings):
     return SplineTransformer(n_knots, degree=1, knots="quantile", **settings)
+
+
+def _one_hot(**settings):
+    return OneHotEncoder(sparse_output=False, **settings)
+
+
+def _places(**settings):
+    return OrdinalEncoder(handle_unknown="use_encoded_value", **settings)
+
+
+def _bins(encode):
+    return KBinsDiscretizer(4, encode=encode, strategy="uniform")
 
 
 # Name: the columns that are given to the steps, and the steps.
@@ -92,6 +114,42 @@ STEPS = {
                 ("numbers", make_pipeline(GAPS, RobustScaler()), NUMBERS),
                 ("codes", OneHotEncoder(handle_unknown="ignore"), ["code"]),
             ]
+        ),
+    ),
+    "rare codes and parts, in several ways, some of them new": (
+        ["part", "code"],
+        ColumnTransformer(
+            [
+                ("rare", _one_hot(min_frequency=15, handle_unknown="infrequent_if_exist"), [0]),
+                ("few", _one_hot(max_categories=3, handle_unknown="ignore"), [0]),
+                ("codes", _one_hot(max_categories=2, drop="first"), [1]),
+                ("places", _places(unknown_value=-1, encoded_missing_value=-2), [0]),
+            ]
+        ),
+    ),
+    "means of parts, in pieces, and places, the unknown imputed": (
+        ["part", "code"],
+        ColumnTransformer(
+            [
+                ("means", make_pipeline(TargetEncoder(), StandardScaler(), pieces()), [0, 1]),
+                ("places", make_pipeline(_places(unknown_value=np.nan), SimpleImputer()), [0]),
+            ]
+        ),
+    ),
+    "quantiles and bins": (
+        ["height", "code"],
+        ColumnTransformer(
+            [
+                ("quantiles", QuantileTransformer(n_quantiles=12), [0, 1]),
+                ("bins", make_pipeline(_bins("ordinal"), MinMaxScaler(clip=True)), [0, 1]),
+                ("each", _bins("onehot-dense"), [0, 1]),
+            ]
+        ),
+    ),
+    "quantiles of filled and scaled numbers, mixed": (
+        NUMBERS,
+        make_pipeline(
+            SimpleImputer(), StandardScaler(), QuantileTransformer(n_quantiles=7), PCA(1)
         ),
     ),
     "pieces": (["height", "code"], pieces()),
@@ -168,6 +226,30 @@ TEXT_STEPS = {
             [
                 ("numbers", MinMaxScaler(), make_column_selector(dtype_include="number")),
                 ("words", OneHotEncoder(drop="if_binary"), slice("color", "color")),
+            ]
+        ),
+    ),
+    "words and parts, each in several ways, some of them new": (
+        ["age", "town", "color", "part"],
+        ColumnTransformer(
+            [
+                ("means", make_pipeline(TargetEncoder(), RobustScaler()), ["town"]),
+                (
+                    "rare",
+                    OneHotEncoder(min_frequency=9, handle_unknown="infrequent_if_exist"),
+                    ["town", "color"],
+                ),
+                (
+                    "places",
+                    OrdinalEncoder(
+                        handle_unknown="use_encoded_value",
+                        unknown_value=-1,
+                        encoded_missing_value=-2,
+                        max_categories=4,
+                    ),
+                    ["color", "town", "part"],
+                ),
+                ("gaps", SimpleImputer(strategy="median", add_indicator=True), ["age", "part"]),
             ]
         ),
     ),

@@ -1,9 +1,13 @@
 """Every chain of transformers is one table that gives what scikit-learn gives."""
 
+from dataclasses import replace
+from datetime import date
+
 import numpy as np
+import pandas as pd
 import pytest
 from grids import in_one_test
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from preparation.pipelines import ALL_STEPS, STEPS, pieces, table
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -16,11 +20,19 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     PowerTransformer,
+    QuantileTransformer,
     SplineTransformer,
     StandardScaler,
 )
 
+from nearlinear.export.c.literals import CSourceError
+from nearlinear.export.c.texts import of_coded_rows
+from nearlinear.export.onnx.builder import OnnxExportError
+from nearlinear.export.onnx.preparation import prepared
+from nearlinear.preparation.columns import raw_columns
 from nearlinear.preparation.transformers import NoPreparation, preparation_of_steps
+from nearlinear.runtime.columns.readings import Reading
+from nearlinear.single_row.preparation import preparing
 
 
 def dense(rows):
@@ -104,13 +116,71 @@ def test_an_unknown_category_is_refused_where_the_encoder_refuses_it(value):
     assert_allclose(found, lenient.transform([[3.0], [value]]).toarray())
 
 
+DATES = [
+    np.datetime64("2024-02-29T06:00"), "2024-02-29T07:00+01:00", "1969-12-31", date(1970, 1, 1),
+    None, np.nan, np.datetime64("NaT"), pd.NaT, "", pd.Timestamp("2000-12-31 23:59:59"),
+]  # fmt: skip
+PARTS = {
+    "days": [19782.25, 19782.25, -1.0, 0.0, *[np.nan] * 5, 11322.99998842593],
+    "year": [2024, 2024, 1969, 1970, *[np.nan] * 5, 2000],
+    "month": [2, 2, 12, 1, *[np.nan] * 5, 12],
+    "day": [29, 29, 31, 1, *[np.nan] * 5, 31],
+    "weekday": [3, 3, 2, 3, *[np.nan] * 5, 6],
+    "hour": [6, 6, 0, 0, *[np.nan] * 5, 23],
+}
+
+
+def test_dates_are_read_as_their_parts():
+    columns = raw_columns(2).pick([1]).dated(list(PARTS))
+    prepare = columns.moved(np.ones(len(PARTS)), np.full(len(PARTS), 2.0)).table(2, ())
+    cells = np.empty((len(DATES), 2), dtype=object)
+    cells[:, 0], cells[:, 1] = 0.0, DATES
+    wanted = (np.column_stack(list(PARTS.values())) - 1.0) / 2.0
+    assert_allclose(prepare(cells, keeps_missing=True), wanted)
+    gaps = np.arange(len(PARTS)) + 0.5
+    filled = replace(columns, fill=gaps).table(2, ())
+    assert_allclose(filled(cells)[4], gaps)
+    row = np.empty(len(PARTS))
+    assert preparing(prepare, np.dtype(float))(cells[0], row)
+    assert_allclose(row, wanted[0])
+    stamps = np.array([["2024-02-29T06", "NaT"]], dtype="datetime64[h]").T
+    whole = raw_columns(1).dated(["days"]).table(1, ())
+    assert_allclose(whole(stamps, keeps_missing=True)[:, 0], [19782.25, np.nan])
+    cells[1, 1] = "soon"
+    with pytest.raises(ValueError, match="row 1 has 'soon' in column 'day', where a date"):
+        prepare(cells, ["number", "day"])
+    with pytest.raises(OnnxExportError, match="Column 1 holds dates"):
+        prepared(None, prepare, "X")
+    with pytest.raises(CSourceError, match="Column 1 holds dates"):
+        of_coded_rows(prepare)
+
+
+def test_cells_are_read_as_people_have_them():
+    """Booleans are numbers, or texts; what is missing has many names."""
+    words = Reading(0, ("False", "True", "x"))
+    cells = np.array([True, "True", np.bool_(False), "y", None, np.nan, pd.NA, ""], dtype=object)
+    wanted = [1, 1, 0, -1, np.nan, np.nan, np.nan, np.nan]
+    assert_array_equal(words(cells), wanted)
+    numbers = Reading(0, (0.0, 1.0, 2.5), "missing")
+    assert_array_equal(numbers(cells[:4]), [1, 1, 0, np.nan])
+    assert_array_equal(numbers(np.array([2.5, np.nan, 3.0])), [2, np.nan, np.nan])
+    assert_array_equal(numbers(np.array(["2.5", "1"], dtype=object)), [2, 1])
+    assert_array_equal(Reading(0, ("", "a"))(np.array(["", None], dtype=object)), [0, np.nan])
+    rows = np.array([["3", None], [pd.NA, True]], dtype=object)
+    assert_array_equal(raw_columns(2).table(2, ())(rows, None, True), [[3, np.nan], [np.nan, 1]])
+    with pytest.raises(ValueError, match="row 0 has 'red' in column 1, where a number"):
+        raw_columns(2).table(2, ())(np.array([[1.0, "red"]], dtype=object))
+
+
 NOT_TABLES = {
     "another transformer": (PowerTransformer(), "PowerTransformer has no place"),
     "gaps behind components": (make_pipeline(PCA(1), SimpleImputer()), "let it come first"),
     "a clip behind components": (make_pipeline(PCA(1), MinMaxScaler(clip=True)), "leave out clip"),
     "a function": (FunctionTransformer(np.exp), "FunctionTransformer runs code"),
     "other gaps": (SimpleImputer(missing_values=-1), "missing_values=-1"),
-    "rare categories": (OneHotEncoder(max_categories=2), "infrequent categories"),
+    "normal scores": (
+        QuantileTransformer(n_quantiles=2, output_distribution="normal"), "take 'uniform'",
+    ),
     "categories of scaled numbers": (
         make_pipeline(StandardScaler(), OneHotEncoder()), "let it come first",
     ),

@@ -37,19 +37,23 @@ def _scaled(scaler, row):
     return row
 
 
-def _prepared(table, row, fold=None):
+def _prepared(table, row, fold=None, read=None):
     if table is None:
         return row
     if "before" in table:
         return _prepared(table["after"], _prepared(table["before"], row))
-    if "folded" in table:
-        return _prepared(table["folded"], row, table["fold"])
     if "mixed" in table:
         found = _prepared(table["mixed"], row)
         pairs = zip(table["matrix"], table["offset"])
         return [sum(a * b for a, b in zip(line, found)) + c for line, c in pairs]
+    if "folded" in table:
+        return _prepared(table["folded"], row, table["fold"])
+    if "read" in table:
+        return _prepared(table["read"], row, fold, table)
     for source, values in table["known"] or []:
         assert row[source] != row[source] or row[source] in values
+    read = read or {"readings": None, "equals": None, "curves": None}
+    row = row + [_place(row[column], *how) for column, *how in read["readings"] or []]
     found = []
     for j, source in enumerate(table["source"] or range(len(row))):
         value, category = row[source], (table["categories"] or {j: None})[j]
@@ -57,6 +61,10 @@ def _prepared(table, row, fold=None):
             found.append(table["missing"][j])
             continue
         value = value if category is None else float(value == category)
+        if read["equals"] and read["equals"][j] == read["equals"][j]:
+            value = float(value == read["equals"][j])
+        if read["curves"] and read["curves"][j]:
+            value = _on_curve(value, *read["curves"][j])
         raw = value
         value = (value - (table["shift"] or {j: 0.0})[j]) / (table["scale"] or {j: 1.0})[j]
         if table["low"]:
@@ -68,14 +76,30 @@ def _prepared(table, row, fold=None):
     return found
 
 
+def _place(cell, categories, unknown):
+    if cell in categories:
+        return float(categories.index(cell))
+    assert unknown != "refused" or cell != cell
+    return math.nan if cell != cell or unknown == "missing" else -1.0
+
+
+def _on_curve(x, knots, values):
+    if knots is None:
+        return values[int(x) + 1]
+    if x in knots:
+        first, count = knots.index(x), knots.count(x)
+        return values[first + (count - 1) // 2]
+    return _line(x, knots, values)
+
+
 def label(model, row):
     found = scores(model, row)
     if model["classes"] is None:
         return found[0]
-    return model["classes"][_place(model, found, row)]
+    return model["classes"][_class(model, found, row)]
 
 
-def _place(model, found, row):
+def _class(model, found, row):
     outcome = model.get("outcome")
     kinds = {part.kind for part in outcome.calibration} if outcome else set()
     threshold = outcome.threshold if outcome else None

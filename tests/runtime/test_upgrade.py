@@ -5,12 +5,22 @@ import json
 import struct
 import zlib
 
+import numpy as np
 import pytest
 from grids import in_one_test
 from runtime import crafted
 
+from nearlinear.runtime.columns.readings import Reading
 from nearlinear.runtime.container import MAGIC, from_bytes, to_bytes
-from nearlinear.runtime.upgrade import FIELDS, KINDS, PARAMETERS, VALUES, upgrade
+from nearlinear.runtime.preparation import Preparation
+from nearlinear.runtime.upgrade import (
+    FIELDS,
+    KINDS,
+    PARAMETERS,
+    VALUES,
+    read_categories,
+    upgrade,
+)
 
 
 def in_old_names(value):
@@ -109,3 +119,23 @@ def test_a_deep_header_is_walked():
     text = b'{"arrays":[],"x":' + b"[" * 900 + b"]" * 900 + b"}"
     data = MAGIC + struct.pack("<IIQ", 1, zlib.crc32(text), len(text)) + text
     assert json.dumps(from_bytes(data)[0]["x"]) == "[" * 900 + "]" * 900
+
+
+def test_categories_are_read_as_they_were_compared():
+    """A column of words, of which one may be any text, and codes that must be known."""
+    old = {
+        "source": np.array([1, 1, 1, 0, 2, 2, 1]), "missing": np.array([1.0, 0, 0, 5, 0, 0, 1]),
+        "categories": ["red", "blue", "", None, 3.0, 7.0, "red"], "known": [[2, [3.0, 7.0]]],
+        "readings": None, "equals": None, "curves": None,
+    }  # fmt: skip
+    found = read_categories(old, 3)
+    readings = tuple(Reading(column, tuple(of), how) for column, of, how in found.pop("readings"))
+    prepare = Preparation(3, **found, readings=readings)
+    rows = [[1.5, "blue", 7.0], [np.nan, np.nan, 3], [2, "?", np.nan], [0, "", 3], [0, "red", 3]]
+    wanted = [
+        [0, 1, 0, 1.5, 0, 1, 0], [1, 0, 0, 5, 1, 0, 1], [0, 0, 0, 2, 0, 0, 0],
+        [0, 0, 1, 0, 1, 0, 0], [1, 0, 0, 0, 1, 0, 1],
+    ]  # fmt: skip
+    np.testing.assert_array_equal(prepare(np.array(rows, dtype=object)), wanted)
+    with pytest.raises(ValueError, match="Row 0 has 4 in column 2, which is none"):
+        prepare(np.array([[0.0, "red", 4]], dtype=object))

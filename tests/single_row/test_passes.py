@@ -11,6 +11,7 @@ from nearlinear.kernels.conformal import PROFILES
 from nearlinear.maps import Quadratic
 from nearlinear.predictors.combined import tree_predictor
 from nearlinear.predictors.linked_tree import linked_tree
+from nearlinear.runtime.columns.readings import Reading
 from nearlinear.runtime.preparation import Preparation
 from nearlinear.single_row import passes as row_passes
 from nearlinear.single_row.makers import Scratch, pass_for
@@ -75,21 +76,26 @@ def test_scaling_takes_off_the_shift_and_multiplies(rng, dtype):
     np.testing.assert_allclose(out, (x - shift) * factor, rtol=4 * np.finfo(dtype).eps)
 
 
+_JUMPS = (np.array([-1.0, 0.25, 0.25, 0.25, 2.0]), np.array([3.0, 1.0, 7.0, 2.0, -1.0]))
+
+
 @each_type
 def test_a_row_is_prepared_as_the_plain_formula_says(rng, dtype):
     table = Preparation(
         3,
-        source=np.array([2, 0, 2, 1, 1]),
-        missing=np.array([0.5, np.nan, 1.0, np.nan, np.nan]),
-        shift=np.array([1.0, 2.0, 0.5, 0.0, 0.25]),
-        scale=np.array([2.0, 0.5, 0.25, 1.0, 1.0]),
-        low=np.array([-1.0, -np.inf, -np.inf, 0.0, -np.inf]),
-        high=np.array([0.25, np.inf, np.inf, 0.0, np.inf]),
-        categories=(None, None, 3.0, None, 7.0),
-        known=((1, (7.0, 9.0)),),
+        source=np.array([2, 0, 4, 1, 3, 4]),
+        missing=np.array([0.5, np.nan, 1.0, np.nan, np.nan, 2.5]),
+        shift=np.array([1.0, 2.0, 0.5, 0.0, 0.25, 0.0]),
+        scale=np.array([2.0, 0.5, 0.25, 1.0, 1.0, 1.0]),
+        low=np.array([-1.0, -np.inf, -np.inf, 0.0, -np.inf, -np.inf]),
+        high=np.array([0.25, np.inf, np.inf, 0.0, np.inf, np.inf]),
+        readings=(Reading(1, (9.0, 7.0), "refused"), Reading(2, (3.0, -1.0))),
+        equals=np.array([np.nan, np.nan, 0.0, np.nan, 1.0, np.nan]),
+        curves=(None, _JUMPS, None, None, None, (None, np.array([0.5, 4.0, 8.0]))),
     )
-    prepare, out = preparing(table, np.dtype(dtype)), np.empty(5, dtype=dtype)
-    for x in ([1.5, 7.0, 3.0], [-4.0, 9.0, np.nan], [0.0, 7.0, -5.0]):
+    prepare, out = preparing(table, np.dtype(dtype)), np.empty(6, dtype=dtype)
+    rows = [[1.5, 7.0, 3.0], [-4.0, 9.0, np.nan], [0.0, 7.0, -5.0], [0.25, 9.0, -1.0]]
+    for x in [*rows, [2.0, 7.0, 3.0], [9.0, 7.0, 3.0]]:
         x = np.array(x, dtype=dtype)
         assert prepare(x, out)
         np.testing.assert_allclose(out, table(x[None])[0], rtol=4 * np.finfo(dtype).eps)

@@ -180,15 +180,33 @@ def _onnx_check(path, loaded):
     except ImportError:
         return "not run: onnxruntime is not installed"
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    is_single = session.get_inputs()[0].type == "tensor(float)"
-    rows = _sample(loaded).astype(np.float32 if is_single else np.float64)
+    is_single = any(one.type == "tensor(float)" for one in session.get_inputs())
+    rows = _sample(loaded)
+    if rows.dtype != object:
+        rows = rows.astype(np.float32 if is_single else np.float64)
     file, scores = loaded.scorer.file, loaded.scorer.scores(rows)
     wanted, name = scores[0], "variable" if file.classes is None else "scores"
     if file.outcome.is_calibrated:
         wanted, name = file.probabilities(scores), "probabilities"
-    (got,) = session.run([name], {"X": rows})
+    (got,) = session.run([name], _inputs(session, rows, file.feature_names))
     # a row within rounding of a border may fall on its other side
     apart = np.abs(got - wanted).max(axis=1) / max(float(np.abs(wanted).max()), 1e-300)
     if np.mean(apart > 1e-4) > 0.01:
         raise CommandError(f"{path}: the graph's {name} are not those of the model")
     return f"onnxruntime agrees to {np.quantile(apart, 0.99):.1e} of the largest of the {name}"
+
+
+def _inputs(session, rows, names):
+    """Rows as a graph takes them: whole or, where some columns hold text, each column by name."""
+    inputs = session.get_inputs()
+    if rows.dtype != object:
+        return {inputs[0].name: rows}
+    names = names or [f"x{d}" for d in range(rows.shape[1])]
+    types = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+    found = {}
+    for one in inputs:
+        column = rows[:, [names.index(one.name)]]
+        if one.type == "tensor(string)":
+            column = np.where(column != column, "", column).astype(object)  # which is missing
+        found[one.name] = column.astype(types.get(one.type, object))
+    return found

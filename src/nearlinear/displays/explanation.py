@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 
@@ -96,11 +97,12 @@ class ExplanationDisplay:
                 f"{cls.__name__} draws models of nearlinear, not {type(last).__name__}."
             )
         _require_count(max_features)
-        found = _explain(estimator, last, _one_row(x), gating, max_features)
+        row, steps = _one_row(x), _steps(estimator)
+        found = _explain(last, row, steps, gating, max_features)
         output, names = _output_of(last, found, label), _names(last, found, feature_names)
         display = cls(
             **_parts_of(found, output, names),
-            **_region_of(last.predictor_, found, output, names),
+            **_region_of(last, found, output, names, row, steps),
             intercept=float(found.intercepts[0, output]),
             heading=_heading(last, output, found),
         )
@@ -190,13 +192,15 @@ def _one_row(x):
     return rows
 
 
-def _explain(model, last, row, gating, n_support):
+def _steps(model):
+    """What comes before the model, or None."""
     steps = [step for _, step in getattr(model, "steps", [])[:-1]]
-    is_prepared = any(step not in (None, "passthrough") for step in steps)
+    return model[:-1] if any(step not in (None, "passthrough") for step in steps) else None
+
+
+def _explain(last, row, steps, gating, n_support):
     seen = {} if gating is None else {"gating": gating}
-    return last.explain(
-        row, n_support=n_support, preparation=model[:-1] if is_prepared else None, **seen
-    )
+    return last.explain(row, n_support=n_support, preparation=steps, **seen)
 
 
 def _output_of(last, found, label):
@@ -232,8 +236,14 @@ def _parts_of(found, output, names):
     names = found.names if names is None else replace(found, feature_names=tuple(names)).names
     row = found.rows[0]
     values = [*row, *(a * row[i] + b * row[j] for i, j, a, b in found.pairs)]
-    labels = [f"{shortened(name)} = {value:.3g}" for name, value in zip(names, values)]
+    labels = [f"{shortened(name)} = {_shown(value)}" for name, value in zip(names, values)]
     return {"parts": found.contributions[0, output], "labels": labels}
+
+
+def _shown(value):
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.3g}" if isinstance(value, Real) else shortened(str(value))
 
 
 def _names(last, found, given):
@@ -248,13 +258,17 @@ def _names(last, found, given):
     return names
 
 
-def _region_of(predictor, found, output, names):
+def _region_of(last, found, output, names, row, steps):
+    predictor = last.predictor_
     if found.kernel_shares is not None:
         return _shares_of(predictor, found.kernel_shares[0, output], output, names)
     active, gates = found.active[0], found.gates[0]
     if found.component == "leaf":
         forest = predictor.predictor if isinstance(predictor, Exponential) else predictor
-        return _trees_of(forest, found, output)
+        steps = last._behind(steps)
+        rows = row if steps is None else steps.transform(row)
+        rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows, dtype=np.float64)
+        return _trees_of(forest, found, output, rows)
     heading = {
         "anchor": "nearest anchors: gate", "component": "components: gate",
         "kernel": "local kernels: h", "landmark": "landmarks of the cell: h",
@@ -275,12 +289,12 @@ def _region_of(predictor, found, output, names):
     return {"region": gates[order], "region_labels": labels, "region_heading": heading}
 
 
-def _trees_of(forest, found, output):
+def _trees_of(forest, found, output, rows):
     """What the largest trees add to the score: the values of their leaves."""
     leaves, is_vector = found.active[0], forest.values.shape[1] > 1
     trees = np.arange(len(leaves)) if is_vector else np.flatnonzero(forest.outputs == output)
     told = output if is_vector else 0
-    seen = forest.seen_by_slopes(found.rows[:1])[0].astype(np.float64)
+    seen = forest.seen_by_slopes(rows)[0].astype(np.float64)
     values = forest.values[leaves[trees], told] + forest.slopes[leaves[trees], told] @ seen
     order = np.argsort(-np.abs(values), kind="stable")[:_MOST_REGIONS]
     labels = [f"tree {trees[k]}, leaf {leaves[trees[k]]}" for k in order]

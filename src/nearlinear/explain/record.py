@@ -19,6 +19,14 @@ def _as_numbers(rows):
     return np.asarray(rows, dtype=np.float64)
 
 
+def _as_cells(rows):
+    """Rows as numbers or, where some columns hold text or dates, as objects."""
+    try:
+        return _as_numbers(rows)
+    except (TypeError, ValueError):
+        return np.asarray(rows, dtype=object)
+
+
 @dataclass(frozen=True, eq=False)
 class InfluentialRows:
     """The support rows that weigh most in a score, the weightiest first.
@@ -54,7 +62,7 @@ class Explanation:
     coefficients : array of shape (n_rows, n_outputs, n_features)
         w(x). Gates move with x, too, so it is not the gradient of the score.
     rows : array of shape (n_rows, n_features)
-        The rows x that the coefficients belong to.
+        The rows x that the coefficients or contributions belong to; raw rows may hold text.
     component : str
         What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage",
         "member" or "component".
@@ -211,7 +219,7 @@ class Explanation:
 
         ``keys`` has for each explained column (i,), a raw column, or (i, j, a, b), a x_i + b x_j.
         """
-        rows = _as_numbers(rows)
+        rows = _as_cells(rows)
         pairs = tuple(dict.fromkeys(key for key in keys if len(key) > 1))
         places = {(d,): d for d in range(rows.shape[1])}
         places |= {pair: rows.shape[1] + p for p, pair in enumerate(pairs)}

@@ -126,7 +126,8 @@ def _csr(value, arrays, inner):
 
 def _objects(value, arrays, inner):
     items = np.empty(len(value["items"]), dtype=object)
-    items[:] = [inner(item) for item in value["items"]]
+    for place, item in enumerate(value["items"]):  # which may be arrays
+        items[place] = inner(item)
     return items
 
 

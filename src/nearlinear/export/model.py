@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 import nearlinear
 
 from ..kinds import kind_of
-from ..preparation.transformers import NoPreparation, preparation_of_numbers
+from ..preparation.transformers import NoPreparation, preparation_of_steps
 from ..runtime.container import ModelFileError
 
 
@@ -32,14 +32,14 @@ def is_nothing(step):
 
 
 def prepared_parts(model, refusal):
-    """Preparation of rows of numbers (or None), names of raw columns (or None), and model.
+    """Preparation (or None), names of raw columns (or None), and model.
 
     A gate's own columns follow the raw ones. ``refusal`` is the error that says what is not taken.
     """
     try:
         _, steps, estimator = model_parts(model)
         check_is_fitted(estimator, "predictor_")
-        preparation = preparation_of_numbers(steps, width_of(estimator))
+        preparation = preparation_of_steps(steps, width_of(estimator))
     except (ModelFileError, NoPreparation) as error:
         raise refusal(str(error)) from error
     if preparation is not None:

@@ -8,8 +8,9 @@ from sklearn.preprocessing import StandardScaler
 
 from ..preparation.raw_rows import raw_rows
 from ..preparation.transformers import NoPreparation, preparation_of_steps
+from ..runtime.columns.readings import Reading
 from ..runtime.container import ModelFileError
-from ..runtime.preparation_rules import FIELDS, MIXING
+from ..runtime.preparation_rules import FIELDS, MIXING, OLD_FIELDS, READ
 from .description import NotData, describe, restore
 from .model import width_of
 
@@ -38,6 +39,10 @@ def _described(table, arrays):
         after = replace(table, n_features=table.n_inputs, before=None)
         return {"before": _described(table.before, arrays), "after": _described(after, arrays)}
     found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
+    found |= dict.fromkeys(OLD_FIELDS)
+    if any(getattr(table, name) is not None for name in READ):
+        found = {"read": found}
+        found |= {name: _plain(getattr(table, name), arrays) for name in READ}
     if table.fold is not None:
         found = {"folded": found, "fold": _plain(table.fold, arrays)}
     if table.matrix is not None:
@@ -47,7 +52,9 @@ def _described(table, arrays):
 
 
 def _plain(value, arrays):
-    """Tuples as lists, which is what JSON has."""
+    """Tuples and readings as lists, which is what JSON has."""
+    if isinstance(value, Reading):
+        value = (value.column, value.of, value.unknown)
     if isinstance(value, tuple):
         return [_plain(item, arrays) for item in value]
     return describe(value, arrays)

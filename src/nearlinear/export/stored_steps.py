@@ -1,6 +1,5 @@
 """Transformers as data: a known class, its parameters and what it has learned."""
 
-import math
 import re
 from inspect import Parameter, signature
 
@@ -9,15 +8,20 @@ from scipy.interpolate import BSpline
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
     RobustScaler,
     SplineTransformer,
     StandardScaler,
+    TargetEncoder,
 )
 
 from ..estimators.forests.pair_features import PairFeatures
@@ -34,6 +38,12 @@ TRANSFORMERS = {
         PCA,
         TruncatedSVD,
         OneHotEncoder,
+        OrdinalEncoder,
+        TargetEncoder,
+        KFold,  # by which a TargetEncoder is fitted
+        StratifiedKFold,
+        QuantileTransformer,
+        KBinsDiscretizer,
         SplineTransformer,
         PairFeatures,
         FunctionTransformer,  # what a ColumnTransformer passes through
@@ -76,8 +86,8 @@ def restored_transformer(kind, state):
     if not all(_NAME.fullmatch(name) and not hasattr(cls, name) for name in state):
         raise ModelFileError(f"The model's {kind} has attributes that none has.")
     state = _of_older_releases(cls) | state
-    if kind == "OneHotEncoder":
-        state |= _encoder_state(state)
+    if kind in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder"):
+        state |= _encoder_state(kind, state)
     if kind == "SplineTransformer":
         state |= _spline_state(state)
     if kind == "SimpleImputer" and isinstance(state.get("statistics_"), np.ndarray):
@@ -109,26 +119,56 @@ def restored_dtype(mark, name):
     return np.dtype(name) if mark == "dtype" else np.dtype(name).type
 
 
-def _encoder_state(state):
+def _encoder_state(kind, state):
     """What an encoder derives from its categories; compiled code trusts it, so it is made anew."""
     if "categories_" not in state:
         return {}
     categories, dropped = state["categories_"], state.get("drop_idx_")
-    if dropped is None:
-        dropped = [None] * len(categories)
-    good = isinstance(categories, list) and len(dropped) == len(categories)
-    good = good and all(_are_ordered(values) for values in categories)
+    good = isinstance(categories, list) and all(_are_ordered(values) for values in categories)
+    nothing = [None] * len(categories) if good else []
+    dropped = nothing if dropped is None else dropped
+    rare = state.get("_infrequent_indices", nothing)
+    good = good and isinstance(rare, list) and len(rare) == len(dropped) == len(categories)
     good = good and all(
         left_out is None or (type(left_out) is int and 0 <= left_out < len(values))
         for left_out, values in zip(dropped, categories)
     )
+    good = good and all(_are_places(some, len(values)) for some, values in zip(rare, categories))
     if not good:
-        raise ModelFileError("The model's OneHotEncoder has categories that no fit leaves.")
-    return {
-        "_infrequent_enabled": False,
-        "_drop_idx_after_grouping": state.get("drop_idx_"),
-        "_n_features_outs": [len(v) - (d is not None) for v, d in zip(categories, dropped)],
-    }
+        raise ModelFileError(f"The model's {kind} has categories that no fit leaves.")
+    found = {"_infrequent_enabled": "_infrequent_indices" in state}
+    gaps = {}
+    if kind == "OrdinalEncoder":
+        gaps = {c: len(v) - 1 for c, v in enumerate(categories) if len(v) and v[-1] != v[-1]}
+        found["_missing_indices"] = gaps
+    counts = [len(values) - (column in gaps) for column, values in enumerate(categories)]
+    groups = [None if some is None else _grouped(some, count) for some, count in zip(rare, counts)]
+    if found["_infrequent_enabled"]:
+        found["_default_to_infrequent_mappings"] = groups
+    if kind == "OneHotEncoder":
+        after = [d if d is None or g is None else int(g[d]) for d, g in zip(dropped, groups)]
+        is_whole = state.get("drop_idx_") is None
+        found["_drop_idx_after_grouping"] = None if is_whole else np.array(after, dtype=object)
+        found["_n_features_outs"] = [
+            (count if group is None else int(group.max()) + 1) - (left_out is not None)
+            for count, group, left_out in zip(counts, groups, dropped)
+        ]
+    return found
+
+
+def _are_places(found, count):
+    """Whether these are some of the numbers below ``count``, ascending; or None."""
+    if found is None:
+        return True
+    good = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind == "i"
+    good = good and 0 < len(found) <= count and found[0] >= 0 and found[-1] < count
+    return good and bool(np.all(found[1:] > found[:-1]))
+
+
+def _grouped(rare, count):
+    """Numbers of categories once the rare ones are the last."""
+    is_rare = np.isin(np.arange(count), rare)
+    return np.where(is_rare, count - is_rare.sum(), np.cumsum(~is_rare) - 1)
 
 
 def _spline_state(state):
@@ -153,7 +193,6 @@ def _are_ordered(values):
     if not isinstance(values, np.ndarray) or values.ndim != 1:
         return False
     if values.dtype.kind in "OSU":
-        found = values.tolist()
-        return all(isinstance(v, str) or (isinstance(v, float) and math.isnan(v)) for v in found)
+        return all(v is None or isinstance(v, str | int | float) for v in values.tolist())
     numbers = values[:-1] if len(values) and values[-1] != values[-1] else values
     return bool(np.all(numbers[1:] > numbers[:-1]))

@@ -6,19 +6,28 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.linalg import block_diag
 
+from ..runtime.columns.curves import on_curve
+from ..runtime.columns.readings import Reading
 from ..runtime.preparation import NO_FOLD, Preparation
+
+
+class NoPreparation(ValueError):
+    """Steps that no table holds; the message says which and why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Arrays with an entry for each column; ``fill`` stands for missing values, NaN for itself.
 
-    They are columns of raw rows, or of rows of the columns that came ``before``.
+    They are columns of raw rows, or of rows of the columns that came ``before``. ``reading`` and
+    ``curve`` are None for columns that are numbers, and not bent.
     """
 
     source: np.ndarray
     fill: np.ndarray
-    category: np.ndarray
+    reading: np.ndarray
+    equals: np.ndarray
+    curve: np.ndarray
     shift: np.ndarray
     scale: np.ndarray
     low: np.ndarray
@@ -37,8 +46,10 @@ class Columns:
     @property
     def _are_plain(self):
         raw = raw_columns(len(self))
-        names = ("category", "shift", "scale", "low", "high", "fold")
-        return all(np.array_equal(getattr(self, name), getattr(raw, name)) for name in names)
+        names = ("shift", "scale", "low", "high", "fold")
+        is_plain = all(np.array_equal(getattr(self, name), getattr(raw, name)) for name in names)
+        is_bent = any(one is not None for name in _OBJECTS for one in getattr(self, name))
+        return is_plain and not is_bent and bool(np.all(np.isnan(self.equals)))
 
     @property
     def are_lines(self):
@@ -78,14 +89,42 @@ class Columns:
 
     def marks(self, fill, likes):
         """0 where there is a value, ``fill`` where there is none; ``likes`` are such values."""
-        # texts are compared, with any text
-        category = ["" if isinstance(like, str) else None for like in likes]
+        # texts are no numbers
+        readings = [
+            Reading(int(source), ()) if isinstance(like, str) else None
+            for source, like in zip(self.source, likes)
+        ]
         zeros = np.zeros(len(self))
         return replace(
             raw_columns(len(self)), source=self.source, before=self.before,
-            fill=np.asarray(fill, dtype=np.float64), category=np.array(category, dtype=object),
-            low=zeros, high=zeros,
+            fill=np.asarray(fill, dtype=np.float64), reading=objects(readings), low=zeros,
+            high=zeros,
         )  # fmt: skip
+
+    def curved(self, knots, values):
+        """Afterwards bent by curves: of each column the knots, in ascending order, and the values.
+
+        Lines join them, and the ends go on level. Of a knot that stands three times, the first
+        value is the end of the line that comes, the last the begin of the one that goes on, and
+        the middle one counts at the knot itself.
+        """
+        pairs = zip(knots, values, strict=True)
+        curves = [tuple(np.asarray(one, dtype=np.float64) for one in pair) for pair in pairs]
+        if not self._are_plain:
+            return begun_anew(self).curved(knots, values)
+        fill = [float(on_curve(c, f)) for c, f in zip(curves, self.fill.astype(np.float64))]
+        return replace(self, curve=objects(curves), fill=np.array(fill))
+
+    def dated(self, units):
+        """Dates as numbers: for each column, and each of its ``units``, one column.
+
+        The units are those of ``nearlinear.runtime.columns.readings``.
+        """
+        if not self.are_raw:
+            raise NoPreparation("Dates behind another step: let the dates come first.")
+        found = self.pick(np.repeat(np.arange(len(self)), len(units)))
+        each = zip(found.source.tolist(), list(units) * len(self))
+        return replace(found, reading=objects([Reading(source, unit) for source, unit in each]))
 
     def mixed(self, matrix, offset):
         return MixedColumns(self, matrix, offset)
@@ -98,19 +137,34 @@ class Columns:
         raw = raw_columns(n_raw)
         is_clipped = np.any(np.isfinite(self.low)) or np.any(np.isfinite(self.high))
         missing = self.fill.astype(np.float64)
-        has_categories = any(category is not None for category in self.category)
+        readings, places = _readings(self.reading, known)
+        source = np.where(places < 0, self.source, n_raw + places)
+        has_curves = any(curve is not None for curve in self.curve)
         return Preparation(
             n_features=n_raw,
-            source=None if np.array_equal(self.source, raw.source) else self.source,
+            source=None if np.array_equal(source, raw.source) else source,
             missing=None if np.all(np.isnan(missing)) else missing,
             shift=self.shift if np.any(self.shift != 0.0) else None,
             scale=self.scale if np.any(self.scale != 1.0) else None,
             low=self.low if is_clipped else None,
             high=self.high if is_clipped else None,
-            categories=tuple(self.category.tolist()) if has_categories else None,
-            known=tuple(known) or None,
+            readings=readings or None,
+            equals=None if np.all(np.isnan(self.equals)) else self.equals,
+            curves=tuple(self.curve.tolist()) if has_curves else None,
             fold=self.fold if np.any(self.fold[:, 3] < math.inf) else None,
         )
+
+
+def _readings(wanted, known):
+    """Distinct readings, and which of them each column has (−1 for none)."""
+    places = dict.fromkeys([*(one for one in wanted if one is not None), *known])
+    for one in [one for one in places if one.is_of_text and not one.of]:
+        # whether there is a text, any reading of it tells
+        tells = (o for o in places if o.is_of_text and o.of and o.unknown != "missing")
+        places[one] = next((other for other in tells if other.column == one.column), None)
+    kept = [one for one, other in places.items() if other is None]
+    number = {one: kept.index(other or one) for one, other in places.items()}
+    return tuple(kept), np.array([-1 if one is None else number[one] for one in wanted], dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +193,9 @@ class MixedColumns:
         offset = (self.offset - shift) / scale
         return replace(self, matrix=self.matrix / scale[:, None], offset=offset)
 
+    def curved(self, knots, values):
+        return begun_anew(self).curved(knots, values)
+
     def mixed(self, matrix, offset):
         """The same, mixed once more."""
         offset = matrix @ self.offset + offset
@@ -152,10 +209,18 @@ class MixedColumns:
 def raw_columns(count):
     """Columns as they come."""
     return Columns(
-        np.arange(count), np.full(count, math.nan), np.full(count, None), np.zeros(count),
-        np.ones(count), np.full(count, -math.inf), np.full(count, math.inf),
-        np.tile(NO_FOLD, (count, 1)),
+        np.arange(count), np.full(count, math.nan), np.full(count, None), np.full(count, math.nan),
+        np.full(count, None), np.zeros(count), np.ones(count), np.full(count, -math.inf),
+        np.full(count, math.inf), np.tile(NO_FOLD, (count, 1)),
     )  # fmt: skip
+
+
+def objects(items):
+    """A row of any things."""
+    found = np.empty(len(items), dtype=object)
+    for place, item in enumerate(items):
+        found[place] = item
+    return found
 
 
 def _folds(shift, scale, lift, floor):
@@ -175,6 +240,7 @@ def begun_anew(columns):
 
 
 _ARRAYS = tuple(field.name for field in fields(Columns) if field.name != "before")
+_OBJECTS = ("reading", "curve")
 
 
 def joined(parts):

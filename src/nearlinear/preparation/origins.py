@@ -1,4 +1,4 @@
-"""Which raw columns a prepared one comes from: what all pieces of a column add is its own."""
+"""Which raw columns a prepared one comes from: what all columns made of one add is its own."""
 
 import numpy as np
 
@@ -8,37 +8,44 @@ _DIGITS = 6  # pair columns whose factors agree so far are one
 def origins(preparation):
     """For each prepared column (i,), or (i, j, a, b) for a sum of two; None for anything else.
 
-    Factors are relative: the larger one is 1 or −1.
+    Factors are relative: the larger one is 1 or −1. Categories, curves, pieces and marks of what is
+    missing are of their raw column, whatever they make of it; once mixed with those of another raw
+    column, they are of none.
     """
-    found = [_key(sums) for sums in _sums(preparation)]
+    found = [_key(sums) for sums, _ in _sums(preparation)]
     return None if None in found else found
 
 
-def has_pieces(preparation):
-    """Whether a raw column became several that rise and fall."""
-    if preparation is None:
-        return False
-    return preparation.fold is not None or has_pieces(preparation.before)
-
-
 def _sums(preparation):
-    """For each prepared column the raw columns in it, with factors."""
+    """For each prepared column the raw columns in it, with factors, and whether it is bent."""
     p = preparation
-    inputs = [{k: 1.0} for k in range(p.n_inputs)] if p.before is None else _sums(p.before)
-    # a fold has no direction of its own
-    scales = np.ones(p.n_columns) if p.fold is not None else p.column("scale", 1.0)
-    made = [{k: a / c for k, a in inputs[s].items()} for s, c in zip(p.sources, scales)]
-    if p.matrix is None:
-        return made
-    return [_total(made, line) for line in p.matrix]
+    if p.before is None:
+        read = [one.column for one in p.readings or ()]
+        inputs = [({k: 1.0}, False) for k in range(p.n_features)]
+        inputs += [({k: 1.0}, True) for k in read]
+    else:
+        inputs = _sums(p.before)
+    curves = p.curves or (None,) * p.n_columns
+    bent = ~np.isnan(p.column("equals", np.nan)) | [curve is not None for curve in curves]
+    bent |= np.isfinite(p.column("low", -np.inf)) | np.isfinite(p.column("high", np.inf))
+    if p.fold is not None:
+        bent |= np.isfinite(p.fold[:, 3])
+    made = []
+    for source, scale, is_bent in zip(p.sources, p.column("scale", 1.0), bent):
+        sums, was_bent = inputs[source]
+        # what is bent has no direction of its own
+        factor = 1.0 if is_bent else 1.0 / scale
+        made.append(({k: a * factor for k, a in sums.items()}, was_bent or bool(is_bent)))
+    return made if p.matrix is None else [_total(made, line) for line in p.matrix]
 
 
 def _total(columns, line):
-    total = {}
-    for place in np.flatnonzero(line):
-        for k, a in columns[place].items():
+    total, places = {}, np.flatnonzero(line)
+    for place in places:
+        for k, a in columns[place][0].items():
             total[k] = total.get(k, 0.0) + line[place] * a
-    return total
+    is_bent = any(columns[place][1] for place in places)
+    return ({}, True) if is_bent and len(places) > 1 and len(total) > 1 else (total, is_bent)
 
 
 def _key(sums):

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from ..runtime.columns.read_rows import raw_columns
+
 
 def raw_rows(preparation, prepared, seed=0):
     """Raw rows whose numbers, once prepared, are like those of ``prepared``.
 
     Categories are drawn from those that are known; some values are missing where that is allowed.
-    Rows with text are of type object.
+    Rows with text or dates are of type object.
     """
     rng = np.random.default_rng(seed)
     n_rows, p = len(prepared), preparation
@@ -15,25 +17,32 @@ def raw_rows(preparation, prepared, seed=0):
         prepared = (prepared - p.offset) @ np.linalg.pinv(p.matrix).T
     rows = np.zeros((n_rows, p.n_inputs))
     rows[:, p.sources] = prepared * p.column("scale", 1.0) + p.column("shift", 0.0)
+    for source, curve in zip(p.sources, p.curves or ()):
+        if curve is not None and curve[0] is not None:
+            rows[:, source] = _around(curve[0], rng, n_rows)
     if p.before is not None:
         return raw_rows(p.before, rows, seed)
-    if p.texts:
+    rows = rows[:, : p.n_features]
+    if p.texts or p.dates:
         rows = rows.astype(object)
-    for source, values in _categories(p).items():
-        rows[:, source] = [values[k] for k in rng.integers(len(values), size=n_rows)]
+    for reading in p.readings or ():
+        rows[:, reading.column] = _cells(reading, rng, n_rows)
     if p.missing is not None:
         takes = np.ones(p.n_features, dtype=bool)
-        takes[p.sources[np.isnan(p.missing)]] = False
+        takes[raw_columns(p)[np.isnan(p.missing)]] = False
         rows[(rng.random(rows.shape) < 0.1) & takes] = np.nan
     return rows
 
 
-def _categories(preparation):
-    """Raw columns of categories, and what they may hold."""
-    found = {}
-    for source, category in zip(preparation.sources, preparation.categories or ()):
-        if category is not None:
-            found.setdefault(int(source), []).append(category)
-    for source, values in preparation.known or ():
-        found[source] = list(values) or [0.0]
-    return found
+def _around(knots, rng, n_rows):
+    """Numbers between knots, at them, and a little beyond."""
+    spread = 0.1 * (knots[-1] - knots[0])
+    found = rng.uniform(knots[0] - spread, knots[-1] + spread, n_rows)
+    return np.where(rng.random(n_rows) < 0.2, rng.choice(knots, n_rows), found)
+
+
+def _cells(reading, rng, n_rows):
+    if reading.is_of_dates:
+        return np.datetime64("1970-01-01", "h") + rng.integers(1 << 19, size=n_rows)
+    values = list(reading.of) or ([""] if reading.is_of_text else [0.0])
+    return [values[k] for k in rng.integers(len(values), size=n_rows)]

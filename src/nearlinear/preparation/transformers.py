@@ -9,25 +9,33 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
     RobustScaler,
     SplineTransformer,
     StandardScaler,
+    TargetEncoder,
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ..runtime.preparation import is_category
+from .bends import bins, quantiles
 from .chosen_columns import column_numbers
-from .columns import MixedColumns, are_nan, begins_anew, begun_anew, is_nan, joined, raw_columns
+from .columns import (
+    MixedColumns,
+    NoPreparation,
+    are_nan,
+    begins_anew,
+    begun_anew,
+    is_nan,
+    joined,
+    raw_columns,
+)
+from .encoders import one_hot, ordinal, target_means
 from .pieces import MOST_KNOTS, piece_columns, plain_pieces, trial_rows
-
-_LARGEST_WHOLE = 2**53  # whole numbers beyond it are no doubles
-
-
-class NoPreparation(ValueError):
-    """Steps that no table holds; the message says which and why."""
 
 
 def preparation_of_steps(steps, n_features=None):
@@ -49,17 +57,6 @@ def preparation_of_steps(steps, n_features=None):
             f"The steps make {len(columns)} features, and the model was fitted to {n_features}."
         )
     return columns.table(n_raw, known)
-
-
-def preparation_of_numbers(steps, n_features=None):
-    """The same for raw rows that are numbers: text is refused."""
-    found = preparation_of_steps(steps, n_features)
-    if found is not None and found.texts:
-        raise NoPreparation(
-            f"Column {found.texts[0]} holds text, and raw rows are numbers here: give the "
-            "categories numbers before fitting."
-        )
-    return found
 
 
 def register_step(kind, rule):
@@ -184,51 +181,6 @@ def _imputed(imputer, columns, known):
     return joined([found, columns.pick(marked).marks(is_open[marked], likes)])
 
 
-# --- categories ---------------------------------------------------------------------------------
-
-
-def _encoded(encoder, columns, known):
-    if not columns.are_raw:
-        raise NoPreparation("OneHotEncoder behind a scaler or an encoder: let it come first.")
-    may_group = encoder.min_frequency is not None or encoder.max_categories is not None
-    if may_group and any(rare is not None for rare in encoder.infrequent_categories_):
-        raise NoPreparation(
-            "OneHotEncoder with infrequent categories has no place before an exported model: "
-            "leave out min_frequency and max_categories."
-        )
-    dropped = [None] * len(columns) if encoder.drop_idx_ is None else encoder.drop_idx_
-    is_strict, found = encoder.handle_unknown == "error", []
-    for place, left_out in enumerate(dropped):
-        values = [_category(value) for value in encoder.categories_[place].tolist()]
-        one = columns.pick([place] * len(values))
-        fills = _fills(columns.fill[place], values, is_strict)
-        is_gap = are_nan(np.array(values, dtype=object))
-        made = replace(one, fill=fills, category=np.array(values, dtype=object))
-        marks = one.marks(fills, [values[0]] * len(values))
-        kept = [k for k in range(len(values)) if k != left_out]
-        found += [(marks if is_gap[k] else made).pick([k]) for k in kept]
-        if is_strict:
-            known.append((int(one.source[0]), tuple(v for v in values if not is_nan(v))))
-    return joined(found)
-
-
-def _fills(fill, values, is_strict):
-    """What a missing value becomes in the columns of these categories."""
-    hits = [float(value == fill or (is_nan(value) and is_nan(fill))) for value in values]
-    return np.array([np.nan] * len(values) if is_strict and not any(hits) else hits)
-
-
-def _category(value):
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, str) or is_nan(value):
-        return value
-    if not is_category(value) or abs(value) > _LARGEST_WHOLE:
-        raise NoPreparation(
-            f"The category {value!r} is neither a text nor a number: turn it into one."
-        )
-    return float(value)
-
-
 # --- steps in steps -----------------------------------------------------------------------------
 
 
@@ -274,7 +226,11 @@ _RULES = {
     PCA: _components,
     TruncatedSVD: _directions,
     SimpleImputer: _imputed,
-    OneHotEncoder: _encoded,
+    OneHotEncoder: one_hot,
+    OrdinalEncoder: ordinal,
+    TargetEncoder: target_means,
+    QuantileTransformer: quantiles,
+    KBinsDiscretizer: bins,
     SplineTransformer: _pieces,
     ColumnTransformer: _side_by_side,
     FunctionTransformer: _unchanged,

@@ -9,6 +9,7 @@ Needs neither scikit-learn, scipy nor numba. Scores agree with the model's own t
 
 Modules
 -------
+columns/           Columns of raw rows: what their cells say, and how numbers are bent.
 container          The bytes of a model file.
 demands            How much a file may ask for.
 fields             What a rule may ask of a field that came out of a file.

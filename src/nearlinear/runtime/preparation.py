@@ -3,12 +3,13 @@
 Every column of a prepared row comes from one raw column:
 
     prepared[j] = missing[j]                                        where a value is missing (NaN),
-                  clip((v − shift[j]) / scale[j], low[j], high[j])  elsewhere,
+                  clip((v − shift[j]) / scale[j], low[j], high[j])  elsewhere.
 
-where v is the raw value, or, for a column of a category, 1 where the raw value is that category and
-0 elsewhere. Scalers, imputers, one-hot encoders, and chains and choices of columns of these are all
-such tables. A piece between knots rises and falls again: it is the lesser of the clipped number and
-of another one,
+v is the raw number x, or 1 where x equals ``equals[j]`` and 0 elsewhere, or what a curve makes of
+x. Raw columns of categories and of dates are read as numbers first: these follow the raw columns.
+Scalers, imputers, encoders, quantiles, and chains and choices of columns of these are all such
+tables. A piece between knots rises and falls again: it is the lesser of the clipped number and of
+another one,
 
     max((v − fold[j, 0]) / fold[j, 1] + fold[j, 2], fold[j, 3]).
 
@@ -21,6 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .columns.curves import on_curve
+from .columns.readings import NOT_KNOWN, Unreadable, plain_numbers
+
 NO_FOLD = (0.0, 1.0, 0.0, np.inf)  # shift, scale, lift and floor of a line that is above all
 
 
@@ -28,9 +32,10 @@ NO_FOLD = (0.0, 1.0, 0.0, np.inf)  # shift, scale, lift and floor of a line that
 class Preparation:
     """What is done to a row of ``n_features`` raw columns; None where nothing is.
 
-    ``source`` has a raw column for each prepared one (None: the same, in order). ``missing`` is
-    NaN where a missing value is refused. ``categories`` has None for columns of numbers, else a
-    number or a text. ``known`` lists pairs of a raw column and all the categories it may hold.
+    ``readings`` are raw columns that are read as numbers; their numbers follow the raw columns.
+    ``source`` has one of all these columns for each prepared one (None: the same, in order).
+    ``missing`` is NaN where a missing value is refused. ``equals`` has a number that others are
+    compared with, NaN for columns that are not. ``curves`` has pairs of knots and values, or None.
     ``fold`` (n_columns, 4) has the shift, scale, lift and floor of second lines; the lesser counts.
     ``matrix`` (width, n_columns) and ``offset`` (width,) mix the columns of the table. ``before``
     is a preparation whose rows the table takes in place of raw ones.
@@ -43,8 +48,9 @@ class Preparation:
     scale: np.ndarray | None = None
     low: np.ndarray | None = None
     high: np.ndarray | None = None
-    categories: tuple | None = None
-    known: tuple | None = None
+    readings: tuple | None = None
+    equals: np.ndarray | None = None
+    curves: tuple | None = None
     fold: np.ndarray | None = None
     matrix: np.ndarray | None = None
     offset: np.ndarray | None = None
@@ -63,7 +69,9 @@ class Preparation:
     @property
     def n_inputs(self):
         """Columns of the rows that the table takes."""
-        return self.n_features if self.before is None else self.before.width
+        if self.before is not None:
+            return self.before.width
+        return self.n_features + len(self.readings or ())
 
     @property
     def sources(self):
@@ -77,18 +85,24 @@ class Preparation:
     @property
     def is_affine(self):
         """The same, but that columns may be mixed."""
-        others = (self.source, self.missing, self.low, self.high, self.categories, self.known)
-        others += (self.fold, self.before)
+        others = (self.source, self.missing, self.low, self.high, self.readings, self.equals)
+        others += (self.curves, self.fold, self.before)
         return all(part is None for part in others)
+
+    @property
+    def first(self):
+        """The table that takes raw rows."""
+        return self if self.before is None else self.before.first
 
     @property
     def texts(self):
         """Raw columns that hold text."""
-        if self.before is not None:
-            return self.before.texts
-        pairs = [(s, [c]) for s, c in zip(self.sources, self.categories or ())]
-        pairs += list(self.known or ())
-        return sorted({int(s) for s, found in pairs if any(isinstance(c, str) for c in found)})
+        return sorted({one.column for one in self.first.readings or () if one.is_of_text})
+
+    @property
+    def dates(self):
+        """Raw columns that hold dates."""
+        return sorted({one.column for one in self.first.readings or () if one.is_of_dates})
 
     def column(self, name, none):
         """An array of the table, filled in where it says nothing."""
@@ -103,8 +117,10 @@ class Preparation:
         def longer(array, rest):
             return None if array is None else np.concatenate([array, np.full(count, rest)])
 
-        more = np.arange(self.n_inputs, self.n_inputs + count)
-        categories, matrix = self.categories, self.matrix
+        n_before = self.n_features if self.before is None else self.before.width
+        more, source, matrix = np.arange(n_before, n_before + count), self.source, self.matrix
+        if source is not None:  # what was read comes after all raw columns
+            source = np.concatenate([source + count * (source >= n_before), more])
         if matrix is not None:
             matrix = np.zeros((self.width + count, self.n_columns + count))
             matrix[: self.width, : self.n_columns] = self.matrix
@@ -112,13 +128,14 @@ class Preparation:
         return replace(
             self,
             n_features=self.n_features + count,
-            source=None if self.source is None else np.concatenate([self.source, more]),
+            source=source,
             missing=longer(self.missing, np.nan),
             shift=longer(self.shift, 0.0),
             scale=longer(self.scale, 1.0),
             low=longer(self.low, -np.inf),
             high=longer(self.high, np.inf),
-            categories=None if categories is None else categories + (None,) * count,
+            equals=longer(self.equals, np.nan),
+            curves=None if self.curves is None else self.curves + (None,) * count,
             fold=None if self.fold is None else np.vstack([self.fold, [NO_FOLD] * count]),
             matrix=matrix,
             offset=longer(self.offset, 0.0),
@@ -131,11 +148,12 @@ class Preparation:
         A missing value that nothing stands for is refused, or stays where the model takes it.
         """
         if self.before is None:
-            numbers = _Columns(np.asarray(X), names)
+            inputs = _Inputs(np.asarray(X), names, self.readings or ())
         else:
-            numbers = _Columns(self.before(X, names, keeps_missing=True), None)
-        self._check_known(numbers)
-        rows, is_missing = self._compared(numbers)
+            inputs = _Inputs(self.before(X, names, keeps_missing=True), None)
+        inputs.refuse_unknown()
+        rows = self._bent(inputs.numbers(self.sources))
+        is_missing = np.isnan(rows)
         dtype = rows.dtype
         most = None if self.fold is None else _second_lines(rows, self.fold.astype(dtype))
         with np.errstate(over="ignore"):
@@ -156,7 +174,7 @@ class Preparation:
             if self.before is not None:
                 self.before(X, names)  # which knows the raw column
             place = np.argwhere(np.isnan(rows))[0]
-            raise numbers.refusal(int(place[0]), int(self.sources[place[1]]))
+            raise inputs.refusal(int(place[0]), int(self.sources[place[1]]))
         return rows if self.matrix is None else self._mixed(rows)
 
     def _mixed(self, rows):
@@ -166,28 +184,15 @@ class Preparation:
             raise ValueError("X holds numbers that are too large when they are mixed.")
         return rows
 
-    def _compared(self, columns):
-        """The values v, finite or missing, and where they are missing."""
-        if self.categories is None:
-            rows = columns.numbers(self.sources)
-        else:
-            found = [
-                columns.numbers([s])[:, 0] if c is None else columns.equal(int(s), c)
-                for s, c in zip(self.sources, self.categories)
-            ]
-            rows = np.stack(found, axis=1)
-        return rows, np.isnan(rows)
-
-    def _check_known(self, columns):
-        for source, values in self.known or ():
-            found = sum(np.nan_to_num(columns.equal(source, value), nan=1.0) for value in values)
-            if not np.all(found):
-                row = int(np.argmin(found > 0))
-                value = columns.X[row : row + 1, source].tolist()[0]
-                raise ValueError(
-                    f"Row {row} has {value!r} in {columns.name(source)}, which is none of the "
-                    "categories of the fit."
-                )
+    def _bent(self, rows):
+        """The values v; NaN where they are missing."""
+        if self.equals is not None:
+            hits = (rows == self.equals.astype(rows.dtype)).astype(rows.dtype)
+            rows = np.where(np.isnan(self.equals) | np.isnan(rows), rows, hits)
+        for j, curve in enumerate(self.curves or ()):
+            if curve is not None:
+                rows[:, j] = on_curve(curve, rows[:, j])
+        return rows
 
 
 def _refuse_infinite(rows, is_missing):
@@ -201,45 +206,67 @@ def _second_lines(values, fold):
         return np.maximum((values - shift) / scale + lift, floor)
 
 
-class _Columns:
-    """Raw columns as numbers, or compared with a category; NaN where a value is missing."""
+class _Inputs:
+    """Raw columns as numbers, and after them what is read; NaN where a value is missing."""
 
-    def __init__(self, X, names):
-        self.X, self.names = X, names
+    def __init__(self, X, names, readings=()):
+        self.X, self.names, self.readings = X, names, readings
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        self._read = {}
 
     def numbers(self, sources):
+        is_raw = sources < self.X.shape[1]
+        if np.all(is_raw):
+            return self._raw(sources)
+        found = np.empty((len(self.X), len(sources)), dtype=self.dtype)
+        found[:, is_raw] = self._raw(sources[is_raw])
+        for j in np.flatnonzero(~is_raw):
+            found[:, j] = self._reading(int(sources[j]) - self.X.shape[1])
+        return found
+
+    def refuse_unknown(self):
+        for place, reading in enumerate(self.readings):
+            if reading.unknown == "refused" and NOT_KNOWN in (found := self._reading(place)):
+                row = int(np.argmax(found == NOT_KNOWN))
+                value = self.X[row : row + 1, reading.column].tolist()[0]
+                raise ValueError(
+                    f"Row {row} has {value!r} in {self._name(reading.column)}, which is none of "
+                    "the categories of the fit."
+                )
+
+    def _raw(self, sources):
         try:
-            picked = self.X[:, sources].astype(self.dtype)
-        except (TypeError, ValueError) as error:
-            raise ValueError("X holds text where the model takes numbers.") from error
+            picked = plain_numbers(self.X[:, sources], self.dtype)
+        except Unreadable as error:
+            row, cell, wanted, place = error.args
+            raise self._unreadable(row, cell, wanted, int(sources[place])) from error
         if np.any(np.isinf(picked)):
             raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
         return picked
 
-    def equal(self, source, category):
-        """1 where the column is the category, 0 where it is another, NaN where it is missing."""
-        if not isinstance(category, str):
-            column = self.numbers([source])[:, 0]
-            is_it = column == column.dtype.type(category)
-            return np.where(np.isnan(column), column, is_it.astype(self.dtype))
-        values = self.X[:, source].tolist()
-        return np.array(
-            [np.nan if value != value else value == category for value in values], dtype=self.dtype
+    def _reading(self, place):
+        if place not in self._read:
+            reading = self.readings[place]
+            try:
+                self._read[place] = reading(self.X[:, reading.column], self.dtype)
+            except Unreadable as error:
+                raise self._unreadable(*error.args, reading.column) from error
+        return self._read[place]
+
+    def _unreadable(self, row, cell, wanted, source):
+        return ValueError(
+            f"X holds text where the model takes numbers or dates: row {row} has "
+            f"{str(cell)[:40]!r} in {self._name(source)}, where {wanted} belongs."
         )
 
-    def name(self, source):
+    def _name(self, source):
         known = self.names is not None
         return f"column {self.names[source]!r}" if known else f"column {source}"
 
     def refusal(self, row, source):
+        if source >= self.X.shape[1]:
+            source = self.readings[source - self.X.shape[1]].column
         return ValueError(
-            f"Row {row} has no value in {self.name(source)}, where the model takes none that are "
+            f"Row {row} has no value in {self._name(source)}, where the model takes none that are "
             "missing: X holds NaN or infinity."
         )
-
-
-def is_category(value):
-    """Whether a category has a place here: a text, or a finite number."""
-    is_number = isinstance(value, int | float) and -1e300 <= value <= 1e300
-    return isinstance(value, str) or is_number

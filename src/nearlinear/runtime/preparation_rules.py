@@ -4,12 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from .columns.readings import UNITS, UNKNOWN, Reading, is_category
 from .container import ModelFileError
 from .parts import parse
-from .preparation import Preparation, is_category
+from .preparation import Preparation
+from .upgrade import read_categories
 
 _ARRAYS = ("source", "missing", "shift", "scale", "low", "high")
-FIELDS = ("n_features", *_ARRAYS, "categories", "known")
+FIELDS = ("n_features", *_ARRAYS)
+OLD_FIELDS = ("categories", "known")  # null since there are readings
+READ = ("readings", "equals", "curves")
 MIXING = ("matrix", "offset")
 _LONGEST = 16  # chains
 
@@ -32,17 +36,18 @@ def _chain(found, arrays, n_features, depth=0):
         return _checked(_table(found, arrays), n_features)
     before = _chain(found["before"], arrays, n_features, depth + 1)
     after = _checked(_table(found.get("after"), arrays), before.width)
+    if after.readings is not None:
+        raise ModelFileError("The model file reads categories of columns that are numbers.")
     return replace(after, n_features=n_features, before=before)
 
 
 def _table(found, arrays):
-    """Its parts; a reader that knows no mixing, or no second lines, finds none."""
-    more = dict.fromkeys((*MIXING, "fold"))
-    if isinstance(found, dict) and "mixed" in found:
-        more, found = more | _part(found, MIXING, arrays), found["mixed"]
-    if isinstance(found, dict) and "folded" in found:
-        more, found = more | _part(found, ("fold",), arrays), found["folded"]
-    return _part(found, FIELDS, arrays) | more
+    """Its parts; a reader that knows no mixing, no second lines or no readings, finds none."""
+    more = dict.fromkeys((*MIXING, "fold", *READ))
+    for mark, names in (("mixed", MIXING), ("folded", ("fold",)), ("read", READ)):
+        if isinstance(found, dict) and mark in found:
+            more, found = more | _part(found, names, arrays), found[mark]
+    return _part(found, (*FIELDS, *OLD_FIELDS), arrays) | more
 
 
 def _part(found, names, arrays):
@@ -54,27 +59,28 @@ def _part(found, names, arrays):
 def _scaler(scaler):
     if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
         raise ModelFileError("The model file's scaler is described wrongly.")
-    empty = dict.fromkeys((*FIELDS, *MIXING, "fold"))
+    empty = dict.fromkeys((*FIELDS, *OLD_FIELDS, *MIXING, "fold", *READ))
     return {**empty, "n_features": None, "shift": scaler["mean"], "scale": scaler["scale"]}
 
 
 def _checked(found, n_features):
-    found = {**found, "n_features": n_features}
-    source = found["source"]
-    width = n_features if source is None else np.size(source)
+    found = read_categories({**found, "n_features": n_features}, n_features)
+    found["readings"] = readings = _readings(found["readings"], n_features)
+    source, n_inputs = found["source"], n_features + len(readings or ())
+    width = n_inputs if source is None else np.size(source)
     good = width >= 1 and (found["low"] is None) == (found["high"] is None)
-    for name in _ARRAYS:
+    for name in (*_ARRAYS, "equals"):
         array = found[name]
         kind = "i" if name == "source" else "f"
         is_array = isinstance(array, np.ndarray) and array.shape == (width,)
         good = good and (array is None or (is_array and array.dtype.kind == kind))
-    good = good and _are_numbers(found, n_features) and _is_mixing(found, width)
+    good = good and _are_numbers(found, n_inputs) and _is_mixing(found, width)
     good = good and _are_folds(found["fold"], width)
-    if good and found["categories"] is not None:
-        found["categories"] = _list(found["categories"], width)
-        good = all(c is None or is_category(c) for c in found["categories"])
-    if good and found["known"] is not None:
-        found["known"] = tuple(_known_pair(pair, n_features) for pair in _list(found["known"]))
+    if good and found["curves"] is not None:
+        places = np.arange(n_inputs) if source is None else source
+        sizes = {n_features + k: len(one.of) for k, one in enumerate(readings or ())}
+        pairs = zip(_list(found["curves"], width), places.tolist())
+        found["curves"] = tuple(_curve(one, sizes.get(place)) for one, place in pairs)
     if not good:
         raise ModelFileError(
             "The model file's scaler or preparation is not one of its features."
@@ -82,15 +88,16 @@ def _checked(found, n_features):
     return Preparation(**found)
 
 
-def _are_numbers(found, n_features):
+def _are_numbers(found, n_inputs):
     source, shift, scale = found["source"], found["shift"], found["scale"]
-    good = source is None or (source.min() >= 0 and source.max() < n_features)
+    good = source is None or (source.min() >= 0 and source.max() < n_inputs)
     good = good and (shift is None or np.all(np.isfinite(shift)))
     # a piece may fall
     least = 0.0 if found["fold"] is None else -np.inf
     is_scale = scale is None or (np.all(np.isfinite(scale)) and np.all(scale != 0.0))
     good = good and is_scale and (scale is None or np.all(scale > least))
-    good = good and (found["missing"] is None or not np.any(np.isinf(found["missing"])))
+    for name in ("missing", "equals"):
+        good = good and (found[name] is None or not np.any(np.isinf(found[name])))
     return good and (found["low"] is None or np.all(found["low"] <= found["high"]))
 
 
@@ -112,13 +119,43 @@ def _is_mixing(found, width):
     return bool(good and np.all(np.isfinite(matrix)) and np.all(np.isfinite(offset)))
 
 
-def _known_pair(pair, n_features):
-    source, values = _list(pair, 2)
-    values = _list(values)
-    good = type(source) is int and 0 <= source < n_features
-    if not good or not all(is_category(value) for value in values):
-        raise ModelFileError("The model file's known categories are described wrongly.")
-    return source, values
+def _readings(found, n_features):
+    if found is None:
+        return None
+    return tuple(_reading(*_list(one, 3), n_features) for one in _list(found))
+
+
+def _reading(column, of, unknown, n_features):
+    good = type(column) is int and 0 <= column < n_features
+    good = good and isinstance(unknown, str) and unknown in UNKNOWN
+    if good and not isinstance(of, str):
+        of = _list(of)
+        good = all(is_category(one) for one in of) and len(set(of)) == len(of)
+        good = good and len({isinstance(one, str) for one in of}) <= 1
+    if not good or (isinstance(of, str) and of not in UNITS):
+        raise ModelFileError("The model file's categories are described wrongly.")
+    return Reading(column, of, unknown)
+
+
+def _curve(found, n_categories):
+    """A pair of knots and values; without knots, of the categories of a column."""
+    if found is None:
+        return None
+    knots, values = _list(found, 2)
+    good = _are_floats(values) and len(values) > 0
+    if knots is None:
+        good = good and n_categories is not None and len(values) == n_categories + 1
+    else:
+        good = good and _are_floats(knots) and len(knots) == len(values)
+        good = good and bool(np.all(knots[1:] >= knots[:-1]))
+    if not good:
+        raise ModelFileError("The model file's curves are described wrongly.")
+    return knots, values
+
+
+def _are_floats(array):
+    is_row = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == np.float64
+    return is_row and bool(np.all(np.isfinite(array)))
 
 
 def _list(value, length=None):

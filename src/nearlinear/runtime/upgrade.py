@@ -175,3 +175,55 @@ def _upgrade_parameters(header):
             item = [name, VALUES.get((name, value), value) if isinstance(value, str) else value]
         found.append(item)
     described["items"] = found
+
+
+# --- categories ---------------------------------------------------------------------------------
+
+_NEVER = -2.0  # the place of a category that no reading knows
+
+
+def read_categories(table, n_features):
+    """A table of a preparation whose columns are compared with categories: now with their places.
+
+    ``categories`` and ``known`` become ``readings`` and ``equals``; each column is read once, or
+    once for every list of all that is known.
+    """
+    categories, known = table.pop("categories"), table.pop("known") or []
+    if categories is None and not known:
+        return table
+    source = np.arange(n_features) if table["source"] is None else table["source"]
+    categories = [None] * len(source) if categories is None else categories
+    if not _are_old_categories(categories, known, source):
+        return table | {"readings": "none"}  # which the rules refuse
+    found = {}  # of each column: its first list of categories, as what is read
+    readings = [[column, list(dict.fromkeys(values)), "refused"] for column, values in known]
+    for place, (column, values, _) in enumerate(readings):
+        found.setdefault(column, (place, {value: p for p, value in enumerate(values)}))
+    for column, category in zip(source.tolist(), categories):
+        if category is not None and column not in found:
+            found[column] = len(readings), {}
+            readings.append([column, [], "other"])
+        if category is not None and readings[found[column][0]][2] == "other":
+            place, places = found[column]
+            if places.setdefault(category, len(places)) == len(readings[place][1]):
+                readings[place][1].append(category)
+    new, equals = source.copy(), np.full(len(source), np.nan)
+    for j, (column, category) in enumerate(zip(source.tolist(), categories)):
+        if category is not None:
+            place, places = found[column]
+            new[j], equals[j] = n_features + place, places.get(category, _NEVER)
+    return table | {"source": new, "readings": readings, "equals": equals}
+
+
+def _are_old_categories(categories, known, source):
+    good = isinstance(categories, list) and isinstance(source, np.ndarray) and source.ndim == 1
+    good = good and source.dtype.kind == "i" and len(source) == len(categories)
+    good = good and isinstance(known, list)
+    return good and _are_values([one for one in categories if one is not None]) and all(
+        isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and _are_values(pair[1])
+        for pair in known
+    )  # fmt: skip
+
+
+def _are_values(values):
+    return isinstance(values, list) and all(isinstance(one, str | int | float) for one in values)

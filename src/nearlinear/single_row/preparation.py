@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..runtime.columns.read_rows import RowReader, of_read_rows, read_before
+from ..runtime.columns.readings import UNKNOWN
 from . import passes as row_passes
 
 
@@ -12,6 +14,8 @@ def preparing(preparation, dtype, keeps_missing=False):
 
     A model may take missing values that nothing was put in place of.
     """
+    if read_before(preparation):
+        return _read(preparation, dtype, keeps_missing)
     if preparation.before is not None:
         return _chained(preparation, dtype, keeps_missing)
     if preparation.matrix is None:
@@ -25,6 +29,17 @@ def preparing(preparation, dtype, keeps_missing=False):
         return first(x, found) and project(found, mixing, row)
 
     return mix
+
+
+def _read(preparation, dtype, keeps_missing):
+    reader = RowReader(preparation, dtype)
+    prepare = preparing(of_read_rows(preparation), dtype, keeps_missing)
+
+    def read(x, row):
+        numbers = reader(x)
+        return numbers is not None and prepare(numbers, row)
+
+    return read
 
 
 def _chained(preparation, dtype, keeps_missing):
@@ -45,10 +60,9 @@ def _columns(preparation, dtype, keeps_missing):
     if preparation.only_scales and not keeps_missing:
         shift, factor, scale = shift.astype(dtype), factor.astype(dtype), row_passes.scale
         return lambda x, row: scale(x, shift, factor, row)
-    categories = preparation.categories or (None,) * preparation.n_columns
     columns = (
         preparation.column("missing", np.nan),
-        np.array([np.nan if c is None else c for c in categories]),
+        preparation.column("equals", np.nan),
         shift,
         factor,
         preparation.column("low", -np.inf),
@@ -58,15 +72,38 @@ def _columns(preparation, dtype, keeps_missing):
         first, scale, lift, floor = preparation.fold.T
         columns += (first, 1.0 / scale, lift, floor)
     source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
-    known, values = _known(preparation, dtype)
+    readings, keys = _readings(preparation.readings or (), dtype)
+    curves, lines = _curves(preparation.curves or (), dtype)
     n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()
-    return lambda x, row: prepare(x, n_features, source, table, known, values, keeps_missing, row)
+
+    def prepared(x, row):
+        return prepare(
+            x, n_features, readings, keys, source, table, curves, lines, keeps_missing, row
+        )
+
+    return prepared
 
 
-def _known(preparation, dtype):
-    """A raw column, and where its categories begin and end, line by line; and the categories."""
-    pairs = preparation.known or ()
-    ends = np.cumsum([len(values) for _, values in pairs], dtype=np.int64)
-    starts = np.concatenate([[0], ends]).astype(np.int64)[: len(ends)]
-    lines = np.column_stack([np.array([s for s, _ in pairs], dtype=np.int64), starts, ends])
-    return lines, np.array([value for _, found in pairs for value in found], dtype=dtype)
+def _readings(readings, dtype):
+    """Lines of a raw column, where its categories begin and end, and what an unknown one is."""
+    found, keys = np.zeros((len(readings), 4), dtype=np.int64), [np.empty((0, 2))]
+    n_keys = 0
+    for line, reading in zip(found, readings):
+        end = n_keys + len(reading.of)
+        line[:] = reading.column, n_keys, end, UNKNOWN.index(reading.unknown)
+        keys.append(np.column_stack(reading.ascending))
+        n_keys = end
+    return found, np.concatenate(keys).astype(dtype)
+
+
+def _curves(curves, dtype):
+    """Where the curve of each column begins and ends, and 2 for one of places; knots and values."""
+    found, lines = np.zeros((len(curves), 3), dtype=np.int64), [np.empty((0, 2))]
+    n_lines = 0
+    for line, curve in zip(found, curves):
+        if curve is not None:
+            knots, values = curve
+            line[:] = n_lines, n_lines + len(values), 2 if knots is None else 1
+            lines.append(np.column_stack([values if knots is None else knots, values]))
+            n_lines += len(values)
+    return found, np.concatenate(lines).astype(dtype)

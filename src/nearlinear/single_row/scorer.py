@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 
+from ..runtime.columns.read_rows import read_before
 from .makers import Scratch, pass_for
 from .outcome import row_place, row_probabilities
 from .preparation import preparing
@@ -22,8 +23,9 @@ class RowScorer:
     of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
     A row of another length, or with a number that is not finite, is refused (a forest takes NaN);
     the check is part of the compiled pass and takes a tenth of a microsecond. Lists are
-    converted. An array of another type, or one that may not be written to, makes its first call
-    compile anew. Several threads may use one scorer; it can be pickled.
+    converted; where columns hold text or dates, a row is a list or an array of objects, and reading
+    it takes microseconds more. An array of another type, or one that may not be written to, makes
+    its first call compile anew. Several threads may use one scorer; it can be pickled.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class RowScorer:
         self._prepare = None if preparation is None else preparing(
             preparation, self.dtype, takes_missing
         )  # fmt: skip
+        self._takes_numbers = preparation is None or not read_before(preparation)
         self.n_outputs = self._row(np.zeros(self._width, dtype=self.dtype), Scratch()).size
 
     def __call__(self, x):
@@ -88,7 +91,7 @@ class RowScorer:
 
     def _as_row(self, x):
         self._check_names(x)
-        row = np.asarray(x, dtype=self.dtype)
+        row = np.asarray(x, dtype=self.dtype if self._takes_numbers else object)
         if row.ndim != 1:
             raise ValueError(
                 f"A scorer takes one row of {self.n_features} numbers, not an array of shape "

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._warn import warn_user
 from ...preparation.likely_rows import look_prepared, look_raw
-from ...preparation.origins import has_pieces, origins
+from ...preparation.origins import origins
 from ...preparation.transformers import NoPreparation, preparation_of_steps
 
 
@@ -53,10 +53,9 @@ def told(model, found, preparation, X):
 
 
 def _keys(found, table):
-    """The raw columns that pieces come from; None without pieces, or where that cannot be told."""
-    if not has_pieces(table) or table.texts or found.contributions is None or found.pairs:
-        return None
-    return origins(table)
+    """The raw columns that explained ones come from; None where that cannot be told."""
+    is_of_columns = found.contributions is not None and not found.pairs
+    return origins(table) if table is not None and is_of_columns else None
 
 
 def _table(preparation):

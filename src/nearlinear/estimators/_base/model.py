@@ -230,7 +230,8 @@ class Model(BaseEstimator):
         preparation : transformer, Pipeline of transformers or None
             What comes before the model, fitted; rows are then given as they were before it, NaN
             where it takes missing values. Of a pipeline: ``pipeline[-1].compile(pipeline[:-1])``.
-            Scalers, PCA, SimpleImputer, OneHotEncoder of numbers and ColumnTransformer of these.
+            What ``save`` takes. Where columns hold text or dates, a row is a list, or an array of
+            objects.
 
         Returns
         -------
@@ -240,7 +241,7 @@ class Model(BaseEstimator):
             length, or with numbers that are not finite, is refused; forests take NaN. For
             calibrated models there is ``nearlinear.row_scorer``.
         """
-        from ...preparation.transformers import preparation_of_numbers
+        from ...preparation.transformers import preparation_of_steps
         from ...single_row.scorer import RowScorer
 
         check_is_fitted(self, "predictor_")
@@ -252,7 +253,7 @@ class Model(BaseEstimator):
         n_features, table = self.n_features_in_ + n_gating, None
         preparation = self._behind(preparation)
         if preparation is not None:
-            table = preparation_of_numbers([preparation], self._width)
+            table = preparation_of_steps([preparation], self._width)
             table, first = table.and_columns(n_gating), preparation
             n_features = table.n_features
         names = getattr(first, "feature_names_in_", None)

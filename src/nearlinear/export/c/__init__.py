@@ -3,6 +3,7 @@
 Modules
 -------
 check        The generated test program: rows, the scores that Python gives them, and a comparison.
+curves       Categories and curves in C: places among known numbers, and lines between knots.
 files        The texts of the header and the source, and their way to the disk.
 gates        Gates of components: how much each of them answers for a row.
 kernel_text  C text that evaluates kernels at a row and a support row.
@@ -16,4 +17,5 @@ quantized    Tables in eight bits, and models that compute with what such tables
 rows         What every model does with rows of a table: products, distances, sums.
 scaling      Where the scaler goes.
 source       ``to_c``: a fitted model as a header, a source file.
+texts        Columns of text in C.
 """

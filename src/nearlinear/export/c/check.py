@@ -12,14 +12,19 @@ from ...runtime.outcome import Outcome
 from .literals import CSourceError, filled, float_literal, float_literals, too_large, wrapped
 from .predictors.forests import rows_near_splits
 from .quantized import with_arrays
+from .texts import coded, row_texts
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What scores stand for; those of several models are side by side."""
+    """What scores stand for; those of several models are side by side.
+
+    ``texts`` are those of the columns of rows whose numbers stand for a text.
+    """
 
     classes: np.ndarray | None
     outcome: Outcome
+    texts: dict
 
     def _apart(self, scores):
         return np.split(scores, max(1, len(self.outcome.calibration)), axis=1)
@@ -79,6 +84,9 @@ def compare(models, exported, n_features, meaning, rows, labels):
     """Score rows with both; each is a list of predictors and the scaling before them."""
     if rows is None:
         rows = drawn_rows(*exported[0], n_features)
+        for column, words in meaning.texts.items():
+            codes = np.random.default_rng(column).integers(len(words) or 1, size=len(rows))
+            rows[:, column] = np.where(np.isnan(rows[:, column]), np.nan, codes)
     narrow = rows.astype(np.float32)
     single = [(with_arrays(tables, np.float32), scaling) for tables, scaling in exported]
     with np.errstate(all="ignore"):
@@ -99,6 +107,8 @@ def checked_sample(sample, labels, n_features, preparation=None, takes_missing=F
         if labels is not None:
             raise CSourceError("sample_labels were given without their rows: give sample, too.")
         return None, None
+    if preparation is not None and preparation.texts:
+        sample = coded(preparation, sample)
     sample = check_array(
         sample, accept_sparse="csr", dtype=np.float64, input_name="sample",
         ensure_all_finite=True if preparation is None and not takes_missing else "allow-nan",
@@ -137,14 +147,14 @@ static const float rows[N_ROWS][@@_N_FEATURES] = {
 static const float expected[N_ROWS][@@_N_OUTPUTS] = {
 <EXPECTED>
 };
-<PROBABILITIES><LABELS>
+<PROBABILITIES><LABELS><ROW_TEXTS>
 int main(void)
 {
     const float tolerance = <TOLERANCE>;
     int n_wrong = 0;
     for (int i = 0; i < N_ROWS; i++) {
         float scores[@@_N_OUTPUTS];
-        int is_wrong = 0;
+        int is_wrong = 0;<ENCODE>
         @_scores(rows[i], scores);
         for (int o = 0; o < @@_N_OUTPUTS; o++) {
             const float away = scores[o] - expected[i][o];
@@ -226,8 +236,7 @@ def _known_rows(part):
 
 def checking_program(found):
     """C text of the program for some rows of a ``Comparison``."""
-    tolerance = TOLERANCE * max(float(np.abs(found.expected).max()), 1e-30)
-    shown = _steady_rows(found.expected, found.after, tolerance)
+    tolerance, shown = _tolerance(found), _shown(found)
     rows, scores = found.rows[shown], found.expected[shown]
     compare = expected = labels = ""
     predict = _PREDICT_VALUE if scores.shape[1] == 1 else ""
@@ -238,8 +247,12 @@ def checking_program(found):
         predict = _PREDICT_LABEL
         numbers = [str(label) for label in _labels(found.meaning, scores, near)]
         labels = filled(_LABELS, numbers=wrapped(numbers))
+    tables, encode = (
+        row_texts(found.meaning.texts) if any(found.meaning.texts.values()) else ("", "")
+    )
     text = filled(
         _TEXT,
+        row_texts=tables,
         n_rows=len(rows),
         rows=_nested(rows),
         expected=_nested(scores),
@@ -250,7 +263,22 @@ def checking_program(found):
         labels=labels,
         predict=predict,
     )
-    return text.lstrip("\n")
+    if encode:
+        text = text.replace("(rows[i]", "(row")
+    return filled(text, encode=encode).lstrip("\n")
+
+
+def shown_rows(found):
+    """The rows of the program."""
+    return found.rows[_shown(found)]
+
+
+def _tolerance(found):
+    return TOLERANCE * max(float(np.abs(found.expected).max()), 1e-30)
+
+
+def _shown(found):
+    return _steady_rows(found.expected, found.after, _tolerance(found))
 
 
 def _near(scores, margin):

@@ -7,6 +7,7 @@ from ..._files import replacing_all
 from .literals import CSourceError, comment_text, filled, string_literal
 from .outcome import label_calls, outcome_calls
 from .preparation import define_preparation
+from .texts import HEADER as CODE_CALL
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
 _SYSTEM_HEADERS = {"math", "stddef", "stdint", "stdio"}
@@ -100,7 +101,7 @@ def check_name(name):
         )
 
 
-def header_text(title, n_features, n_scores, classes, outcome):
+def header_text(title, n_features, n_scores, classes, outcome, texts):
     n_classes = 0 if classes is None else len(classes)
     meaning = "positive for the second class" if n_classes == 2 else "one for each class"
     n_models = n_scores // (1 if n_classes <= 2 else n_classes)
@@ -109,6 +110,7 @@ def header_text(title, n_features, n_scores, classes, outcome):
     if outcome.is_of_each_label:
         calls, meaning = _LABEL_CALLS, "one for each label, positive where the row has it"
     calls = _PROBABILITY_CALL + calls if outcome.gives_probabilities else calls
+    calls += f"\n{CODE_CALL}" if any(texts.values()) else ""
     counts = {"n_features": n_features, "n_outputs": n_scores, "n_classes": n_classes}
     meaning = meaning if n_classes else "the value" if n_scores == 1 else "the values"
     text = filled(_HEADER, title=comment_text(title), meaning=meaning, calls=calls, **counts)
@@ -176,15 +178,17 @@ def named(text, name):
     return text.replace("@@", name.upper()).replace("@", name)
 
 
-def labeled(text, classes):
-    """C text with the labels filled in; these are foreign text, so nothing is replaced after."""
+def label_lines(classes):
     labels = () if classes is None else classes
-    return text.replace("<LABELS>", ",\n".join(f"    {string_literal(label)}" for label in labels))
+    return ",\n".join(f"    {string_literal(label)}" for label in labels)
 
 
-def with_columns(text, names):
+def with_columns(text, names, texts=()):
     """C text with the names of a row's columns in a comment; these are foreign text, too."""
-    lines = [f" *   {d}  {comment_text(name)[:80]}" for d, name in enumerate(names or ())]
+    lines = [
+        f" *   {d}  {comment_text(name)[:80]}{' (a code of text)' if d in texts else ''}"
+        for d, name in enumerate(names or ())
+    ]
     comment = "\n".join(["/* The columns of a row, in their order:", *lines, " */", "", ""])
     return text.replace("<COLUMNS>", comment if lines else "")
 

@@ -4,25 +4,27 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...runtime.columns.readings import Reading
+from .curves import define_curves, define_places
 from .literals import CSourceError, filled
 
 _COMPARES, _FILLS = 1, 2  # bits of a column's kind
 _LARGEST = float(np.finfo(np.float32).max)
 
 _TEXT = """
-/* The row that the model takes, of a raw one. Kinds: 1 compares with a category, 2 fills a gap. */
+/* The row that the model takes, of a raw one. Kinds: 1 compares with a number, 2 fills a gap. */
 static void $(const float *x, float *row)
 {
-    for (size_t j = 0; j < <WIDTH>; j++) {
-        const float raw = x[<SOURCE>];
+<READ>    for (size_t j = 0; j < <WIDTH>; j++) {
+        const float raw = <RAW>;
         float value = raw;
         if (!(raw < 0.0f) && !(raw >= 0.0f)) {
             row[j] = <KINDS>[j] & 2 ? <MISSING>[j] : raw;
             continue;
         }
         if (<KINDS>[j] & 1)
-            value = raw < <CATEGORY>[j] || raw > <CATEGORY>[j] ? 0.0f : 1.0f;
-<FOLD>        value = (value - <SHIFT>[j]) * <FACTOR>[j];
+            value = raw < <EQUALS>[j] || raw > <EQUALS>[j] ? 0.0f : 1.0f;
+<BEND><FOLD>        value = (value - <SHIFT>[j]) * <FACTOR>[j];
         value = value < <LOW>[j] ? <LOW>[j] : value;
         row[j] = value > <HIGH>[j] ? <HIGH>[j] : value;
 <LESSER>    }
@@ -33,6 +35,9 @@ _FOLD = """        const float *fold = <FOLDS> + 4 * j;
         const float most = other < fold[3] ? fold[3] : other;
 """
 _LESSER = "        row[j] = row[j] > most ? most : row[j];\n"
+_READ = """    float places[<COUNT>];
+    <PLACES>(x, places);
+"""
 
 
 _MIX = """
@@ -69,12 +74,19 @@ def define_preparation(program, preparation):
         first = define_preparation(program, preparation.before)
         second = define_preparation(program, replace(preparation, n_features=inputs, before=None))
         return program.define("chain", filled(_CHAIN, inputs=inputs, first=first, second=second))
-    categories = preparation.categories or (None,) * preparation.n_columns
-    missing = preparation.column("missing", np.nan)
-    kinds = _COMPARES * np.array([c is not None for c in categories]) + _FILLS * ~np.isnan(missing)
+    missing, equals = preparation.column("missing", np.nan), preparation.column("equals", np.nan)
+    kinds = _COMPARES * ~np.isnan(equals) + _FILLS * ~np.isnan(missing)
     source = "j"
     if preparation.source is not None:
         source = f"{program.indices('source', preparation.source)}[j]"
+    raw, read, n_raw = f"x[{source}]", "", preparation.n_features
+    if preparation.readings:
+        count, places = len(preparation.readings), define_places(program, preparation.readings)
+        read = filled(_READ, count=count, places=places)
+        raw = f"{source} < {n_raw} ? x[{source}] : places[{source} - {n_raw}]"
+    bend = ""
+    if preparation.curves is not None:
+        bend = f"        value = {define_curves(program, preparation.curves)}(j, value);\n"
     low, high = (
         np.clip(preparation.column(name, end), -_LARGEST, _LARGEST)
         for name, end in (("low", -np.inf), ("high", np.inf))
@@ -88,14 +100,16 @@ def define_preparation(program, preparation):
     text = filled(
         _TEXT,
         **folded,
+        read=read,
+        raw=raw,
+        bend=bend,
         kinds=program.indices("kinds", kinds),
         missing=program.vector("missing", np.nan_to_num(missing, nan=0.0)),
-        category=program.vector("category", [0.0 if c is None else c for c in categories]),
+        equals=program.vector("equals", np.nan_to_num(equals, nan=0.0)),
         shift=program.vector("raw_shift", preparation.column("shift", 0.0)),
         factor=program.vector("raw_factor", 1.0 / preparation.column("scale", 1.0)),
         low=program.vector("low", low),
         high=program.vector("high", high),
-        source=source,
         width=preparation.n_columns,
     )
     function = program.define("prepare", text)
@@ -116,19 +130,16 @@ def in_single(preparation):
     """The same with categories as float32 has them."""
     if preparation is not None and preparation.before is not None:
         return replace(preparation, before=in_single(preparation.before))
-    if preparation is None or preparation.categories is None:
+    if preparation is None or preparation.readings is None:
         return preparation
+    return replace(preparation, readings=tuple(map(_rounded, preparation.readings)))
 
-    def rounded(values):
-        return tuple(None if value is None else float(np.float32(value)) for value in values)
 
-    known = tuple((source, rounded(values)) for source, values in preparation.known or ())
-    found = replace(preparation, categories=rounded(preparation.categories), known=known or None)
-    pairs = list(zip(preparation.sources.tolist(), found.categories))
-    before = list(zip(preparation.sources.tolist(), preparation.categories))
-    if len(set(pairs)) < len(set(before)):
+def _rounded(reading):
+    rounded = tuple(float(np.float32(value)) for value in reading.of)
+    if len(set(rounded)) < len(rounded):
         raise CSourceError(
             "Two categories are one number in float32, which C rows are made of: give the "
             "categories smaller numbers before fitting."
         )
-    return found
+    return Reading(reading.column, rounded, reading.unknown)

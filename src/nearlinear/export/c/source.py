@@ -8,12 +8,12 @@ import numpy as np
 from ..._version import __version__
 from ..model import count_columns
 from ..wrappers import prepared_models
-from .check import Meaning, checked_sample, checking_program, compare
+from .check import Meaning, checked_sample, checking_program, compare, shown_rows
 from .files import (
     calls_text,
     check_name,
     header_text,
-    labeled,
+    label_lines,
     named,
     source_text,
     with_columns,
@@ -45,6 +45,7 @@ from .preparation import in_single
 from .program import C_TYPES, Program, lower
 from .quantized import quantized, with_arrays
 from .scaling import absorbed, scaling_of
+from .texts import code_text, merged_texts, of_coded_rows, row_text_lines, text_lines, with_foreign
 
 _SHOWN = {ctype: ctype.removesuffix("_t") for ctype in C_TYPES}
 
@@ -166,9 +167,10 @@ def to_c(
     Parameters
     ----------
     model : estimator, Pipeline, search or wrapper
-        Fitted. What ``save`` takes, as long as raw rows are numbers. C refuses no row: where the
-        pipeline would, a missing value makes the scores NaN, and a category that the fit did not
-        know is none of the known ones.
+        Fitted. What ``save`` takes, but for dates. Rows are numbers: a column of text holds the
+        code of its text, which ``model_code`` knows, and NaN where a text is missing. C refuses no
+        row: where the pipeline would, a missing value makes the scores NaN, and a category that
+        the fit did not know is none of the known ones.
     directory : str or path
         Made if it is missing.
     dtype : {"float32", "int8"}, default="float32"
@@ -197,6 +199,8 @@ def to_c(
         raise CSourceError(f"dtype={dtype!r} is unknown: give 'float32' or 'int8'.")
     whole, models = prepared_models(model, CSourceError)
     classes, outcome = whole.classes, whole.outcome
+    coded_rows = [of_coded_rows(preparation) for preparation, _, _ in models]
+    texts = merged_texts([found for _, found in coded_rows])
     preparation, names, estimator = models[0]
     n_features = count_columns(estimator) if preparation is None else preparation.n_features
     takes_missing = getattr(estimator.predictor_, "takes_missing", False)
@@ -206,8 +210,8 @@ def to_c(
 
     is_int8 = dtype == "int8"
     originals = [
-        (with_arrays(one.predictor_, np.float64), scaling_of(preparation))
-        for preparation, _, one in models
+        (with_arrays(one.predictor_, np.float64), scaling_of(numbers))
+        for (numbers, _), (_, _, one) in zip(coded_rows, models, strict=True)
     ]
     exported = [_exported(*original, is_int8) for original in originals]
     program = Program(is_int8)
@@ -215,22 +219,28 @@ def to_c(
         (lower(predictor, program), scaling, count_columns(one))
         for (predictor, scaling), (_, _, one) in zip(exported, models, strict=True)
     ]
-    calls = calls_text(program, parts, classes, outcome)
-    found = compare(originals, exported, n_features, Meaning(classes, outcome), sample, labels)
+    calls = calls_text(program, parts, classes, outcome) + code_text(program, texts)
+    meaning = Meaning(classes, outcome, texts)
+    found = compare(originals, exported, n_features, meaning, sample, labels)
 
     title = f"{type(estimator).__name__} in {dtype}, by nearlinear {__version__}"
     record = _record(Path(directory), name, program, parts, calls, found)
     n_scores = sum(part.n_outputs for part, _, _ in parts)
-    texts = {
-        record.header.name: header_text(title, n_features, n_scores, classes, outcome),
+    files = {
+        record.header.name: header_text(title, n_features, n_scores, classes, outcome, texts),
         record.source.name: source_text(title, program, calls),
         record.test.name: checking_program(found),
     }
-    texts = {file: named(text, name) for file, text in texts.items()}
-    texts[record.source.name] = labeled(texts[record.source.name], classes)
-    texts[record.header.name] = with_columns(texts[record.header.name], names)
-    texts["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
-    write_files(directory, texts)
+    files = {file: named(text, name) for file, text in files.items()}
+    files[record.source.name] = with_foreign(
+        files[record.source.name], labels=label_lines(classes), texts=text_lines(texts)
+    )
+    files[record.test.name] = with_foreign(
+        files[record.test.name], texts=row_text_lines(texts, shown_rows(found))
+    )
+    files[record.header.name] = with_columns(files[record.header.name], names, texts)
+    files["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
+    write_files(directory, files)
     return record
 
 

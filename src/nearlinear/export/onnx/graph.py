@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
 from ...kinds import rule_for
+from ...runtime.columns.read_rows import raw_sources
 from ..c.quantized import with_arrays
 from ..model import count_columns
 from ..wrappers import Unwrapped, prepared_models
@@ -88,9 +89,11 @@ def to_onnx(model, path=None, *, dtype=None):
     ``ai.onnx.ml`` (opset 3), and takes any number of rows. Its input is ``X``, shape (n_rows,
     n_features), in the precision of the model: float32 where it was fitted on float32, else
     float64. A model with a second matrix for its gate takes that matrix's columns after those of
-    ``X``. NaN stands for a missing value. A graph refuses no row: where the pipeline would, a
-    missing value makes the scores NaN, and a category that the fit did not know is none of the
-    known ones. Its outputs are, for a classifier,
+    ``X``. NaN stands for a missing value. Where raw columns hold text, every raw column that the
+    model looks at is an input of its own instead, shape (n_rows, 1), under its name (or x0, x1,
+    ...), numbers or strings; the empty string is a missing text. A graph refuses no row: where the
+    pipeline would, a missing value makes the scores NaN, and a category that the fit did not know
+    is none of the known ones. Its outputs are, for a classifier,
 
     ``label``, shape (n_rows,)
         int64, or strings. Booleans are 0 and 1; labels that are whole numbers of type float are
@@ -113,8 +116,8 @@ def to_onnx(model, path=None, *, dtype=None):
     Parameters
     ----------
     model : estimator, Pipeline, search or wrapper
-        Fitted. What ``save`` takes, as long as raw rows are numbers; with other steps, and with
-        text, see ``nearlinear.export.onnx.skl2onnx``.
+        Fitted. What ``save`` takes, but for dates; with other steps, see
+        ``nearlinear.export.onnx.skl2onnx``.
     path : str, path or None
         Where to write the model; by custom it ends in ``.onnx``. The file appears whole or not at
         all.
@@ -136,10 +139,10 @@ def to_onnx(model, path=None, *, dtype=None):
     exported = exportable(model)
     _, names, estimator = exported.parts[0]
     dtype = np.dtype(estimator.predictor_.dtype if dtype is None else _known_dtype(dtype))
-    graph = Graph(dtype)
-    values, types = outputs(graph, exported, "X")
+    graph, inputs = Graph(dtype), exported.inputs(dtype.name)
+    values, types = outputs(graph, exported, exported.rows(inputs))
     notes = _notes(estimator, names, exported.whole.classes)
-    proto = model_proto(graph, dtype, exported.n_columns, values, types, notes)
+    proto = model_proto(graph, inputs, values, types, notes)
     if path is not None:
         write(path, proto)
     return proto
@@ -184,6 +187,39 @@ class Exportable:
         """Columns of a raw row."""
         preparation, _, estimator = self.parts[0]
         return count_columns(estimator) if preparation is None else preparation.n_features
+
+    @property
+    def texts(self):
+        """Raw columns that hold text."""
+        return sorted({d for one, _, _ in self.parts if one is not None for d in one.texts})
+
+    def inputs(self, dtype):
+        """Of each input name, type and number of columns; a column each, if some hold text."""
+        if not self.texts:
+            return [("X", dtype, self.n_columns)]
+        names = self._names
+        return [
+            (names[d], "object" if d in self.texts else dtype, 1) for d in sorted(self._sources)
+        ]
+
+    def rows(self, inputs):
+        """What stands for raw rows: the name of a matrix, or of each column, if it is wanted."""
+        if not self.texts:
+            return inputs[0][0]
+        return [name if d in self._sources else None for d, name in enumerate(self._names)]
+
+    @property
+    def _names(self):
+        names = self.parts[0][1]
+        names = [] if names is None else [*names]
+        return names + [f"x{d}" for d in range(len(names), self.n_columns)]
+
+    @property
+    def _sources(self):
+        """Raw columns that some model looks at."""
+        every = set(range(self.n_columns))
+        parts = [every if one is None else raw_sources(one) for one, _, _ in self.parts]
+        return set.union(*parts)
 
 
 def outputs(graph, exported, rows):

@@ -18,22 +18,31 @@ def require_onnx():
         ) from error
 
 
-def model_proto(graph, dtype, n_columns, values, types, notes):
+def model_proto(graph, inputs, values, types, notes):
     """The model of a graph.
 
-    Its input ``X`` has ``n_columns`` of ``dtype``; its outputs are the ``values``, of ``types``
-    (name, type, number of columns or None). ``notes`` become metadata.
+    Its ``inputs`` are of (name, type, number of columns); its outputs are the ``values``, of
+    ``types`` (the same, or no number of columns). ``notes`` become metadata.
     """
     from onnx import helper, numpy_helper
+
+    taken = {name for name, _, _ in types} | set(graph.constants)
+    taken |= {name for _, _, outputs, _ in graph.nodes for name in outputs}
+    for name, _, _ in inputs:
+        if name in taken:
+            raise OnnxExportError(
+                f"The column {name!r} has the name of something else in the graph: rename it "
+                "before fitting."
+            )
 
     named = [("Identity", (value,), (kind[0],), {}) for value, kind in zip(values, types)]
     nodes = [_node(*node) for node in [*graph.nodes, *named]]
     domains = {node.domain for node in nodes}
     constants = [numpy_helper.from_array(array, name) for name, array in graph.constants.items()]
-    rows = _described("X", dtype.name, n_columns)
+    rows = [_described(*one) for one in inputs]
     results = [_described(*kind) for kind in types]
     model = helper.make_model(
-        helper.make_graph(nodes, notes["method"], [rows], results, constants),
+        helper.make_graph(nodes, notes["method"], rows, results, constants),
         opset_imports=[helper.make_opsetid(domain, OPSETS[domain]) for domain in sorted(domains)],
         ir_version=_IR_VERSION,
         producer_name="nearlinear",

@@ -58,7 +58,7 @@ _THEIR_PARSERS = {}
 def _parse_wrapper(scope, model, inputs, custom_parsers=None):
     """Ours, if what is wrapped is, and stands alone or behind a scaler; else skl2onnx's."""
     try:
-        exportable(model)
+        _of_numbers(model)
     except OnnxExportError as error:
         if _holds_ours(model):
             raise OnnxExportError(
@@ -72,6 +72,14 @@ def _parse_wrapper(scope, model, inputs, custom_parsers=None):
 
         return _parse_sklearn_simple_model(scope, model, inputs, custom_parsers=custom_parsers)
     return _declare(scope, _WRAPPED, model, inputs)
+
+
+def _of_numbers(model):
+    """What has a graph of rows of numbers."""
+    exported = exportable(model)
+    if exported.texts:
+        raise OnnxExportError("Rows that hold text are nearlinear.to_onnx's own.")
+    return exported
 
 
 def _holds_ours(model):
@@ -113,7 +121,7 @@ def _declare(scope, alias, model, inputs):
 
 def _outputs(model, given=None):
     """Graph, what is exported, values and types of the outputs, for rows of the type ``given``."""
-    exported = exportable(model)
+    exported = _of_numbers(model)
     graph = Graph(np.dtype(exported.parts[0][-1].predictor_.dtype))
     is_own = given is None or np.dtype(given) == graph.dtype
     rows = "X" if is_own else graph.cast("X", graph.dtype)
@@ -136,5 +144,6 @@ def _convert(scope, operator, container):
         values[1] = graph.op("Concat", graph.op("Neg", values[1]), values[1], axis=1)
         types[1] = ("scores", graph.dtype.name, 2)
     notes = {"method": type(exported.parts[0][-1]).__name__}
-    proto = model_proto(graph, np.dtype(given), exported.n_columns, values, types, notes)
+    inputs = [("X", np.dtype(given).name, exported.n_columns)]
+    proto = model_proto(graph, inputs, values, types, notes)
     add_onnx_graph(scope, operator, container, proto)

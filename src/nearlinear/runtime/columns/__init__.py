@@ -1,0 +1,8 @@
+"""Columns of raw rows: what their cells say, and how numbers are bent.
+
+Modules
+-------
+curves     Curves of one number: lines between knots, or a number for each category.
+read_rows  Rows whose texts and dates were read already: for targets whose rows are numbers.
+readings   Cells that are no numbers by themselves, read as numbers: categories and dates.
+"""
