@@ -161,7 +161,7 @@ def test_columns_that_tell_nothing_are_dropped_with_a_word(people):
     X = X[["age", "city"]].assign(
         row=np.arange(1, N_ROWS + 1), key=[f"k{k}" for k in range(N_ROWS)], same=3.0,
         twin=X["age"], empty=None, year=np.arange(1900, 1900 + N_ROWS),
-        note=[f"Customer {k % 150} of this year has not paid any bill so far" for k in range(N_ROWS)],
+        note=[f"Customer {k % 150} of this year has not paid a bill so far" for k in range(N_ROWS)],
     )  # fmt: skip
     with pytest.warns(UserWarning, match="'row'.*'key'.*'note'") as told:
         encoder = TableEncoder().fit(X, y)
