@@ -4,6 +4,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from ..preparation.columns import joined
+from ..preparation.transformers import register_step
 from .cells import DATE, column_of, present, read_dates
 
 _DAY, _HOUR = np.timedelta64(1, "D"), np.timedelta64(1, "h")
@@ -99,3 +101,10 @@ def varying(dates):
 def _columns(X):
     X = np.asarray(X)
     return [dates_of(X[:, k], f"column {k}") for k in range(X.shape[1])]
+
+
+def _dated(step, columns, known):
+    return joined([columns.pick([k]).dated(units) for k, units in enumerate(step.units_)])
+
+
+register_step(DateParts, _dated)
