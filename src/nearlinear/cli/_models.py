@@ -36,6 +36,11 @@ class Scorer:
         preparation = self.file.preparation
         return [] if preparation is None else sorted({*preparation.texts, *preparation.dates})
 
+    @property
+    def texts(self):
+        """The same by their names."""
+        return [] if self.names is None else [self.names[k] for k in self.kept]
+
     def answers_to(self, piece, source, **wanted):
         """Columns of answers to a piece of a table, the labels (or values) first."""
         X = self._columns(piece, source)
