@@ -23,7 +23,8 @@ GROUPS = {
 }  # fmt: skip
 # those that have a smoke run
 ALONE = (
-    "front", "explain", "defaults", "tables", "forest_tables", "cells", "cascades", "from_forest"
+    "front", "explain", "defaults", "tables", "forest_tables", "cells", "cascades", "from_forest",
+    "encoders",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
@@ -69,7 +70,7 @@ for name in dict.fromkeys(names):
     if name == "front":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
         settings |= {"seeds": options.seeds, "targets": options.targets}
-    if name in ("cells", "cascades", "tables"):
+    if name in ("cells", "cascades", "tables", "encoders"):
         settings |= {"tables": options.tables}
     if name == "tables":
         settings |= {"only": options.only, "splits": options.seeds}

@@ -85,12 +85,16 @@ def missing_packages():
 @lru_cache(maxsize=1)
 def table_of(name):
     """Features as a data frame, and labels 0, 1, ... or the numbers to predict."""
-    is_regression, origin = name in _REGRESSIONS, _ORIGINS[name]
+    return cut_table(_ORIGINS[name], name in _REGRESSIONS, _ORIGINS[name].max_rows)
+
+
+def cut_table(origin, is_regression, max_rows):
+    """The same of any origin, of some of its rows if it has more."""
     frame = frame_of(origin)
     target = origin.target or frame.columns[-1]
     frame = frame[frame[target].notna()]
-    if len(frame) > origin.max_rows:
-        frame = frame.sample(origin.max_rows, random_state=0)
+    if len(frame) > max_rows:
+        frame = frame.sample(max_rows, random_state=0)
     y = frame[target].to_numpy()
     X = frame.drop(columns=[target, *origin.dropped])
     y = y.astype(float) if is_regression else np.unique(y, return_inverse=True)[1]

@@ -14,36 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from nearlinear import TableEncoder
 from nearlinear.tables.normal_scores import NormalScores
 
-N_ROWS = 200
-
-
-@pytest.fixture(scope="module")
-def people():
-    """Numbers (with gaps, long tails, two values), texts, categories, dates, and labels."""
-    rng = np.random.default_rng(0)
-    minutes = rng.integers(0, 90_000, N_ROWS).astype("timedelta64[m]")
-    days = pd.date_range("2019-05-01", periods=N_ROWS).strftime("%Y-%m-%d")
-    frame = pd.DataFrame(
-        {
-            "age": rng.normal(40, 9, N_ROWS),
-            "income": np.exp(3 * rng.normal(size=N_ROWS)),
-            "children": rng.integers(0, 6, N_ROWS),
-            "smokes": rng.random(N_ROWS) < 0.1,
-            "grade": rng.choice([1, 2], N_ROWS),
-            "sex": rng.choice(["female", "male"], N_ROWS),
-            "color": rng.choice(["red", "green", "blue"], N_ROWS),
-            "size": pd.Categorical(rng.choice([38, 40, 42], N_ROWS)),
-            "city": [f"city {k}" for k in rng.integers(0, 60, N_ROWS)],
-            "born": np.datetime64("2020-01-01", "us") + minutes,
-            "seen": rng.permutation(days),
-        }
-    )
-    y = (frame["age"] > 40).to_numpy()
-    frame.loc[3:9, "age"] = np.nan
-    frame.loc[4:12, "color"] = None
-    frame.loc[0:5, "born"] = pd.NaT
-    return frame, y
-
 
 def columns(encoder, rows):
     return dict(zip(encoder.get_feature_names_out(), encoder.transform(rows).T))
@@ -159,9 +129,9 @@ def test_a_wrong_table_is_refused_by_name(people, change, words):
 def test_columns_that_tell_nothing_are_dropped_with_a_word(people):
     X, y = people
     X = X[["age", "city"]].assign(
-        row=np.arange(1, N_ROWS + 1), key=[f"k{k}" for k in range(N_ROWS)], same=3.0,
-        twin=X["age"], empty=None, year=np.arange(1900, 1900 + N_ROWS),
-        note=[f"Customer {k % 150} of this year has not paid any bill so far" for k in range(N_ROWS)],
+        row=np.arange(1, 201), key=[f"k{k}" for k in range(200)], same=3.0,
+        twin=X["age"], empty=None, year=np.arange(1900, 1900 + 200),
+        note=[f"Customer {k % 150} of this year has not paid a bill so far" for k in range(200)],
     )  # fmt: skip
     with pytest.warns(UserWarning, match="'row'.*'key'.*'note'") as told:
         encoder = TableEncoder().fit(X, y)
@@ -170,7 +140,7 @@ def test_columns_that_tell_nothing_are_dropped_with_a_word(people):
     assert [one["done"].startswith("dropped: ") for one in encoder.columns_].count(True) == 6
     names = ["age", "year", "city", "missingindicator_age"]
     assert encoder.get_feature_names_out().tolist() == names
-    half = X.iloc[np.random.default_rng(0).permutation(N_ROWS)[:130]]
+    half = X.iloc[np.random.default_rng(0).permutation(200)[:130]]
     with pytest.warns(UserWarning):
         assert "row" in TableEncoder().fit(half).dropped_
     # what is dropped need not be there

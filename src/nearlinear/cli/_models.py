@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._errors import CommandError
-from .tables.cells import numbers
+from .tables.cells import raw_cells
 from .tables.csv_tables import name_of
 from .tables.reading import check_readable
 
@@ -30,6 +30,17 @@ class Scorer:
     def names(self):
         return self.file.feature_names
 
+    @property
+    def kept(self):
+        """Places of columns that hold texts or dates, which the model reads itself."""
+        preparation = self.file.preparation
+        return [] if preparation is None else sorted({*preparation.texts, *preparation.dates})
+
+    @property
+    def texts(self):
+        """The same by their names."""
+        return [] if self.names is None else [self.names[k] for k in self.kept]
+
     def answers_to(self, piece, source, **wanted):
         """Columns of answers to a piece of a table, the labels (or values) first."""
         X = self._columns(piece, source)
@@ -42,10 +53,15 @@ class Scorer:
             ) from error
 
     def _columns(self, piece, source):
-        """The numbers that the model wants, by name where both have names."""
-        missing = {"takes_missing": self.file.takes_missing}
+        """The columns that the model wants, by name where both have names."""
+        # where some gaps are filled, who fills them knows of the others
+        preparation = self.file.preparation
+        fills = preparation is not None and preparation.first.missing is not None
+        takes_missing = self.file.takes_missing or fills
+        options = {"takes_missing": takes_missing, "kept": self.kept}
         if piece.names is None or self.names is None:
-            X = numbers(piece.values, piece.names, source, piece.first, can_drop=True, **missing)
+            names = piece.names
+            X = raw_cells(piece.values, names, source, piece.first, can_drop=True, **options)
             if X.shape[1] != self.n_features:
                 raise CommandError(
                     f"{name_of(source)}: rows have {X.shape[1]} columns, the model takes "
@@ -58,7 +74,7 @@ class Scorer:
                 f"{name_of(source)}: there is no column {absent[0]!r}, which the model needs"
             )
         frame = piece.values.iloc[:, [piece.names.index(name) for name in self.names]]
-        return numbers(frame, self.names, source, piece.first, **missing)
+        return raw_cells(frame, self.names, source, piece.first, **options)
 
     def scores(self, X):
         """Scores of each model in the file, of which there are several if they are averaged."""

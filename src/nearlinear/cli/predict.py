@@ -57,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     wanted = _wanted(arguments, model)
     options = {"n_rows": arguments.rows, "n_features": model.n_features, "form": form}
     options["as_text"] = _as_text(arguments, model)
+    options["texts"] = model.texts
     # on one terminal, answers and a count would get in each other's way
     is_apart = arguments.out != STDIN or not sys.stdout.isatty()
     with counting("rows", shown=is_apart) as count, _output(arguments.out) as file:

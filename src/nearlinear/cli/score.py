@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _answers(model, arguments, form):
     """What is true, and what the model says."""
     options = {"n_rows": _ROWS, "n_features": model.n_features, "form": form}
+    options["texts"] = model.texts
     truths, answers, total = [], [], 0
     with counting("rows") as count:
         for piece in pieces(arguments.data, target=arguments.target, **options):

@@ -27,6 +27,9 @@ from sklearn.preprocessing import (
 from ..estimators.forests.pair_features import PairFeatures
 from ..preparation.pieces import MOST_KNOTS
 from ..runtime.container import ModelFileError
+from ..tables.date_parts import DateParts
+from ..tables.encoder import TableEncoder
+from ..tables.normal_scores import NormalScores
 
 TRANSFORMERS = {
     cls.__name__: cls
@@ -51,6 +54,9 @@ TRANSFORMERS = {
         MissingIndicator,
         ColumnTransformer,
         Pipeline,
+        TableEncoder,
+        NormalScores,
+        DateParts,
     )
 }
 # Caches and processes belong to a machine, not to a model.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -51,7 +51,7 @@ def preparation_of_steps(steps, n_features=None):
     n_raw = steps[0].n_features_in_
     columns, known = raw_columns(n_raw), []
     for step in steps:
-        columns = _after(step, columns, known)
+        columns = columns_after(step, columns, known)
     if n_features not in (None, len(columns)):
         raise NoPreparation(
             f"The steps make {len(columns)} features, and the model was fitted to {n_features}."
@@ -73,7 +73,8 @@ def _require_known(step):
         )
 
 
-def _after(step, columns, known):
+def columns_after(step, columns, known):
+    """What a step makes of columns; ``known`` gets the categories that it insists on."""
     _require_known(step)
     found = _RULES[type(step)](step, columns, known)
     if found is None:
@@ -181,13 +182,24 @@ def _imputed(imputer, columns, known):
     return joined([found, columns.pick(marked).marks(is_open[marked], likes)])
 
 
+def _marked(indicator, columns, known):
+    """Whether numbers or dates are missing."""
+    if not is_nan(indicator.missing_values) or isinstance(columns, MixedColumns):
+        raise NoPreparation(
+            "MissingIndicator has a place before an exported model as a first step, and for NaN."
+        )
+    found = columns.pick(indicator.features_)
+    zeros = np.zeros(len(found))
+    return replace(found, fill=are_nan(found.fill).astype(np.float64), low=zeros, high=zeros)
+
+
 # --- steps in steps -----------------------------------------------------------------------------
 
 
 def _chained(pipeline, columns, known):
     for _, step in pipeline.steps:
         if step is not None and step != "passthrough":
-            columns = _after(step, columns, known)
+            columns = columns_after(step, columns, known)
     return columns
 
 
@@ -208,7 +220,7 @@ def _beside(transformer, columns, known):
         picked = columns.pick(column_numbers(transformer, chosen))
         if step == "drop" or not len(picked):
             continue
-        found.append(picked if step == "passthrough" else _after(step, picked, known))
+        found.append(picked if step == "passthrough" else columns_after(step, picked, known))
     return found
 
 
@@ -226,6 +238,7 @@ _RULES = {
     PCA: _components,
     TruncatedSVD: _directions,
     SimpleImputer: _imputed,
+    MissingIndicator: _marked,
     OneHotEncoder: one_hot,
     OrdinalEncoder: ordinal,
     TargetEncoder: target_means,

@@ -7,19 +7,12 @@ from numbers import Real
 
 import numpy as np
 
+from ..runtime.readings import is_missing, moment_of
+
 DATE = "datetime64[us]"
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _CODE = re.compile(r"\s*[+-]?0\d")  # as in postal codes
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z?)?")
-
-
-def is_missing(cell):
-    """None, NaN, NaT, pandas.NA and the empty text."""
-    if cell is None or (isinstance(cell, str) and not cell):
-        return True
-    if type(cell).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(cell, float | np.floating | np.datetime64) and cell != cell
+_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?\s*")
 
 
 def column_of(cells, name):
@@ -28,7 +21,7 @@ def column_of(cells, name):
     if all(isinstance(cell, Real | Decimal | np.bool_) for cell in found):
         return np.array([np.nan if is_missing(c) else float(c) for c in cells], dtype=np.float64)
     if all(isinstance(cell, date | np.datetime64) for cell in found):
-        return np.array([_moment(cell) for cell in cells], dtype=DATE)
+        return np.array([moment_of(row, cell) for row, cell in enumerate(cells)], dtype=DATE)
     return texts_of(cells, name)
 
 
@@ -52,16 +45,6 @@ def _text(cell, name):
     )
 
 
-def _moment(cell):
-    if is_missing(cell):
-        return np.datetime64("NaT", "us")
-    if getattr(cell, "tzinfo", None) is not None:
-        from datetime import UTC
-
-        cell = cell.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(cell, "us")
-
-
 def present(column):
     """Which cells are there."""
     if column.dtype.kind == "M":
@@ -82,7 +65,7 @@ def are_codes(texts):
 def read_dates(texts):
     """Dates of texts that are all dates such as 2024-02-29 or 2024-02-29T12:30, or None."""
     try:
-        return _read(texts, _DATE.fullmatch, lambda t: np.datetime64(t.rstrip("Z"), "us"), DATE)
+        return _read(texts, _DATE.fullmatch, lambda text: moment_of(0, text), DATE)
     except ValueError:  # such as the 30th of February
         return None
 

@@ -4,45 +4,23 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from .cells import DATE, column_of, present, read_dates
+from ..preparation.columns import joined
+from ..preparation.transformers import register_step
+from ..runtime.readings import Reading, Unreadable
+from .cells import present
 
-_DAY, _HOUR = np.timedelta64(1, "D"), np.timedelta64(1, "h")
-
-
-def _since(dates, unit):
-    return dates - dates.astype(f"datetime64[{unit}]").astype(DATE)
-
-
-UNITS = {
-    "days": lambda dates: (dates - np.datetime64("1970-01-01", "us")) / _DAY,
-    "month": lambda dates: _counted(dates, "M") % 12 + 1,
-    "weekday": lambda dates: (_counted(dates, "D") + 3) % 7,  # 1970 began on a Thursday
-    "hour": lambda dates: _since(dates, "D") // _HOUR,
-}
-
-
-def _counted(dates, unit):
-    return dates.astype(f"datetime64[{unit}]").astype(np.int64)
+UNITS = ("days", "month", "weekday", "hour")
 
 
 def numbers_of(dates, unit):
     """Days since 1970 with their fraction, month 1 to 12, weekday 0 (Monday) to 6, hour."""
-    with np.errstate(invalid="ignore"):
-        numbers = np.asarray(UNITS[unit](dates), dtype=np.float64)
-    return np.where(np.isnat(dates), np.nan, numbers)
-
-
-def dates_of(column, name="a column"):
-    """A column of dates, of texts such as 2024-02-29, or of objects as dates."""
-    if column.dtype.kind == "M":
-        return column.astype(DATE)
-    column = column_of(column.tolist(), name)
-    if column.dtype.kind == "M" or not present(column).any():
-        return column.astype(DATE) if column.dtype.kind == "M" else np.full(column.shape, "", DATE)
-    found = read_dates(column) if column.dtype == object else None
-    if found is None:
-        raise ValueError(f"In {name}, a cell is no date: write dates as 2024-02-29.")
-    return found
+    try:
+        return Reading(0, unit)(dates)
+    except Unreadable as error:
+        row, cell = error.args[:2]
+        raise ValueError(
+            f"Row {row} has {cell!r} where a date belongs: write dates as 2024-02-29."
+        ) from error
 
 
 class DateParts(TransformerMixin, BaseEstimator):
@@ -97,5 +75,11 @@ def varying(dates):
 
 
 def _columns(X):
-    X = np.asarray(X)
-    return [dates_of(X[:, k], f"column {k}") for k in range(X.shape[1])]
+    return list(np.asarray(X).T)
+
+
+def _dated(step, columns, known):
+    return joined([columns.pick([k]).dated(units) for k, units in enumerate(step.units_)])
+
+
+register_step(DateParts, _dated)

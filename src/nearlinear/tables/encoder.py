@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from .._warn import warn_user
+from ..preparation.transformers import columns_after, register_step
 from .assembly import Making, assembled, assembled_sparse
 from .cells import present
 from .plan import Settings, kind_of, plans_of
@@ -256,3 +257,8 @@ def _record(table, place, plan):
 def _listed(reasons):
     shown = [f"{name!r} ({reason})" for name, reason in list(reasons.items())[:5]]
     return ", ".join(shown) + (f" and {len(reasons) - 5} more" if len(reasons) > 5 else "")
+
+
+register_step(
+    TableEncoder, lambda step, columns, known: columns_after(step.transformer_, columns, known)
+)

@@ -6,6 +6,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..preparation.transformers import register_step
+
 MOST_KNOTS = 200
 FARTHEST = 3.5
 
@@ -56,3 +58,10 @@ def _knots(quantiles, ranks):
     knots, first, counts = np.unique(quantiles, return_index=True, return_counts=True)
     middle = (ranks[first] + ranks[first + counts - 1]) / 2
     return knots, np.clip(ndtri(middle), -FARTHEST, FARTHEST)
+
+
+def _bent(step, columns, known):
+    return columns.curved(map(np.copy, step.knots_), map(np.copy, step.scores_))
+
+
+register_step(NormalScores, _bent)

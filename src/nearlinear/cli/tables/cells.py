@@ -45,6 +45,21 @@ def numbers(frame, names, source, first, *, can_drop=False, takes_missing=False)
     return values
 
 
+def raw_cells(frame, names, source, first, kept, **options):
+    """The same, but that the columns ``kept`` (their places) stay what they are: texts or dates."""
+    if not hasattr(frame, "columns") or not kept:
+        return numbers(frame, names, source, first, **options)
+    others = [k for k in range(frame.shape[1]) if k not in set(kept)]
+    cells = np.empty(frame.shape, dtype=object)
+    cells[:, others] = numbers(
+        frame.iloc[:, others], [names[k] for k in others], source, first, **options
+    )
+    for k in kept:
+        column = frame.iloc[:, k]
+        cells[:, k] = column.astype(object).where(column.notna(), np.nan)
+    return cells
+
+
 def check_finite(values, source, first):
     """Of an array without names."""
     bad = ~np.isfinite(values)

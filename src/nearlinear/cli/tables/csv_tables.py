@@ -16,8 +16,11 @@ _LOOKED_AT = 20  # lines, to find the delimiter
 _LONGEST_LINE = 1 << 20
 
 
-def csv_frames(source, n_rows, form, as_text=()):
-    """Frames of at most ``n_rows`` rows; the columns ``as_text`` are not turned into numbers."""
+def csv_frames(source, n_rows, form, as_text=(), texts=()):
+    """Frames of at most ``n_rows`` rows; the columns ``as_text`` are not turned into numbers.
+
+    Nor are ``texts``, but that their empty cells, NA and the like are missing.
+    """
     pandas = pandas_or_error()
     n_before = 0
     try:
@@ -27,6 +30,7 @@ def csv_frames(source, n_rows, form, as_text=()):
             options |= {"decimal": form.decimal, "skipinitialspace": True, "low_memory": False}
             options["skip_blank_lines"] = False  # or later answers would belong to other rows
             options["chunksize"] = n_rows or 1 << 62  # in pieces always: they close the file
+            options["dtype"] = dict.fromkeys(texts, str)
             # a sign before them: pandas would take texts such as NA for gaps
             options["converters"] = dict.fromkeys(as_text, "=".__add__)
             with pandas.read_csv(_Text("".join(head), file), **options) as frames:

@@ -55,18 +55,18 @@ def kind_of(source):
 
 
 def pieces(
-    source, *, target=None, n_rows=None, n_features=None, form=USUAL, as_text=()
+    source, *, target=None, n_rows=None, n_features=None, form=USUAL, as_text=(), texts=()
 ) -> Iterator[Piece]:
     """Pieces of at most ``n_rows`` rows (None: all at once), with the ``target`` column apart.
 
     ``n_features`` is how many an svmlight file has, if that is known; columns ``as_text`` are kept
-    as they are written.
+    as they are written, ``texts`` too, but for gaps.
     """
     kind = kind_of(source)
     if source != STDIN:
         check_readable(source)
     if kind == "csv":
-        found = _framed(csv_frames(source, n_rows, form, as_text), source, target)
+        found = _framed(csv_frames(source, n_rows, form, as_text, texts), source, target)
     elif kind == "parquet":
         found = _framed(_parquet(source, n_rows, as_text), source, target)
     elif kind == "svmlight":

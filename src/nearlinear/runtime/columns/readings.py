@@ -134,7 +134,7 @@ def _number(cell):
 def _dates(cells, unit):
     """A part of dates; NaN where one is missing."""
     if cells.dtype.kind != "M":
-        found = [_instant(row, cell) for row, cell in enumerate(cells.tolist())]
+        found = [moment_of(row, cell) for row, cell in enumerate(cells.tolist())]
         cells = np.array(found, dtype="datetime64[us]")
     moments = cells.astype("datetime64[us]")
     gone = np.isnat(moments)
@@ -158,7 +158,7 @@ _PARTS = {
 }  # fmt: skip
 
 
-def _instant(row, cell):
+def moment_of(row, cell):
     """A date as NumPy has it, in UTC where it has a time zone."""
     if is_missing(cell):
         return np.datetime64("NaT")
