@@ -253,7 +253,7 @@ def test_sparse_rows_are_scored_as_dense_ones(table):
         ({"monotonic_cst": [1, 0, 0, 0], "leaf_model": "linear"}, "give leaf_model='constant'"),
         ({"monotonic_cst": [1, 0, 0, 0], "linear_root": True}, "give linear_root=False"),
         ({"interaction_cst": [[0], [1]], "pairs": [[0, 1, 1.0, 1.0]]}, "give pairs=0"),
-        ({"grower": "tree", "linear_root": True}, "has no root below its trees"),
+        ({"grower": "tree", "linear_root": True}, "has no linear root"),
         ({"grower": "extra_trees", "monotonic_cst": [1, 0, 0, 0]}, "knows neither categories"),
         ({"grower": RandomForestClassifier()}, "not fitted yet|fit it first"),
         ({"grower": LogisticRegression()}, "is no forest that is read"),
