@@ -50,8 +50,13 @@ def choose_plan(rows, wishes, loss, rng, tell):
         linear = search.linear(linears)
         plans = [replace(one, root_C=linear.root_C) if one.root else one for one in plans]
     plan = search.structure(plans, linear if wishes.shape is None else None, wishes)
+    if linears and plan.shape.n_trees and isinstance(loss, SquaredError):
+        # of the log loss a root is so sure of some rows that trees cannot undo it
+        other = replace(plan, root=True, root_C=linear.root_C)
+        plan = search.challenge(plan, other, None if wishes.shape is None else [plan.shape.n_trees])
     if wishes.pairs is None and plan.shape.n_trees:
-        plan = search.challenge(plan, replace(plan, n_pairs=_PAIRS[is_many]))
+        other = replace(plan, n_pairs=_PAIRS[is_many])
+        plan = search.challenge(plan, other, [plan.shape.n_trees])
     if plan.shape.n_trees:
         plan = search.penalty(plan, wishes)
     return plan, search.verdicts()
@@ -67,9 +72,7 @@ def _first_plans(wishes, n_rows, loss, n_outputs):
     roots = [wishes.root]
     if wishes.root is None:
         can_root = boosts and isinstance(loss, LogLoss | SquaredError) and n_rows <= _MANY
-        # a root below pays for values alone: the log loss makes it sure of what trees must undo
-        roots = [False, BESIDE, *([True] if isinstance(loss, SquaredError) else [])]
-        roots = roots if can_root else [False]
+        roots = [False, BESIDE] if can_root else [False]
     has_slopes = bool(wishes.has_slopes)
     C = 1.0 if wishes.root_C is None else wishes.root_C
     grower = "hist" if wishes.grower is None else wishes.grower

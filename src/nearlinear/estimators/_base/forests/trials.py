@@ -170,56 +170,57 @@ class Search:
 
     def structure(self, plans, linear, wishes):
         """Shape, root and number of trees; ``linear`` (or None) where it is about as good."""
-        stages, found, running = {}, {}, plans
+        stages = {}
+        if wishes.shape is not None:
+            stages = {plan: [plan.shape.n_trees] for plan in plans}
+        found, running = {}, plans
         for number in range(len(self.benches)):
             for plan in running:
-                found[plan] = self._try(plan, number, wishes, stages)
-                self._tell(found[plan])
+                found[plan] = self._try(plan, number, stages)
             running = sorted(running, key=lambda plan: self.mean(found[plan]))
             running = running[: max(_FEWEST, -(-len(running) // 2))]
         best = found[running[0]]
         return best if linear is None else self.choose([linear, best], _LINEAR_STAYS)
 
-    def _try(self, plan, number, wishes, stages):
-        """Judge numbers of trees of one plan on a part; the best one of all parts so far."""
+    def challenge(self, plan, other, stages=None):
+        """The other plan where it is better; it is given up where it falls behind.
+
+        Its number of trees is free, unless ``stages`` has some.
+        """
+        stages = {} if stages is None else {other: stages}
+        for number in range(len(self.benches)):
+            best = self._try(other, number, stages)
+            if self.mean(best) >= self.mean(plan, range(number + 1)):
+                return plan
+        return self.choose([plan, best])
+
+    def _try(self, plan, number, stages):
+        """Judge numbers of trees of one plan on a part; the best one of all parts so far.
+
+        ``stages`` has the numbers by plan. The first part finds out how many are worth a trial.
+        """
         bench = self.benches[number]
-        if np.isfinite(plan.lam) or not isinstance(plan.grower, str):
+        if np.isfinite(plan.lam) or plan.grower not in BOOSTING:
             # such leaves are nothing before the refit, or all trees are there
             self._judge([plan], number, bench.refitted(plan, [plan.lam]))
+            self._tell(plan)
             return plan
-        most = plan.shape.n_trees
-        if wishes.shape is not None or plan.grower not in BOOSTING:
-            sizes = [most]
-            stages[plan] = [most]
-        elif number:
-            sizes = [stages[plan][-1]]
-        else:
-            sizes = sorted({-(-most // _FIRST), most})
+        most, is_free = plan.shape.n_trees, plan not in stages
+        if is_free:
             stages[plan] = [stage for stage in _STAGES if stage < most] + [most]
-        for size in sizes:
+        most = stages[plan][-1]
+        for size in sorted({-(-most // _FIRST), most}) if is_free else [most]:
             some = [_of_size(plan, stage) for stage in stages[plan] if stage <= size]
             scores = bench.staged(_of_size(plan, size), [one.shape.n_trees for one in some])
             self._judge(some, number, scores)
             best = min(some, key=self.mean)
             if best.shape.n_trees < _RISING * size:
                 break
-        if number == 0:
+        if is_free:
             far = max(_BEYOND * best.shape.n_trees, stages[plan][0])
             stages[plan] = [one.shape.n_trees for one in some if one.shape.n_trees <= far]
+        self._tell(best)
         return best
-
-    def challenge(self, plan, other):
-        """The other plan where it is better; it is given up where it falls behind."""
-        for number, bench in enumerate(self.benches):
-            if np.isfinite(other.lam):
-                scores = bench.refitted(other, [other.lam])
-            else:
-                scores = bench.staged(other, [other.shape.n_trees])
-            self._judge([other], number, scores)
-            self._tell(other)
-            if self.mean(other) >= self.mean(plan, range(number + 1)):
-                return plan
-        return self.choose([plan, other])
 
     def penalty(self, plan, wishes):
         """λ of constants and, where trees are few, of linear leaves."""
