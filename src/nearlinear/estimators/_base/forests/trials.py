@@ -1,8 +1,8 @@
 """Plans held against each other on training rows that were held out.
 
 Fewer than 5,000 rows are judged on four parts, which are all of them, or with many classes on two;
-more on a fifth. After a part only the better half of the plans goes on to the next. Held-out rows
-are pooled.
+more on a fifth. After a part only the better half of the plans goes on to the next, from 100
+held-out rows on. Held-out rows are pooled.
 """
 
 from dataclasses import replace
@@ -18,11 +18,13 @@ from .plan import BESIDE, grow_plan, root_columns, root_of, slope_columns, with_
 
 FEW = 5000  # rows
 _MOST_GROWN = 40_000  # rows of all parts and outputs
+_MOST_COPIES = 8  # more would be in every part, too
 _STAGES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 130, 160, 200, 250, 320, 400)
 LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 # A part of the trees is grown first; more of them if the last ones of these were still better.
 _FIRST, _RISING, _BEYOND = 4, 0.6, 2
-_FEWEST = 2  # plans that go on to the next part
+# Plans that go on to the next part, and held-out rows before some do not.
+_FEWEST, _ENOUGH = 2, 100
 # In standard errors: the best of many numbers of trees is flattered by the choice itself.
 _LINEAR_STAYS = 1.0
 # Trees with linear leaves, and leaves of one: more of them are better off with constants.
@@ -132,13 +134,16 @@ def benches(rows, wishes, loss, rng):
 
 
 def _copies(rows):
-    """How often each row is there: in its class, weights are multiples of the smallest, or 1."""
-    _, labels = np.unique(rows.labels, return_inverse=True)
-    least = np.full(labels.max() + 1, np.inf)
-    np.minimum.at(least, labels, rows.weight)
-    times = rows.weight / least[labels]
-    is_whole = np.allclose(times, np.rint(times), rtol=0.0, atol=1e-6)
-    return np.rint(times).astype(np.intp) if is_whole else np.ones(len(times), dtype=np.intp)
+    """How often each row is there, as far as that matters.
+
+    Copies are known by weights that are whole multiples of the smallest one of their class.
+    """
+    least = np.full(rows.labels.max() + 1, np.inf)
+    np.minimum.at(least, rows.labels, rows.weight)
+    times = rows.weight / least[rows.labels]
+    if not np.allclose(times, np.rint(times), rtol=1e-9):
+        return np.ones(len(times), dtype=np.intp)
+    return np.minimum(np.rint(times), _MOST_COPIES).astype(np.intp)
 
 
 def _some(rows, counts, copies):
@@ -178,7 +183,8 @@ class Search:
             for plan in running:
                 found[plan] = self._try(plan, number, stages)
             running = sorted(running, key=lambda plan: self.mean(found[plan]))
-            running = running[: max(_FEWEST, -(-len(running) // 2))]
+            if len(self._weight(range(number + 1))) >= _ENOUGH:
+                running = running[: max(_FEWEST, -(-len(running) // 2))]
         best = found[running[0]]
         return best if linear is None else self.choose([linear, best], _LINEAR_STAYS)
 
