@@ -397,6 +397,7 @@ WRONG = {
     "interaction_cst": ["pairs"],
     "l2_regularization": [-0.1],
     "max_features": [0, 1.5],
+    "root_C": [0.0, "much"],
     "leaf_model": ["quadratic"],
     "leaf_penalty": [0.0, "strong"],
     "max_leaves": [1, 2.5],

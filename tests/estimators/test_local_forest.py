@@ -15,7 +15,10 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 
 from nearlinear import LocalForestClassifier, LocalForestRegressor
+from nearlinear.estimators._base.forests.trials import benches
+from nearlinear.losses import LogLoss
 from nearlinear.solvers.forests.monotone import check_monotone
+from reference.training_rows import merge_rows
 
 needs_lightgbm = pytest.mark.skipif(
     importlib.util.find_spec("lightgbm") is None, reason="LightGBM is not installed"
@@ -66,9 +69,11 @@ def test_as_grown_it_is_histogram_boosting_with_categories_and_missing_values(ho
     X, y = holes
     theirs = HistGradientBoostingClassifier(
         max_iter=8, max_leaf_nodes=6, learning_rate=0.3, min_samples_leaf=5, early_stopping=False,
-        categorical_features=[3], random_state=0,
+        categorical_features=[3], l2_regularization=0.5, max_features=0.6,
+        random_state=np.random.RandomState(0).randint(np.iinfo(np.int32).max),
     ).fit(X, y)  # fmt: skip
-    ours = classifier(categorical_features=[3]).fit(X, y)
+    settings = {"l2_regularization": 0.5, "max_features": 0.6}
+    ours = classifier(categorical_features=[3], **settings).fit(X, y)
     new = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.2, np.nan, X)
     new[::7, 3] = 39  # never seen
     assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=1e-6)
@@ -96,6 +101,21 @@ def test_the_refit_is_of_the_objective_that_is_stated(table, root):
     for size in (0.003, 0.03, 0.3):
         other = after.values + size * rng.standard_normal(after.values.shape)
         assert objective(other) > reached * (1.0 - found.refit_gap_) - 1e-6
+
+
+def test_a_root_beside_the_trees_is_a_linear_model_of_its_own(table):
+    X, values, y = table
+    A = np.column_stack([X, np.ones(len(X))])
+    for make, target in ((classifier, y), (regressor, values)):
+        score = "decision_function" if make is classifier else "predict"
+        slopes = []
+        for C in (1.0, 0.01):
+            both = getattr(make(linear_root="beside", root_C=C).fit(X, target), score)(X)
+            alone = getattr(make().fit(X, target), score)(X)
+            found, left = np.linalg.lstsq(A, 2 * both - alone, rcond=None)[:2]
+            assert left < 1e-6
+            slopes.append(np.linalg.norm(found[:-1]))
+        assert slopes[1] < 0.9 * slopes[0]
 
 
 def test_weight_k_is_k_copies_and_threads_change_no_bit(table, rng):
@@ -212,6 +232,21 @@ def test_a_line_is_learned_by_a_linear_model(table):
     assert min(told.values()) > 0.03  # half the variance of the noise is 0.045
 
 
+def test_copies_of_a_row_are_dealt_to_different_parts():
+    X, labels = np.arange(60.0)[:, None], np.arange(60) % 2
+    weight = np.where(labels == 1, 5.0, 1.0)  # a weight of a class makes no copies
+    weight[:4] *= 3
+    rows = merge_rows(X, labels, weight, 2)
+    parts = benches(rows, None, LogLoss(), np.random.RandomState(0))
+    total = np.zeros(60)
+    for part in parts:
+        np.add.at(total, part.held.X[:, 0].astype(int), part.held.weight)
+        copied = np.isin(part.held.X[:, 0], part.train.X[:, 0])
+        assert_array_equal(np.sort(part.held.X[copied, 0]), np.intersect1d(part.held.X, X[:4]))
+        assert part.train.weight.sum() + part.held.weight.sum() == weight.sum()
+    assert_array_equal(total, weight)
+
+
 def test_a_plan_can_be_given_as_settings(table):
     X, values, _ = table
     chosen = LocalForestRegressor(n_trees=5, max_leaves=8, random_state=0).fit(X, values)
@@ -253,7 +288,7 @@ def test_sparse_rows_are_scored_as_dense_ones(table):
         ({"monotonic_cst": [1, 0, 0, 0], "leaf_model": "linear"}, "give leaf_model='constant'"),
         ({"monotonic_cst": [1, 0, 0, 0], "linear_root": True}, "give linear_root=False"),
         ({"interaction_cst": [[0], [1]], "pairs": [[0, 1, 1.0, 1.0]]}, "give pairs=0"),
-        ({"grower": "tree", "linear_root": True}, "has no root below its trees"),
+        ({"grower": "tree", "linear_root": True}, "has no linear root"),
         ({"grower": "extra_trees", "monotonic_cst": [1, 0, 0, 0]}, "knows neither categories"),
         ({"grower": RandomForestClassifier()}, "not fitted yet|fit it first"),
         ({"grower": LogisticRegression()}, "is no forest that is read"),

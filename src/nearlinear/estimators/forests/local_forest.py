@@ -38,7 +38,8 @@ _CONSTRAINTS = {
     "l2_regularization": [Interval(numbers.Real, 0, None, closed="left"), one_of("auto")],
     "max_features": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
     "pairs": [at_least(0), one_of("auto"), "array-like"],
-    "linear_root": ["boolean", one_of("auto")],
+    "linear_root": ["boolean", one_of("auto", "beside")],
+    "root_C": [positive(), one_of("auto")],
     "leaf_model": [one_of("auto", "constant", "linear")],
     "leaf_penalty": [positive(), None, one_of("auto")],
     "grower": "no_validation",  # a name, or a fitted forest
@@ -83,8 +84,12 @@ class LocalForestClassifier(ClassifierMixin, Model):
     pairs : int, array of shape (n_pairs, 4) or "auto", default="auto"
         Number of pair columns, or one's own: i, j, a and b of each. "auto" takes those that explain
         most of a small forest, or none.
-    linear_root : bool or "auto", default="auto"
+    linear_root : bool, "beside" or "auto", default="auto"
         Whether there is a linear model below the trees, which are then grown on what it leaves.
+        "beside" fits both on their own, and scores are the mean.
+    root_C : float or "auto", default="auto"
+        Factor on the loss of the linear model, against ½‖w‖² of standardized columns. "auto" tries
+        0.1 to 10, and is 1 where ``linear_root`` is given.
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
         from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
@@ -173,6 +178,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         max_features="auto",
         pairs="auto",
         linear_root="auto",
+        root_C="auto",
         leaf_model="auto",
         leaf_penalty="auto",
         grower="auto",
@@ -196,6 +202,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.max_features = max_features
         self.pairs = pairs
         self.linear_root = linear_root
+        self.root_C = root_C
         self.leaf_model = leaf_model
         self.leaf_penalty = leaf_penalty
         self.grower = grower
@@ -329,8 +336,12 @@ class LocalForestRegressor(RegressorMixin, Model):
     pairs : int, array of shape (n_pairs, 4) or "auto", default="auto"
         Number of pair columns, or one's own: i, j, a and b of each. "auto" takes those that explain
         most of a small forest, or none.
-    linear_root : bool or "auto", default="auto"
+    linear_root : bool, "beside" or "auto", default="auto"
         Whether there is a linear model below the trees, which are then grown on what it leaves.
+        "beside" fits both on their own, and scores are the mean.
+    root_C : float or "auto", default="auto"
+        Factor on the loss of the linear model, against ½‖w‖² of standardized columns. "auto" tries
+        0.1 to 10, and is 1 where ``linear_root`` is given.
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
         from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
@@ -405,6 +416,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         max_features="auto",
         pairs="auto",
         linear_root="auto",
+        root_C="auto",
         leaf_model="auto",
         leaf_penalty="auto",
         grower="auto",
@@ -427,6 +439,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.max_features = max_features
         self.pairs = pairs
         self.linear_root = linear_root
+        self.root_C = root_C
         self.leaf_model = leaf_model
         self.leaf_penalty = leaf_penalty
         self.grower = grower

@@ -11,23 +11,33 @@ import numpy as np
 from ....losses import LogLoss, SquaredError
 from .boosting import BOOSTING
 from .orders import Shape
-from .plan import Plan
-from .trials import Search, benches
+from .plan import BESIDE, Plan
+from .trials import FEW, Search, benches
 
 _MANY = 50_000  # rows from which on few deep trees are tried, and errors are counted
 _SEARCH_ROWS = 100_000
 _PAIRS = {False: 16, True: 24}  # by whether there are many rows
-_SHALLOW, _SMALL, _DEEP = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5), Shape(10, 4095, 0.6)
+# Trees of few leaves for noise, of many for structure and for rows that come again; a split sees
+# some of the columns alone.
+_FEW_ROWS = (
+    Shape(400, 4, 0.1, 5, 1.0, 0.5), Shape(400, 16, 0.05, 10, 1.0, 0.5),
+    Shape(200, 127, 0.05, 3, 1.0, 0.3),
+)  # fmt: skip
+_SEVERAL_OUTPUTS = Shape(100, 4, 0.2, 5, 1.0, 0.2), Shape(100, 31, 0.1, 3, 1.0, 0.2)
+_MORE_ROWS = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5)
+_MANY_ROWS = Shape(10, 4095, 0.6), Shape(200, 31, 0.1)
 _SIDE_BY_SIDE = Shape(20, None, 1.0, 1)
-_MOST_TREES, _FEW_OUTPUTS = 1500, 4
+_MOST_TREES = 1500
+_ROOT_CS = (0.1, 0.3, 1.0, 10.0)
 
 
 def choose_plan(rows, wishes, loss, rng, tell):
     """A plan, and the verdicts that led to it."""
     n_rows = rows.X.shape[0]
     is_many = n_rows > _MANY
-    first, alternatives = _first_plans(wishes, is_many, loss, rows.targets.shape[1])
-    open_questions = len(alternatives) > 1 or None in (wishes.pairs, wishes.lam, wishes.has_slopes)
+    plans, linears = _first_plans(wishes, n_rows, loss, rows.targets.shape[1])
+    open_questions = len(plans) > 1 or None in (wishes.pairs, wishes.lam, wishes.has_slopes)
+    first = replace(plans[0], lam=np.inf if wishes.lam is None else wishes.lam)
     if not open_questions:
         return first, []
     if n_rows > _SEARCH_ROWS:
@@ -35,36 +45,59 @@ def choose_plan(rows, wishes, loss, rng, tell):
     parts = benches(rows, wishes, loss, rng)
     if not parts:
         return first, []
-    search = Search(parts, loss, is_many, tell)
-    plan = search.structure(alternatives, wishes)
+    search, linear = Search(parts, loss, is_many, tell), None
+    if linears:
+        linear = search.linear(linears)
+        plans = [replace(one, root_C=linear.root_C) if one.root else one for one in plans]
+    plan = search.structure(plans, linear if wishes.shape is None else None, wishes)
+    if linears and plan.shape.n_trees and isinstance(loss, SquaredError):
+        # of the log loss a root is so sure of some rows that trees cannot undo it
+        other = replace(plan, root=True, root_C=linear.root_C)
+        plan = search.challenge(plan, other, None if wishes.shape is None else [plan.shape.n_trees])
     if wishes.pairs is None and plan.shape.n_trees:
-        plan = search.best(plan, [replace(plan, n_pairs=_PAIRS[is_many])])
+        other = replace(plan, n_pairs=_PAIRS[is_many])
+        plan = search.challenge(plan, other, [plan.shape.n_trees])
     if plan.shape.n_trees:
         plan = search.penalty(plan, wishes)
-    return plan, search.verdicts
+    return plan, search.verdicts()
 
 
-def _first_plans(wishes, is_many, loss, n_outputs):
-    """What is taken if nothing can be tried, and what structure is chosen from."""
+def _first_plans(wishes, n_rows, loss, n_outputs):
+    """What structure is chosen from, and linear models."""
     n_pairs = wishes.pairs if isinstance(wishes.pairs, int) else 0
-    lam = 1.0 if wishes.lam is None else wishes.lam
     boosts = wishes.grower is None or wishes.grower in BOOSTING
-    shapes = [wishes.shape] if wishes.shape is not None else None
-    if shapes is None:
-        shapes = [_DEEP, _SHALLOW] if is_many else [_SHALLOW, _SMALL]
-        shapes = [_within(shape, n_outputs) for shape in shapes] if boosts else [_SIDE_BY_SIDE]
-    can_root = boosts and isinstance(loss, LogLoss | SquaredError)
-    roots = [wishes.has_root] if wishes.has_root is not None else [False, True]
-    if not can_root or ((is_many or n_outputs > _FEW_OUTPUTS) and wishes.has_root is None):
-        roots = [False]
+    shapes = _shapes(n_rows, n_outputs) if boosts else [_SIDE_BY_SIDE]
+    shapes = shapes if wishes.shape is None else [wishes.shape]
+    shapes = [replace(shape, **wishes.growth) for shape in shapes]
+    roots = [wishes.root]
+    if wishes.root is None:
+        can_root = boosts and isinstance(loss, LogLoss | SquaredError) and n_rows <= _MANY
+        roots = [False, BESIDE] if can_root else [False]
     has_slopes = bool(wishes.has_slopes)
+    C = 1.0 if wishes.root_C is None else wishes.root_C
     grower = "hist" if wishes.grower is None else wishes.grower
     plans = [
-        Plan(shape, root, n_pairs, np.inf, has_slopes, grower) for shape in shapes for root in roots
+        Plan(shape, root, C if root else 1.0, n_pairs, np.inf, has_slopes, grower)
+        for shape in shapes
+        for root in roots
     ]
     if wishes.grower is None and wishes.shape is None and n_outputs > 1 and wishes.columns.is_plain:
-        plans.append(Plan(_SIDE_BY_SIDE, False, n_pairs, 1.0, has_slopes, "extra_trees"))
-    return replace(plans[0], lam=lam), plans
+        plans.append(Plan(_SIDE_BY_SIDE, False, 1.0, n_pairs, 1.0, has_slopes, "extra_trees"))
+    linears = []
+    if wishes.root is None and any(roots):
+        shape, Cs = replace(shapes[0], n_trees=0), _ROOT_CS if wishes.root_C is None else [C]
+        linears = [Plan(shape, True, one, grower=grower) for one in Cs]
+    return plans, linears
+
+
+def _shapes(n_rows, n_outputs):
+    if n_rows > _MANY:
+        shapes = _MANY_ROWS
+    elif n_outputs > 1:
+        shapes = _SEVERAL_OUTPUTS
+    else:
+        shapes = _FEW_ROWS if n_rows < FEW else _MORE_ROWS
+    return [_within(shape, n_outputs) for shape in shapes]
 
 
 def _within(shape, n_outputs):

@@ -15,6 +15,10 @@ class GrownForest:
     covers: np.ndarray
     intercept: np.ndarray
 
+    def times(self, factor):
+        """The same trees, whose scores are multiplied."""
+        return replace(self, values=factor * self.values, intercept=factor * self.intercept)
+
     def first(self, n_trees):
         """The same forest with its first trees."""
         return self if n_trees == self.gate.n_trees else self._some(0, n_trees)

@@ -32,8 +32,12 @@ class Root:
     def scores(self, X):
         return filled(X, self.fill) @ self.weights.T + self.intercept
 
+    def times(self, factor):
+        """The same model, whose scores are multiplied."""
+        return replace(self, weights=factor * self.weights, intercept=factor * self.intercept)
 
-def fit_root(rows, loss, numeric):
+
+def fit_root(rows, loss, numeric, C):
     """The linear model with ½‖w‖² of standardized columns; those that are no numbers have 0."""
     X, weight = rows.X[:, numeric].astype(np.float64), rows.weight
     means, spreads = column_scales(X, weight)
@@ -42,7 +46,7 @@ def fit_root(rows, loss, numeric):
     if isinstance(loss, SquaredError):
         center = np.average(targets, axis=0, weights=weight)
         unit = np.sqrt(np.average((targets - center) ** 2, axis=0, weights=weight).mean()) or 1.0
-    found = solve_linear(Z, (targets - center) / unit, weight, loss=loss, C=1.0) * unit
+    found = solve_linear(Z, (targets - center) / unit, weight, loss=loss, C=C) * unit
     slopes = found[:, :-1] / np.where(spreads > 0, spreads, 1.0)
     weights = np.zeros((len(found), rows.X.shape[1]))
     weights[:, numeric] = slopes

@@ -17,13 +17,16 @@ from .parts import (
     refit_along,
 )
 
+BESIDE = "beside"  # a root: linear model and trees, each on its own, half and half
+
 
 @dataclass(frozen=True)
 class Plan:
     """``n_trees`` counts rounds; 0 with a root is the linear model. λ = ∞ leaves trees as grown."""
 
     shape: Shape
-    has_root: bool
+    root: bool | str  # True: the trees are grown on what it leaves; or BESIDE
+    root_C: float = 1.0
     n_pairs: int = 0
     lam: float = np.inf
     has_slopes: bool = False
@@ -42,11 +45,11 @@ class Plan:
             "max_leaves": self.shape.max_leaves, "learning_rate": self.shape.learning_rate,
             "min_samples_leaf": self.shape.min_rows, "l2_regularization": self.shape.l2,
             "max_features": self.shape.max_features, "pairs": self.n_pairs,
-            "linear_root": self.has_root, **found,
+            "linear_root": self.root, "root_C": self.root_C, **found,
         }  # fmt: skip
 
     def __str__(self):
-        root = "a linear root" if self.has_root else "no root"
+        root = {False: "no root", True: "a linear root"}.get(self.root, f"a root {self.root}")
         shape = f"{self.shape.n_trees} trees of {self.shape.max_leaves} leaves"
         refit = "as grown" if np.isinf(self.lam) else f"refitted with {self.lam:g}"
         kind = ", linear leaves" if self.has_slopes else ""
@@ -64,8 +67,11 @@ class Fitted:
 def fit_plan(rows, plan, wishes, loss, seed):
     """The whole model on all rows."""
     columns = with_pairs(rows, wishes, plan.n_pairs, loss, seed)
-    root = fit_root(rows, loss, root_columns(rows, columns)) if plan.has_root else None
-    grown = grow_plan(rows, plan, columns, loss, root, wishes, seed)
+    root = None
+    if plan.root:
+        root = fit_root(rows, loss, root_columns(rows, columns), plan.root_C)
+    grown = grow_plan(rows, plan, columns, loss, root, seed)
+    root = root_of(plan, root)
     if np.isinf(plan.lam) or plan.shape.n_trees == 0:
         return Fitted(forest_from(grown, root), 0.0, columns.pairs)
     slopes = Slopes.of(rows, slope_columns(rows, columns)) if plan.has_slopes else None
@@ -79,10 +85,18 @@ def fit_plan(rows, plan, wishes, loss, seed):
     return Fitted(predictor, found.relative_gap, columns.pairs)
 
 
-def grow_plan(rows, plan, columns, loss, root, wishes, seed):
+def grow_plan(rows, plan, columns, loss, root, seed):
     if plan.shape.n_trees == 0:
         return no_trees(rows.X.shape[1], rows.targets.shape[1])
-    return grow(rows, plan.shape, columns, loss, root, grower=plan.grower, seed=seed)
+    below = root if plan.root is True else None
+    grown = grow(rows, plan.shape, columns, loss, below, grower=plan.grower, seed=seed)
+    return grown.times(0.5) if plan.root == BESIDE else grown
+
+
+def root_of(plan, root):
+    """What of a linear model is in the scores of a plan."""
+    is_half = plan.root == BESIDE and plan.shape.n_trees > 0
+    return root.times(0.5) if is_half else root if plan.root else None
 
 
 def with_pairs(rows, wishes, n_pairs, loss, seed):

@@ -25,8 +25,7 @@ def taken_over(model, columns, n_features, rows, loss, classes):
     grown = of_float32(found, columns, n_features)
     if found.link == "shares":
         return in_log_shares(grown)
-    steepness = found.steepness
-    return replace(grown, values=steepness * grown.values, intercept=steepness * grown.intercept)
+    return grown.times(found.steepness)
 
 
 def taken(model, columns, n_features, rows=None):

@@ -1,7 +1,8 @@
 """Plans held against each other on training rows that were held out.
 
-Fewer than 5,000 rows are judged on four parts, which are all of them; more on a fifth. Held-out
-rows are pooled.
+Fewer than 5,000 rows are judged on four parts, which are all of them, or with many classes on two;
+more on a fifth. After a part only the better half of the plans goes on to the next, from 100
+held-out rows on. Held-out rows are pooled.
 """
 
 from dataclasses import replace
@@ -13,11 +14,17 @@ from ....solvers.forests.refit import scores_of
 from ..capacity import TOLERANCE, Verdict, about_best
 from .boosting import BOOSTING
 from .parts import Slopes, base_scores, fit_root, refit_along
-from .plan import grow_plan, root_columns, slope_columns, with_pairs
+from .plan import BESIDE, grow_plan, root_columns, root_of, slope_columns, with_pairs
 
+FEW = 5000  # rows
+_MOST_GROWN = 40_000  # rows of all parts and outputs
+_MOST_COPIES = 8  # more would be in every part, too
 _STAGES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 130, 160, 200, 250, 320, 400)
 LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
-_FIRST_TREES, _RISING = 60, 0.6
+# A part of the trees is grown first; more of them if the last ones of these were still better.
+_FIRST, _RISING, _BEYOND = 4, 0.6, 2
+# Plans that go on to the next part, and held-out rows before some do not.
+_FEWEST, _ENOUGH = 2, 100
 # In standard errors: the best of many numbers of trees is flattered by the choice itself.
 _LINEAR_STAYS = 1.0
 # Trees with linear leaves, and leaves of one: more of them are better off with constants.
@@ -28,14 +35,17 @@ class Bench:
     """One split of the rows: what is grown on the first part is judged on the second."""
 
     def __init__(self, train, held, wishes, loss, seed):
-        self.train, self.held, self.wishes, self.loss, self.seed = train, held, wishes, loss, seed
+        self.train, self.held = train, held
+        self.wishes, self.loss, self.seed = wishes, loss, seed
         self._kept, self._sizes = {}, set()
 
-    def root(self):
-        if "root" not in self._kept:
+    def root(self, plan):
+        """The linear model as it is in the scores of a plan."""
+        key = "root", plan.root_C
+        if plan.root and key not in self._kept:
             numeric = root_columns(self.train, self.wishes.columns)
-            self._kept["root"] = fit_root(self.train, self.loss, numeric)
-        return self._kept["root"]
+            self._kept[key] = fit_root(self.train, self.loss, numeric, plan.root_C)
+        return root_of(plan, self._kept.get(key))
 
     def columns(self, n_pairs):
         key = "pairs", n_pairs
@@ -46,6 +56,8 @@ class Bench:
     def grown(self, plan):
         """Trees; the first ones of a larger forest are those of a smaller one."""
         plan = replace(plan, lam=np.inf, has_slopes=False)
+        if plan.root == BESIDE:
+            return self.grown(replace(plan, root=False, root_C=1.0)).times(0.5)
         if plan.grower in BOOSTING:
             for size in sorted(self._sizes):
                 larger = replace(plan, shape=replace(plan.shape, n_trees=size))
@@ -53,16 +65,16 @@ class Bench:
                     grown = self._kept[larger]
                     return grown.first(plan.shape.n_trees * len(grown.intercept))
         if plan not in self._kept:
-            columns, root = self.columns(plan.n_pairs), self.root() if plan.has_root else None
+            columns = self.columns(plan.n_pairs)
             self._kept[plan] = grow_plan(
-                self.train, plan, columns, self.loss, root, self.wishes, self.seed
+                self.train, plan, columns, self.loss, self.root(plan), self.seed
             )
             self._sizes.add(plan.shape.n_trees)
         return self._kept[plan]
 
     def staged(self, plan, stages):
-        """Scores of held-out rows after so many rounds; after 0, those of the root."""
-        grown, root = self.grown(plan), self.root() if plan.has_root else None
+        """Scores of held-out rows after so many rounds."""
+        grown, root = self.grown(plan), self.root(plan)
         leaves, scores = grown.gate(self.held.X), base_scores(grown, root, self.held.X)
         per_round = 1 if grown.values.shape[1] > 1 else len(grown.intercept)
         found, done = [], 0
@@ -73,12 +85,12 @@ class Bench:
                     told[:, 0] if told.shape[1] == 1 else told
                 )
             done = stage
-            found.append(root.scores(self.held.X) if stage == 0 else scores.copy())
+            found.append(scores.copy())
         return found
 
     def refitted(self, plan, lams):
         """Scores of held-out rows for each λ."""
-        grown, root = self.grown(plan), self.root() if plan.has_root else None
+        grown, root = self.grown(plan), self.root(plan)
         slopes = Z_held = None
         if plan.has_slopes:
             slopes = Slopes.of(self.train, slope_columns(self.train, self.wishes.columns))
@@ -97,88 +109,124 @@ class Bench:
 
 
 def benches(rows, wishes, loss, rng):
-    """Parts with each class in its proportion, whose complements have every class."""
+    """Parts with each class in its proportion, whose complements have every class.
+
+    Copies of a row are dealt to different parts, as all rows are: where rows come again and again,
+    it pays to know them by heart.
+    """
     n_rows = rows.X.shape[0]
     order = rng.permutation(n_rows)
     order = order[np.argsort(rows.labels[order], kind="stable")]
-    n_parts, share = (4, 4) if n_rows < 5000 else (1, 5)
+    copies = _copies(rows)
+    dealt = np.repeat(order, copies[order])
+    n_parts, share = (4, 4) if n_rows < FEW else (1, 5)
+    if n_parts * n_rows * rows.targets.shape[1] > _MOST_GROWN:
+        n_parts = max(1, n_parts // 2)
     n_classes, found = len(np.unique(rows.labels)), []
     for number in range(n_parts):
-        held = np.sort(order[number::share])
-        kept = np.setdiff1d(np.arange(n_rows), held)
-        if len(held) >= 2 and len(kept) >= 2 and len(np.unique(rows.labels[kept])) == n_classes:
+        n_held = np.bincount(dealt[number::share], minlength=n_rows)
+        train, held = _some(rows, copies - n_held, copies), _some(rows, n_held, copies)
+        is_whole = len(np.unique(train.labels)) == n_classes
+        if is_whole and min(len(train.labels), len(held.labels)) >= 2:
             seed = int(rng.randint(np.iinfo(np.int32).max))
-            found.append(Bench(rows.take(kept), rows.take(held), wishes, loss, seed))
+            found.append(Bench(train, held, wishes, loss, seed))
     return found
 
 
+def _copies(rows):
+    """How often each row is there, as far as that matters.
+
+    Copies are known by weights that are whole multiples of the smallest one of their class.
+    """
+    least = np.full(rows.labels.max() + 1, np.inf)
+    np.minimum.at(least, rows.labels, rows.weight)
+    times = rows.weight / least[rows.labels]
+    if not np.allclose(times, np.rint(times), rtol=1e-9):
+        return np.ones(len(times), dtype=np.intp)
+    return np.minimum(np.rint(times), _MOST_COPIES).astype(np.intp)
+
+
+def _some(rows, counts, copies):
+    """Some copies of the rows."""
+    places = np.flatnonzero(counts)
+    found = rows.take(places)
+    return replace(found, weight=found.weight * (counts[places] / copies[places]))
+
+
 class Search:
+    """Losses of plans by part, and the choices that they lead to."""
+
     def __init__(self, benches, loss, counts_errors, tell):
-        self.benches, self.tell, self.verdicts = benches, tell, []
+        self.benches, self.tell = benches, tell
         self.loss = _errors if counts_errors and isinstance(loss, LogLoss) else loss.value
-        self.weight = np.concatenate([bench.held.weight for bench in benches])
-        self._losses = {}
+        self._losses = {}  # by plan and number of the part
 
-    def judged(self, plan, scores):
-        """Take in the pooled held-out losses of a plan."""
-        pairs = zip(scores, self.benches, strict=True)
-        losses = np.concatenate([self.loss(one, bench.held.targets) for one, bench in pairs])
-        losses = np.where(np.isfinite(losses), losses, np.inf)
-        self._losses[plan] = losses
-        mean = float(np.average(losses, weights=self.weight))
-        self.verdicts.append(Verdict(plan, mean))
-        self.tell(str(plan), {"held-out loss": mean})
-        return mean
+    def verdicts(self):
+        return [Verdict(plan, self.mean(plan)) for plan in self._losses]
 
-    def choose(self, plans, tolerance=TOLERANCE):
-        """The first plan that is about as good as the best."""
-        return about_best({plan: self._losses[plan] for plan in plans}, self.weight, tolerance)
+    def linear(self, plans):
+        """The best one of linear models."""
+        for number, bench in enumerate(self.benches):
+            for plan in plans:
+                self._judge([plan], number, bench.staged(plan, [0]))
+        best = min(plans, key=self.mean)
+        self._tell(best)
+        return best
 
-    def structure(self, plans, wishes):
-        """Shape, root and number of trees; a linear model where it is about as good."""
-        linear, found = None, {}
-        for plan in plans:
-            if np.isfinite(plan.lam) or not isinstance(plan.grower, str):
-                # such leaves are nothing before the refit, or all trees are there
-                scores = [next(bench.refitted(plan, [plan.lam])) for bench in self.benches]
-                found[plan] = self.judged(plan, scores)
-            elif wishes.shape is not None or plan.grower not in BOOSTING:
-                found |= self._staged(plan, [plan.shape.n_trees])
-            else:
-                staged = self._along(plan)
-                linear = next((one for one in staged if one.shape.n_trees == 0), linear)
-                found |= staged
-        best = min(found, key=found.get)
+    def structure(self, plans, linear, wishes):
+        """Shape, root and number of trees; ``linear`` (or None) where it is about as good."""
+        stages = {}
+        if wishes.shape is not None:
+            stages = {plan: [plan.shape.n_trees] for plan in plans}
+        found, running = {}, plans
+        for number in range(len(self.benches)):
+            for plan in running:
+                found[plan] = self._try(plan, number, stages)
+            running = sorted(running, key=lambda plan: self.mean(found[plan]))
+            if len(self._weight(range(number + 1))) >= _ENOUGH:
+                running = running[: max(_FEWEST, -(-len(running) // 2))]
+        best = found[running[0]]
         return best if linear is None else self.choose([linear, best], _LINEAR_STAYS)
 
-    def _along(self, plan):
-        """Numbers of trees; many are grown where more and more of a few were better."""
-        most, found = plan.shape.n_trees, {}
-        for size in sorted({min(_FIRST_TREES, most), most}):
-            stages = [stage for stage in _STAGES if stage < size] + [size]
-            grown = replace(plan, shape=replace(plan.shape, n_trees=size))
-            found |= self._staged(grown, [0, *stages] if plan.has_root else stages)
-            if min(found, key=found.get).shape.n_trees < _RISING * size:
+    def challenge(self, plan, other, stages=None):
+        """The other plan where it is better; it is given up where it falls behind.
+
+        Its number of trees is free, unless ``stages`` has some.
+        """
+        stages = {} if stages is None else {other: stages}
+        for number in range(len(self.benches)):
+            best = self._try(other, number, stages)
+            if self.mean(best) >= self.mean(plan, range(number + 1)):
+                return plan
+        return self.choose([plan, best])
+
+    def _try(self, plan, number, stages):
+        """Judge numbers of trees of one plan on a part; the best one of all parts so far.
+
+        ``stages`` has the numbers by plan. The first part finds out how many are worth a trial.
+        """
+        bench = self.benches[number]
+        if np.isfinite(plan.lam) or plan.grower not in BOOSTING:
+            # such leaves are nothing before the refit, or all trees are there
+            self._judge([plan], number, bench.refitted(plan, [plan.lam]))
+            self._tell(plan)
+            return plan
+        most, is_free = plan.shape.n_trees, plan not in stages
+        if is_free:
+            stages[plan] = [stage for stage in _STAGES if stage < most] + [most]
+        most = stages[plan][-1]
+        for size in sorted({-(-most // _FIRST), most}) if is_free else [most]:
+            some = [_of_size(plan, stage) for stage in stages[plan] if stage <= size]
+            scores = bench.staged(_of_size(plan, size), [one.shape.n_trees for one in some])
+            self._judge(some, number, scores)
+            best = min(some, key=self.mean)
+            if best.shape.n_trees < _RISING * size:
                 break
-        return found
-
-    def _staged(self, plan, stages):
-        by_bench, found = [bench.staged(plan, stages) for bench in self.benches], {}
-        for place, stage in enumerate(stages):
-            one = replace(plan, shape=replace(plan.shape, n_trees=stage))
-            scores = [scores[place] for scores in by_bench]
-            found[one] = self.judged(one, scores)
-        return found
-
-    def best(self, plan, others):
-        for other in others:
-            if np.isfinite(other.lam):
-                scores = [next(bench.refitted(other, [other.lam])) for bench in self.benches]
-            else:
-                last = [other.shape.n_trees]
-                scores = [bench.staged(other, last)[0] for bench in self.benches]
-            self.judged(other, scores)
-        return self.choose([plan, *others])
+        if is_free:
+            far = max(_BEYOND * best.shape.n_trees, stages[plan][0])
+            stages[plan] = [one.shape.n_trees for one in some if one.shape.n_trees <= far]
+        self._tell(best)
+        return best
 
     def penalty(self, plan, wishes):
         """λ of constants and, where trees are few, of linear leaves."""
@@ -187,21 +235,70 @@ class Search:
         is_small = is_small and plan.shape.n_trees <= _MOST_SLOPED
         if wishes.has_slopes is None and is_small and wishes.columns.monotonic is None:
             kinds.append(True)
-        lams, plans = LAMBDAS if wishes.lam is None else (wishes.lam,), []
-        if len(kinds) == len(lams) == 1 or wishes.lam == np.inf:
-            return replace(plan, lam=wishes.lam, has_slopes=kinds[0])
+        if wishes.lam is not None:
+            given = [replace(plan, lam=wishes.lam, has_slopes=kind) for kind in kinds]
+            if len(given) == 1 or wishes.lam == np.inf:
+                return given[0]
+            for one in given:
+                self._path([one], range(len(self.benches)))
+            return self.choose(given)
+        plans = [plan] if not wishes.has_slopes else []
         for has_slopes in kinds:
-            some = [replace(plan, lam=lam, has_slopes=has_slopes) for lam in lams]
-            paths = [bench.refitted(some[0], lams) for bench in self.benches]
+            some = [replace(plan, lam=lam, has_slopes=has_slopes) for lam in LAMBDAS[1:]]
+            some = self._path(some, [0])
+            best = min(some, key=self.mean)
+            if not plans or self.mean(best) < self.mean(plan, [0]):
+                self._path(some, range(1, len(self.benches)))
+                plans += some
+            for one in some:
+                self._tell(one)
+        return self.choose(plans)
+
+    def _path(self, plans, numbers):
+        """Judge plans that differ in λ alone; those before the losses went up twice."""
+        for number in numbers:
+            found = self.benches[number].refitted(plans[0], [one.lam for one in plans])
             lowest, waited = np.inf, 0
-            for one, scores in zip(some, zip(*paths, strict=True), strict=True):
-                mean = self.judged(one, scores)
-                plans.append(one)
+            for place, (one, scores) in enumerate(zip(plans, found, strict=True)):
+                mean = self._judge([one], number, [scores])
                 waited = 0 if mean < lowest else waited + 1
                 lowest = min(lowest, mean)
-                if waited == 2:
+                if waited == 2 and number == 0:
+                    plans = plans[: place + 1]
                     break
-        return self.choose(plans)
+        return plans
+
+    def _judge(self, plans, number, scores):
+        """Take in scores of the rows of a part; the mean loss of the last plan."""
+        for plan, found in zip(plans, scores, strict=True):
+            losses = self.loss(found, self.benches[number].held.targets)
+            losses = np.where(np.isfinite(losses), losses, np.inf)
+            self._losses.setdefault(plan, {})[number] = losses
+        return self.mean(plan, [number])
+
+    def _pooled(self, plan, numbers):
+        return np.concatenate([self._losses[plan][number] for number in numbers])
+
+    def _weight(self, numbers):
+        return np.concatenate([self.benches[number].held.weight for number in numbers])
+
+    def mean(self, plan, numbers=None):
+        """The mean loss of some parts; of all that the plan was judged on."""
+        numbers = list(self._losses[plan]) if numbers is None else numbers
+        return float(np.average(self._pooled(plan, numbers), weights=self._weight(numbers)))
+
+    def choose(self, plans, tolerance=TOLERANCE):
+        """The first plan that is about as good as the best."""
+        numbers = range(len(self.benches))
+        losses = {plan: self._pooled(plan, numbers) for plan in plans}
+        return about_best(losses, self._weight(numbers), tolerance)
+
+    def _tell(self, plan):
+        self.tell(str(plan), {"held-out loss": self.mean(plan)})
+
+
+def _of_size(plan, n_trees):
+    return replace(plan, shape=replace(plan.shape, n_trees=n_trees))
 
 
 def _errors(scores, targets):

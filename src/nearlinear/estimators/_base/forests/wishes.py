@@ -20,7 +20,8 @@ class Wishes:
     """What the user has fixed; None leaves it open."""
 
     shape: Shape | None
-    has_root: bool | None
+    root: bool | str | None  # True: below the trees; or BESIDE
+    root_C: float | None
     pairs: object  # a number, PairColumns, or None
     lam: float | None
     has_slopes: bool | None
@@ -55,7 +56,8 @@ def wishes_of(model, rows):
     if columns.interactions is not None:
         has_slopes = False
     return Wishes(
-        _shape(model, rows, grower), False if is_fixed else root, 0 if is_fixed else pairs, lam,
+        _shape(model, rows, grower), False if is_fixed else root,
+        None if model.root_C == "auto" else float(model.root_C), 0 if is_fixed else pairs, lam,
         has_slopes, grower, columns, _growth(model), model.n_jobs,
     )  # fmt: skip
 
@@ -74,9 +76,9 @@ def _require_agreement(grower, columns, pairs, root, has_slopes, loss):
         (has_own and is_constrained,
          f"Splits on pair columns cannot obey {names}: give pairs=0."),
         (root and not boosts,
-         f"grower={grower!r} has no root below its trees: give linear_root=False."),
+         f"grower={grower!r} has no linear root: give linear_root=False."),
         (root and not isinstance(loss, LogLoss | SquaredError),
-         "linear_root=True needs loss='squared_error': give linear_root=False."),
+         f"linear_root={root!r} needs loss='squared_error': give linear_root=False."),
         (grower in SIDE_BY_SIDE and (is_constrained or columns.categorical is not None),
          f"grower={grower!r} knows neither categories nor constraints: take 'hist'."),
     ):  # fmt: skip
