@@ -18,7 +18,7 @@ _MANY = 50_000  # rows from which on few deep trees are tried, and errors are co
 _SEARCH_ROWS = 100_000
 _PAIRS = {False: 16, True: 24}  # by whether there are many rows
 _SHALLOW, _SMALL, _DEEP = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5), Shape(10, 4095, 0.6)
-_SIDE_BY_SIDE = Shape(20, None, 1.0, 1)
+_SIDE_BY_SIDE = Shape(20, None, 1.0, 1, max_features=None)
 _MOST_TREES, _FEW_OUTPUTS = 1500, 4
 
 
@@ -63,7 +63,7 @@ def _first_plans(wishes, is_many, loss, n_outputs):
         Plan(shape, root, n_pairs, np.inf, has_slopes, grower) for shape in shapes for root in roots
     ]
     if wishes.grower is None and wishes.shape is None and n_outputs > 1 and wishes.columns.is_plain:
-        plans.append(Plan(_SIDE_BY_SIDE, False, n_pairs, 1.0, has_slopes, "extra_trees"))
+        plans.append(Plan(_SIDE_BY_SIDE, False, n_pairs, np.inf, has_slopes, "extra_trees"))
     return replace(plans[0], lam=lam), plans
 
 
