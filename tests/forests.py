@@ -12,7 +12,7 @@ N_CATEGORIES = 40  # more than a word of a set has bits
 
 def random_forest(
     rng, n_trees, n_leaves, n_features, n_outputs=1, dtype=np.float32, *, pairs=0, missing=False,
-    categories=False, slopes=0, root=False, vector=False,
+    categories=False, slopes=0, root=False, vector=False, pure=False,
 ):  # fmt: skip
     """Trees of any shape, with all that is asked for; categories are in the last column."""
     n_told = n_outputs if vector else 1
@@ -28,6 +28,9 @@ def random_forest(
     gate, values, covers = gather_trees(
         trees, n_features, dtype, both, factors, N_CATEGORIES if categories else 0
     )
+    if pure:  # most leaves know one class
+        others = rng.integers(0, n_outputs, len(values))[:, None] != np.arange(n_outputs)
+        values[others & (rng.random((len(values), 1)) < 0.8)] = 0.0
     more = {}
     if slopes:
         more["slopes"] = rng.standard_normal((*values.shape, slopes)) / n_trees
@@ -86,6 +89,7 @@ FORESTS = {
     "sets": ((6, 20, 6), {"pairs": 2, "missing": True, "categories": True}),
     "three outputs": ((7, 12, 6, 3), {"root": True, "missing": True}),
     "vector": ((4, 12, 6, 3), {"vector": True, "pairs": 2}),
+    "pure": ((4, 12, 6, 4), {"vector": True, "pure": True, "root": True}),
     "slopes": ((5, 12, 6), {"slopes": 3, "root": True, "missing": True, "pairs": 2}),
     "vector slopes": ((4, 9, 6, 3), {"slopes": 4, "vector": True, "missing": True}),
     "slopes of outputs": ((6, 9, 6, 3), {"slopes": 2, "missing": True, "categories": True}),

@@ -59,15 +59,15 @@ class Forest:
         packed = self.gate.packed
 
         def work(start, stop, ends):
-            sums = self.before_trees(X[start:stop]).T
+            sums = self.before_trees(X[start:stop])
             if self.slopes.shape[2]:
                 Z = self.seen_by_slopes(X[start:stop])
-                add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums)
+                add_models(ends, packed.starts, packed.leaf_of, *self._models, Z, sums.T)
             elif self.values.shape[1] == 1:
-                add_constants(ends, packed.starts, self.node_values, self.outputs, sums)
+                add_constants(ends, packed.starts, self.node_values, self.outputs, sums.T)
             else:
-                add_vectors(ends, packed.starts, packed.leaf_of, self.values, sums)
-            scores[start:stop] = sums.T
+                add_vectors(ends, packed.starts, *self.node_classes, self.values, sums)
+            scores[start:stop] = sums
 
         packed.walk(X, work, n_jobs)
         return scores
@@ -77,17 +77,29 @@ class Forest:
         leaf = self.gate.packed.leaf_of
         return np.where(leaf >= 0, self.values[np.maximum(leaf, 0), 0], 0).astype(self.dtype)
 
+    @cached_property
+    def node_classes(self):
+        """Of vector leaves by node: the one output that a leaf adds to, and what; of a leaf that
+        adds to several, −1 less its number."""
+        leaf = np.maximum(self.gate.packed.leaf_of, 0)
+        is_one = np.count_nonzero(self.values, axis=1) <= 1
+        largest = np.abs(self.values).argmax(axis=1)
+        where = np.where(is_one, largest, -1 - np.arange(len(self.values))).astype(np.int32)
+        told = self.values[np.arange(len(self.values)), largest]
+        return where[leaf], told[leaf]
+
     @property
     def _models(self):
         return self.values, self.slopes, self.outputs
 
     def before_trees(self, X):
-        """What comes before the trees, in float64; one output is one stretch of memory."""
-        sums = np.empty((self.n_outputs, X.shape[0]))
-        sums[:] = self.intercept[:, None]
+        """What comes before the trees, in float64; what a tree adds to is one stretch of memory."""
+        order = "F" if self.values.shape[1] == 1 else "C"
+        sums = np.empty((X.shape[0], self.n_outputs), order=order)
+        sums[:] = self.intercept
         if self.root.shape[1]:
-            sums += (filled(X, self.fill) @ self.root.T.astype(np.float64)).T
-        return sums.T
+            sums += filled(X, self.fill) @ self.root.T.astype(np.float64)
+        return sums
 
     def seen_by_slopes(self, X):
         fill = self.fill[self.slope_columns] if len(self.fill) else self.fill
@@ -209,13 +221,18 @@ def add_constants(ends, starts, node_values, outputs, sums):
 
 
 @compiled
-def add_vectors(ends, starts, leaf_of, values, sums):
+def add_vectors(ends, starts, where, told, values, sums):
+    """``sums`` (n_rows, n_outputs); most leaves of trees that were grown out know one class."""
     for t in range(len(starts) - 1):
-        leaves, end = leaf_of[starts[t] :], ends[t]
-        for i in range(sums.shape[1]):
-            value = values[leaves[end[i]]]
-            for k in range(len(value)):
-                sums[k, i] += value[k]
+        places, numbers, end = where[starts[t] :], told[starts[t] :], ends[t]
+        for i in range(len(sums)):
+            place = places[end[i]]
+            if place >= 0:
+                sums[i, place] += numbers[end[i]]
+            else:
+                total, value = sums[i], values[-1 - place]
+                for k in range(len(value)):
+                    total[k] += value[k]
 
 
 @compiled_fast_sums

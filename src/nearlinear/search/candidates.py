@@ -155,11 +155,11 @@ class Boosted:
             self.n_trees, self.max_leaves, self.learning_rate, self.min_samples_leaf, 1.0,
             self.max_features,
         )  # fmt: skip
-        plan = Plan(shape, False, self.n_pairs, self.leaf_penalty)
-        columns = Columns(PairColumns.none())
+        plan = Plan(shape, False, n_pairs=self.n_pairs, lam=self.leaf_penalty)
         wishes = Wishes(
-            shape, False, self.n_pairs, self.leaf_penalty, False, "hist", columns, {}, n_jobs
-        )
+            shape, plan.root, plan.root_C, plan.n_pairs, plan.lam, plan.has_slopes, plan.grower,
+            Columns(PairColumns.none()), {}, n_jobs,
+        )  # fmt: skip
         is_classification = _is_classification(rows)
         loss = LogLoss() if is_classification else SquaredError()
         parts = [rows]

@@ -98,7 +98,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         and None.
     grower : str or fitted forest, default="auto"
         "hist" (HistGradientBoosting of scikit-learn), "lightgbm" (where it is installed), "tree"
-        (one decision tree), "extra_trees" (leaves that hold a value for every class), or a fitted
+        (one decision tree), "extra_trees" (the mean of shares of classes, times a steepness that
+        held-out rows find; one structure for all classes), or a fitted
         forest of another library, whose leaves are refitted. "auto" is "hist", and with several
         classes "extra_trees" where those are better.
     categorical_features : array of bool, int or str, or None, default=None
@@ -274,8 +275,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
     def refit(self, X, y, sample_weight=None, leaf_penalty="auto"):
         """Improve the leaves of a fitted forest, also of one from another library; splits stay.
 
-        Random forests, whose leaves hold shares, are first written as forests of the logarithms of
-        these, and tell probabilities of the log loss afterward.
+        Random forests, whose leaves hold shares, are first written as forests of scores, shares
+        times the steepness that is best for the rows, and tell probabilities of the log loss
+        afterward.
 
         Parameters
         ----------

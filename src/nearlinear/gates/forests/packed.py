@@ -27,8 +27,8 @@ from .walk import (
 TILE = 64
 _COLUMN_BITS, _CHILD_BITS = 10, 22  # beside 32 bits of threshold
 _TOP_LEAVES = 32  # bits of a mask
-_BLOCK_BYTES = 1 << 18  # of values, and of ends: they stay in a core's cache
-_MOST_TILES = 256
+_BLOCK_BYTES = 1 << 19  # of values, and of ends: they stay in a core's cache
+_FEW_TILES, _MOST_TILES = 64, 256  # few trees are done so soon that the calls count
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class PackedForest:
     def block_rows(self):
         """Every block reads all nodes: where these leave the cache, it is as large as they are."""
         of_values, of_ends = self.width * self.dtype.itemsize, 4 * self.n_trees
-        few = np.clip(_BLOCK_BYTES // max(of_values, of_ends, 1) // TILE, 1, 16)
+        few = np.clip(_BLOCK_BYTES // max(of_values, of_ends, 1) // TILE, 1, _FEW_TILES)
         many = 8 * len(self.columns) // max(of_values + of_ends, 1) // TILE
         return int(max(few, min(many, _MOST_TILES))) * TILE
 
@@ -166,9 +166,10 @@ class PackedForest:
         ``ends`` (n_trees, at least stop − start) are nodes, counted from each tree's root.
         """
         idle = []  # memory of finished blocks, for the next one of any thread
+        most = min(self.block_rows, -(-X.shape[0] // TILE) * TILE)
 
         def lead(start, stop):
-            memory = idle.pop() if idle else BlockMemory(self)
+            memory = idle.pop() if idle else BlockMemory(self, most)
             work(start, stop, memory.lead(X[start:stop]))
             idle.append(memory)
 
@@ -178,8 +179,7 @@ class PackedForest:
 class BlockMemory:
     """Of one block of rows on its way down: tiles of values, by column, and where rows end."""
 
-    def __init__(self, forest, n_rows=None):
-        n_rows = n_rows or forest.block_rows
+    def __init__(self, forest, n_rows):
         n_tiles = n_rows // TILE
         self._forest = forest
         # leaves read the first column, where nothing is split, too

@@ -26,7 +26,7 @@ _FEW_ROWS = (
 _SEVERAL_OUTPUTS = Shape(100, 4, 0.2, 5, 1.0, 0.2), Shape(100, 31, 0.1, 3, 1.0, 0.2)
 _MORE_ROWS = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5)
 _MANY_ROWS = Shape(10, 4095, 0.6), Shape(200, 31, 0.1)
-_SIDE_BY_SIDE = Shape(20, None, 1.0, 1)
+_SIDE_BY_SIDE = Shape(20, None, 1.0, 1, max_features=None)
 _MOST_TREES = 1500
 _ROOT_CS = (0.1, 0.3, 1.0, 10.0)
 
@@ -82,7 +82,7 @@ def _first_plans(wishes, n_rows, loss, n_outputs):
         for root in roots
     ]
     if wishes.grower is None and wishes.shape is None and n_outputs > 1 and wishes.columns.is_plain:
-        plans.append(Plan(_SIDE_BY_SIDE, False, 1.0, n_pairs, 1.0, has_slopes, "extra_trees"))
+        plans.append(Plan(_SIDE_BY_SIDE, False, 1.0, n_pairs, np.inf, has_slopes, "extra_trees"))
     linears = []
     if wishes.root is None and any(roots):
         shape, Cs = replace(shapes[0], n_trees=0), _ROOT_CS if wishes.root_C is None else [C]

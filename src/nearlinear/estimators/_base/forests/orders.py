@@ -16,7 +16,7 @@ class Shape:
     learning_rate: float
     min_rows: int = 20  # of a leaf
     l2: float = 0.0
-    max_features: float = 1.0  # share of columns, drawn anew for each split
+    max_features: float | None = 1.0  # share of columns, drawn for each split; None: the grower's
 
 
 @dataclass(frozen=True)

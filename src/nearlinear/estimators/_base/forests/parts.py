@@ -65,7 +65,7 @@ def grow(rows, shape, columns, loss, root, *, grower, seed):
             A, y, rows.weight, shape, columns, n_features, loss, seed=seed, kinds=kinds
         )
     if grower not in BOOSTING:
-        return taken_over(grower, columns, n_features, A, loss, rows.attributes.get("classes_"))
+        return taken_over(grower, columns, rows, loss)
     boosting, settings = BOOSTING[grower], {"seed": seed}
     if root is None:
         return boosting(A, y, rows.weight, shape, columns, n_features, loss, **settings)

@@ -4,7 +4,8 @@ Minimizes over the leaf values, with the present ones w₀ and all else as it is
 
     Σ_i weight_i loss(y_i, f(x_i)) + ½ λ Σ ‖w − w₀‖².
 
-λ counts rows. A forest of shares (random forests) is first written as one of their logarithms.
+λ counts rows. A forest of shares (random forests) is first written as one of scores: its shares,
+times the steepness that is best for the rows.
 """
 
 import numbers
@@ -30,7 +31,7 @@ from .boosting import BOOSTING
 from .grown import GrownForest, joined
 from .orders import Shape
 from .parts import grow, refit_along
-from .taken import in_log_shares
+from .taken import in_scores, shares_of, steepness_of
 from .trials import LAMBDAS
 from .wishes import columns_of, signs_of
 
@@ -115,7 +116,7 @@ def _learn_leaves(model, rows, penalty, rng=None):
             "one alone."
         )
     require_counts(rows, loss)
-    forest = _of_log_loss(model)
+    forest = _of_log_loss(model, rows)
     size = refit_memory(len(rows.X), forest.gate.n_trees, rows.targets.shape[1], 0)
     require_memory(size, model.max_memory, "give fewer rows")
     signs = signs_of(model.monotonic_cst, forest.n_features, vars(model).get("feature_names_in_"))
@@ -229,12 +230,14 @@ def _forest_of(model):
     return forest
 
 
-def _of_log_loss(model):
+def _of_log_loss(model, rows):
     """The forest of a model, with scores that are logarithms of odds if it tells classes."""
     forest = _forest_of(model)
     calibration = getattr(model, "calibration_", None)
     if isinstance(calibration, outcome.Shares):
-        found = in_log_shares(_grown(forest))
+        grown = _grown(forest)
+        steepness = steepness_of(shares_of(grown, rows.X), rows.labels, rows.weight)
+        found = in_scores(grown, steepness)
         return _with_values(replace(forest, intercept=found.intercept), found.values)
     if isinstance(calibration, outcome.Sigmoids):
         steepness = -float(calibration.slopes[0])

@@ -10,9 +10,9 @@ from ....losses import LogLoss, PoissonLoss
 from .grown import GrownForest
 
 
-def taken_over(model, columns, n_features, rows, loss, classes):
+def taken_over(model, columns, rows, loss):
     """A fitted forest of the user's, with scores of the loss."""
-    found = read_forest(model, rows)
+    found, classes = read_forest(model, rows.X), rows.attributes.get("classes_")
     if isinstance(loss, LogLoss):
         if found.classes is None or not np.array_equal(found.classes, classes):
             known = "values" if found.classes is None else f"classes {found.classes.tolist()}"
@@ -22,9 +22,9 @@ def taken_over(model, columns, n_features, rows, loss, classes):
             "The forest in grower was fitted to labels, or to logarithms of values (Poisson): give "
             "one for this loss."
         )
-    grown = of_float32(found, columns, n_features)
+    grown = of_float32(found, columns, rows.X.shape[1])
     if found.link == "shares":
-        return in_log_shares(grown)
+        return in_scores(grown, steepness_of(shares_of(grown, rows.X), rows.labels, rows.weight))
     return grown.times(found.steepness)
 
 
@@ -44,15 +44,46 @@ def of_float32(found, columns, n_features):
     return GrownForest(gate, found.values, found.outputs, found.covers, found.intercept)
 
 
-def in_log_shares(grown):
+def in_scores(grown, steepness):
     """A forest of shares of classes as one of scores of the log loss, which are added up.
 
-    A leaf then holds the logarithms of the shares among its rows and one row more for each class.
+    Of trees side by side it is the mean of shares, times a steepness. One tree alone holds the
+    logarithms of the shares among a leaf's rows and one row more for each class.
     """
-    counts, values = grown.covers[:, None].astype(np.float64), grown.gate.n_trees * grown.values
-    if len(grown.intercept) == 1:
-        values = np.log1p(counts * (1 + values) / 2) - np.log1p(counts * (1 - values) / 2)
-    else:
-        values = np.log1p(counts * values)
-        values -= values.mean(axis=1, keepdims=True)
-    return replace(grown, values=values, intercept=np.zeros_like(grown.intercept))
+    values, intercept = steepness * grown.values, np.zeros_like(grown.intercept)
+    if grown.gate.n_trees == 1:
+        values, counts = grown.values, grown.covers[:, None].astype(np.float64)
+        if len(intercept) == 1:
+            values = np.log1p(counts * (1 + values) / 2) - np.log1p(counts * (1 - values) / 2)
+        else:
+            values = np.log1p(counts * values)
+            values -= values.mean(axis=1, keepdims=True)
+    return replace(grown, values=values, intercept=intercept)
+
+
+def steepness_of(shares, labels, weight):
+    """The s at which s times shares (n_rows, n_classes) are best as scores of the log loss.
+
+    One row more, of which every tree is wrong, keeps s finite. About 4 is for classes that overlap
+    much, 15 for others.
+    """
+    told, unit = shares[np.arange(len(shares)), labels], weight.mean()
+
+    def slope(s):
+        odds = np.exp(s * (shares - shares.max(axis=1, keepdims=True)))
+        means = (odds * shares).sum(axis=1) / odds.sum(axis=1)
+        return weight @ (means - told) + unit
+
+    low, high = 0.0, 1.0
+    while slope(high) < 0.0:  # it rises, to more than 0
+        low, high = high, 2.0 * high
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return high
+
+
+def shares_of(grown, X):
+    """What the forest says of rows, (n_rows, n_classes)."""
+    found = sum(grown.values[leaf] for leaf in grown.gate(X).T)
+    return np.hstack([1.0 - found, 1.0 + found]) / 2.0 if found.shape[1] == 1 else found

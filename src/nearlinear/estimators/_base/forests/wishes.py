@@ -93,7 +93,8 @@ def _shape(model, rows, grower):
         n_trees = 1 if grower == "tree" else 20 if model.n_trees == "auto" else model.n_trees
         leaves = None if model.max_leaves == "auto" else model.max_leaves
         least = 1 if model.min_samples_leaf == "auto" else model.min_samples_leaf
-        return Shape(n_trees, leaves, 1.0, least)
+        share = None if model.max_features == "auto" else float(model.max_features)
+        return Shape(n_trees, leaves, 1.0, least, max_features=share)
     if grower is not None and not isinstance(grower, str):
         return Shape(1, 0, 1.0)  # it is grown
     if asked == ("auto",) * 4:
