@@ -116,6 +116,8 @@ def search(model, rows, n_rows, budget, tell):
     trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell)
     with keeping("the best model so far is") as interruption:
         trials.run()
+    if interruption.kept and not trials.trials_of(LINEAR).scores:
+        raise KeyboardInterrupt  # there is nothing yet to keep
     finished, held = trials.finished()
     judge = judge_of([held])
     answers, calibrations = zip(
