@@ -85,7 +85,9 @@ def _encoder_us(model, X):
 def tell_task(found, stream):
     other = "classification" if found["task"] == "regression" else "regression"
     by = f", by {found['method']}" if "front" not in found else ""
-    print(f"{found['why']}: a {found['task']}{by} (--task {other} decides otherwise)", file=stream)
+    may_differ = "numbers" in found["why"]
+    hint = f" (--task {other} decides otherwise)" if may_differ else ""
+    print(f"{found['why']}: a {found['task']}{by}{hint}", file=stream)
 
 
 def tell_method(found, is_named, stream):
@@ -97,7 +99,7 @@ def tell_method(found, is_named, stream):
     print(f"{found['method']} on {found['rows']:,} rows of {features} features{tried}", file=stream)
     if figures is not None and never_found(figures):
         print(never_found(figures), file=stream)
-    _tell_columns(found["columns"], stream)
+    tell_columns(found["columns"], stream)
     print(
         f"{_file(found)}: {found['bytes']:,} bytes; a prediction costs {found['times_linear']:.1f} "
         f"x a linear model ({found['seconds']:.1f} s)",
@@ -108,7 +110,7 @@ def tell_method(found, is_named, stream):
 def tell_search(found, stream):
     """The front, what was done to the columns, how to go on."""
     tell_task(found, stream)
-    _tell_columns(found["columns"], stream)
+    tell_columns(found["columns"], stream)
     print(f"\n{front_table(found['front'], found['task'])}\n", file=stream)
     print(
         f"{found['tried']} candidates, {found['fits']} fits, {found['seconds']:.1f} s; held-out "
@@ -151,7 +153,7 @@ def front_table(front, task):
     return text_table(header, rows)
 
 
-def _tell_columns(columns, stream):
+def tell_columns(columns, stream=None):
     """A line for each thing that was done, with the columns that it was done to."""
     if not columns:
         return

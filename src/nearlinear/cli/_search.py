@@ -77,4 +77,4 @@ class _Race:
             if len(found) == farthest
         }
         best = min(means, key=means.get)
-        return f"best so far: {best}, held-out {self.word} {self.sign * means[best]:.4g}"
+        return f"best so far: {best.partition(' (')[0]}, held-out {self.word} {self.sign * means[best]:.4g}"

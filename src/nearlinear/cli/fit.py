@@ -111,8 +111,7 @@ def _check(arguments):
         check_standard_output(inputs=[arguments.data])
     else:
         check_writable(Path(arguments.out), inputs=[arguments.data], force=arguments.force)
-    if not 0 <= arguments.seed < 2**32:
-        raise CommandError(f"--seed {arguments.seed}: a whole number from 0 to 2^32 - 1")
+    check_seed(arguments)
     if arguments.hold_out is None:
         arguments.hold_out = 0.2 if arguments.method else 0.0
     if not 0.0 <= arguments.hold_out < 1.0:
@@ -121,15 +120,20 @@ def _check(arguments):
         raise CommandError("--no-scaling: is for --method; the search looks at the columns itself")
 
 
+def check_seed(arguments):
+    if not 0 <= arguments.seed < 2**32:
+        raise CommandError(f"--seed {arguments.seed}: a whole number from 0 to 2^32 - 1")
+
+
 def _fit_method(arguments, form):
     names = find_methods(arguments.method)
     models = models_of(names, arguments)
     with progress(3 if arguments.hold_out else 2, plain=not arguments.json) as begin:
-        piece, task = _read(arguments, form, begin)
+        piece, task = read_table(arguments, form, begin)
         name = suiting(names, piece.target, task, arguments)
         estimator = models.get(name) or models_of([name], arguments)[name]
         model, X = pipeline_of(estimator, piece, arguments)
-        with _refusing(arguments):
+        with refusing(arguments):
             figures = held_out(model, X, piece.target, arguments, begin)
             begin(f"fitting {name} to all {X.shape[0]:,} rows")
             model.fit(X, piece.target)
@@ -142,21 +146,22 @@ def _fit_method(arguments, form):
 def _fit_search(arguments, form, settings):
     models = models_of(SEARCHES, arguments, **settings)
     with progress(2 if arguments.hold_out else 1, plain=not arguments.json) as begin:
-        piece, task = _read(arguments, form, begin)
+        piece, task = read_table(arguments, form, begin)
         X, y = piece.values, piece.target
         check_decimal_signs(X, piece.names, arguments.data, piece.first)
         name = suiting(SEARCHES, y, task, arguments)
         model = models.get(name) or models_of([name], arguments, **settings)[name]
         if not task.is_regression:
             check_classes(y, arguments)
-        with _refusing(arguments):
+        with refusing(arguments):
             figures = held_out(model, X, y, arguments, begin)
-    with _refusing(arguments):
+    with refusing(arguments):
         was_cut = run_search(model, X, y, plain=not arguments.json)
     return Made(model, model, task, X.shape, figures, search_facts(model, X, was_cut))
 
 
-def _read(arguments, form, begin):
+def read_table(arguments, form, begin):
+    """All rows, and what their target asks for."""
     begin(f"reading {name_of(arguments.data)}")
     piece = with_columns(whole(arguments.data, arguments.target, form), arguments)
     if piece.values.shape[1] == 0:
@@ -165,7 +170,7 @@ def _read(arguments, form, begin):
 
 
 @contextmanager
-def _refusing(arguments):
+def refusing(arguments):
     """What the library refuses is a sentence about the table."""
     try:
         # standard output is for the model or the result, not for what verbose=1 tells
