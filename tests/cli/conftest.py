@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from cli.fruit import SMALL, settings
+from cli.fruit import METHOD, SMALL, settings
 
 import nearlinear
 from nearlinear.cli import main
@@ -16,6 +16,7 @@ def fit(tmp_path):
     def run(data, *arguments, **values):
         out = tmp_path / "model.nlm"
         words = ["fit", str(data), "--out", str(out), *settings(**(values or SMALL)), *arguments]
+        words += [] if "--method" in arguments else METHOD
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert main(words) == 0

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from nearlinear.estimators.llc_sapl import LLCSAPLClassifier
 
 NAMES = ["width", "height", "weight"]
+METHOD = ["--method", "llcsapl"]
 SMALL = {"n_anchors": 6, "n_neighbors": 3, "max_iter": 3}
 LABELS = {
     "text": np.array(["apple", "pear, green", "plum"]),

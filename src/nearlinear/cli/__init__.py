@@ -40,8 +40,9 @@ from ._errors import CommandError, Interrupted, stopping_at_once
 from ._notes import notes
 
 COMMANDS = {
-    "demo": "our models beside the alternatives, on data that ships with scikit-learn",
-    "fit": "a model from a table, written to a model file",
+    "demo": "the whole job on tables that come with the package",
+    "fit": "the best model of a table inside a budget, written to a model file",
+    "compare": "our search beside the alternatives on a table of yours",
     "methods": "the methods that fit knows, with a line on each",
     "predict": "labels and scores of a table, streamed in constant memory",
     "score": "how good a model is on a table whose answers are known",

@@ -30,5 +30,22 @@ def stopping_at_once():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextmanager
+def keeping_the_best():
+    """Ctrl-C is a KeyboardInterrupt again, on which a fit keeps the best that it has."""
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is _stop
+    )
+    if not ours:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, _stop)
+
+
 def _stop(number, frame):
     raise Interrupted

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._cached import cached_property
 from ._errors import CommandError
-from .tables.cells import raw_cells
+from .tables.cells import raw_cells, refused
 from .tables.csv_tables import name_of
 from .tables.reading import check_readable
 
@@ -32,14 +33,29 @@ class Scorer:
 
     @property
     def kept(self):
-        """Places of columns that hold texts or dates, which the model reads itself."""
-        preparation = self.file.preparation
-        return [] if preparation is None else sorted({*preparation.texts, *preparation.dates})
+        """Places of columns that hold texts or dates, or that it does not look at."""
+        return sorted({*self._unread, *range(self.n_features)} - (self._used - self._unread))
 
     @property
     def texts(self):
-        """The same by their names."""
-        return [] if self.names is None else [self.names[k] for k in self.kept]
+        """Names of the columns that hold texts or dates, which the model reads itself."""
+        return [] if self.names is None else [self.names[k] for k in sorted(self._unread)]
+
+    @cached_property
+    def _unread(self):
+        preparation = self.file.preparation
+        return set() if preparation is None else {*preparation.texts, *preparation.dates}
+
+    @cached_property
+    def _used(self):
+        """Places of the columns of which anything is made."""
+        preparation = self.file.preparation
+        if preparation is None:
+            return set(range(self.n_features))
+        first = preparation.first
+        return self._unread | {one.column for one in first.readings or ()} | {
+            int(place) for place in first.sources if place < self.n_features
+        }  # fmt: skip
 
     def answers_to(self, piece, source, **wanted):
         """Columns of answers to a piece of a table, the labels (or values) first."""
@@ -47,10 +63,9 @@ class Scorer:
         try:
             return self.answers(self.scores(X), **wanted)
         except ValueError as error:
-            last, reason = piece.first + X.shape[0] - 1, str(error).splitlines()[0]
-            raise CommandError(
-                f"{name_of(source)}, rows {piece.first} to {last}: {reason}"
-            ) from error
+            last = piece.first + X.shape[0] - 1
+            where = f"{name_of(source)}, rows {piece.first} to {last}"
+            raise refused(error, source, piece.first, where) from error
 
     def _columns(self, piece, source):
         """The columns that the model wants, by name where both have names."""
@@ -68,12 +83,14 @@ class Scorer:
                     f"{self.n_features}"
                 )
             return X
-        absent = [name for name in self.names if name not in piece.names]
+        absent = [self.names[k] for k in sorted(self._used) if self.names[k] not in piece.names]
         if absent:
             raise CommandError(
                 f"{name_of(source)}: there is no column {absent[0]!r}, which the model needs"
             )
-        frame = piece.values.iloc[:, [piece.names.index(name) for name in self.names]]
+        # a column of which nothing is made may be missing: any other stands for it, unread
+        order = [piece.names.index(n) if n in piece.names else 0 for n in self.names]
+        frame = piece.values.iloc[:, order]
         return raw_cells(frame, self.names, source, piece.first, **options)
 
     def scores(self, X):

@@ -26,7 +26,7 @@ def progress(total: int, *, refreshes: float = _PER_SECOND, plain=True) -> Itera
             nonlocal begun
             begun += 1
             if plain or sys.stderr.isatty():
-                past = f" ({_clock(start)})" if begun > 1 and sys.stderr.isatty() else ""
+                past = f" ({clock(start)})" if begun > 1 and sys.stderr.isatty() else ""
                 print(f"[{begun}/{total}] {label}{past}", file=sys.stderr, flush=True)
 
         yield begin
@@ -52,13 +52,36 @@ def counting(what: str, *, shown: bool = True) -> Iterator[Callable[[int], None]
     start = time.perf_counter()
 
     def count(n):
-        line = f"\r{n:,} {what} ({_clock(start)})"
+        line = f"\r{n:,} {what} ({clock(start)})"
         print(line, end="", file=sys.stderr, flush=True)
 
     try:
         yield count
     finally:
         print(file=sys.stderr, flush=True)
+
+
+@contextmanager
+def search_bar() -> Iterator[Callable | None]:
+    """Give ``show(done, total, label, seconds_left)`` of a bar of rich, or None if there is none.
+
+    Without a known end, the time left is told from the pace.
+    """
+    bar = _bar(_PER_SECOND)
+    if bar is None:
+        yield None
+        return
+    with bar:
+        task = bar.add_task("", total=None)
+        start = time.perf_counter()
+
+        def show(done, total, label, left):
+            if left is None and done:
+                left = (time.perf_counter() - start) / done * (total - done)
+            told = "" if left is None else f"about {left:.0f} s left; "
+            bar.update(task, completed=done, total=total, description=told + label, refresh=True)
+
+        yield show
 
 
 def _bar(refreshes):
@@ -88,6 +111,7 @@ def _bar(refreshes):
     )
 
 
-def _clock(start):
+def clock(start):
+    """Minutes and seconds since then."""
     minutes, seconds = divmod(int(time.perf_counter() - start), 60)
     return f"{minutes}:{seconds:02d}"

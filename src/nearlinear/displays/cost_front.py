@@ -39,6 +39,8 @@ class CostFrontDisplay:
     Parameters
     ----------
     points : sequence of ModelPoint
+    score : str, default="test accuracy, %"
+        What the points' ``accuracy`` is, at the axis.
 
     Attributes
     ----------
@@ -46,8 +48,8 @@ class CostFrontDisplay:
         Set by ``plot``.
     """
 
-    def __init__(self, points: Sequence[ModelPoint]):
-        self.points = points
+    def __init__(self, points: Sequence[ModelPoint], score: str = "test accuracy, %"):
+        self.points, self.score = points, score
 
     def plot(self, ax=None, *, title: str | None = None) -> "CostFrontDisplay":
         """Draw on ``ax``, or on a new figure."""
@@ -78,7 +80,7 @@ class CostFrontDisplay:
                 zorder=3 if highlighted else 4,
                 label="nearlinear" if highlighted else "alternatives",
             )
-        _dress(ax, title)
+        _dress(ax, title, self.score)
         _label_points(ax, self.points)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -93,20 +95,26 @@ def pareto_front(points: Sequence[ModelPoint]) -> list[ModelPoint]:
     return front
 
 
-def draw_cost_fronts(panels: Mapping[str, Sequence[ModelPoint]]):
-    """One display per entry of ``panels``, side by side; returns the matplotlib figure."""
+def draw_cost_fronts(
+    panels: Mapping[str, Sequence[ModelPoint]], scores: Mapping[str, str] | None = None
+):
+    """One display per entry of ``panels``, side by side; returns the matplotlib figure.
+
+    ``scores`` has what the points of a panel say, where it is no test accuracy.
+    """
     # A bare Figure: pyplot would choose a window system and keep the figure alive.
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.2 * len(panels), 5.0), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, (title, points) in zip(axes, panels.items()):
-        CostFrontDisplay(points).plot(ax, title=title)
+        score = (scores or {}).get(title, "test accuracy, %")
+        CostFrontDisplay(points, score).plot(ax, title=title)
     figure.axes[0].legend(loc="lower right", frameon=False, labelcolor=INK)
     return figure
 
 
-def _dress(ax, title):
+def _dress(ax, title, score):
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     ax.set_xscale("log")
@@ -114,7 +122,7 @@ def _dress(ax, title):
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("prediction, µs per row, one thread (log scale)", color=INK)
-    ax.set_ylabel("test accuracy, %", color=INK)
+    ax.set_ylabel(score, color=INK)
     if title:
         ax.set_title(title, loc="left", fontweight="bold", color=INK)
     ax.spines[["top", "right"]].set_visible(False)

@@ -25,8 +25,8 @@ def budget_of(model):
     )
 
 
-def fit_table(model, X, y, sample_weight):
-    """``fit`` of a front door."""
+def fit_table(model, X, y, sample_weight, tell=None):
+    """``fit`` of a front door; ``tell(step, figures)`` hears of every fit in place of a printer."""
     if y is None:
         raise ValueError(
             f"{type(model).__name__} requires y to be passed, but the target y is None."
@@ -37,7 +37,8 @@ def fit_table(model, X, y, sample_weight):
     require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
     rows = fit_rows(model, Z, y, sample_weight)
     with one_blas_thread():
-        found, tried, kept = search(model, rows, Z.shape[0], budget_of(model), Teller(model))
+        tell = tell or Teller(model)
+        found, tried, kept = search(model, rows, Z.shape[0], budget_of(model), tell)
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})

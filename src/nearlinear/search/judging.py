@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from ..runtime.outcome import LogLoss, Shares, Sigmoids
+from .averaging import mean_and_error
 
 _RAREST = 1e-4  # no probability is held against a model as if it were smaller
 _STEEPEST = 1e3  # inverse strength of the shrinkage of a calibration
@@ -54,8 +55,8 @@ class ClassJudge:
         return -float(self.scorer(said, np.arange(len(answers)), self.classes[self.labels]))
 
     def score(self, answers):
-        """The share of right labels."""
-        return float(np.average(answers.argmax(axis=1) == self.labels, weights=self.weight))
+        """The share of right labels, and its standard error."""
+        return mean_and_error(answers.argmax(axis=1) == self.labels, self.weight)
 
 
 class ValueJudge:
@@ -82,8 +83,9 @@ class ValueJudge:
         return -float(self.scorer(_Said(answers, None), np.arange(len(answers)), truth))
 
     def score(self, answers):
-        """R²."""
-        return 1.0 - float(np.average(self.losses(answers), weights=self.weight))
+        """R², and its standard error."""
+        loss, error = mean_and_error(self.losses(answers), self.weight)
+        return 1.0 - loss, error
 
 
 class _Said:

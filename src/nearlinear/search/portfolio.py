@@ -5,16 +5,13 @@ further. What must be there are unlike families: smooth ones, a kernel machine, 
 """
 
 from .candidates import Additive, Anchors, Bagged, Boosted, Kernels, Trees
+from .families import FAMILIES
 
 _N_KNOTS = 7
 _MANY_CLASSES = 5
 _MOST_KERNEL_ROWS, _MOST_SLOW_KERNEL_ROWS = 15_000, 10_000
 _BIG_ROWS, _DEEP_ROWS = 4_000, 30_000
 LINEAR = Additive(1.0)  # what all others are held against
-FAMILIES = (
-    "linear", "piecewise linear", "anchors", "boosted trees", "random forest", "kernel machine",
-    "oblique trees",
-)  # fmt: skip
 
 
 def portfolio(shape, is_sparse, has_budget, families=None):

@@ -121,4 +121,5 @@ def plot_front(self, ax=None, *, title=None):
         ModelPoint(one["model"], one["us_per_row"], 100.0 * one["score"], one["is_chosen"])
         for one in self.record_
     ]
-    return CostFrontDisplay(points).plot(ax, title=title)
+    score = "held-out accuracy, %" if hasattr(self, "classes_") else "held-out R², %"
+    return CostFrontDisplay(points, score).plot(ax, title=title)

@@ -80,13 +80,14 @@ class Found:
     def _record(self, blend):
         answers = blend.answers(self.answers)
         loss, error = mean_and_error(self.judge.losses(answers), self.judge.weight)
+        score, score_error = self.judge.score(answers)
         price, chosen = self.price(blend), [self.members[place] for place in blend.places]
         families = [member.candidate.family for member in chosen]
         return {
             "model": " + ".join(families),
             "settings": [settings_of(member.candidate) for member in chosen],
             "weights": list(blend.weights), "loss": loss, "loss_error": error,
-            "score": self.judge.score(answers), "times_linear": price.times_linear,
+            "score": score, "score_error": score_error, "times_linear": price.times_linear,
             "us_per_row": price.us, "single_row_us": price.single_us, "n_bytes": price.n_bytes,
             "fit_seconds": sum(member.seconds for member in chosen),
         }  # fmt: skip
@@ -116,6 +117,8 @@ def search(model, rows, n_rows, budget, tell):
     trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell)
     with keeping("the best model so far is") as interruption:
         trials.run()
+    if interruption.kept and not trials.trials_of(LINEAR).scores:
+        raise KeyboardInterrupt  # there is nothing yet to keep
     finished, held = trials.finished()
     judge = judge_of([held])
     answers, calibrations = zip(

@@ -7,6 +7,7 @@ sample stands for all in the first round, and the better half then sees them all
 
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,16 @@ class Trial:
     seconds: float = 0.0
     cost: object = None
     failure: str | None = None
+
+
+class Count(NamedTuple):
+    """How many fits are done, of how many that are planned by now."""
+
+    done: int
+    planned: int
+
+    def __str__(self):
+        return f"{self.done} of {self.planned}"
 
 
 @dataclass(frozen=True)
@@ -90,11 +101,17 @@ class Trials:
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
         self.judge_of = judge_of
+        self.n_done, self.n_better = 0, min(len(self.trials), _half(len(self.trials)))
+
+    @property
+    def n_planned(self):
+        return len(self.trials) + self.n_better * (len(self.rounds) - 1)
 
     def run(self):
         """Two rounds of a race; what was done by then stays when Ctrl-C or the clock ends it."""
         self._play(0, self.trials)
         better = self._better_half()
+        self.n_better = len(better)
         for number in range(1, len(self.rounds)):
             self._play(number, better)
 
@@ -102,6 +119,7 @@ class Trials:
         one = self.rounds[number]
         kept, held = self.rows.take(one.kept), self.rows.X[one.held]
         for trial in trials:
+            self.n_done += 1
             if trial.failure is None and (not self.clock.is_over or trial.candidate == LINEAR):
                 self._try(trial, number, kept, held)
 
@@ -123,7 +141,8 @@ class Trials:
         trial.seconds += perf_counter() - began
         judge = self.judge_of([self.rounds[number].held])
         loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
-        self.tell(describe(trial.candidate), {"held-out loss": loss})
+        figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": loss}
+        self.tell(describe(trial.candidate), figures)
 
     def _better_half(self):
         judge = self.judge_of([self.rounds[0].held])
@@ -132,17 +151,14 @@ class Trials:
             if 0 in trial.scores:
                 losses[place] = judge.mean(judge.answers(trial.candidate, trial.scores[0])[0])
         ranked = sorted(losses, key=losses.get)
-        kept = set(ranked[: max(_AT_LEAST, len(ranked) // 2)])
+        kept = set(ranked[: _half(len(ranked))])
         linear = [p for p in ranked if self.trials[p].candidate.family == "linear"]
         kept |= set(linear[:1]) | {p for p in ranked if self.trials[p].candidate == LINEAR}
         return [trial for place, trial in enumerate(self.trials) if place in kept]
 
     def finished(self):
         """Trials that saw what counts, with their scores in one array, and the rows held out."""
-        last = self.trials_of(LINEAR).scores
-        counted = [max(last)] if self.is_nested else sorted(last)
-        if self.is_nested and not any(counted[0] in t.scores for t in self.trials):
-            counted = [0]
+        counted = self._counted()
         held = np.concatenate([self.rounds[number].held for number in counted])
         found = [
             (trial, np.concatenate([trial.scores[number] for number in counted]))
@@ -151,8 +167,25 @@ class Trials:
         ]
         return found, held
 
+    def _counted(self):
+        """Rounds that count: all, but for the last ones if few have come so far.
+
+        The linear model has no company there when Ctrl-C or the clock has ended the race.
+        """
+        seen = sorted(self.trials_of(LINEAR).scores)
+        while len(seen) > 1 and 2 * self._n_beside(seen) < self.n_better:
+            seen.pop()
+        return seen[-1:] if self.is_nested else seen
+
+    def _n_beside(self, seen):
+        return sum(all(number in trial.scores for number in seen) for trial in self.trials)
+
     def trials_of(self, candidate):
         return next(trial for trial in self.trials if trial.candidate == candidate)
+
+
+def _half(count):
+    return max(_AT_LEAST, count // 2)
 
 
 def describe(candidate):

@@ -18,6 +18,8 @@ def numbers(frame, names, source, first, *, can_drop=False, takes_missing=False)
     cell is as good as any other.
     """
     if not hasattr(frame, "columns"):
+        if isinstance(frame, np.ndarray) and not takes_missing:
+            _check_finite(frame, source, first)
         return frame
     values, bad = np.empty(frame.shape), {}
     for k, name in enumerate(names):
@@ -46,7 +48,7 @@ def numbers(frame, names, source, first, *, can_drop=False, takes_missing=False)
 
 
 def raw_cells(frame, names, source, first, kept, **options):
-    """The same, but that the columns ``kept`` (their places) stay what they are: texts or dates."""
+    """The same, but that the columns ``kept`` (their places) stay what they are."""
     if not hasattr(frame, "columns") or not kept:
         return numbers(frame, names, source, first, **options)
     others = [k for k in range(frame.shape[1]) if k not in set(kept)]
@@ -60,7 +62,7 @@ def raw_cells(frame, names, source, first, kept, **options):
     return cells
 
 
-def check_finite(values, source, first):
+def _check_finite(values, source, first):
     """Of an array without names."""
     bad = ~np.isfinite(values)
     if bad.any():
@@ -71,8 +73,40 @@ def check_finite(values, source, first):
         )
 
 
+def check_decimal_signs(frame, names, source, first):
+    """Refuse a column whose cells are numbers with decimal commas: it would pass for text."""
+    for k, name in enumerate(names or ()):
+        column = frame.iloc[:, k]
+        if column.dtype.kind in "fiubmM":
+            continue
+        cells = column.dropna().astype(str)
+        if len(cells) and cells.map(_has_decimal_comma).all():
+            row = first + int(np.argmax(column.notna().to_numpy()))
+            raise CommandError(
+                f"{name_of(source)}, row {row}, column {name!r}: {cells.iloc[0]!r} is no number; "
+                f"{_DECIMAL}"
+            )
+
+
+def refused(error, source, first=1, where=None):
+    """An error of the library about rows, as a sentence about those of a file.
+
+    ``where`` stands before what is about no single row.
+    """
+    text = str(error).splitlines()[0].removesuffix(".")
+    found = re.search(r"\brow (\d+) has ", text, re.I)  # it is counted from 0
+    if found is None:
+        return CommandError(f"{where or name_of(source)}: {text}")
+    row = first + int(found[1])
+    return CommandError(f"{name_of(source)}, row {row}: it has {text[found.end() :]}")
+
+
+def _has_decimal_comma(cell):
+    return re.fullmatch(r"[+-]?\d+,\d+", cell.strip()) is not None
+
+
 def _coding(cell):
-    if re.fullmatch(r"[+-]?\d+,\d+", cell.strip()):
+    if _has_decimal_comma(cell):
         return _DECIMAL
     return "code it as one"
 

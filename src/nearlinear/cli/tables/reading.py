@@ -1,4 +1,4 @@
-"""Rows of numbers from CSV, Parquet, svmlight and npz files, whole or in pieces.
+"""Rows from CSV, Parquet, svmlight and npz files, whole or in pieces.
 
 Every error says file, row and column. Rows are counted from 1, without the header.
 """
@@ -14,7 +14,6 @@ import numpy as np
 
 from ...runtime.demands import allowance
 from .._errors import CommandError
-from .cells import check_finite
 from .csv_format import USUAL
 from .csv_tables import STDIN, csv_frames, name_of, pandas_or_error
 
@@ -159,7 +158,6 @@ def _npz(source, target, n_rows):
     step = n_rows or max(1, len(X))
     for start in range(0, len(X), step):
         part = X[start : start + step].astype(np.float64)
-        check_finite(part, source, start + 1)
         yield Piece(part, None, start + 1, None if y is None else y[start : start + step])
 
 

@@ -1,0 +1,70 @@
+"""What a model may cost: options that ``fit`` and ``compare`` share."""
+
+from difflib import get_close_matches
+
+from ..search.families import FAMILIES
+from ._amounts import n_bytes, positive, seconds
+from ._errors import CommandError
+
+_OPTIONS = {
+    "--max-times-linear": (positive, "X", "most multiply-adds of a prediction, as a multiple of a "
+                           "linear model's"),
+    "--max-us-per-row": (positive, "US", "most microseconds a row in a batch, one thread, behind "
+                         "the encoder"),
+    "--single-row-us": (positive, "US", "the same for one row at a time"),
+    "--max-bytes": (n_bytes, "SIZE", "most bytes of the model, such as 64kB"),
+    "--time-limit": (seconds, "TIME", "most time of the search, such as 90s or 10m"),
+}  # fmt: skip
+
+
+def add_budget_arguments(parser):
+    group = parser.add_argument_group("budgets (in any combination; none: the most accurate)")
+    for flag, (kind, word, told) in _OPTIONS.items():
+        group.add_argument(flag, type=kind, metavar=word, help=told)
+    group = parser.add_argument_group("search")
+    group.add_argument(
+        "--scoring", metavar="NAME",
+        help="a scorer of scikit-learn, such as roc_auc, that is made large on held-out rows "
+        "(default: the log loss or the squared error is made small)",
+    )  # fmt: skip
+    families = group.add_argument(
+        "--families", metavar="NAME[,NAME]",
+        help="families to try beside the linear model (default: all that suit)",
+    )  # fmt: skip
+    families.values = offered_families()
+
+
+def offered_families():
+    return [name.replace(" ", "-") for name in FAMILIES]
+
+
+def search_settings(arguments):
+    """Parameters of the search that the options set; what none of them can be is refused."""
+    names = [flag[2:].replace("-", "_") for flag in _OPTIONS]
+    found = {name: getattr(arguments, name) for name in names}
+    found |= {"scoring": arguments.scoring, "families": arguments.families}
+    found = {name: value for name, value in found.items() if value is not None}
+    if "scoring" in found:
+        _check_scoring(found["scoring"])
+    if "families" in found:
+        found["families"] = _families(found["families"])
+    return found
+
+
+def _families(text):
+    wanted = [name.strip().replace("-", " ") for name in text.split(",") if name.strip()]
+    known = offered_families()
+    for name in wanted:
+        if name.replace(" ", "-") not in known:
+            raise CommandError(f"--families {name}: there are {', '.join(known)}")
+    return wanted
+
+
+def _check_scoring(name):
+    from sklearn.metrics import get_scorer_names
+
+    known = get_scorer_names()
+    if name not in known:
+        near = get_close_matches(name, known, n=3, cutoff=0.4) or ["accuracy", "roc_auc", "r2"]
+        raise CommandError(f"--scoring {name}: scikit-learn has no such scorer; it has "
+                           f"{', '.join(near)} and others")  # fmt: skip

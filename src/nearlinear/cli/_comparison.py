@@ -1,0 +1,161 @@
+"""Ours beside the alternatives: one split, one encoder, one table, one picture."""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..displays.cost_front import ModelPoint, draw_cost_fronts
+from ._amounts import shown_bytes, shown_us
+from ._contenders import contenders
+from ._measure import Split, measure, measured
+from ._progress import progress
+from ._search import run_search
+from ._text_table import text_table
+
+_MOST_TIMED = 20_000
+LEGEND = """\
+All models see the same encoded rows. µs/row: best of several predictions of {n_timed:,} test rows,
+one thread. one row: median of single predictions (ours by compile()). bytes: what prediction reads.
+fit: one thread; ours is the whole search, and compiles on its first run on a machine.
+ours leads by: the score of our first line less that of the other, ± its standard error over the
+test rows."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The search, and the measurements: ours first, its chosen model at the top."""
+
+    model: object
+    split: Split
+    rows: list
+    was_cut: bool
+
+    @property
+    def ours(self):
+        return self.rows[0]
+
+    @property
+    def score_name(self):
+        return "R²" if self.split.is_regression else "accuracy, %"
+
+
+def split_of(encoder, X_train, X_test, y_train, y_test, is_regression):
+    """Encoded rows of both parts, in single precision."""
+    Z_train = encoder.fit_transform(X_train, y_train).astype(np.float32)
+    Z_test = encoder.transform(X_test).astype(np.float32)
+    if hasattr(Z_train, "toarray"):
+        Z_train, Z_test = Z_train.toarray(), Z_test.toarray()
+    n_timed = min(_MOST_TIMED, max(2_000, len(Z_test)))
+    return Split(
+        Z_train, y_train, Z_test, y_test, Z_test[np.arange(n_timed) % len(Z_test)], is_regression
+    )
+
+
+def compare(model, split, seed, *, plain=True):
+    """Search with ``model``, then fit and measure the alternatives, all on one thread."""
+    with threadpool_limits(1):
+        start = perf_counter()
+        was_cut = run_search(model, split.X_train, split.y_train, plain=plain)
+        seconds = perf_counter() - start
+        rows = [_ours(model, f"nearlinear: {_chosen(model)}", split, seconds)]
+        knee = model.select(knee=True)
+        if _chosen(knee) != _chosen(model):
+            rows.append(_ours(knee, f"nearlinear, knee: {_chosen(knee)}", split, seconds))
+        others = contenders(split.is_regression, len(split.y_train), seed)
+        # No refreshes: they would take time from the models that are being timed.
+        with progress(len(others), refreshes=0, plain=plain) as begin:
+            for contender in others:
+                begin(contender.name)
+                rows.append(measure(contender, split))
+    return Comparison(model, split, rows, was_cut)
+
+
+def _chosen(model):
+    return next(one["model"] for one in model.record_ if one["is_chosen"])
+
+
+def _ours(model, name, split, seconds):
+    one_row = model.compile().predict
+    return measured(name, model, split, seconds, model.cost_.n_bytes, one_row, ours=True)
+
+
+def comparison_table(found):
+    """Ours above a line, the alternatives below it, the best score first."""
+    is_regression = found.split.is_regression
+    header = ("model", found.score_name, "RMSE" if is_regression else "log loss", "ours leads by",
+              "µs/row", "one row, µs", "bytes", "fit, s")  # fmt: skip
+    ours = [row for row in found.rows if row.ours]
+    others = sorted((row for row in found.rows if not row.ours), key=lambda row: -row.score)
+    lines = [_cells(row, found) for row in (*ours, *others)]
+    return text_table(header, lines, rules=(len(ours),))
+
+
+def _cells(row, found):
+    is_regression = found.split.is_regression
+    unit, digits = (1.0, 4) if is_regression else (100.0, 2)
+    lead = ""
+    if row is not found.ours:
+        mean, error = found.ours.lead_over(row)
+        lead = f"{unit * mean:+.{digits}f} ± {unit * error:.{digits}f}"
+    loss = "-" if row.loss is None else f"{row.loss:.4g}" if is_regression else f"{row.loss:.4f}"
+    return (
+        row.name, f"{unit * row.score:.{digits}f}", loss, lead, shown_us(row.us_per_row),
+        shown_us(row.single_us), shown_bytes(row.n_bytes), f"{row.fit_seconds:.2f}",
+    )  # fmt: skip
+
+
+def verdict(found):
+    """Leads and losses in one sentence; within a standard error it is neither."""
+    groups = {"ahead of": [], "level with": [], "behind": []}
+    for row in found.rows:
+        if not row.ours:
+            mean, error = found.ours.lead_over(row)
+            word = "level with" if abs(mean) <= error else "ahead of" if mean > 0 else "behind"
+            groups[word].append(row.name)
+    said = [f"{word} {', '.join(names)}" for word, names in groups.items() if names]
+    return (
+        f"By {found.score_name.removesuffix(', %')} and one standard error, ours is "
+        f"{'; '.join(said)}."
+    )
+
+
+def picture(path, comparisons):
+    """Score against time of each comparison, side by side; raises ImportError without matplotlib."""
+    from ._output_file import replacing
+
+    panels = {
+        title: [
+            ModelPoint(row.name.removeprefix("nearlinear: "), row.us_per_row, 100 * row.score,
+                       row.ours)
+            for row in found.rows
+        ]
+        for title, found in comparisons.items()
+    }  # fmt: skip
+    scores = {
+        title: "test R², %" if found.split.is_regression else "test accuracy, %"
+        for title, found in comparisons.items()
+    }
+    figure = draw_cost_fronts(panels, scores)
+    with replacing(path) as file:
+        figure.savefig(file, dpi=160, format=path.suffix.lstrip(".") or None)
+
+
+def as_facts(found):
+    """One object for programs."""
+    return {
+        "train_rows": len(found.split.y_train),
+        "test_rows": len(found.split.y_test),
+        "columns": found.split.X_train.shape[1],
+        "interrupted": found.was_cut,
+        "models": [
+            {
+                "name": row.name, "ours": row.ours, "score": row.score, "loss": row.loss,
+                "ours_leads_by": found.ours.lead_over(row), "us_per_row": row.us_per_row,
+                "single_row_us": row.single_us, "bytes": row.n_bytes,
+                "fit_seconds": row.fit_seconds,
+            }
+            for row in found.rows
+        ],
+    }  # fmt: skip

@@ -1,0 +1,80 @@
+"""The search as a command runs it: what is seen of it, and what Ctrl-C leaves."""
+
+import sys
+import time
+from contextlib import contextmanager
+
+from ._errors import keeping_the_best
+from ._progress import clock, search_bar
+
+_EVERY = 2.0  # seconds between plain lines
+
+
+def run_search(model, X, y, *, plain=True):
+    """Fit a front door; gives whether Ctrl-C has cut the search short and the best was kept."""
+    from ..search.fitting import fit_table
+
+    with watching(model, plain) as tell, keeping_the_best():
+        try:
+            fit_table(model, X, y, None, tell)
+        except KeyboardInterrupt:
+            if not hasattr(model, "predictor_"):
+                raise
+            return True
+    return False
+
+
+@contextmanager
+def watching(model, plain):
+    """Give a ``tell(step, figures)`` that shows how far a search has come, on standard error."""
+    race, began = _Race(model), time.perf_counter()
+    with search_bar() as bar:
+        if bar is not None:
+            def tell(step, figures):
+                label = race.label(step, figures)
+                left = None
+                if model.time_limit is not None:
+                    left = max(0.0, model.time_limit - (time.perf_counter() - began))
+                bar(race.done, race.planned, label, left)
+
+        elif plain or sys.stderr.isatty():
+            told = -_EVERY
+
+            def tell(step, figures):
+                nonlocal told
+                label, now = race.label(step, figures), time.perf_counter()
+                if now - told >= _EVERY or "fit" not in figures:
+                    told = now
+                    line = f"[{race.done}/{race.planned}] {label} ({clock(began)})"
+                    print(line, file=sys.stderr, flush=True)
+
+        else:
+            def tell(step, figures):
+                pass
+
+        yield tell
+
+
+class _Race:
+    """Losses of all candidates by now; the best is looked for among those that came farthest."""
+
+    def __init__(self, model):
+        self.done, self.planned, self.losses = 0, 1, {}
+        is_classifier = hasattr(model, "predict_proba")
+        self.sign, self.word = 1.0, "log loss" if is_classifier else "squared error"
+        if model.scoring is not None:
+            self.sign, self.word = -1.0, model.scoring
+
+    def label(self, step, figures):
+        if "fit" not in figures:
+            return step
+        self.done, self.planned = figures["fit"]
+        self.losses.setdefault(step, []).append(figures["held-out loss"])
+        farthest = max(map(len, self.losses.values()))
+        means = {
+            name: sum(found) / farthest
+            for name, found in self.losses.items()
+            if len(found) == farthest
+        }
+        best = min(means, key=means.get)
+        return f"best so far: {best.partition(' (')[0]}, held-out {self.word} {self.sign * means[best]:.4g}"

@@ -1,0 +1,131 @@
+"""``nearlinear compare``: ours beside the alternatives, on one table."""
+
+import argparse
+import json
+from pathlib import Path
+
+from ._budgets import add_budget_arguments, search_settings
+from ._comparison import (
+    LEGEND,
+    as_facts,
+    compare,
+    comparison_table,
+    picture,
+    split_of,
+    verdict,
+)
+from ._errors import CommandError
+from ._fit_told import tell_columns
+from ._one_method import models_of
+from ._output_file import add_force, check_writable
+from ._progress import progress
+from .fit import SEARCHES, check_seed, read_table, refusing
+from .tables.cells import check_decimal_signs
+from .tables.columns import add_column_arguments
+from .tables.csv_format import add_csv_arguments, csv_format
+from .tables.target import add_task_argument, check_classes
+
+PICTURES = (".png", ".pdf", ".svg")
+_EXAMPLES = """\
+examples:
+  nearlinear compare train.csv --target label
+  nearlinear compare train.csv --target price --max-us-per-row 1 --picture front.png
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "data", help="table: .csv, .tsv (also .gz), .parquet, .svmlight or .npz (X and y), or -"
+    )
+    parser.add_argument("--target", metavar="COL", help="column to predict (not for svmlight, npz)")
+    add_task_argument(parser)
+    add_column_arguments(parser)
+    add_budget_arguments(parser)
+    parser.add_argument(
+        "--test-share", type=float, default=0.25, metavar="SHARE",
+        help="share of the rows that no model sees before it is measured (default: 0.25)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--picture", type=Path, metavar="PATH",
+        help="draw score against time; the suffix (.png, .pdf, .svg) chooses the format",
+    )  # fmt: skip
+    add_force(parser)
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default: 0)")
+    add_csv_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    form, settings = csv_format(arguments), search_settings(arguments)
+    check_seed(arguments)
+    if not 0.0 < arguments.test_share < 1.0:
+        raise CommandError(f"--test-share {arguments.test_share}: a share between 0 and 1")
+    if arguments.picture is not None:
+        check_picture(arguments.picture, arguments)
+    arguments.settings = ["encoder=None"]
+    models = models_of(SEARCHES, arguments, **settings)
+    with progress(1, plain=not arguments.json) as begin:
+        piece, task = read_table(arguments, form, begin)
+        check_decimal_signs(piece.values, piece.names, arguments.data, piece.first)
+        if not task.is_regression:
+            check_classes(piece.target, arguments)
+        with refusing(arguments):
+            encoder, split = _split(piece, task, arguments)
+    with refusing(arguments):
+        model = models[SEARCHES[task.is_regression]]
+        found = compare(model, split, arguments.seed, plain=not arguments.json)
+    if arguments.json:
+        print(json.dumps(as_facts(found)))
+    else:
+        _tell(found, encoder, task)
+    if arguments.picture is not None:
+        draw(arguments.picture, {Path(arguments.data).name: found}, not arguments.json)
+
+
+def check_picture(path, arguments):
+    """Refuse what is no picture before any work."""
+    if path.suffix not in PICTURES:
+        raise CommandError(f"{path}: a picture's name ends in {', '.join(PICTURES)}")
+    inputs = [arguments.data] if hasattr(arguments, "data") else []
+    check_writable(path, inputs=inputs, force=arguments.force)
+
+
+def draw(path, comparisons, is_told=True):
+    """The picture, where matplotlib is there."""
+    try:
+        picture(path, comparisons)
+    except ImportError:
+        print("\nno picture: matplotlib is not installed (pip install 'nearlinear[plot]')")
+        return
+    if is_told:
+        print(f"\npicture: {path}")
+
+
+def _split(piece, task, arguments):
+    from sklearn.model_selection import train_test_split
+
+    from nearlinear import TableEncoder
+
+    strata = None if task.is_regression else piece.target
+    try:
+        parts = train_test_split(
+            piece.values, piece.target, test_size=arguments.test_share, stratify=strata,
+            random_state=arguments.seed,
+        )  # fmt: skip
+    except ValueError as error:
+        raise CommandError(f"{arguments.data}: {error}") from error
+    encoder = TableEncoder(target_type="values" if task.is_regression else "classes")
+    return encoder, split_of(encoder, *parts, task.is_regression)
+
+
+def _tell(found, encoder, task):
+    split = found.split
+    print(f"{task.reason}: a {task.name}")
+    print(
+        f"{len(split.y_train):,} training rows, {len(split.y_test):,} test rows; "
+        f"{split.X_train.shape[1]} columns behind the encoder"
+    )
+    tell_columns(encoder.columns_)
+    print(f"\n{comparison_table(found)}\n\n{verdict(found)}\n")
+    print(LEGEND.format(n_timed=len(split.X_timed)))

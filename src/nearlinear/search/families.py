@@ -1,0 +1,6 @@
+"""Families of models by name, for those who name them before anything is loaded."""
+
+FAMILIES = (
+    "linear", "piecewise linear", "anchors", "boosted trees", "random forest", "kernel machine",
+    "oblique trees",
+)  # fmt: skip

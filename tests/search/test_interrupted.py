@@ -1,0 +1,38 @@
+"""A search that Ctrl-C or the clock ends keeps what was tried until then."""
+
+import numpy as np
+import pytest
+from sklearn.utils.validation import check_is_fitted
+
+from nearlinear import NearLinearClassifier
+from nearlinear.search.fitting import fit_table
+
+N_TRIALS = 7  # four linear models, of which the third is held against all others, and three bent
+
+
+def interrupted(after):
+    """A model whose search hears Ctrl-C after so many fits."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (120, 2))
+    y = np.abs(X[:, 0]) + 0.1 * rng.standard_normal(120) > 0.5
+    model = NearLinearClassifier(families=["piecewise linear"], random_state=0)
+
+    def tell(step, figures):
+        if "fit" in figures and figures["fit"].done == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_table(model, X, y, None, tell)
+    return model, X, y
+
+
+def test_the_first_round_counts_where_few_have_come_farther():
+    model, X, y = interrupted(after=N_TRIALS + 3)
+    check_is_fitted(model)
+    assert "piecewise linear" in {one["model"] for one in model.record_}
+    assert model.score(X, y) > 0.8  # a linear model knows half of them
+
+
+def test_before_the_linear_model_there_is_nothing_to_keep():
+    model, _, _ = interrupted(after=1)
+    assert not hasattr(model, "predictor_")
