@@ -1,6 +1,7 @@
 """The picture of one row's score."""
 
 import doctest
+from copy import copy
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
+from small_predictors import additive
 
 from nearlinear import (
     ConvexLMKLClassifier,
@@ -26,6 +28,7 @@ from nearlinear import (
 )
 from nearlinear.displays import ExplanationDisplay, explanation
 from nearlinear.kernels import Family, Gaussian, Linear
+from nearlinear.predictors.averaged import Averaged
 
 
 @pytest.fixture(scope="module")
@@ -291,3 +294,13 @@ def test_kernels_on_columns_have_the_names_that_were_given(blobs):
     display = ExplanationDisplay.from_estimator(model, X[5], ["north", "east", "south", "west"])
     told = " ".join(display.region_labels)
     assert all(f"on {name}" in told for name in ("north", "east", "south", "west"))
+
+
+def test_an_average_shows_kernels_beside_its_other_members(machine, moons):
+    average = copy(machine)
+    average.predictor_ = Averaged((machine.predictor_, additive(2)), (3.0, 1.0))
+    display = ExplanationDisplay.from_estimator(average, moons[0][0])
+    assert display.labels[0].startswith("member 0, ") and display.labels[-1] == "member 1"
+    score = float(average.decision_function(moons[0][:1])[0])
+    assert sum(display.parts) + display.intercept == pytest.approx(score)
+    assert display.region_labels == ["member 0", "member 1"]

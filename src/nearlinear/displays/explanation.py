@@ -6,10 +6,9 @@ from numbers import Real
 
 import numpy as np
 
-from ..gates.scores import Repeated
-from ..predictors.combined import Exponential, Mapped, Stacked
+from ..predictors.combined import Exponential
 from .fitted import last_of
-from .kernel_labels import short_label, shortened
+from .kernel_labels import labels_of_shares, shortened
 from .palette import CLASSES, INK, PALE, QUIET, dress, write_heading
 
 _FOR, _AGAINST, _SUMMED = CLASSES[0], CLASSES[1], "#b4c0ca"
@@ -101,7 +100,7 @@ class ExplanationDisplay:
         found = _explain(last, row, steps, gating, max_features)
         output, names = _output_of(last, found, label), _names(last, found, feature_names)
         display = cls(
-            **_parts_of(found, output, names),
+            **_parts_of(last.predictor_, found, output, names),
             **_region_of(last, found, output, names, row, steps),
             intercept=float(found.intercepts[0, output]),
             heading=_heading(last, output, found),
@@ -222,8 +221,11 @@ def _heading(last, output, found):
     return f"score of {shortened(str(last.classes_[place]))}"
 
 
-def _parts_of(found, output, names):
-    """Contributions of the features, or the most influential support rows."""
+def _parts_of(predictor, found, output, names):
+    """Contributions of the features, or the most influential support rows, or shares of kernels."""
+    if found.kernel_shares is not None and found.support is None:
+        labels = labels_of_shares(predictor, output, names)
+        return {"parts": found.kernel_shares[0, output], "labels": labels}
     if found.kernel_shares is not None:
         shown = found.support.indices[0, output] >= 0
         indices, parts = (array[0, output, shown] for array in (
@@ -260,7 +262,7 @@ def _names(last, found, given):
 
 def _region_of(last, found, output, names, row, steps):
     predictor = last.predictor_
-    if found.kernel_shares is not None:
+    if found.support is not None:
         return _shares_of(predictor, found.kernel_shares[0, output], output, names)
     active, gates = found.active[0], found.gates[0]
     if found.component == "leaf":
@@ -304,29 +306,10 @@ def _trees_of(forest, found, output, rows):
 
 def _shares_of(predictor, shares, output, names):
     """The largest shares of kernels, and what the others sum up to."""
-    predictor = predictor.outputs[output] if isinstance(predictor, Stacked) else predictor
-    labels = _kernel_labels(predictor, names)
+    labels = labels_of_shares(predictor, output, names)
     order = np.argsort(-np.abs(shares), kind="stable")
     shown, others = order[:_MOST_REGIONS], order[_MOST_REGIONS:]
     values, labels = shares[shown], [labels[k] for k in shown]
     if len(others):
         values, labels = np.append(values, shares[others].sum()), [*labels, _others(len(others))]
     return {"region": values, "region_labels": labels, "region_heading": "shares of kernels"}
-
-
-def _kernel_labels(predictor, names):
-    """What to call the parts of ``kernel_shares``."""
-    if isinstance(predictor, Mapped):
-        return [
-            short_label(part, names)
-            for kernel in predictor.predictor.kernels
-            for part in kernel.kernels
-        ]
-    if not hasattr(predictor, "components"):
-        return [short_label(kernel, names) for kernel in predictor.kernels]
-    components = predictor.components
-    labels = [short_label(components.kernels[m], names) for m in components.owners]
-    gate = getattr(predictor, "gate", None)
-    if isinstance(gate, Repeated):
-        return [f"cluster {q // gate.count}: {label}" for q, label in enumerate(labels)]
-    return [f"{q}: {label}" for q, label in enumerate(labels)]

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, replace
 
+from ..gates.scores import Repeated
 from ..kinds import kind_of, known
+from ..predictors.averaged import Averaged
+from ..predictors.combined import Mapped, Stacked
 
 
 @dataclass(frozen=True)
@@ -95,3 +98,43 @@ def _place(columns, feature_names):
 
 def shortened(name, length=24):
     return name if len(name) <= length else name[: length - 1] + "…"
+
+
+def labels_of_shares(predictor, output, names):
+    """Of an average: kernels of its machines, then what the other members add."""
+    if isinstance(predictor, Stacked):
+        return _kernel_labels(predictor.outputs[output], names)
+    if not isinstance(predictor, Averaged):
+        return _kernel_labels(predictor, names)
+    kernels, others = [], []
+    for number, member in enumerate(predictor.members):
+        if _is_machine(member):
+            labels = labels_of_shares(member, output, names)
+            kernels += [f"member {number}, {label}" for label in labels]
+        else:
+            others.append(f"member {number}")
+    return kernels + others
+
+
+def _is_machine(predictor):
+    predictor = predictor.outputs[0] if isinstance(predictor, Stacked) else predictor
+    predictor = predictor.predictor if isinstance(predictor, Mapped) else predictor
+    return hasattr(predictor, "kernels") or hasattr(predictor, "components")
+
+
+def _kernel_labels(predictor, names):
+    """What to call the parts of ``kernel_shares``."""
+    if isinstance(predictor, Mapped):
+        return [
+            short_label(part, names)
+            for kernel in predictor.predictor.kernels
+            for part in kernel.kernels
+        ]
+    if not hasattr(predictor, "components"):
+        return [short_label(kernel, names) for kernel in predictor.kernels]
+    components = predictor.components
+    labels = [short_label(components.kernels[m], names) for m in components.owners]
+    gate = getattr(predictor, "gate", None)
+    if isinstance(gate, Repeated):
+        return [f"cluster {q // gate.count}: {label}" for q, label in enumerate(labels)]
+    return [f"{q}: {label}" for q, label in enumerate(labels)]

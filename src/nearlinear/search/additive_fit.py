@@ -5,7 +5,7 @@ from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import SplineTransformer
 
-from ..predictors.additive import Additive
+from ..predictors.additive import additive_of, knots_of
 
 _FEW_VALUES = 3  # columns of no more values are straight lines
 _FEW_NUMBERS = 500  # of a model for which Newton's steps are quicker
@@ -25,7 +25,8 @@ def fit_additive(rows, *, C, n_knots):
         model.fit(Z, rows.labels, rows.weight)
     else:
         model = Ridge(alpha=1.0 / C).fit(Z, rows.targets, rows.weight)
-    return _read(np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_), splines, rows.X)
+    knots = {d: knots for d, one in splines.items() for knots in knots_of(one, [d]).values()}
+    return additive_of(model.coef_, model.intercept_, knots, X.shape[1], rows.X.dtype)
 
 
 def _splines(X, n_knots):
@@ -36,17 +37,3 @@ def _splines(X, n_knots):
         if len(knots) > 2 and len(np.unique(column)) > _FEW_VALUES:
             found[d] = SplineTransformer(degree=1, knots=knots[:, None]).fit(column[:, None])
     return found
-
-
-def _read(coefficients, intercept, splines, X):
-    """The linear model and the heights of its bent lines at their knots."""
-    n_features, dtype = X.shape[1], X.dtype
-    knots = {d: spline.bsplines_[0].t[1:-1] for d, spline in splines.items()}
-    counts = [len(knots.get(d, ())) for d in range(n_features)]
-    return Additive(
-        np.ascontiguousarray(coefficients[:, :n_features].T, dtype=dtype),
-        intercept.astype(dtype),
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.concatenate([*knots.values(), []]).astype(dtype),
-        np.ascontiguousarray(coefficients[:, n_features:].T, dtype=dtype),
-    )
