@@ -64,6 +64,10 @@ def _places(**settings):
     return OrdinalEncoder(handle_unknown="use_encoded_value", **settings)
 
 
+def _normal_quantiles():
+    return QuantileTransformer(n_quantiles=12, output_distribution="normal")
+
+
 def _bins(encode):
     return KBinsDiscretizer(4, encode=encode, strategy="uniform")
 
@@ -141,6 +145,7 @@ STEPS = {
         ColumnTransformer(
             [
                 ("quantiles", QuantileTransformer(n_quantiles=12), [0, 1]),
+                ("normal", _normal_quantiles(), [0]),
                 ("bins", make_pipeline(_bins("ordinal"), MinMaxScaler(clip=True)), [0, 1]),
                 ("each", _bins("onehot-dense"), [0, 1]),
             ]

@@ -7,6 +7,7 @@ import json
 import math
 import struct
 from operator import mul, sub, truediv
+from statistics import NormalDist
 from types import SimpleNamespace
 
 _CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|i1": "b", "|u1": "B", "|b1": "?"}
@@ -64,7 +65,8 @@ def _prepared(table, row, fold=None, read=None):
         if read["equals"] and read["equals"][j] == read["equals"][j]:
             value = float(value == read["equals"][j])
         if read["curves"] and read["curves"][j]:
-            value = _on_curve(value, *read["curves"][j])
+            curve = read["curves"][j]
+            value = _normal(value) if curve == "normal" else _on_curve(value, *curve)
         raw = value
         value = (value - (table["shift"] or {j: 0.0})[j]) / (table["scale"] or {j: 1.0})[j]
         if table["low"]:
@@ -81,6 +83,11 @@ def _place(cell, categories, unknown):
         return float(categories.index(cell))
     assert unknown != "refused" or cell != cell
     return math.nan if cell != cell or unknown == "missing" else -1.0
+
+
+def _normal(tail):
+    score = NormalDist().inv_cdf(max(abs(tail), 1e-7 - 2.0**-52))
+    return -score if tail < 0 else score
 
 
 def _on_curve(x, knots, values):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from ..runtime.columns.curves import on_curve
+from ..runtime.columns.curves import NORMAL, on_curve
 from ..runtime.columns.readings import Reading
 from ..runtime.preparation import NO_FOLD, Preparation
 
@@ -114,6 +114,11 @@ class Columns:
             return begun_anew(self).curved(knots, values)
         fill = [float(on_curve(c, f)) for c, f in zip(curves, self.fill.astype(np.float64))]
         return replace(self, curve=objects(curves), fill=np.array(fill))
+
+    def normal(self):
+        """Afterwards normal scores; they are tails, negative ones of the upper end."""
+        columns = begun_anew(self)
+        return replace(columns, curve=np.full(len(self), NORMAL, dtype=object))
 
     def dated(self, units):
         """Dates as numbers: for each column, and each of its ``units``, one column.

@@ -18,7 +18,7 @@ def raw_rows(preparation, prepared, seed=0):
     rows = np.zeros((n_rows, p.n_inputs))
     rows[:, p.sources] = prepared * p.column("scale", 1.0) + p.column("shift", 0.0)
     for source, curve in zip(p.sources, p.curves or ()):
-        if curve is not None and curve[0] is not None:
+        if isinstance(curve, tuple) and curve[0] is not None:
             rows[:, source] = _around(curve[0], rng, n_rows)
     if p.before is not None:
         return raw_rows(p.before, rows, seed)

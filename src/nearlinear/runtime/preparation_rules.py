@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .columns.curves import NORMAL
 from .columns.readings import UNITS, UNKNOWN, Reading, is_category
 from .container import ModelFileError
 from .parts import parse
@@ -138,9 +139,9 @@ def _reading(column, of, unknown, n_features):
 
 
 def _curve(found, n_categories):
-    """A pair of knots and values; without knots, of the categories of a column."""
-    if found is None:
-        return None
+    """A pair of knots and values; without knots, of the categories of a column; or a name."""
+    if found is None or (isinstance(found, str) and found == NORMAL):
+        return found
     knots, values = _list(found, 2)
     good = _are_floats(values) and len(values) > 0
     if knots is None:

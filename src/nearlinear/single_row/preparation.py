@@ -7,6 +7,7 @@ import numpy as np
 from ..runtime.columns.read_rows import RowReader, of_read_rows, read_before
 from ..runtime.columns.readings import UNKNOWN
 from . import passes as row_passes
+from . import raw_rows
 
 
 def preparing(preparation, dtype, keeps_missing=False):
@@ -74,7 +75,7 @@ def _columns(preparation, dtype, keeps_missing):
     source, table = preparation.sources.astype(np.int64), np.column_stack(columns).astype(dtype)
     readings, keys = _readings(preparation.readings or (), dtype)
     curves, lines = _curves(preparation.curves or (), dtype)
-    n_features, prepare = preparation.n_features, row_passes.prepare.dispatcher()
+    n_features, prepare = preparation.n_features, raw_rows.prepare.dispatcher()
 
     def prepared(x, row):
         return prepare(
@@ -97,11 +98,13 @@ def _readings(readings, dtype):
 
 
 def _curves(curves, dtype):
-    """Where the curve of each column begins and ends, and 2 for one of places; knots and values."""
+    """Where the curve of each column begins and ends, and its kind; and knots and values of all."""
     found, lines = np.zeros((len(curves), 3), dtype=np.int64), [np.empty((0, 2))]
     n_lines = 0
     for line, curve in zip(found, curves):
-        if curve is not None:
+        if isinstance(curve, str):
+            line[2] = 3
+        elif curve is not None:
             knots, values = curve
             line[:] = n_lines, n_lines + len(values), 2 if knots is None else 1
             lines.append(np.column_stack([values if knots is None else knots, values]))

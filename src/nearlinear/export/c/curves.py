@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .literals import filled
+from ...runtime.columns.curves import FAR, LEAST_TAIL, MIDDLE, NEAR
+from .literals import filled, float_literal
 
 _PLACES = """
 /* Places of categories among those that are known; -1 for any other, NaN for a missing one. */
@@ -32,7 +33,7 @@ static void $(const float *x, float *places)
 """
 _CURVES = """
 /* What the curve of column j makes of a number. Kinds: 1 lines between knots, 2 values of places,
-   the first for an unknown one. */
+   the first for an unknown one, 3 normal scores. */
 static float $(size_t j, float x)
 {
     const size_t start = <STARTS>[j], end = <STARTS>[j + 1];
@@ -42,7 +43,7 @@ static float $(size_t j, float x)
         return x;
     if (<KINDS>[j] == 2)
         return values[x >= 0.0f && x < (float) (high - 1) ? 1 + (size_t) x : 0];
-<LINES>}
+<NORMAL><LINES>}
 """
 _LINES = """    const float *knots = <KNOTS> + start;
     while (low < high) {
@@ -65,7 +66,37 @@ _LINES = """    const float *knots = <KNOTS> + start;
     return values[low - 1] + (x - knots[low - 1]) / (knots[low] - knots[low - 1])
         * (values[low] - values[low - 1]);
 """
+_NORMAL = """    if (<KINDS>[j] == 3)
+        return <SCORE>(x);
+"""
 _NO_LINES = "    low = high;\n    return values[low - 1];\n"
+
+
+_RATIO = """
+/* The ratio of two polynomials. */
+static float $(const float *factors, float x)
+{
+    float above = 0.0f, below = 0.0f;
+    for (size_t k = 0; k < 8; k++) {
+        above = above * x + factors[k];
+        below = below * x + factors[8 + k];
+    }
+    return above / below;
+}
+"""
+_SCORE = """
+/* The normal score of a tail, of the upper one if it is negative: Wichura's algorithm AS 241. */
+static float $(float x)
+{
+    float tail = x < 0.0f ? -x : x, score;
+    tail = tail < <LEAST> ? <LEAST> : tail > 0.5f ? 0.5f : tail;
+    if (0.5f - tail <= <MIDDLE>)
+        score = (0.5f - tail) * <RATIO>(<NEAR>, <SQUARE> - (0.5f - tail) * (0.5f - tail));
+    else
+        score = <RATIO>(<FAR>, sqrtf(-logf(tail)) - 1.6f);
+    return x < 0.0f ? score : -score;
+}
+"""
 
 
 def define_places(program, readings):
@@ -87,22 +118,46 @@ def define_places(program, readings):
 
 def define_curves(program, curves):
     """The symbol of a function (column, number) that bends."""
-    found = [(np.zeros(0), np.zeros(0)) if curve is None else curve for curve in curves]
-    kinds = [0 if c is None else 2 if c[0] is None else 1 for c in curves]
+    none = np.zeros(0), np.zeros(0)
+    found = [curve if isinstance(curve, tuple) else none for curve in curves]
+    kinds = list(map(_kind, curves))
     has_knots = 1 in kinds
+    normal = (
+        f"    if (<KINDS>[j] == 3)\n        return {_score(program)}(x);\n" if 3 in kinds else ""
+    )
     starts, _ = program.counts("curve_starts", _starts([values for _, values in found]))
-    lines = _NO_LINES
+    values, lines = np.concatenate([values for _, values in found]), _NO_LINES
     if has_knots:  # there are as many for places, which nobody reads
         knots = [np.zeros(len(values)) if k is None else k for k, values in found]
         lines = filled(_LINES, knots=program.vector("knots", np.concatenate(knots)))
     text = filled(
         _CURVES,
+        normal=normal,
         lines=lines,
         starts=starts,
         kinds=program.indices("curve_kinds", kinds),
-        values=program.vector("curve_values", np.concatenate([values for _, values in found])),
+        values=program.vector("curve_values", values if len(values) else np.zeros(1)),
     )
     return program.define("bend", text)
+
+
+def _kind(curve):
+    if curve is None or isinstance(curve, str):
+        return 0 if curve is None else 3
+    return 2 if curve[0] is None else 1
+
+
+def _score(program):
+    text = filled(
+        _SCORE,
+        least=float_literal(LEAST_TAIL),
+        middle=float_literal(MIDDLE),
+        square=float_literal(MIDDLE**2),
+        ratio=program.define("ratio", _RATIO),
+        near=program.vector("near_middle", np.array(NEAR)[:, ::-1].ravel()),
+        far=program.vector("far_out", np.array(FAR)[:, ::-1].ravel()),
+    )
+    return program.define("normal_score", text)
 
 
 def _starts(parts):

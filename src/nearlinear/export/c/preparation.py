@@ -127,12 +127,22 @@ def define_preparation(program, preparation):
 
 
 def in_single(preparation):
-    """The same with categories as float32 has them."""
-    if preparation is not None and preparation.before is not None:
-        return replace(preparation, before=in_single(preparation.before))
-    if preparation is None or preparation.readings is None:
-        return preparation
-    return replace(preparation, readings=tuple(map(_rounded, preparation.readings)))
+    """The same with categories and knots as float32 has them."""
+    if preparation is None:
+        return None
+    curves, readings = preparation.curves, preparation.readings
+    return replace(
+        preparation,
+        before=in_single(preparation.before),
+        curves=None if curves is None else tuple(map(_rounded_curve, curves)),
+        readings=None if readings is None else tuple(map(_rounded, readings)),
+    )
+
+
+def _rounded_curve(curve):
+    if not isinstance(curve, tuple) or curve[0] is None:
+        return curve
+    return curve[0].astype(np.float32).astype(np.float64), curve[1]
 
 
 def _rounded(reading):

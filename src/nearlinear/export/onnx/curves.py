@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ...runtime.columns.curves import FAR, LEAST_TAIL, MIDDLE, NEAR, NORMAL
+
 
 def bent(graph, preparation, rows):
     """Name of the rows with their curved columns bent."""
@@ -24,6 +26,8 @@ def _group(curve):
     """Curves of about as many knots are bent together."""
     if curve is None:
         return None
+    if isinstance(curve, str):
+        return curve, 0
     return ("places", 0) if curve[0] is None else ("knots", int(np.log2(len(curve[0]))))
 
 
@@ -70,4 +74,34 @@ def _lines(knots, values, n_knots):
     return np.vstack([[knots[0], values[0], 0.0], lines, after])
 
 
-_RULES = {"places": _of_places, "knots": _of_knots}
+def _normal(graph, curves, tails):
+    """Normal scores of tails, see ``runtime.columns.curves``."""
+    away = graph.op("Abs", tails)
+    tail = graph.op("Min", graph.op("Max", away, _number(LEAST_TAIL)), _number(0.5))
+    away = graph.op("Sub", _number(0.5), tail)
+    square = graph.op("Sub", _number(MIDDLE**2), graph.op("Mul", away, away))
+    near = graph.op("Mul", away, _ratio(graph, NEAR, square))
+    root = graph.op("Sqrt", graph.op("Neg", graph.op("Log", tail)))
+    far = _ratio(graph, FAR, graph.op("Sub", root, _number(1.6)))
+    is_near = graph.op("LessOrEqual", away, _number(MIDDLE))
+    score = graph.op("Where", is_near, near, far)
+    is_upper = graph.op("Less", tails, _number(0.0))
+    return graph.op("Where", is_upper, score, graph.op("Neg", score))
+
+
+def _ratio(graph, polynomials, x):
+    return graph.op("Div", *(_polynomial(graph, one, x) for one in polynomials))
+
+
+def _polynomial(graph, factors, x):
+    total = _number(factors[-1])
+    for factor in factors[-2::-1]:
+        total = graph.op("Add", graph.op("Mul", total, x), _number(factor))
+    return total
+
+
+def _number(value):
+    return np.full((1, 1), value)
+
+
+_RULES = {"places": _of_places, "knots": _of_knots, NORMAL: _normal}
