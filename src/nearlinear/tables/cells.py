@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..runtime.readings import is_missing, moment_of
+from ..runtime.columns.readings import is_missing, moment_of
 
 DATE = "datetime64[us]"
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")

@@ -6,7 +6,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..preparation.columns import joined
 from ..preparation.transformers import register_step
-from ..runtime.readings import Reading, Unreadable
+from ..runtime.columns.readings import Reading, Unreadable
 from .cells import present
 
 UNITS = ("days", "month", "weekday", "hour")
