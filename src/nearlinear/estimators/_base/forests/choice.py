@@ -20,7 +20,7 @@ _PAIRS = {False: 16, True: 24}  # by whether there are many rows
 # Trees of few leaves for noise, of many for structure and for rows that come again; a split sees
 # some of the columns alone.
 _FEW_ROWS = (
-    Shape(400, 4, 0.1, 5, 1.0, 0.5), Shape(400, 16, 0.05, 10, 1.0, 0.5),
+    Shape(400, 6, 0.05, 5, 1.0, 0.5), Shape(200, 16, 0.1, 5, 1.0, 0.5),
     Shape(200, 127, 0.05, 3, 1.0, 0.3),
 )  # fmt: skip
 _SEVERAL_OUTPUTS = Shape(100, 4, 0.2, 5, 1.0, 0.2), Shape(100, 31, 0.1, 3, 1.0, 0.2)
