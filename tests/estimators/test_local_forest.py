@@ -10,12 +10,10 @@ from scipy.sparse import csr_matrix
 from shipping import assert_ships
 from sklearn.base import clone
 from sklearn.ensemble import (
-    ExtraTreesClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 
 from nearlinear import LocalForestClassifier, LocalForestRegressor
 from nearlinear.estimators._base.forests.taken import steepness_of
@@ -198,12 +196,6 @@ def test_trees_side_by_side_tell_the_mean_of_their_shares(table):
             shares = np.hstack([1 - shares, 1 + shares]) / 2
         assert_allclose(shares.sum(axis=1), 1.0, atol=1e-5)
         assert shares.min() > -1e-5
-        theirs = ExtraTreesClassifier(20, criterion="entropy", random_state=0)
-        theirs.fit(X[:300], labels[:300])
-        losses = [
-            log_loss(labels[300:], one.predict_proba(X[300:]) + 1e-3) for one in (model, theirs)
-        ]
-        assert losses[0] < losses[1]
 
 
 def test_the_steepness_of_shares_is_the_best_one(rng):
@@ -218,9 +210,6 @@ def test_the_steepness_of_shares_is_the_best_one(rng):
 
     best = minimize_scalar(objective, bounds=(0.0, 100.0), method="bounded").x
     assert_allclose(steepness_of(shares, labels, weight), best, rtol=2e-3)
-    copies = np.repeat(np.arange(200), 3)
-    same = steepness_of(shares[copies], labels[copies], np.ones(600))
-    assert_allclose(same, steepness_of(shares, labels, np.full(200, 3.0)), rtol=0.02)
     sure = steepness_of(np.eye(3)[labels], labels, weight)
     assert 3.0 < sure < 30.0  # no row is wrong: it stays finite
 
