@@ -10,6 +10,7 @@ found, ready-made: the time of making them is not counted against them.
 import importlib.util
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from math import sqrt
 
 from sklearn.ensemble import (
@@ -98,11 +99,23 @@ def forests(name):
         sizes = ({"max_leaves": 256}, {"max_leaves": 1024})
         if name == "letter":
             yield Entry(FOREST, "extra trees 10, linear leaves", shared, sizes, is_judged=True)
+            yield from _extra_trees_on_differences(name, make)
         return
     for n_trees in (5, 10, 20, 50):
         sizes = ({"max_leaves": 31}, {"max_leaves": 255}, {"max_leaves": 8})
         shared = partial(make, n_trees=n_trees)
         yield Entry(FOREST, f"{n_trees} trees", shared, sizes, is_judged=True)
+
+
+def _extra_trees_on_differences(name, make):
+    """Random splits want many columns that are alike, not the few best: x_i − x_j of all pairs."""
+    pairs = [(i, j, 1.0, -1.0) for i, j in combinations(range(SHAPES[name][2]), 2)]
+    shared = partial(make, grower="extra_trees", leaf_model="constant", leaf_penalty=None)
+    shares = ({"max_features": 0.25}, {"max_features": 0.5})
+    for n_trees in (10, 20, 30, 36):
+        grown = partial(shared, n_trees=n_trees, pairs=pairs)
+        size = f"extra trees {n_trees} on differences"
+        yield Entry(FOREST, size, grown, shares, is_judged=True)
 
 
 def _forests_of_covertype(make):

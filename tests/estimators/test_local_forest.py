@@ -5,6 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_matrix
 from shipping import assert_ships
 from sklearn.base import clone
@@ -15,6 +16,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 
 from nearlinear import LocalForestClassifier, LocalForestRegressor
+from nearlinear.estimators._base.forests.taken import steepness_of
 from nearlinear.estimators._base.forests.trials import benches
 from nearlinear.losses import LogLoss
 from nearlinear.solvers.forests.monotone import check_monotone
@@ -180,6 +182,36 @@ def test_trees_side_by_side(table, blobs, grower):
     three = classifier(**settings).fit(*blobs)
     assert three.predictor_.values.shape[1] == 3  # one structure, a value for each class
     assert three.score(*blobs) > 0.8
+
+
+def test_trees_side_by_side_tell_the_mean_of_their_shares(table):
+    X, values, y = table
+    for labels in (y, np.digitize(values, [-0.5, 0.7])):
+        settings = {"grower": "extra_trees", "n_trees": 20, "max_leaves": "auto"}
+        model = classifier(**settings, min_samples_leaf="auto").fit(X[:300], labels[:300])
+        of_leaves = 20 * model.predictor_.values.astype(np.float64)
+        steepness = of_leaves.max()
+        shares = of_leaves / steepness
+        if shares.shape[1] == 1:
+            shares = np.hstack([1 - shares, 1 + shares]) / 2
+        assert_allclose(shares.sum(axis=1), 1.0, atol=1e-5)
+        assert shares.min() > -1e-5
+
+
+def test_the_steepness_of_shares_is_the_best_one(rng):
+    shares = rng.dirichlet([1.0, 1.0, 1.0], 200)
+    labels, weight = shares.argmax(axis=1), rng.integers(1, 4, 200).astype(float)
+    labels[::4] = 0
+
+    def objective(s):
+        odds = s * shares
+        told = odds[np.arange(200), labels] - np.logaddexp.reduce(odds, axis=1)
+        return s * weight.mean() - weight @ told
+
+    best = minimize_scalar(objective, bounds=(0.0, 100.0), method="bounded").x
+    assert_allclose(steepness_of(shares, labels, weight), best, rtol=2e-3)
+    sure = steepness_of(np.eye(3)[labels], labels, weight)
+    assert 3.0 < sure < 30.0  # no row is wrong: it stays finite
 
 
 def test_a_fitted_forest_is_a_grower(table):

@@ -66,7 +66,7 @@ class Forest:
             elif self.values.shape[1] == 1:
                 add_constants(ends, packed.starts, self.node_values, self.outputs, sums.T)
             else:
-                add_vectors(ends, packed.starts, *self.node_classes, self.values, sums)
+                add_vectors(ends, packed.starts, *self.node_vectors, self.values, sums)
             scores[start:stop] = sums
 
         packed.walk(X, work, n_jobs)
@@ -78,15 +78,22 @@ class Forest:
         return np.where(leaf >= 0, self.values[np.maximum(leaf, 0), 0], 0).astype(self.dtype)
 
     @cached_property
-    def node_classes(self):
-        """Of vector leaves by node: the one output that a leaf adds to, and what; of a leaf that
-        adds to several, −1 less its number."""
-        leaf = np.maximum(self.gate.packed.leaf_of, 0)
-        is_one = np.count_nonzero(self.values, axis=1) <= 1
+    def node_vectors(self):
+        """What vector leaves add, by node: a line of a table; its output and its number.
+
+        Many leaves know one class, and lines are few, so that caches hold all. In the place of an
+        output, a leaf that adds to several has −1 less its own number.
+        """
+        leaves = np.arange(len(self.values))
         largest = np.abs(self.values).argmax(axis=1)
-        where = np.where(is_one, largest, -1 - np.arange(len(self.values))).astype(np.int32)
-        told = self.values[np.arange(len(self.values)), largest]
-        return where[leaf], told[leaf]
+        is_one = np.count_nonzero(self.values, axis=1) <= 1
+        lines = np.column_stack(
+            [np.where(is_one, largest, -1 - leaves), self.values[leaves, largest]]
+        )
+        lines, line_of = np.unique(lines, axis=0, return_inverse=True)
+        line_of = line_of.astype(np.min_scalar_type(len(lines)))
+        by_node = line_of[np.maximum(self.gate.packed.leaf_of, 0)]
+        return by_node, lines[:, 0].astype(np.int32), lines[:, 1].astype(self.dtype)
 
     @property
     def _models(self):
@@ -221,16 +228,17 @@ def add_constants(ends, starts, node_values, outputs, sums):
 
 
 @compiled
-def add_vectors(ends, starts, where, told, values, sums):
-    """``sums`` (n_rows, n_outputs); most leaves of trees that were grown out know one class."""
+def add_vectors(ends, starts, line_of, outputs, numbers, values, sums):
+    """``sums`` (n_rows, n_outputs)."""
     for t in range(len(starts) - 1):
-        places, numbers, end = where[starts[t] :], told[starts[t] :], ends[t]
+        lines, end = line_of[starts[t] :], ends[t]
         for i in range(len(sums)):
-            place = places[end[i]]
-            if place >= 0:
-                sums[i, place] += numbers[end[i]]
+            line = lines[end[i]]
+            output = outputs[line]
+            if output >= 0:
+                sums[i, output] += numbers[line]
             else:
-                total, value = sums[i], values[-1 - place]
+                total, value = sums[i], values[-1 - output]
                 for k in range(len(value)):
                     total[k] += value[k]
 
