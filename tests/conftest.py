@@ -29,7 +29,7 @@ def few_candidates():
 
     found = [LINEAR, Additive(0.3, 4), Anchors(4, 1.0, 0.1), Boosted(5, 4, 0.5), Kernels(1.0)]
 
-    def portfolio(shape, is_sparse, has_budget, families=None):
+    def portfolio(shape, is_sparse, has_budget, has_time=False, families=None):
         wanted = ("linear", *(families or [one.family for one in found]))
         kept = [one for one in found if one.family in wanted]
         return [one for one in kept if one.takes_sparse or not is_sparse]

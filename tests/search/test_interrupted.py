@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from nearlinear import NearLinearClassifier
 from nearlinear.search.fitting import fit_table
 
-N_TRIALS = 7  # four linear models, of which the third is held against all others, and three bent
+N_TRIALS = 2  # the linear model that all are held against, and a bent one
 
 
 def interrupted(after):
@@ -27,12 +27,12 @@ def interrupted(after):
 
 
 def test_the_first_round_counts_where_few_have_come_farther():
-    model, X, y = interrupted(after=N_TRIALS + 3)
+    model, X, y = interrupted(after=N_TRIALS + 1)
     check_is_fitted(model)
     assert "piecewise linear" in {one["model"] for one in model.record_}
     assert model.score(X, y) > 0.8  # a linear model knows half of them
 
 
-def test_before_the_linear_model_there_is_nothing_to_keep():
+def test_one_fit_is_enough_to_keep_a_model():
     model, _, _ = interrupted(after=1)
-    assert not hasattr(model, "predictor_")
+    assert [one["model"] for one in model.record_] == ["linear"]

@@ -30,6 +30,7 @@ def watching(model, plain):
     race, began = _Race(model), time.perf_counter()
     with search_bar() as bar:
         if bar is not None:
+
             def tell(step, figures):
                 label = race.label(step, figures)
                 left = None
@@ -49,6 +50,7 @@ def watching(model, plain):
                     print(line, file=sys.stderr, flush=True)
 
         else:
+
             def tell(step, figures):
                 pass
 

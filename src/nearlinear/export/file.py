@@ -20,7 +20,10 @@ from .wrappers import unwrapped
 
 # What each method leaves after training.
 _TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Averaged")
-_ANY = ("Additive", "LocallyLinear", "Forest", "KernelExpansion", "Stacked", *_TREES)
+_ANY = (
+    "Additive", "LocallyLinear", "Forest", "KernelExpansion", "Stacked", "ConformalLinear",
+    "GaussianCells", *_TREES,
+)  # fmt: skip
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
 PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),

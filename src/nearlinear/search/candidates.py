@@ -14,8 +14,11 @@ from ..estimators._base.forests.orders import Columns
 from ..estimators._base.forests.orders import Shape as TreeShape
 from ..estimators._base.forests.plan import Plan, fit_plan
 from ..estimators._base.forests.wishes import Wishes
+from ..estimators.cpsp import CPSPClassifier
+from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
 from ..estimators.forests.from_forest import from_forest
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
+from ..estimators.mllkm import MLLKMClassifier, MLLKMRegressor
 from ..estimators.uniform_mkl import UniformMKLClassifier, UniformMKLRegressor
 from ..gates.anchors import SoftAssignment, default_sharpness
 from ..gates.clustering import fit_anchors
@@ -226,6 +229,60 @@ class Trees:
         d, outputs = shape.n_features, shape.n_outputs
         work = self.n_trees * d * ((depth + 1) * (1 + outputs) + depth)
         return shape.cost(work, self.n_trees * 2**depth * d * (2 + outputs))
+
+
+@dataclass(frozen=True)
+class LocalKernels:
+    """MLLKM: few locally linear kernels, and a score of how well a row is known."""
+
+    C: float = 1.0
+    family = "local kernels"
+    scores = "margins"
+    takes_sparse = False
+
+    def fit(self, rows, seed, n_jobs):
+        return _fitted(
+            MLLKMClassifier, MLLKMRegressor, rows, C=self.C, random_state=seed, n_jobs=n_jobs
+        )
+
+    def cost(self, shape):
+        n_kernels = min(shape.n_rows, 100)
+        work = 2 * n_kernels * shape.n_features * shape.n_outputs
+        return shape.cost(work, work)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """DC-Pred++: a kernel machine cut into cells, a few landmarks in each."""
+
+    family = "cells"
+    scores = "margins"
+    takes_sparse = False
+
+    def fit(self, rows, seed, n_jobs):
+        return _fitted(DCPredClassifier, DCPredRegressor, rows, random_state=seed, n_jobs=n_jobs)
+
+    def cost(self, shape):
+        work = 40 * (1 + shape.n_outputs) * (shape.n_features + 1)
+        return shape.cost(work, 30 * work)
+
+
+@dataclass(frozen=True)
+class FewSupport:
+    """CPSP: a kernel machine with a few basis rows of its own making."""
+
+    n_basis: int = 100
+    family = "few support rows"
+    scores = "margins"
+    takes_sparse = False
+
+    def fit(self, rows, seed, n_jobs):
+        model = CPSPClassifier(self.n_basis, random_state=seed, n_jobs=n_jobs)
+        return model.fit(rows.X, rows.labels, rows.weight).predictor_
+
+    def cost(self, shape):
+        work = self.n_basis * (shape.n_features + 1 + shape.n_outputs)
+        return shape.cost(work, work)
 
 
 def _is_classification(rows):

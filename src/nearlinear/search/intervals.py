@@ -58,6 +58,44 @@ def predict_interval(self, X, coverage=0.9):
     return ends[:, 0] if ends.shape[1] == 1 else ends
 
 
+def coverage_by_region(self, X, y, coverage=0.9):
+    """How often intervals hold the true values of new rows, by regions of the answer.
+
+    Parameters
+    ----------
+    X : table or array of shape (n_samples, n_features)
+        Rows that the fit has not seen.
+    y : array of shape (n_samples,)
+        Their values.
+    coverage : float, default=0.9
+        Between 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        A row for each region: answers from and to, number of rows, half the width of an interval,
+        share of the values that are held.
+    """
+    from pandas import DataFrame
+
+    ends, y = self.predict_interval(X, coverage), np.asarray(y, dtype=np.float64)
+    if ends.ndim == 3:
+        raise ValueError("coverage_by_region is for one output: give a model of one column of y.")
+    edges = np.asarray(self.residuals_[0]["edges"], dtype=np.float64)
+    middle = ends.mean(axis=1) if np.all(np.isfinite(ends)) else self._scores(X)[:, 0]
+    place, is_held = np.searchsorted(edges, middle), (ends[:, 0] <= y) & (y <= ends[:, 1])
+    found = []
+    for region, (low, high) in enumerate(zip([-np.inf, *edges], [*edges, np.inf], strict=True)):
+        mine = place == region
+        errors = np.asarray(self.residuals_[0]["errors"][region])
+        found.append({
+            "from": low, "to": high, "rows": int(mine.sum()),
+            "half_width": _width(errors, coverage),
+            "coverage": float(is_held[mine].mean()) if mine.any() else np.nan,
+        })  # fmt: skip
+    return DataFrame(found)
+
+
 def _ends(values, regions, coverage):
     widths = np.array([_width(np.asarray(errors), coverage) for errors in regions["errors"]])
     half = widths[np.searchsorted(regions["edges"], values)]

@@ -8,8 +8,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from ..estimators._base.checks import fit_context, one_of, shared
 from ..estimators._base.model import Model
 from .fitting import fit_table
-from .intervals import predict_interval
-from .results import best_estimator, front, plot_front, results, select
+from .intervals import coverage_by_region, predict_interval
+from .results import best_estimator, front, plot_front, results, select, support_score
 
 _POSITIVE = [Interval(Real, 0, None, closed="neither"), None]
 _CONSTRAINTS = {
@@ -57,7 +57,8 @@ class NearLinearClassifier(ClassifierMixin, Model):
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the log loss.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees". None leaves it to the search.
+        "random forest", "kernel machine", "oblique trees", "local kernels", "cells", "few support
+        rows". None leaves it to the search; the last three are tried if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     class_weight : dict, "balanced" or None, default=None
@@ -113,7 +114,7 @@ class NearLinearClassifier(ClassifierMixin, Model):
     _takes_missing = True
     loss = "log_loss"  # what its scores are of
     best_estimator_, front_, results_ = best_estimator, front, results
-    select, plot_front = select, plot_front
+    select, plot_front, support_score = select, plot_front, support_score
 
     def __init__(
         self,
@@ -200,7 +201,8 @@ class NearLinearRegressor(RegressorMixin, Model):
         error.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees". None leaves it to the search.
+        "random forest", "kernel machine", "oblique trees", "local kernels", "cells", "few support
+        rows". None leaves it to the search; the last three are tried if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     max_memory : float or None, default=None
@@ -255,8 +257,8 @@ class NearLinearRegressor(RegressorMixin, Model):
     _takes_missing = True
     _takes_several_answers = True
     best_estimator_, front_, results_ = best_estimator, front, results
-    select, plot_front = select, plot_front
-    predict_interval = predict_interval
+    select, plot_front, support_score = select, plot_front, support_score
+    predict_interval, coverage_by_region = predict_interval, coverage_by_region
 
     def __init__(
         self,

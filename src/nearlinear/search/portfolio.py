@@ -4,21 +4,33 @@ The list, its settings and the schedule come from a simulation on 29 tables; the
 further. What must be there are unlike families: smooth ones, a kernel machine, forests.
 """
 
-from .candidates import Additive, Anchors, Bagged, Boosted, Kernels, Trees
+from .candidates import (
+    Additive,
+    Anchors,
+    Bagged,
+    Boosted,
+    Cells,
+    FewSupport,
+    Kernels,
+    LocalKernels,
+    Trees,
+)
 from .families import FAMILIES
 
 _N_KNOTS = 7
 _MANY_CLASSES = 5
 _MOST_KERNEL_ROWS, _MOST_SLOW_KERNEL_ROWS = 15_000, 10_000
-_BIG_ROWS, _DEEP_ROWS = 4_000, 30_000
+_BIG_ROWS, _DEEP_ROWS, _MOST_LOCAL_ROWS = 4_000, 30_000, 2_000
 LINEAR = Additive(1.0)  # what all others are held against
 
 
-def portfolio(shape, is_sparse, has_budget, families=None):
-    """Candidates, cheap ones first; of some families, those of small models among them."""
+def portfolio(shape, is_sparse, has_budget, has_time=False, families=None):
+    """Candidates, cheap ones first; families that are named come with all their sizes."""
     found = [*_smooth(), *_forests(shape), *_kernels(shape)]
     if has_budget or families is not None:
         found += _small(shape)
+    if has_time or families is not None:
+        found += _slow(shape)
     if families is not None:
         found = [one for one in found if one.family in ("linear", *families)]
     return [one for one in found if one.takes_sparse or not is_sparse]
@@ -35,7 +47,7 @@ def require_known(families):
 
 
 def _smooth():
-    yield from (Additive(C) for C in (0.01, 0.1, 1.0, 10.0))
+    yield from (LINEAR, *(Additive(C) for C in (0.01, 0.1, 10.0)))
     yield from (Additive(C, _N_KNOTS) for C in (0.03, 0.3, 3.0))
     yield from (Anchors(16, 1.0, 0.1), Anchors(16, 0.3, 1.0), Anchors(48, 1.0, 0.1))
 
@@ -71,6 +83,16 @@ def _small(shape):
     yield from (Anchors(100, 1.0, 0.1), Anchors(200, 1.0, 0.1))
     yield Trees(1)
     yield Trees(3)
+
+
+def _slow(shape):
+    """Tried last, where a time limit says how long that may take."""
+    if shape.n_outputs == 1 and shape.n_rows <= _MOST_LOCAL_ROWS:
+        yield LocalKernels()
+    if shape.n_rows <= _MOST_SLOW_KERNEL_ROWS:
+        if shape.is_classification:
+            yield FewSupport()
+        yield Cells()
 
 
 def _deep(n_trees):

@@ -3,8 +3,10 @@
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators._base.input import scored_rows
 from .averaging import Blend
 from .budgets import Budget
 from .search import Found
@@ -99,6 +101,35 @@ def _knee(found, budget):
     gain = (loss[0] - loss) / max(loss[0] - loss[-1], 1e-300)
     above = gain - time / max(time[-1], 1e-300)
     return Blend((int(places[above.argmax()]),), (1.0,))
+
+
+def _knows(self):
+    """The member that can tell how well it knows a row."""
+    predictor = getattr(self, "predictor_", None)
+    for one in getattr(predictor, "members", (predictor,)):
+        if hasattr(one, "support_score"):
+            return one
+    raise AttributeError(
+        "No member of this model knows how far a row is from all that it has seen: fit with "
+        'families=["local kernels"].'
+    )
+
+
+@available_if(_knows)
+def support_score(self, X):
+    """How strongly the nearest local kernel answers for each row: 0 where it knows nothing.
+
+    Parameters
+    ----------
+    X : table or array of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        Numbers between 0 and 1.
+    """
+    return _knows(self).support_score(scored_rows(self, X), n_jobs=self.n_jobs)
 
 
 def plot_front(self, ax=None, *, title=None):

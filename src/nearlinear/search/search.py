@@ -111,7 +111,9 @@ def search(model, rows, n_rows, budget, tell):
     def affordable(candidate):
         return budget.holds([speed.price(candidate.family, candidate.cost(shape))])
 
-    tried = portfolio(shape, is_sparse, not budget.is_open, model.families)
+    tried = portfolio(
+        shape, is_sparse, not budget.is_open, model.time_limit is not None, model.families
+    )
     tried = [one for one in tried if one == LINEAR or affordable(one)]
     judge_of = _judges(model, rows, n_rows)
     trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell)

@@ -13,11 +13,21 @@ from .._version import __version__
 from ..estimators._base.rows import TrainingRows
 from ..estimators._base.task import Classification
 from .budgets import Price, measured_us
-from .candidates import Additive, Anchors, Bagged, Boosted, Kernels, Trees
+from .candidates import (
+    Additive,
+    Anchors,
+    Bagged,
+    Boosted,
+    Cells,
+    FewSupport,
+    Kernels,
+    LocalKernels,
+    Trees,
+)
 
 _TYPICAL = (
     Additive(1.0), Additive(1.0, 7), Anchors(48, 1.0, 0.1), Kernels(1.0), Boosted(30, 16, 0.1),
-    Bagged(10), Trees(1),
+    Bagged(10), Trees(1), LocalKernels(), Cells(), FewSupport(20),
 )  # fmt: skip
 _N_ROWS, _N_FEATURES, _N_TIMED = 400, 24, 2048
 _ONE_ROW_US = 2.0  # of a call that scores one row
