@@ -101,7 +101,7 @@ def test_standard_errors_count_rows():
     mean, error = mean_and_error(np.array([0.0, 1.0]), np.array([50.0, 50.0]))
     assert (mean, round(error, 4)) == (0.5, round(0.5 / 99**0.5, 4))
     judge = ValueJudge(np.array([[1.0], [3.0]]), np.ones(2))
-    assert judge.score(np.array([[1.0], [3.0]])) == 1.0
+    assert judge.score(np.array([[1.0], [3.0]])) == (1.0, 0.0)
 
 
 def test_every_class_stays_in_training(rng):
