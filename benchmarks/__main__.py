@@ -23,8 +23,8 @@ GROUPS = {
 }  # fmt: skip
 # those that have a smoke run
 ALONE = (
-    "front", "explain", "defaults", "tables", "forest_tables", "cells", "cascades", "from_forest",
-    "encoders",
+    "front", "explain", "defaults", "tables", "budgets", "forest_tables",
+    "cells", "cascades", "from_forest", "encoders",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
@@ -72,6 +72,8 @@ for name in dict.fromkeys(names):
         settings |= {"seeds": options.seeds, "targets": options.targets}
     if name in ("cells", "cascades", "tables", "encoders"):
         settings |= {"tables": options.tables}
+    if name == "budgets":
+        settings |= {"tables": options.tables, "seeds": options.seeds}
     if name == "tables":
         settings |= {"only": options.only, "splits": options.seeds}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)

@@ -17,6 +17,7 @@ from reproduce.split import Split, scaled
 # Training rows, test rows, features, classes (0: regression).
 SHAPES = {
     "covertype": (522911, 58101, 54, 2),
+    "banana": (3533, 1767, 2, 2),
     "magic04": (12680, 6340, 10, 2),
     "letter": (16000, 4000, 16, 26),
     "ijcnn1": (49990, 91701, 22, 2),
