@@ -6,7 +6,7 @@ import numpy as np
 
 from .._cached import cached_property
 from .._compile import compiled, run_blocks
-from ..gates.forests.packed import BlockMemory
+from ..gates.forests.block_memory import BlockMemory
 from ..gates.forests.walk import walk_narrow, walk_wide
 from .base import check_width, leads, stopping_cost
 from .forest import Forest

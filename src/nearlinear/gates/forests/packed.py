@@ -1,4 +1,4 @@
-"""A forest as tables of the walk, and the memory of a block of rows on its way down.
+"""A forest as tables of the walk.
 
 A node of the narrow form is one whole number: the threshold, the column and the first child. It
 compares whole numbers that are ordered as the floats are. A block takes it if all its values are
@@ -9,26 +9,15 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 
 from ..._cached import cached_property
 from ..._compile import run_blocks
-from .walk import (
-    add_pairs,
-    all_float32,
-    fill_dense,
-    fill_sparse,
-    split_missing,
-    to_keys,
-    walk_narrow,
-    walk_wide,
-)
+from .block_memory import TILE, BlockMemory
 
-TILE = 64
 _COLUMN_BITS, _CHILD_BITS = 10, 22  # beside 32 bits of threshold
 _TOP_LEAVES = 32  # bits of a mask
 _BLOCK_BYTES = 1 << 19  # of values, and of ends: they stay in a core's cache
-_FEW_TILES, _MOST_TILES = 64, 256  # few trees are done so soon that the calls count
+_FEWEST_OF_ENDS, _FEW_TILES, _MOST_TILES = 16, 64, 256  # each block has calls that cost
 
 
 @dataclass(frozen=True)
@@ -103,7 +92,9 @@ class PackedForest:
     def block_rows(self):
         """Every block reads all nodes: where these leave the cache, it is as large as they are."""
         of_values, of_ends = self.width * self.dtype.itemsize, 4 * self.n_trees
-        few = np.clip(_BLOCK_BYTES // max(of_values, of_ends, 1) // TILE, 1, _FEW_TILES)
+        # ends are written and read in order: of many trees they may leave the cache
+        ends = max(_BLOCK_BYTES // max(of_ends, 1) // TILE, _FEWEST_OF_ENDS)
+        few = np.clip(min(_BLOCK_BYTES // max(of_values, 1) // TILE, ends), 1, _FEW_TILES)
         many = 8 * len(self.columns) // max(of_values + of_ends, 1) // TILE
         return int(max(few, min(many, _MOST_TILES))) * TILE
 
@@ -174,78 +165,6 @@ class PackedForest:
             idle.append(memory)
 
         run_blocks(lead, X.shape[0], self.block_rows, n_jobs)
-
-
-class BlockMemory:
-    """Of one block of rows on its way down: tiles of values, by column, and where rows end."""
-
-    def __init__(self, forest, n_rows):
-        n_tiles = n_rows // TILE
-        self._forest = forest
-        # leaves read the first column, where nothing is split, too
-        self._narrow = np.zeros((n_tiles, max(1, forest.width), TILE), dtype=np.float32)
-        self._both = None  # keys of missing values that go right, then left
-        self._wide = None
-        self._ends = np.zeros((forest.n_trees, n_rows), dtype=np.int32)
-
-    def lead(self, X):
-        forest, n_rows = self._forest, X.shape[0]
-        n_tiles = -(-n_rows // TILE)
-        found = self.keys(X)
-        if found is not None:
-            keys, tables = found
-            walk_narrow(
-                keys, n_tiles, tables.nodes, forest.starts, tables.top_starts, tables.top_columns,
-                tables.top_keys, tables.top_masks, tables.entries, tables.ends_there, self._ends,
-            )  # fmt: skip
-            return self._ends
-        walk_wide(
-            self.values(X), n_rows, forest.columns, forest.thresholds, forest.children,
-            forest.missing_left, forest.sets, forest.categories, forest.starts, self._ends,
-        )  # fmt: skip
-        return self._ends
-
-    def values(self, X):
-        """Tiles of the rows as they are."""
-        if self._wide is None:
-            self._wide = np.zeros(self._narrow.shape, dtype=self._forest.dtype)
-        self._fill(X, self._wide)
-        return self._wide
-
-    def keys(self, X):
-        """Tiles of the rows as ordered whole numbers and the tables for them; None: no such."""
-        forest = self._forest
-        if forest.narrow is None or not self._all_narrow(X):
-            return None
-        self._fill(X, self._narrow)
-        keys = self._narrow[: -(-X.shape[0] // TILE)].view(np.int32)
-        if not to_keys(keys.reshape(-1)):
-            return keys, forest.narrow
-        if forest.narrow_missing is None:
-            return None
-        if self._both is None:
-            shape = len(self._narrow), 2 * self._narrow.shape[1], TILE
-            self._both = np.zeros(shape, dtype=np.int32)
-        split_missing(keys, self._both)
-        return self._both, forest.narrow_missing
-
-    def _all_narrow(self, X):
-        """Whether all values are float32 numbers, and sums of pairs are rounded to such."""
-        if self._forest.dtype == np.float32:
-            return True
-        values = X.data if issparse(X) else X
-        is_exact = values.dtype == np.float32 or all_float32(values.ravel())
-        return is_exact and not len(self._forest.pairs)
-
-    def _fill(self, X, tiles):
-        forest = self._forest
-        if issparse(X):
-            fill_sparse(X.indptr, X.indices, X.data, forest.place, len(forest.used), tiles)
-        else:
-            fill_dense(X, forest.used, tiles)
-        if len(forest.pairs):
-            n_tiles = -(-X.shape[0] // TILE)
-            add_pairs(tiles, n_tiles, forest.pairs, forest.factors, len(forest.used))
 
 
 def _top(children):
