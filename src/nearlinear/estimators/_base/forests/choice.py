@@ -1,7 +1,7 @@
 """Which plan is taken: root, trees, pairs and refit, one choice after another.
 
 Each goes from the simplest on: another one must be better by half a standard error of the
-difference, and trees better than a linear model by a whole one.
+difference, and trees better than a linear model by one and a half.
 """
 
 from dataclasses import replace
