@@ -95,7 +95,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
     leaf_penalty : float, None or "auto", default="auto"
         λ of the refit, in rows. None leaves leaves as they were grown. "auto" tries 0.3 to 100,
-        and None.
+        and None; below 500 rows it is None, except for a fitted forest.
     grower : str or fitted forest, default="auto"
         "hist" (HistGradientBoosting of scikit-learn), "lightgbm" (where it is installed), "tree"
         (one decision tree), "extra_trees" (the mean of shares of classes, times a steepness that
@@ -349,7 +349,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
     leaf_penalty : float, None or "auto", default="auto"
         λ of the refit, in rows. None leaves leaves as they were grown. "auto" tries 0.3 to 100,
-        and None.
+        and None; below 500 rows it is None, except for a fitted forest.
     grower : str or fitted forest, default="auto"
         "hist" (HistGradientBoosting of scikit-learn), "lightgbm" (where it is installed), "tree"
         (one decision tree), "extra_trees", or a fitted forest of another library, whose leaves are

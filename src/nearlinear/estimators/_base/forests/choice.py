@@ -1,7 +1,7 @@
 """Which plan is taken: root, trees, pairs and refit, one choice after another.
 
 Each goes from the simplest on: another one must be better by half a standard error of the
-difference, and trees better than a linear model by a whole one.
+difference, and trees better than a linear model by one and a half.
 """
 
 from dataclasses import replace
@@ -28,6 +28,7 @@ _MORE_ROWS = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5)
 _MANY_ROWS = Shape(10, 4095, 0.6), Shape(200, 31, 0.1)
 _SIDE_BY_SIDE = Shape(20, None, 1.0, 1, max_features=None)
 _MOST_TREES = 1500
+_REFIT_ROWS = 500  # fewer rows are not enough to say something better than the grower
 _ROOT_CS = (0.1, 0.3, 1.0, 10.0)
 
 
@@ -57,7 +58,8 @@ def choose_plan(rows, wishes, loss, rng, tell):
     if wishes.pairs is None and plan.shape.n_trees:
         other = replace(plan, n_pairs=_PAIRS[is_many])
         plan = search.challenge(plan, other, [plan.shape.n_trees])
-    if plan.shape.n_trees:
+    is_own = isinstance(plan.grower, str) and wishes.lam is None and not wishes.has_slopes
+    if plan.shape.n_trees and not (is_own and n_rows < _REFIT_ROWS):
         plan = search.penalty(plan, wishes)
     return plan, search.verdicts()
 
