@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -164,6 +165,27 @@ def test_many_values_are_encoded_without_the_rows_own_target():
     assert TableEncoder(max_levels=10).fit(X).transform(X).shape[1] == 10
     many_whole = TableEncoder().fit(X, np.arange(400))
     assert many_whole.transform(X).shape[1] == 1
+
+
+def test_targets_of_every_kind_are_taken_or_refused():
+    X = np.array([[f"v{k % 60}"] for k in range(240)], dtype=object)
+    alone = np.array(["a"] * 238 + ["b", "c"])  # classes of one row
+    with config_context(enable_metadata_routing=True):
+        assert TableEncoder().fit_transform(X, alone).shape == (240, 3)
+    two_outputs = np.random.default_rng(0).normal(size=(240, 2))
+    without = TableEncoder().fit_transform(X)
+    assert np.array_equal(TableEncoder().fit_transform(X, two_outputs), without)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        TableEncoder().fit(X, [None, "a"] * 120)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TableEncoder().fit(X, alone[1:])
+
+
+def test_numbers_whose_squares_overflow_become_scores():
+    x = np.random.default_rng(0).normal(size=(50, 1)) * 1e200
+    made = TableEncoder().fit_transform(x)
+    assert np.array_equal(np.argsort(made, axis=0), np.argsort(x, axis=0))
+    assert np.abs(made).max() == 3.5
 
 
 def test_pieces_stand_beside_their_numbers(people):

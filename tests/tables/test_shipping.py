@@ -5,6 +5,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
 from shipping import run_test_program
 from sklearn.pipeline import make_pipeline
 
@@ -70,3 +71,15 @@ def test_c_takes_the_numbers_of_a_table(people, tmp_path):
     X, y = people
     X = X[["age", "income", "children", "smokes", "grade", "size"]]
     run_test_program(to_c(fitted(X, y), tmp_path))
+
+
+def test_csr_rows_ship(tmp_path):
+    rng = np.random.default_rng(0)
+    X = csr_matrix(rng.normal(size=(80, 6)) * (rng.random((80, 6)) < 0.3) * [9, 1, 0, 1, 1, 1])
+    model = fitted(X, X.sum(axis=1).A1 > 0)
+    wanted, path = model.decision_function(X), tmp_path / "model.nlm"
+    save(model, path)
+    assert_array_equal(load(path).decision_function(X), wanted)
+    read = nearlinear.runtime.load(path)
+    assert_allclose(read.decision_function(X.toarray()), wanted, atol=1e-9)
+    run_test_program(to_c(model, tmp_path))

@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -69,7 +70,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The fitted parts; columns have numbers.
     columns_ : list of dict
         For each column of the fit its name, kind ("number", "text", "date"), what was done to it
-        ("done"), and how many cells were missing ("missing").
+        ("done"), and how many cells were missing ("missing"). Empty for CSR rows.
     dropped_ : dict
         Why columns were dropped, by their names.
     kinds_ : list of str
@@ -154,7 +155,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.is_sparse_:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-            return _sparse(self.transformer_.transform(X))
+            return _sparse(self.transformer_.transform(_sparse(X)))
         if issparse(X):
             X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self).toarray()
         names = getattr(self, "feature_names_in_", None)
@@ -194,7 +195,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         dropped = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.dropped is not None}
         if len(dropped) == len(plans):
             raise ValueError(f"No column of X tells rows apart: {_listed(dropped)}.")
-        found = transformer.fit_transform(table, None if target is None else target.values)
+        # scikit-learn 1.9's TargetEncoder fails where metadata is routed; the parts take none
+        with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            found = transformer.fit_transform(table, None if target is None else target.values)
 
         self.transformer_, self.dropped_, self.kinds_ = transformer, dropped, kinds
         self.columns_ = [_record(table, k, plan) for k, plan in enumerate(plans)]

@@ -12,6 +12,7 @@ from .date_parts import numbers_of, varying
 
 HEAVY = 12.0  # robust standard deviations
 _NORMAL_IQR = 1.349  # of a standard normal law
+_SQUARED = 1e150  # larger numbers have no finite square
 _DISTINCT = 0.95
 _FEWEST_NUMBERED = 20  # rows: a shorter column that counts up may mean something
 _WORDS, _LETTERS = 8, 50  # on average, from where on a text is prose
@@ -112,10 +113,11 @@ def largest_deviation(values):
     These come from the quartiles; where half of all values are the same, from the mean square.
     """
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    with np.errstate(over="ignore"):
-        spread = (high - low) / _NORMAL_IQR or np.std(values)
-        farthest = np.max(np.abs(values - middle))
-    return farthest / spread if 0 < spread < math.inf else math.inf
+    farthest = np.max(np.abs(values - middle))
+    if farthest > _SQUARED:
+        return math.inf
+    spread = (high - low) / _NORMAL_IQR or np.std(values)
+    return farthest / spread if spread > 0 else math.inf
 
 
 def _counts_rows(values, distinct, n_rows):

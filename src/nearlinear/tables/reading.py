@@ -8,6 +8,8 @@ from .._warn import warn_user
 from .cells import DATE, present, read_dates, read_numbers, texts_of
 from .plan import DATE_KIND, NUMBER
 
+_LARGEST = 1e300  # so that differences are finite
+
 
 def aligned(table, names, n_columns, unused):
     """The columns of the fit, in its order: by name where both have names.
@@ -89,10 +91,12 @@ def _refusal(column, read, name, held, wanted):
 
 
 def _finite(numbers, name):
-    if np.isinf(numbers).any():
-        row = int(np.argmax(np.isinf(numbers)))
+    is_large = np.abs(numbers) > _LARGEST
+    if is_large.any():
+        row = int(np.argmax(is_large))
+        what = "an infinite number (inf)" if np.isinf(numbers[row]) else f"{numbers[row]:g}"
         raise ValueError(
-            f"Row {row} has an infinite number (inf) in {name}: write a finite one, or leave the "
+            f"Row {row} has {what} in {name}: write a number within ±{_LARGEST:g}, or leave the "
             "cell empty."
         )
     return numbers

@@ -6,6 +6,8 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
+from ..runtime.columns.readings import is_missing
+
 _FEW, _ROWS_OF_EACH = 20, 10
 
 
@@ -43,6 +45,8 @@ def target_of(y, target_type, X):
         y = y[:, 0]
     if y.ndim != 1:
         return None
+    if any(is_missing(one) for one in y.tolist()):
+        raise ValueError("Input y contains NaN: leave out the rows whose target is missing.")
     if target_type == "auto":
         type_of_target(y, input_name="y")  # refuses what is neither
         target_type = "values" if holds_values(y) else "classes"
