@@ -70,6 +70,9 @@ def checks(name):
         if word == "check_fit_score_takes_y" and "max_support" in estimator.get_params():
             # it calls partial_fit after fit, and MLLKM opens a stream there only when asked
             estimator = clone(estimator).set_params(max_support=100)
+        if word.startswith("check_sample_weight_equivalence") and hasattr(estimator, "encoder"):
+            # medians and spreads of a table count each row once
+            estimator = clone(estimator).set_params(encoder=None)
         yield word, estimator, check
 
 

@@ -65,9 +65,9 @@ class Additive:
         return fit_additive(rows, C=self.C, n_knots=self.n_knots)
 
     def cost(self, shape):
-        per_column = 2 if self.n_knots else 1
-        work = per_column * shape.n_features * shape.n_outputs
-        return shape.cost(work, work * max(1, self.n_knots))
+        d, outputs = shape.n_features, shape.n_outputs
+        comparisons = int(np.ceil(np.log2(self.n_knots + 1))) * d if self.n_knots else 0
+        return shape.cost(d * outputs + comparisons, d * (self.n_knots + 1) * (outputs + 1))
 
 
 @dataclass(frozen=True)

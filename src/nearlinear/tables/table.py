@@ -86,7 +86,7 @@ def _of_frame(frame):
             f"(shape={frame.shape}) while a minimum of 1 is required."
         )
     names = tuple(frame.columns)
-    series = [frame[name] for name in names]
+    series = list(frame.iter_columns())  # a name may be a number, which is a row elsewhere
     cells = tuple(_of_series(one, f"column {one.name!r}") for one in series)
     declared = frozenset(k for k, one in enumerate(series) if _is_category(one.dtype))
     n_texts = sum(isinstance(name, str) for name in names)
