@@ -79,8 +79,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
     l2_regularization : float or "auto", default="auto"
         Penalty on leaf values while trees are grown. "auto" is 0 where a size of trees is given.
     max_features : float or "auto", default="auto"
-        Share of the columns that a split of a boosted tree is chosen from, drawn anew for each.
-        "auto" is 1 where a size of trees is given.
+        Share of the columns that a split is chosen from, drawn anew for each. "auto" is 1 where a
+        size of trees is given, and what the grower has by itself for trees side by side.
     pairs : int, array of shape (n_pairs, 4) or "auto", default="auto"
         Number of pair columns, or one's own: i, j, a and b of each. "auto" takes those that explain
         most of a small forest, or none.
@@ -333,8 +333,8 @@ class LocalForestRegressor(RegressorMixin, Model):
     l2_regularization : float or "auto", default="auto"
         Penalty on leaf values while trees are grown. "auto" is 0 where a size of trees is given.
     max_features : float or "auto", default="auto"
-        Share of the columns that a split of a boosted tree is chosen from, drawn anew for each.
-        "auto" is 1 where a size of trees is given.
+        Share of the columns that a split is chosen from, drawn anew for each. "auto" is 1 where a
+        size of trees is given, and what the grower has by itself for trees side by side.
     pairs : int, array of shape (n_pairs, 4) or "auto", default="auto"
         Number of pair columns, or one's own: i, j, a and b of each. "auto" takes those that explain
         most of a small forest, or none.
