@@ -710,7 +710,7 @@ def test_other_models_are_refused_in_a_sentence(moons, tmp_path):
     refused("Precomputed kernel", gram, tmp_path)
     refused("model of nearlinear", LogisticRegression().fit(X, y), tmp_path)
     other = make_pipeline(KernelPCA(2), nearlinear.LDKLClassifier(max_iter=2)).fit(X, y)
-    refused("StandardScaler", other, tmp_path)
+    refused("take scikit-learn's scalers", other, tmp_path)
     with pytest.raises(NotFittedError):
         to_c(nearlinear.LDKLClassifier(), tmp_path)
 
