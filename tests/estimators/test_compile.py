@@ -174,9 +174,11 @@ def test_the_steps_say_what_they_do_not_take():
         scorer(np.zeros(2))
     columns, words = TEXT_STEPS["words"]
     model = make_pipeline(clone(words), LLSVMClassifier(3, n_neighbors=2, random_state=0))
-    model.fit(X[columns], y)
-    with pytest.raises(ValueError, match="Column 1 holds text"):
-        model[-1].compile(model[:-1])
+    scorer = model.fit(X[columns], y)[-1].compile(model[:-1])
+    with pytest.raises(ValueError, match="'pink' in column 'color', which is none"):
+        scorer([40.0, "pink", "!"])
+    with pytest.raises(ValueError, match="'old' in column 'age', where a number"):
+        scorer(["old", "red", "!"])
 
 
 def test_a_scaler_that_is_not_fitted_is_refused(fitted):

@@ -67,9 +67,9 @@ def register_step(kind, rule):
 def _require_known(step):
     # what is derived from these may do something else
     if type(step) not in _RULES:
-        known = ", ".join(sorted(kind.__name__ for kind in _RULES if kind is not Pipeline))
         raise NoPreparation(
-            f"{type(step).__name__} has no place before an exported model: take steps of {known}."
+            f"{type(step).__name__} has no place before an exported model: take scikit-learn's "
+            "scalers, imputers, encoders, quantiles, bins, PCA or pieces, or nearlinear's steps."
         )
 
 

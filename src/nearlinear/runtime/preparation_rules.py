@@ -78,10 +78,14 @@ def _checked(found, n_features):
     good = good and _are_numbers(found, n_inputs) and _is_mixing(found, width)
     good = good and _are_folds(found["fold"], width)
     if good and found["curves"] is not None:
+        curves = _list(found["curves"], width)
         places = np.arange(n_inputs) if source is None else source
-        sizes = {n_features + k: len(one.of) for k, one in enumerate(readings or ())}
-        pairs = zip(_list(found["curves"], width), places.tolist())
+        known = {n_features + k: one for k, one in enumerate(readings or ())}
+        sizes = {place: len(one.of) for place, one in known.items() if not one.is_of_dates}
+        pairs = zip(curves, places.tolist())
         found["curves"] = tuple(_curve(one, sizes.get(place)) for one, place in pairs)
+        is_bent = np.array([curve is not None for curve in curves])
+        good = found["equals"] is None or bool(np.all(np.isnan(found["equals"][is_bent])))
     if not good:
         raise ModelFileError(
             "The model file's scaler or preparation is not one of its features."

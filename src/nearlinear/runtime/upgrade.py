@@ -180,6 +180,7 @@ def _upgrade_parameters(header):
 # --- categories ---------------------------------------------------------------------------------
 
 _NEVER = -2.0  # the place of a category that no reading knows
+_MOST_COLUMNS = 1 << 20  # a small file may speak of many
 
 
 def read_categories(table, n_features):
@@ -188,13 +189,16 @@ def read_categories(table, n_features):
     ``categories`` and ``known`` become ``readings`` and ``equals``; each column is read once, or
     once for every list of all that is known.
     """
-    categories, known = table.pop("categories"), table.pop("known") or []
-    if categories is None and not known:
+    categories, known = table.pop("categories"), table.pop("known")
+    if categories is None and known is None:
         return table
-    source = np.arange(n_features) if table["source"] is None else table["source"]
-    categories = [None] * len(source) if categories is None else categories
-    if not _are_old_categories(categories, known, source):
+    if table["source"] is None and n_features > _MOST_COLUMNS:
         return table | {"readings": "none"}  # which the rules refuse
+    source = np.arange(n_features) if table["source"] is None else table["source"]
+    categories = [None] * np.size(source) if categories is None else categories
+    known = [] if known is None else known
+    if not _are_old_categories(categories, known, source):
+        return table | {"readings": "none"}
     found = {}  # of each column: its first list of categories, as what is read
     readings = [[column, list(dict.fromkeys(values)), "refused"] for column, values in known]
     for place, (column, values, _) in enumerate(readings):
