@@ -24,7 +24,7 @@ _FEW_ROWS = (
     Shape(200, 127, 0.05, 3, 1.0, 0.3),
 )  # fmt: skip
 _SEVERAL_OUTPUTS = Shape(100, 4, 0.2, 5, 1.0, 0.2), Shape(100, 31, 0.1, 3, 1.0, 0.2)
-_MORE_ROWS = Shape(200, 31, 0.1), Shape(400, 8, 0.1, 5)
+_MORE_ROWS = Shape(200, 31, 0.1, 10, 1.0, 0.5), Shape(400, 8, 0.1, 5)
 _MANY_ROWS = Shape(10, 4095, 0.6), Shape(200, 31, 0.1)
 _SIDE_BY_SIDE = Shape(20, None, 1.0, 1, max_features=None)
 _MOST_TREES = 1500
@@ -56,12 +56,22 @@ def choose_plan(rows, wishes, loss, rng, tell):
         other = replace(plan, root=True, root_C=linear.root_C)
         plan = search.challenge(plan, other, None if wishes.shape is None else [plan.shape.n_trees])
     if wishes.pairs is None and plan.shape.n_trees:
-        other = replace(plan, n_pairs=_PAIRS[is_many])
-        plan = search.challenge(plan, other, [plan.shape.n_trees])
+        is_free = wishes.shape is None and FEW <= n_rows <= _MANY
+        plan = _with_pairs(search, plan, plans, _PAIRS[is_many], is_free)
     is_own = isinstance(plan.grower, str) and wishes.lam is None and not wishes.has_slopes
     if plan.shape.n_trees and not (is_own and n_rows < _REFIT_ROWS):
         plan = search.penalty(plan, wishes)
     return plan, search.verdicts()
+
+
+def _with_pairs(search, plan, plans, n_pairs, is_free):
+    """The plan, or one with pair columns: of its shape, or of any where ``is_free``."""
+    if not is_free or plan.grower not in BOOSTING:
+        return search.challenge(plan, replace(plan, n_pairs=n_pairs), [plan.shape.n_trees])
+    shapes = dict.fromkeys(one.shape for one in plans if one.grower == plan.grower)
+    for shape in shapes:  # oblique splits want other trees
+        plan = search.challenge(plan, replace(plan, shape=shape, n_pairs=n_pairs))
+    return plan
 
 
 def _first_plans(wishes, n_rows, loss, n_outputs):
