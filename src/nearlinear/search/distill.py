@@ -104,7 +104,7 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         }  # fmt: skip
         if y is not None:
             report |= scores_beside(model, found, rows, rounds, lesson, y)
-    learned.attributes |= {"encoder_": lesson.encoder, "report_": report}
+    learned.attributes.update(encoder_=lesson.encoder, report_=report)
     if taught.classes is not None:
         learned.attributes.pop("residuals_", None)  # those are errors of log odds
     model._settle(learned, lesson.n_real, of_rows)

@@ -10,7 +10,7 @@ from ..estimators._base.input import fit_rows
 from .lessons import log_odds
 from .portfolio import LINEAR
 
-_MOST_ROWS, _SECONDS, _TURNS = 2048, 0.2, 5
+_MOST_ROWS, _SECONDS, _TURNS = 10_000, 0.2, 5
 
 
 def fidelity(found, rows, lesson):

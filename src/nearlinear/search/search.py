@@ -150,6 +150,9 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
         tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
     places = tuple(wanted.index(place) for place in blend.places)
     found = Found(tuple(members), judge, replace(blend, places=places), wanted.index(linear), held)
+    if not budget.holds([found.price(found.blend)]):
+        # it turned out slower than forecast
+        found = replace(found, blend=found.within(budget) or found.blend)
     return found, _all_trials(trials), interruption.kept
 
 
