@@ -13,6 +13,7 @@ from scipy.sparse import issparse, vstack
 from ..estimators._base.rows import TrainingRows
 from ..estimators._base.target_units import TargetUnits
 from ..estimators._base.task import Classification, Regression
+from .averaging import mean_and_error
 from .candidates import Anchors, Boosted
 from .judging import ClassJudge, ValueJudge
 from .new_rows import between, can_be_mixed
@@ -103,9 +104,8 @@ class OddsJudge(ValueJudge):
         return np.logaddexp(0.0, said) - told * said
 
     def score(self, answers):
-        """The share of rows whose label is the teacher's."""
-        agrees = (answers[:, 0] > 0) == (self.targets[:, 0] > 0)
-        return float(np.average(agrees, weights=self.weight))
+        """The share of rows whose label is the teacher's, and its standard error."""
+        return mean_and_error((answers[:, 0] > 0) == (self.targets[:, 0] > 0), self.weight)
 
 
 def log_odds(shares):
