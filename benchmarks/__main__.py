@@ -24,7 +24,7 @@ GROUPS = {
 # those that have a smoke run
 ALONE = (
     "front", "explain", "defaults", "tables", "budgets", "forest_tables",
-    "cells", "cascades", "from_forest", "encoders",
+    "cells", "cascades", "from_forest", "encoders", "distill",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)
@@ -70,10 +70,12 @@ for name in dict.fromkeys(names):
     if name == "front":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
         settings |= {"seeds": options.seeds, "targets": options.targets}
-    if name in ("cells", "cascades", "tables", "encoders"):
+    if name in ("cells", "cascades", "tables", "encoders", "distill"):
         settings |= {"tables": options.tables}
     if name == "budgets":
         settings |= {"tables": options.tables, "seeds": options.seeds}
+    if name == "distill":
+        settings |= {"only": options.only}
     if name == "tables":
         settings |= {"only": options.only, "splits": options.seeds}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)

@@ -32,7 +32,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
             f"{type(model).__name__} requires y to be passed, but the target y is None."
         )
     require_known(model.families)
-    encoder, Z, of_rows = _encoded(model, X, y)
+    encoder, Z, of_rows = encoded(model, X, y)
     n_numbers = Z.nnz if issparse(Z) else Z.size
     require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
     rows = fit_rows(model, Z, y, sample_weight)
@@ -44,7 +44,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
 
 
-def _encoded(model, X, y):
+def encoded(model, X, y):
     """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
     if model.encoder is None:
         return None, X, {}

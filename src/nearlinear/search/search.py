@@ -98,10 +98,11 @@ def _dominates(one, other):
     return no_worse and (one["loss"] < other["loss"] or one["us_per_row"] < other["us_per_row"])
 
 
-def search(model, rows, n_rows, budget, tell):
+def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
-    ``n_rows`` is how many there were before equal ones were merged.
+    ``n_rows`` is how many there were before equal ones were merged. Who knows better which rows
+    judge, and how, gives ``rounds`` and ``judge_of``.
     """
     rng, clock = check_random_state(model.random_state), Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
@@ -115,8 +116,8 @@ def search(model, rows, n_rows, budget, tell):
         shape, is_sparse, not budget.is_open, model.time_limit is not None, model.families
     )
     tried = [one for one in tried if one == LINEAR or affordable(one)]
-    judge_of = _judges(model, rows, n_rows)
-    trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell)
+    judge_of = judge_of or judges(model, rows, n_rows)
+    trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell, rounds)
     with keeping("the best model so far is") as interruption:
         trials.run()
     if interruption.kept and not trials.trials_of(LINEAR).scores:
@@ -149,10 +150,14 @@ def search(model, rows, n_rows, budget, tell):
         tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
     places = tuple(wanted.index(place) for place in blend.places)
     found = Found(tuple(members), judge, replace(blend, places=places), wanted.index(linear), held)
+    if not budget.holds([found.price(found.blend)]):
+        # it turned out slower than forecast
+        found = replace(found, blend=found.within(budget) or found.blend)
     return found, _all_trials(trials), interruption.kept
 
 
-def _judges(model, rows, n_rows):
+def judges(model, rows, n_rows):
+    """The judge of some held-out rows, as a function of their places."""
     is_classification = hasattr(rows.task, "classes")
     weight = rows.weight * (n_rows / rows.weight.sum())  # as many as there were rows
     scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)

@@ -62,7 +62,26 @@ def rounds_of(rows, rng):
         if len(held):
             kept = np.setdiff1d(np.arange(n_rows), held)
             found.append(Round(kept, np.sort(held)))
-    if n_used == 1 and len(found) == 1 and len(found[0].kept) > _SAMPLE:
+    return _with_sample(found, rows, rng)
+
+
+def rounds_of_parts(rows, parts, can_judge, n_rows, rng):
+    """The same where it is known which rows belong together: a part judges, all others train.
+
+    Of a part, the rows that ``can_judge`` are held out and the others left out. ``n_rows`` says how
+    many rounds there are.
+    """
+    found = []
+    for number in range(_folds(n_rows)[1]):
+        out = _without_last_of_class(np.flatnonzero(parts == number), rows.labels)
+        if can_judge[out].any():
+            found.append(Round(np.setdiff1d(np.arange(len(parts)), out), out[can_judge[out]]))
+    return _with_sample(found, rows, rng)
+
+
+def _with_sample(found, rows, rng):
+    """A single round of many rows is played on a sample first."""
+    if len(found) == 1 and len(found[0].kept) > _SAMPLE:
         whole = found[0]
         some = np.sort(_stratified(whole.kept, rows.labels, _SAMPLE, rng))
         return [Round(some, whole.held), whole], True
@@ -95,9 +114,9 @@ def _stratified(places, labels, count, rng):
 class Trials:
     """All candidates on all rounds, as far as time allows."""
 
-    def __init__(self, rows, candidates, rng, judge_of, clock, n_jobs, tell):
+    def __init__(self, rows, candidates, rng, judge_of, clock, n_jobs, tell, rounds=None):
         self.rows, self.clock, self.n_jobs, self.tell = rows, clock, n_jobs, tell
-        self.rounds, self.is_nested = rounds_of(rows, rng)
+        self.rounds, self.is_nested = rounds or rounds_of(rows, rng)
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
         self.judge_of = judge_of

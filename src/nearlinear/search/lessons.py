@@ -1,0 +1,175 @@
+"""What a student learns from: rows, the teacher's word on them, and new rows that it labels.
+
+Values are learned as they are, and of two classes the log odds. Of several classes a row stands for
+each class that the teacher thinks possible, weighted by its probability: under the log loss that is
+the same as learning the probabilities, and trees can share one walk for all classes.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import issparse, vstack
+
+from ..estimators._base.rows import TrainingRows
+from ..estimators._base.target_units import TargetUnits
+from ..estimators._base.task import Classification, Regression
+from .averaging import mean_and_error
+from .candidates import Anchors, Boosted
+from .judging import ClassJudge, ValueJudge
+from .new_rows import between, can_be_mixed
+from .teachers import scores_of_parts
+from .trials import rounds_of_parts
+
+_LARGEST_ODDS = 6.0  # a surer teacher is believed no more than that
+_RAREST = 0.01  # a class of less is left out, and the others share what it had
+_LEAST_WEIGHT = 1e-6
+_MOST_NEW = 50_000
+_TIMES = (1, 3)  # new rows for each row
+_PROBES = (Anchors(48, 1.0, 0.1), Boosted(30, 31, 0.3, 1.0))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to train on; ``origin`` is the row that each stands for, ``parts`` belong together."""
+
+    training: TrainingRows
+    origin: np.ndarray
+    parts: np.ndarray
+    is_real: np.ndarray
+
+    def rounds(self, n_real, rng):
+        return rounds_of_parts(self.training, self.parts, self.is_real, n_real, rng)
+
+
+@dataclass
+class Lesson:
+    """``Z`` are encoded rows, ``told`` is a probability for each class, or values."""
+
+    teacher: object
+    models: list | None
+    calibration: object
+    encoder: object
+    X: object
+    Z: np.ndarray
+    told: np.ndarray
+    parts: np.ndarray
+    new: list = field(default_factory=list)
+
+    @property
+    def n_real(self):
+        return self.Z.shape[0]
+
+    @property
+    def n_new(self):
+        return sum(len(parts) for _, _, parts in self.new)
+
+    def ask(self, count, rng):
+        """More new rows, with the word of the teacher that has not seen their parents."""
+        found, parts = between(self.X, self.Z, self.parts, count, rng)
+        Z = found if self.encoder is None else self.encoder.transform(found)
+        scores = scores_of_parts(self.teacher, self.models, found, parts)
+        told = scores if self.calibration is None else self.calibration(scores)
+        self.new.append((np.asarray(Z, dtype=self.Z.dtype), told, parts))
+
+    def rows(self):
+        """All that there is to learn from by now."""
+        Z, told, parts = (
+            part[0] if len(part) == 1 else _joined(part)
+            for part in zip((self.Z, self.told, self.parts), *self.new, strict=True)
+        )
+        training, origin = _training(Z, told, self.teacher.classes)
+        return Rows(training, origin, parts[origin], origin < self.n_real)
+
+    def judge_of(self, rows):
+        """The judge of some of the rows, as a function of their places."""
+        training, classes = rows.training, self.teacher.classes
+
+        def judge(held):
+            held = np.concatenate(held)
+            weight = training.weight[held]
+            if classes is None:
+                return ValueJudge(training.targets[held], weight)
+            if len(classes) == 2:
+                return OddsJudge(training.targets[held], weight)
+            return ClassJudge(training.labels[held], weight, len(classes), classes=classes)
+
+        return judge
+
+
+class OddsJudge(ValueJudge):
+    """Log odds, judged by the log loss that the teacher would expect of them."""
+
+    def losses(self, answers):
+        said, told = answers[:, 0], 1.0 / (1.0 + np.exp(-self.targets[:, 0]))
+        return np.logaddexp(0.0, said) - told * said
+
+    def score(self, answers):
+        """The share of rows whose label is the teacher's, and its standard error."""
+        return mean_and_error((answers[:, 0] > 0) == (self.targets[:, 0] > 0), self.weight)
+
+
+def log_odds(shares):
+    """Of the second of two classes, (n_rows, 1)."""
+    with np.errstate(divide="ignore"):
+        found = np.log(shares[:, 1:]) - np.log(shares[:, :1])
+    return np.clip(found, -_LARGEST_ODDS, _LARGEST_ODDS)
+
+
+def learn_enough(lesson, rng, n_jobs, most=None):
+    """As many new rows as held-out rows say are good, none among the choices.
+
+    Two cheap models are fitted with and without them, and the better one counts.
+    """
+    if issparse(lesson.Z) or not can_be_mixed(lesson.X):
+        return
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    lowest = _lowest_loss(lesson, seed, n_jobs)
+    most = _MOST_NEW if most is None else min(most, _MOST_NEW)
+    for times in _TIMES:
+        before = len(lesson.new)
+        count = min(times * lesson.n_real, most) - lesson.n_new
+        if count <= 0:
+            return
+        lesson.ask(count, rng)
+        loss = _lowest_loss(lesson, seed, n_jobs)
+        if loss >= lowest:
+            del lesson.new[before:]
+            return
+        lowest = loss
+
+
+def _lowest_loss(lesson, seed, n_jobs):
+    rows = lesson.rows()
+    rounds, _ = rows.rounds(lesson.n_real, np.random.RandomState(seed))
+    judge, kept = lesson.judge_of(rows)([rounds[0].held]), rows.training.take(rounds[0].kept)
+    held, losses = rows.training.X[rounds[0].held], []
+    for candidate in _PROBES:
+        predictor = candidate.fit(kept, seed, n_jobs)
+        scores = predictor(held.astype(predictor.dtype), n_jobs=n_jobs)
+        losses.append(judge.mean(judge.answers(candidate, scores)[0]))
+    return min(losses)
+
+
+def _training(Z, told, classes):
+    """Weighted rows, and the row that each stands for."""
+    n_rows = Z.shape[0]
+    if classes is None or len(classes) == 2:
+        targets = (told if classes is None else log_odds(told)).astype(Z.dtype)
+        rows = TrainingRows(
+            Z, np.zeros(n_rows, dtype=np.intp), targets, np.ones(n_rows), n_rows,
+            Regression(TargetUnits()),
+        )  # fmt: skip
+        return rows, np.arange(n_rows)
+    is_kept = told >= _RAREST
+    is_kept[np.arange(n_rows), told.argmax(axis=1)] = True
+    is_kept[told.argmax(axis=0), np.arange(len(classes))] = True  # no class is left without a row
+    origin, labels = np.nonzero(is_kept)
+    weight = np.maximum(told[origin, labels], _LEAST_WEIGHT)
+    weight = weight / np.bincount(origin, weight)[origin]
+    task = Classification(classes)
+    targets = task.targets(labels, Z.dtype)
+    return TrainingRows(Z[origin], labels, targets, weight, n_rows, task), origin
+
+
+def _joined(parts):
+    return vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)

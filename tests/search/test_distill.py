@@ -1,0 +1,170 @@
+"""Slow teachers, fast students."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from shipping import assert_ships
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.svm import SVC
+
+from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
+from nearlinear.search.lessons import Lesson, OddsJudge
+from nearlinear.search.new_rows import between
+from nearlinear.search.teachers import (
+    can_learn,
+    dealt,
+    models_of_parts,
+    read_teacher,
+    scores_of_parts,
+)
+
+QUICK = {"families": ["anchors"], "encoder": None, "random_state": 0}
+
+
+def ring(n_rows=240, n_classes=2, seed=0):
+    """Classes by the distance from the middle: no line tells them apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, 2))
+    edges = np.quantile(np.hypot(*X.T), np.arange(1, n_classes) / n_classes)
+    return X, np.digitize(np.hypot(*X.T), edges)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_student_keeps_what_a_machine_gains_over_a_line(n_classes, tmp_path):
+    X, y = ring(n_classes=n_classes)
+    teacher = SVC().fit(X, y)
+    student = distill(teacher, X, y, **QUICK)
+    X_new, _ = ring(600, n_classes, seed=1)
+    assert isinstance(student, NearLinearClassifier)
+    assert student.classes_.tolist() == teacher.classes_.tolist()
+    assert np.mean(student.predict(X_new) == teacher.predict(X_new)) > 0.8
+    report = student.report_
+    assert report["targets"] == "out-of-fold"
+    assert report["agreement"] > 0.75
+    assert report["gain_kept"] > 0.7
+    assert report["linear_score"] < 0.75
+    assert report["speed_up"] == report["teacher_us"] / report["student_us"]
+    assert_ships(student, X_new[:20], tmp_path)
+
+
+def test_targets_are_of_models_that_have_not_seen_the_row():
+    X, y = ring(100)
+    teacher = read_teacher(SVC(C=1e3, gamma=50.0), X, y, None)
+    parts = dealt(y, len(y), np.random.RandomState(0))
+    models = models_of_parts(teacher, X, y, parts)
+    found = scores_of_parts(teacher, models, X, parts)
+    for part in range(5):
+        own, others = parts == part, parts != part
+        wanted = SVC(C=1e3, gamma=50.0).fit(X[others], y[others]).decision_function(X[own])
+        assert np.allclose(found[own, 0], wanted)
+    assert np.mean((found[:, 0] > 0) == (y == 1)) < 1.0 == teacher.model.score(X, y)
+
+
+def test_a_function_and_a_frozen_teacher_are_taken_at_their_word():
+    X, y = ring(120)
+    frozen = FrozenEstimator(SVC().fit(X, y))
+    assert not can_learn(read_teacher(frozen, X, y, None))
+    student = distill(lambda rows: 2.0 - np.hypot(*rows.T), X, classes=["far", "near"], **QUICK)
+    assert student.report_["targets"] == "as the teacher has them"
+    assert "teacher_score" not in student.report_
+    assert student.predict([[0.0, 0.1], [4.0, 0.0]]).tolist() == ["near", "far"]
+
+
+def test_values_are_learned_from_a_table_with_text():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.standard_normal(200), "b": rng.choice(["x", "y"], 200)})
+
+    def teacher(rows):
+        return np.abs(rows["a"].to_numpy()) + (rows["b"] == "x").to_numpy()
+
+    student = distill(teacher, X, families=["piecewise linear"], random_state=0)
+    assert isinstance(student, NearLinearRegressor)
+    assert student.report_["r2"] > 0.95
+    assert not hasattr(student, "classes_")
+
+
+def test_values_of_a_forest_are_scored_beside_it():
+    X, _ = ring(150)
+    y = np.hypot(*X.T)
+    report = distill(RandomForestRegressor(20, random_state=0), X, y, **QUICK).report_
+    assert report["teacher_score"] > report["linear_score"]
+    assert report["student_score"] > report["linear_score"]
+
+
+def test_the_same_seed_gives_the_same_student():
+    X, y = ring(120)
+    first, second = (distill(SVC(), X, y, **QUICK) for _ in range(2))
+    assert np.array_equal(first.decision_function(X), second.decision_function(X))
+
+
+def test_new_rows_lie_between_parents_of_one_part_and_make_up_no_category():
+    X = pd.DataFrame({
+        "a": np.arange(40.0) + 0.5, "whole": np.arange(40), "kind": list("pq") * 20,
+        "few": [0.0, 1.0] * 20, "hole": [np.nan, *np.arange(39.0)],
+    })  # fmt: skip
+    parts = np.repeat([0, 1], 20)
+    found, own = between(X, X[["a"]].to_numpy(), parts, 300, np.random.RandomState(0))
+    assert found.dtypes.equals(X.dtypes)
+    assert set(found["kind"]) == {"p", "q"}
+    assert set(found["few"]) == {0.0, 1.0}
+    assert found["hole"].dropna().isin(X["hole"]).all()
+    assert ((found["a"] < 20) == (own == 0)).all()
+    assert not found["a"].isin(X["a"]).all()
+
+
+def test_rows_of_a_part_and_new_rows_made_of_them_never_train_and_judge_together():
+    X, y = ring(120, 3)
+    told = np.eye(3)[y] * 0.9 + 0.1 / 3
+    parts = dealt(None, len(X), np.random.RandomState(0))
+    teacher = read_teacher(lambda rows: np.full((len(rows), 3), 1 / 3), X, None, None)
+    lesson = Lesson(teacher, None, teacher.calibration(told, None), None, X, X, told, parts)
+    lesson.ask(60, np.random.RandomState(0))
+    rows = lesson.rows()
+    assert np.allclose(np.bincount(rows.origin, rows.training.weight), 1.0)
+    rounds, _ = rows.rounds(120, np.random.RandomState(0))
+    assert sorted(rows.origin[np.concatenate([one.held for one in rounds])]) == sorted(
+        np.repeat(np.arange(120), 3)
+    )
+    for one in rounds:
+        assert not set(rows.parts[one.kept]) & set(rows.parts[one.held])
+        assert rows.is_real[one.held].all()
+
+
+def test_odds_are_judged_by_the_log_loss_that_the_teacher_expects():
+    told = np.array([[-2.0], [0.5]])
+    share = 1 / (1 + np.exp(-told[:, 0]))
+    said = 1 / (1 + np.exp(-np.array([1.0, 0.2])))
+    wanted = -share * np.log(said) - (1 - share) * np.log(1 - said)
+    found = OddsJudge(told, np.ones(2)).losses(np.array([[1.0], [0.2]]))
+    assert np.allclose(found, wanted)
+
+
+def test_rows_without_a_dense_form_are_learned_as_they_are():
+    X, y = ring(120)
+    student = distill(SVC(), csr_matrix(X), y, **QUICK)
+    assert student.report_["n_new_rows"] == 0
+    assert student.report_["agreement"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("teacher", "given", "words"),
+    [
+        (3, {}, "neither"),
+        (SVC(), {"scoring": "roc_auc"}, "no scoring"),
+        (lambda X: X, {"classes": [0, 1, 2]}, "2 columns and there are 3 classes"),
+        (lambda X: X, {"classes": [1, 0]}, "rising order"),
+    ],
+)
+def test_what_cannot_be_distilled_is_said(teacher, given, words):
+    X, y = ring(40)
+    with pytest.raises((TypeError, ValueError), match=words):
+        distill(teacher, X, None if given.get("classes") else y, **given)
+
+
+def test_a_label_that_the_teacher_does_not_know_is_named():
+    X, y = ring(60)
+    teacher = SVC().fit(X, y)
+    with pytest.raises(ValueError, match="the label 7"):
+        distill(teacher, X, np.where(np.arange(60) == 3, 7, y))
