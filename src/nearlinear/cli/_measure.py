@@ -119,7 +119,7 @@ def best_seconds(predict, X, at_least=3, budget=0.3):
 
 def _median_seconds(predict, row, budget=0.2):
     taken, end = [], perf_counter() + budget
-    while (len(taken) < _SINGLE_CALLS and perf_counter() < end) or len(taken) < 3:
+    while len(taken) < 3 or (len(taken) < _SINGLE_CALLS and perf_counter() < end):
         start = perf_counter()
         predict(row)
         taken.append(perf_counter() - start)

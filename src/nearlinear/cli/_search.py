@@ -79,4 +79,5 @@ class _Race:
             if len(found) == farthest
         }
         best = min(means, key=means.get)
-        return f"best so far: {best.partition(' (')[0]}, held-out {self.word} {self.sign * means[best]:.4g}"
+        family, figure = best.partition(" (")[0], self.sign * means[best]
+        return f"best so far: {family}, held-out {self.word} {figure:.4g}"
