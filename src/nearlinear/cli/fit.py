@@ -157,6 +157,7 @@ def _fit_search(arguments, form, settings):
             figures = held_out(model, X, y, arguments, begin)
     with refusing(arguments):
         was_cut = run_search(model, X, y, plain=not arguments.json)
+    model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
     return Made(model, model, task, X.shape, figures, search_facts(model, X, was_cut))
 
 
