@@ -10,20 +10,22 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from nearlinear import TableEncoder
-from nearlinear.cli import _comparison, _measure, main
-from nearlinear.cli._comparison import Comparison, comparison_table, verdict
-from nearlinear.cli._contenders import contenders
-from nearlinear.cli._measure import Measurement, Split
+from nearlinear.cli import main
+from nearlinear.cli.comparing import comparison as comparing
+from nearlinear.cli.comparing import measure as measuring
+from nearlinear.cli.comparing.comparison import Comparison, comparison_table, verdict
+from nearlinear.cli.comparing.contenders import contenders
+from nearlinear.cli.comparing.measure import Measurement, Split
 
 
 @pytest.fixture
 def quickly(monkeypatch):
     """Two alternatives, each timed once."""
-    monkeypatch.setattr(_measure.best_seconds, "__defaults__", (1, 0.0))
-    monkeypatch.setattr(_measure._median_seconds, "__defaults__", (0.0,))
+    monkeypatch.setattr(measuring.best_seconds, "__defaults__", (1, 0.0))
+    monkeypatch.setattr(measuring._median_seconds, "__defaults__", (0.0,))
     two = ("linear", "decision tree")
     monkeypatch.setattr(
-        _comparison, "contenders",
+        comparing, "contenders",
         lambda *shape: [one for one in contenders(*shape) if one.name in two],
     )  # fmt: skip
 
@@ -111,9 +113,9 @@ def test_every_alternative_is_measured(is_regression):
         if contender.name in ("CatBoost", "MLP"):  # they take seconds
             continue
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_measure.best_seconds, "__defaults__", (1, 0.0))
-            patch.setattr(_measure._median_seconds, "__defaults__", (0.0,))
-            found = _measure.measure(contender, split)
+            patch.setattr(measuring.best_seconds, "__defaults__", (1, 0.0))
+            patch.setattr(measuring._median_seconds, "__defaults__", (0.0,))
+            found = measuring.measure(contender, split)
         assert found.score > 0.4, contender.name
         assert found.n_bytes > 0
         assert (found.loss is None) == (contender.name == "RBF-SVM" and not is_regression)

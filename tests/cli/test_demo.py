@@ -35,7 +35,7 @@ def test_missing_matplotlib_costs_only_the_picture(tmp_path, monkeypatch):
     def missing(*anything):
         raise ImportError
 
-    monkeypatch.setattr("nearlinear.cli._comparison.draw_cost_fronts", missing)
+    monkeypatch.setattr("nearlinear.cli.comparing.comparison.draw_cost_fronts", missing)
     told = demo.draw(tmp_path / "picture.png", {})
     assert "matplotlib is not installed" in told
     assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from cli.fruit import frame_of, rows
 
 from nearlinear.cli import main
@@ -24,6 +25,7 @@ def write_tables(folder):
     german.to_csv(folder / "obst.csv.gz", index=False, sep=";", decimal=",", encoding="latin-1")
 
 
+@pytest.mark.filterwarnings("ignore:TableEncoder drops:UserWarning")
 def test_the_manual_is_true(tmp_path, monkeypatch):
     write_tables(tmp_path)
     monkeypatch.chdir(tmp_path)

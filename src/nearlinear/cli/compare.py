@@ -4,8 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from ._budgets import add_budget_arguments, search_settings
-from ._comparison import (
+from ._errors import CommandError
+from ._output_file import add_force
+from ._progress import progress
+from .comparing.comparison import (
     LEGEND,
     Parts,
     as_facts,
@@ -15,12 +17,10 @@ from ._comparison import (
     draw,
     verdict,
 )
-from ._errors import CommandError
-from ._fit_told import tell_columns
-from ._one_method import models_of
-from ._output_file import add_force
-from ._progress import progress
 from .fit import SEARCHES, check_seed, read_table, refusing
+from .fitting.budgets import add_budget_arguments, search_settings
+from .fitting.one_method import models_of
+from .fitting.told import tell_columns
 from .tables.cells import check_decimal_signs
 from .tables.columns import add_column_arguments
 from .tables.csv_format import add_csv_arguments, csv_format

@@ -13,11 +13,11 @@ from sklearn.model_selection import train_test_split
 
 from .. import NearLinearClassifier, NearLinearRegressor, save
 from . import export
-from ._comparison import LEGEND, Parts, check_picture, compare, draw
 from ._errors import CommandError
-from ._fit_told import front_table, search_facts
 from ._output_file import add_force, check_writable
 from .compare import tell_comparison
+from .comparing.comparison import LEGEND, Parts, check_picture, compare, draw
+from .fitting.told import front_table, search_facts
 from .tables.csv_tables import pandas_or_error
 
 SEED = 0

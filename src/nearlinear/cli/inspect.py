@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ._foreign_text import shown
 from ._models import load_file
+from .shown.foreign_text import shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

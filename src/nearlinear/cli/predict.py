@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ._errors import CommandError
-from ._foreign_text import shown
 from ._models import load_scorer
 from ._output_file import add_force, check_standard_output, check_writable, replacing
 from ._progress import counting
+from .shown.foreign_text import shown
 from .tables.columns import add_column_arguments, check_named, listed, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
 from .tables.reading import STDIN, pieces, places

@@ -6,6 +6,7 @@ additive_fit  A linear model, or one on piecewise-linear columns, by scikit-lear
 averaging     Which models are averaged: greedily, with repeats, a few at most, inside a budget.
 budgets       What a prediction may cost, and what it will cost on this machine.
 candidates    What the search tries: families of models on encoded rows, cheap ones first.
+families      Families of models by name, for those who name them before anything is loaded.
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
 intervals     Intervals of values by split conformal calibration, on rows that no model had seen.
 judging       How good scores are on held-out rows, and what they say.

@@ -4,15 +4,15 @@ import sys
 import time
 from contextlib import contextmanager
 
-from ._errors import keeping_the_best
-from ._progress import clock, search_bar
+from .._errors import keeping_the_best
+from .._progress import clock, search_bar
 
 _EVERY = 2.0  # seconds between plain lines
 
 
 def run_search(model, X, y, *, plain=True):
     """Fit a front door; gives whether Ctrl-C has cut the search short and the best was kept."""
-    from ..search.fitting import fit_table
+    from ...search.fitting import fit_table
 
     with watching(model, plain) as tell, keeping_the_best():
         try:

@@ -6,16 +6,16 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from .. import TableEncoder
-from ..displays.cost_front import ModelPoint, draw_cost_fronts
-from ._amounts import shown_bytes, shown_us
-from ._contenders import contenders
-from ._errors import CommandError
-from ._measure import Split, measure, measured
-from ._output_file import check_writable, replacing
-from ._progress import progress
-from ._search import run_search
-from ._text_table import text_table
+from ... import TableEncoder
+from ...displays.cost_front import ModelPoint, draw_cost_fronts
+from .._errors import CommandError
+from .._output_file import check_writable, replacing
+from .._progress import progress
+from ..fitting.search import run_search
+from ..shown.amounts import shown_bytes, shown_us
+from ..shown.text_table import text_table
+from .contenders import contenders
+from .measure import Split, measure, measured
 
 OURS = "nearlinear"
 _MOST_TIMED = 20_000

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.base import clone
 
-from ._contenders import Contender
+from .contenders import Contender
 
 _WARM_UP_ROWS = 200
 _RAREST = 1e-4  # no probability is held against a model as if it were smaller
