@@ -37,7 +37,8 @@ def test_all_see_the_same_rows(tmp_path, capsys, quickly):
     assert main([*words, "--picture", str(tmp_path / "front.png")]) == 0
     captured = capsys.readouterr()
     found = json.loads(captured.out)
-    assert [one["name"] for one in found["models"]] == ["nearlinear", "linear", "decision tree"]
+    names = [one["name"] for one in found["models"] if one["name"] != "nearlinear, knee"]
+    assert names == ["nearlinear", "linear", "decision tree"]
     assert (tmp_path / "front.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
     import pandas
@@ -50,7 +51,8 @@ def test_all_see_the_same_rows(tmp_path, capsys, quickly):
     Z = encoder.fit_transform(parts[0], parts[2]).astype(np.float32)
     linear = LogisticRegression(max_iter=1000).fit(Z, parts[2])
     said = linear.predict_proba(encoder.transform(parts[1]).astype(np.float32))
-    assert found["models"][1]["loss"] == pytest.approx(log_loss(parts[3], said), rel=1e-5)
+    measured = next(one for one in found["models"] if one["name"] == "linear")
+    assert measured["loss"] == pytest.approx(log_loss(parts[3], said), rel=1e-5)
 
 
 def measurement(name, gains, ours=False):

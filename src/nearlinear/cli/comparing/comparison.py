@@ -1,12 +1,13 @@
 """Ours beside the alternatives: one split, one encoder, one table, one picture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ... import TableEncoder
+from ..._warn import warn_user
 from ...displays.cost_front import ModelPoint, draw_cost_fronts
 from .._errors import CommandError
 from .._output_file import check_writable, replacing
@@ -65,16 +66,21 @@ def compare(model, parts, seed, *, plain=True):
         start = perf_counter()
         was_cut = run_search(model, parts.X_train, parts.y_train, plain=plain)
         seconds = perf_counter() - start
-        rows = [_ours(model, OURS, split, seconds)]
+        labeled = replace(split, y_train=parts.y_train, y_test=parts.y_test)
+        rows = [_ours(model, OURS, labeled, seconds)]
         knee = model.select(knee=True)
         if chosen(knee) != chosen(model):
-            rows.append(_ours(knee, f"{OURS}, knee", split, seconds))
+            rows.append(_ours(knee, f"{OURS}, knee", labeled, seconds))
         others = contenders(split.is_regression, len(split.y_train), seed)
         # No refreshes: they would take time from the models that are being timed.
         with progress(len(others), refreshes=0, plain=plain) as begin:
             for contender in others:
                 begin(contender.name)
-                rows.append(measure(contender, split))
+                try:
+                    rows.append(measure(contender, split))
+                except Exception as error:  # of any library that happens to be installed
+                    reason = str(error).strip().partition("\n")[0]
+                    warn_user(f"{contender.name} could not be measured: {reason}.")
     return Comparison(model, knee, split, rows, was_cut)
 
 
@@ -87,7 +93,11 @@ def _encoded(parts):
         Z_train, Z_test = Z_train.toarray(), Z_test.toarray()
     n_timed = min(_MOST_TIMED, max(2_000, len(Z_test)))
     timed = Z_test[np.arange(n_timed) % len(Z_test)]
-    return Split(Z_train, parts.y_train, Z_test, parts.y_test, timed, parts.is_regression)
+    y_train, y_test = parts.y_train, parts.y_test
+    if not parts.is_regression:  # some libraries take no other labels
+        classes, y_train = np.unique(y_train, return_inverse=True)
+        y_test = np.searchsorted(classes, y_test)
+    return Split(Z_train, y_train, Z_test, y_test, timed, parts.is_regression)
 
 
 def chosen(model):
