@@ -93,7 +93,7 @@ def _as_text(arguments, model):
     """Kept columns that are no features stay as they are written: 007 is an id."""
     words = {*arguments.keep, *listed(arguments.keep, ())}
     if model.names is not None:
-        return words - set(model.names)
+        return words - set(model.used)
     if arguments.features:
         return words - set(listed(arguments.features, ()))
     return words & set(listed(arguments.drop, ()))
