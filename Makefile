@@ -18,7 +18,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .PHONY: help demo test test-quick test-all test-jit-off lint bench attack reproduce-smoke clean distclean
 
 help:
-	@echo "make demo             our models beside the alternatives on two small data sets, with a picture"
+	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
 	@echo "make test             all tests, and those of the compiled passes again as plain Python"
 	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
 	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
@@ -108,7 +108,7 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build dist .pytest_cache .ruff_cache nearlinear-demo.png
+	@rm -rf build dist .pytest_cache .ruff_cache nearlinear-demo
 	@find src tests attack benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean

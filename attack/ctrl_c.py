@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from cli.fruit import settings, table
+from cli.fruit import METHOD, settings, table
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from test_concurrency import STEPS, make
@@ -104,6 +104,7 @@ def commands(count):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "model.nlm"
         words = ["fit", table(Path(folder)), "--target", "kind", "--out", str(out), "--force"]
+        words += METHOD
         words += settings(n_anchors=6, n_neighbors=3, max_iter=100)
         start = time.perf_counter()
         status, _ = _command(words, None)

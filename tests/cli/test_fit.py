@@ -12,6 +12,7 @@ import numpy as np
 import pandas
 import pytest
 from cli.fruit import (
+    METHOD,
     NAMES,
     SMALL,
     assert_same_model,
@@ -85,7 +86,7 @@ def test_rows_that_are_scaled_already_stay_as_they_are(tmp_path, fit):
 
 
 def fit_json(data, out, capsys, *arguments):
-    words = ["fit", str(data), "--out", str(out), "--json", *settings(**SMALL), *arguments]
+    words = ["fit", str(data), "--out", str(out), "--json", *METHOD, *settings(**SMALL), *arguments]
     assert main(words) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
@@ -126,7 +127,7 @@ def test_without_held_out_rows_there_is_no_score(tmp_path, capsys):
 def test_people_are_told_in_words(tmp_path, capsys):
     out = tmp_path / "model.nlm"
     words = ["fit", table(tmp_path), "--target", "kind", "--out", str(out), *settings(**SMALL)]
-    assert main(words) == 0
+    assert main([*words, *METHOD]) == 0
     captured = capsys.readouterr()
     assert "60 rows of 3 features, accuracy 0." in captured.out or "accuracy 1." in captured.out
     assert str(out) in captured.out
@@ -173,7 +174,7 @@ def test_warnings_are_notes_without_paths(tmp_path, capsys, monkeypatch):
         return learn(self, rows)
 
     monkeypatch.setattr(LLCSAPLClassifier, "_learn", warning)
-    words = ["fit", table(tmp_path), "--target", "kind", *settings(**SMALL)]
+    words = ["fit", table(tmp_path), "--target", "kind", *METHOD, *settings(**SMALL)]
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert main([*words, "--out", str(tmp_path / "model.nlm")]) == 0
@@ -207,7 +208,7 @@ def test_a_public_name_that_is_no_estimator_is_no_method(tmp_path, refused_fit, 
 
 
 def test_an_unknown_parameter_is_refused_with_those_there_are(tmp_path, refused_fit):
-    line = refused_fit(table(tmp_path), "--target", "kind", "--set", "anchors_count=3")
+    line = refused_fit(table(tmp_path), "--target", "kind", *METHOD, "--set", "anchors_count=3")
     assert "--set anchors_count" in line
     assert "n_anchors" in line
 
@@ -221,7 +222,8 @@ def test_a_setting_without_a_value_is_refused(tmp_path, refused_fit, words):
 def test_a_wrong_value_of_a_parameter_is_refused_before_the_table_is_read(
     tmp_path, refused_fit, value
 ):
-    assert "'C'" in refused_fit(tmp_path / "missing.csv", "--target", "kind", "--set", f"C={value}")
+    words = ["--target", "kind", *METHOD, "--set", f"C={value}"]
+    assert "'C'" in refused_fit(tmp_path / "missing.csv", *words)
 
 
 @in_one_test("share", ["-0.1", "1", "2", "nan"])
@@ -237,7 +239,8 @@ def test_a_seed_that_is_none_is_refused(tmp_path, refused_fit, seed):
 def test_held_out_rows_that_cannot_show_every_class_are_told(tmp_path, refused_fit):
     X, _ = rows(n_rows=8)
     frame_of(X, np.array(["x", "y"] * 4)).to_csv(tmp_path / "train.csv", index=False)
-    line = refused_fit(tmp_path / "train.csv", "--target", "kind", "--hold-out", "0.05")
+    words = ["--target", "kind", *METHOD, "--hold-out", "0.05"]
+    line = refused_fit(tmp_path / "train.csv", *words)
     assert "--hold-out" in line
 
 
@@ -271,7 +274,7 @@ def test_ctrl_c_before_there_is_a_model_leaves_no_file(tmp_path, capsys, monkeyp
 
     monkeypatch.setattr(LLCSAPLClassifier, "_learn", interrupted)
     words = ["fit", table(tmp_path), "--target", "kind", "--out", str(tmp_path / "model.nlm")]
-    assert main(words) == 130
+    assert main([*words, *METHOD]) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "nearlinear fit: interrupted"
     assert {path.name for path in tmp_path.iterdir()} == {"train.csv"}
 
@@ -289,7 +292,7 @@ def test_ctrl_c_ends_the_command_even_if_a_fit_goes_on(tmp_path, capsys, monkeyp
     out = tmp_path / "model.nlm"
     out.write_text("old")
     words = ["fit", table(tmp_path), "--target", "kind", "--out", str(out), "--force"]
-    assert main([*words, *settings(**SMALL)]) == 130
+    assert main([*words, *METHOD, *settings(**SMALL)]) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "nearlinear fit: interrupted"
     assert out.read_text() == "old"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -297,7 +300,7 @@ def test_ctrl_c_ends_the_command_even_if_a_fit_goes_on(tmp_path, capsys, monkeyp
 
 def test_a_model_goes_to_standard_output(tmp_path):
     program = f"{sys.executable} -m nearlinear"
-    words = " ".join(settings(**SMALL))
+    words = " ".join([*METHOD, *settings(**SMALL)])
     words += " --set verbose=1"  # what a fit tells goes elsewhere
     line = f"{program} fit {table(tmp_path)} --target kind {words} --out - > m.nlm"
     shown = subprocess.run(["bash", "-c", line], capture_output=True, cwd=tmp_path, timeout=120)
@@ -309,7 +312,7 @@ def test_a_model_goes_to_standard_output(tmp_path):
 def test_fit_and_predict_in_a_shell(tmp_path):
     program = f"{sys.executable} -m nearlinear"
     data = table(tmp_path)
-    words = " ".join(settings(**SMALL))
+    words = " ".join([*METHOD, *settings(**SMALL)])
     line = (
         f"{program} fit {data} --target kind --out m.nlm --json {words} && "
         f"{program} predict m.nlm {data} --out answers.csv"

@@ -5,7 +5,7 @@ import pytest
 from runtime import crafted
 
 from nearlinear.cli import main
-from nearlinear.cli._foreign_text import shown
+from nearlinear.cli.shown.foreign_text import shown
 
 LABELS = ["red \x1b[31m", "half \ud800", "turned \u202e"]
 

@@ -6,24 +6,24 @@ A command is a module of this package, named as the command, with ``add_argument
 Modules
 -------
 _completion_scripts  The scripts that shells read to complete the ``nearlinear`` command.
-_contenders          The models that stand beside each other in a comparison.
 _errors              How a command ends early: input at fault, or Ctrl-C.
-_figures             How good answers are: figures beside what a model without features would reach.
-_foreign_text        Text that comes from a file of somebody else.
-_measure             What a model scores and costs: accuracy, time per row, bytes, time to fit.
 _methods             Methods by their names, long or short, in any case.
 _models              A model file as commands use it.
 _notes               What a library warns of, as one line for a person: no file, no line of code.
 _output_file         Output files: never an input, never an earlier file unasked.
 _progress            Progress on standard error, with the time since the start.
+compare              ``nearlinear compare``: ours beside the alternatives, on one table.
+comparing/           What ``compare`` does: the alternatives, and what models score and cost.
 completion           ``nearlinear completion``.
-demo                 ``nearlinear demo``: the main job on data that ships with scikit-learn.
+demo                 ``nearlinear demo``: the whole job on tables that come with the package.
 export               ``nearlinear export``.
 fit                  ``nearlinear fit``: a model from a table.
+fitting/             What ``fit`` does.
 inspect              ``nearlinear inspect``: what a model file holds.
 methods              ``nearlinear methods``: what ``fit --method`` takes.
 predict              ``nearlinear predict``: labels and scores of a table, in constant memory.
 score                ``nearlinear score``: how good a model is on a table whose answers are known.
+shown/               What people see.
 tables/              Tables as people have them: CSV, Parquet, NumPy.
 warmup               ``nearlinear warmup``.
 """

@@ -41,6 +41,11 @@ class Scorer:
         """Names of the columns that hold texts or dates, which the model reads itself."""
         return [] if self.names is None else [self.names[k] for k in sorted(self._unread)]
 
+    @property
+    def used(self):
+        """Names of the columns of which anything is made."""
+        return [self.names[k] for k in sorted(self._used)]
+
     @cached_property
     def _unread(self):
         preparation = self.file.preparation
@@ -83,7 +88,7 @@ class Scorer:
                     f"{self.n_features}"
                 )
             return X
-        absent = [self.names[k] for k in sorted(self._used) if self.names[k] not in piece.names]
+        absent = [name for name in self.used if name not in piece.names]
         if absent:
             raise CommandError(
                 f"{name_of(source)}: there is no column {absent[0]!r}, which the model needs"

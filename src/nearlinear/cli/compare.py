@@ -4,28 +4,28 @@ import argparse
 import json
 from pathlib import Path
 
-from ._budgets import add_budget_arguments, search_settings
-from ._comparison import (
+from ._errors import CommandError
+from ._output_file import add_force
+from ._progress import progress
+from .comparing.comparison import (
     LEGEND,
+    Parts,
     as_facts,
+    check_picture,
     compare,
     comparison_table,
-    picture,
-    split_of,
+    draw,
     verdict,
 )
-from ._errors import CommandError
-from ._fit_told import tell_columns
-from ._one_method import models_of
-from ._output_file import add_force, check_writable
-from ._progress import progress
 from .fit import SEARCHES, check_seed, read_table, refusing
+from .fitting.budgets import add_budget_arguments, search_settings
+from .fitting.one_method import models_of
+from .fitting.told import tell_columns
 from .tables.cells import check_decimal_signs
 from .tables.columns import add_column_arguments
 from .tables.csv_format import add_csv_arguments, csv_format
 from .tables.target import add_task_argument, check_classes
 
-PICTURES = (".png", ".pdf", ".svg")
 _EXAMPLES = """\
 examples:
   nearlinear compare train.csv --target label
@@ -62,50 +62,31 @@ def run(arguments: argparse.Namespace) -> None:
     if not 0.0 < arguments.test_share < 1.0:
         raise CommandError(f"--test-share {arguments.test_share}: a share between 0 and 1")
     if arguments.picture is not None:
-        check_picture(arguments.picture, arguments)
-    arguments.settings = ["encoder=None"]
+        check_picture(arguments.picture, inputs=[arguments.data], force=arguments.force)
+    arguments.settings = []
     models = models_of(SEARCHES, arguments, **settings)
     with progress(1, plain=not arguments.json) as begin:
         piece, task = read_table(arguments, form, begin)
         check_decimal_signs(piece.values, piece.names, arguments.data, piece.first)
         if not task.is_regression:
             check_classes(piece.target, arguments)
-        with refusing(arguments):
-            encoder, split = _split(piece, task, arguments)
+        parts = _split(piece, task, arguments)
     with refusing(arguments):
         model = models[SEARCHES[task.is_regression]]
-        found = compare(model, split, arguments.seed, plain=not arguments.json)
+        found = compare(model, parts, arguments.seed, plain=not arguments.json)
+    told = None
+    if arguments.picture is not None:
+        told = draw(arguments.picture, {Path(arguments.data).name: found})
     if arguments.json:
         print(json.dumps(as_facts(found)))
-    else:
-        _tell(found, encoder, task)
-    if arguments.picture is not None:
-        draw(arguments.picture, {Path(arguments.data).name: found}, not arguments.json)
-
-
-def check_picture(path, arguments):
-    """Refuse what is no picture before any work."""
-    if path.suffix not in PICTURES:
-        raise CommandError(f"{path}: a picture's name ends in {', '.join(PICTURES)}")
-    inputs = [arguments.data] if hasattr(arguments, "data") else []
-    check_writable(path, inputs=inputs, force=arguments.force)
-
-
-def draw(path, comparisons, is_told=True):
-    """The picture, where matplotlib is there."""
-    try:
-        picture(path, comparisons)
-    except ImportError:
-        print("\nno picture: matplotlib is not installed (pip install 'nearlinear[plot]')")
         return
-    if is_told:
-        print(f"\npicture: {path}")
+    print(f"{task.reason}: a {task.name}")
+    tell_comparison(found)
+    print(f"\n{LEGEND.format(n_timed=len(found.split.X_timed))}" + (f"\n\n{told}" if told else ""))
 
 
 def _split(piece, task, arguments):
     from sklearn.model_selection import train_test_split
-
-    from nearlinear import TableEncoder
 
     strata = None if task.is_regression else piece.target
     try:
@@ -115,17 +96,15 @@ def _split(piece, task, arguments):
         )  # fmt: skip
     except ValueError as error:
         raise CommandError(f"{arguments.data}: {error}") from error
-    encoder = TableEncoder(target_type="values" if task.is_regression else "classes")
-    return encoder, split_of(encoder, *parts, task.is_regression)
+    return Parts(*parts, task.is_regression)
 
 
-def _tell(found, encoder, task):
+def tell_comparison(found):
+    """What was done to the columns, the table, leads and losses."""
     split = found.split
-    print(f"{task.reason}: a {task.name}")
     print(
         f"{len(split.y_train):,} training rows, {len(split.y_test):,} test rows; "
         f"{split.X_train.shape[1]} columns behind the encoder"
     )
-    tell_columns(encoder.columns_)
-    print(f"\n{comparison_table(found)}\n\n{verdict(found)}\n")
-    print(LEGEND.format(n_timed=len(split.X_timed)))
+    tell_columns(found.model.encoder_.columns_)
+    print(f"\n{comparison_table(found)}\n\n{verdict(found)}")

@@ -1,151 +1,106 @@
-"""``nearlinear demo``: the main job on data that ships with scikit-learn.
+"""``nearlinear demo``: the whole job on tables that come with the package.
 
-Fits our models and the alternatives on digits and breast cancer, prints what each scores and costs,
-and draws accuracy against prediction cost.
+Penguins are a raw table with texts and missing cells; digits ship with scikit-learn. Each is
+searched, and what was found stands beside the alternatives. The model of the penguins is written to
+a file, and exported to ONNX and C.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
-from ..displays.cost_front import ModelPoint, draw_cost_fronts
-from ._contenders import REFERENCE, contenders
+from .. import NearLinearClassifier, NearLinearRegressor, save
+from . import export
 from ._errors import CommandError
-from ._measure import Measurement, Split, measure
-from ._output_file import add_force, check_writable, replacing
-from ._progress import progress
+from ._output_file import add_force, check_writable
+from .compare import tell_comparison
+from .comparing.comparison import LEGEND, Parts, check_picture, compare, draw
+from .fitting.told import front_table, search_facts
+from .tables.csv_tables import pandas_or_error
 
-DATA_SETS = {"digits": load_digits, "breast cancer": load_breast_cancer}
 SEED = 0
-
-_PICTURES = (".png", ".pdf", ".svg")
-_LEGEND = """\
-µs/row: best of several predictions of {n_timed:,} rows (the test part, repeated), one thread.
-× linear: that time as a multiple of LinearSVC's. bytes: the arrays that prediction reads.
-fit: one thread, after a first small fit that is not timed (it loads or compiles what is needed)."""
+PENGUINS = Path(__file__).parent / "data" / "penguins.csv"
+_QUICK = {"families": ["anchors"]}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("nearlinear-demo.png"),
-        metavar="PATH",
-        help="where the picture goes (default: %(default)s; the suffix chooses the format)",
-    )
+        "--out", type=Path, default=Path("nearlinear-demo"), metavar="FOLDER",
+        help="where the model, its exports and the picture go (default: %(default)s)",
+    )  # fmt: skip
     add_force(parser)
     parser.add_argument("--no-picture", action="store_true", help="print the tables only")
     parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="a few hundred rows of each set, in seconds; the figures then mean little",
-    )
+        "--quick", action="store_true",
+        help="a few rows and one family of models, in seconds; the figures then mean little",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> None:
+    model_file, picture = arguments.out / "penguins.nlm", arguments.out / "front.png"
+    _make_folder(arguments)
+    check_writable(model_file, force=arguments.force)
     if not arguments.no_picture:
-        _check_picture(arguments.out, arguments.force)
-    n_rows, n_timed = (300, 2_000) if arguments.quick else (None, 20_000)
-    splits = {name: _split(load, n_rows, n_timed) for name, load in DATA_SETS.items()}
-    tables = _measure_all(splits)
-    for name, rows in tables.items():
-        print(f"\n{name}: {_describe(splits[name])}\n\n{format_table(rows)}")
-    print("\n" + _LEGEND.format(n_timed=n_timed))
+        check_picture(picture, force=arguments.force)
+    n_rows = 150 if arguments.quick else None
+    settings = {"random_state": SEED, **(_QUICK if arguments.quick else {})}
+    found = {}
+    for name, (told, parts, model) in _jobs(n_rows, settings).items():
+        print(f"{name}: {told}", flush=True)
+        found[name] = compare(model, parts, SEED)
+        front = search_facts(model, parts.X_train, False)["front"]
+        task = "regression" if parts.is_regression else "classification"
+        print(f"\nthe front of the search, held-out scores:\n{front_table(front, task)}\n")
+        tell_comparison(found[name])
+        print(flush=True)
+    print(LEGEND.format(n_timed=len(found["penguins"].split.X_timed)))
+    save(found["penguins"].model, model_file)
+    print(f"\nmodel: {model_file}, {model_file.stat().st_size:,} bytes")
+    for ending in ("onnx", "c"):
+        _export(model_file, model_file.with_suffix(f".{ending}"), arguments.force)
     if not arguments.no_picture:
-        _draw(tables, arguments.out)
+        print(f"\n{draw(picture, found)}")
 
 
-def _check_picture(path, force):
-    if path.suffix not in _PICTURES:
-        raise CommandError(f"{path}: a picture's name ends in {', '.join(_PICTURES)}")
-    check_writable(path, force=force)
-
-
-def _split(load, n_rows, n_timed):
-    X, y = load(return_X_y=True)
-    if n_rows is not None:
-        X, _, y, _ = train_test_split(X, y, train_size=n_rows, stratify=y, random_state=SEED)
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=0.3, stratify=y, random_state=SEED
-    )
-    scaler = StandardScaler().fit(X_train)
-    X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
-    return Split(X_train, y_train, X_test, y_test, X_test[np.arange(n_timed) % len(X_test)])
-
-
-def _measure_all(splits):
-    entrants = contenders(SEED)
-    tables = {name: [] for name in splits}
-    # No refreshes: they would take time from the models that are being timed.
-    with progress(len(splits) * len(entrants), refreshes=0) as begin, threadpool_limits(1):
-        for name, split in splits.items():
-            for contender in entrants:
-                begin(f"{name}: {contender.name}")
-                tables[name].append(measure(contender, split))
-    return tables
-
-
-def _describe(split):
-    return (
-        f"{len(split.X_train)} training rows, {len(split.X_test)} test rows, "
-        f"{split.X_train.shape[1]} features, {len(np.unique(split.y_train))} classes"
-    )
-
-
-def format_table(rows: Sequence[Measurement]) -> str:
-    """Our models above a line, the alternatives below it, numbers right-aligned."""
-    linear = next(row.us_per_row for row in rows if row.name == REFERENCE)
-    header = ("model", "accuracy", "µs/row", "× linear", "bytes", "fit")
-    cells = [
-        (
-            row.name,
-            f"{100 * row.accuracy:.2f} %",
-            f"{row.us_per_row:.3g}" if row.us_per_row < 100 else f"{row.us_per_row:.0f}",
-            f"{row.us_per_row / linear:.1f}",
-            _format_bytes(row.n_bytes),
-            f"{row.fit_seconds:.2f} s",
-        )
-        for row in rows
-    ]
-    widths = [max(map(len, column)) for column in zip(header, *cells)]
-    lines = [_format_line(line, widths) for line in (header, *cells)]
-    rule = "─" * len(lines[0])
-    n_ours = sum(row.ours for row in rows)
-    return "\n".join([lines[0], rule, *lines[1 : 1 + n_ours], rule, *lines[1 + n_ours :]])
-
-
-def _format_line(line, widths):
-    name, *numbers = (
-        cell.rjust(width) if i else cell.ljust(width)
-        for i, (cell, width) in enumerate(zip(line, widths))
-    )
-    return "   ".join([name, *numbers])
-
-
-def _format_bytes(n_bytes):
-    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"
-
-
-def _draw(tables: Mapping[str, Sequence[Measurement]], path: Path):
+def _make_folder(arguments):
     try:
-        figure = draw_cost_fronts(
-            {
-                name: [
-                    ModelPoint(row.name, row.us_per_row, 100 * row.accuracy, row.ours)
-                    for row in rows
-                ]
-                for name, rows in tables.items()
-            }
-        )
-    except ImportError:
-        print("\nno picture: matplotlib is not installed (pip install 'nearlinear[plot]')")
-        return
-    with replacing(path) as file:
-        figure.savefig(file, dpi=160, format=path.suffix.lstrip(".") or None)
-    print(f"\npicture: {path}")
+        arguments.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{arguments.out}: cannot be made ({error.strerror})") from error
+
+
+def _jobs(n_rows, settings):
+    """Tables by name: a line about each, its two parts, and the search for it."""
+    pandas = pandas_or_error()
+    penguins = pandas.read_csv(PENGUINS).dropna(subset="body_mass_g")
+    masses = penguins.pop("body_mass_g").to_numpy()
+    images, digits = load_digits(return_X_y=True, as_frame=True)
+    return {
+        "penguins": (
+            "how heavy is a penguin? A raw table with texts and missing cells (CC0)",
+            _parts(penguins, masses, n_rows, None), NearLinearRegressor(**settings),
+        ),
+        "digits": (
+            "which digit is it? 8 x 8 images, from scikit-learn",
+            _parts(images, digits.to_numpy(), n_rows, digits), NearLinearClassifier(**settings),
+        ),
+    }  # fmt: skip
+
+
+def _parts(X, y, n_rows, strata):
+    split = {"random_state": SEED, "stratify": strata}
+    if n_rows is not None:
+        X, _, y, _ = train_test_split(X, y, train_size=n_rows, **split)
+        split["stratify"] = None if strata is None else y
+    return Parts(*train_test_split(X, y, test_size=0.3, **split), strata is None)
+
+
+def _export(model_file, out, force):
+    print(f"\n$ nearlinear export {model_file} {out}")
+    words = {"model": str(model_file), "out": out, "to": None, "dtype": "float32"}
+    try:
+        export.run(argparse.Namespace(**words, force=force, json=False))
+    except CommandError as error:
+        print(error)  # such as onnx, which is not installed

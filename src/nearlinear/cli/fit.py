@@ -12,15 +12,15 @@ import time
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
-from ._budgets import add_budget_arguments, search_settings
 from ._errors import CommandError
-from ._fit_told import Made, facts, search_facts, tell_method, tell_search
-from ._held_out import held_out
 from ._methods import find_methods, offered
-from ._one_method import models_of, name_features, pipeline_of, suiting
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
-from ._search import run_search
+from .fitting.budgets import add_budget_arguments, search_settings
+from .fitting.held_out import held_out
+from .fitting.one_method import models_of, name_features, pipeline_of, suiting
+from .fitting.search import run_search
+from .fitting.told import Made, facts, search_facts, tell_method, tell_search
 from .tables.cells import check_decimal_signs, refused
 from .tables.columns import add_column_arguments, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
@@ -157,6 +157,7 @@ def _fit_search(arguments, form, settings):
             figures = held_out(model, X, y, arguments, begin)
     with refusing(arguments):
         was_cut = run_search(model, X, y, plain=not arguments.json)
+    model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
     return Made(model, model, task, X.shape, figures, search_facts(model, X, was_cut))
 
 

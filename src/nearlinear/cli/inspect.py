@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ._foreign_text import shown
 from ._models import load_file
+from .shown.foreign_text import shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,9 @@ def run(arguments: argparse.Namespace) -> None:
         "features": model.n_features,
         "feature_names": model.feature_names,
         "scaled": model.preparation is not None,
+        **_kinds(model),
         "predictor": model.predictor.kind,
+        **_members(model.predictor),
         **_forest(model.predictor),
         "probabilities": _probabilities(model.outcome.calibration),
         "threshold": model.outcome.threshold and vars(model.outcome.threshold),
@@ -40,6 +42,27 @@ def run(arguments: argparse.Namespace) -> None:
     width = max(len(name) for name in found)
     for name, value in found.items():
         print(f"{shown(name).replace('_', ' '):{width}}  {shown(_short(value))}")
+
+
+def _kinds(model):
+    """Names (or places) of columns that hold texts or dates, or of which nothing is made."""
+    if model.preparation is None:
+        return {}
+    first = model.preparation.first
+    read = {one.column for one in first.readings or ()} | set(first.sources.tolist())
+    unused = sorted(set(range(model.n_features)) - read)
+    found = {"texts": model.preparation.texts, "dates": model.preparation.dates, "unused": unused}
+    names = model.feature_names or [str(place) for place in range(model.n_features)]
+    return {kind: [names[k] for k in places] for kind, places in found.items() if places}
+
+
+def _members(predictor):
+    """What is averaged, with its weights."""
+    if predictor.kind != "Averaged":
+        return {}
+    pairs = zip(predictor.weights, predictor.members)
+    told = [f"{w:.3g} x {' of '.join([one.kind, *_forest(one).values()])}" for w, one in pairs]
+    return {"members": "; ".join(told)}
 
 
 def _forest(predictor):

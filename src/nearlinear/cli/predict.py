@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ._errors import CommandError
-from ._foreign_text import shown
 from ._models import load_scorer
 from ._output_file import add_force, check_standard_output, check_writable, replacing
 from ._progress import counting
+from .shown.foreign_text import shown
 from .tables.columns import add_column_arguments, check_named, listed, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
 from .tables.reading import STDIN, pieces, places
@@ -93,7 +93,7 @@ def _as_text(arguments, model):
     """Kept columns that are no features stay as they are written: 007 is an id."""
     words = {*arguments.keep, *listed(arguments.keep, ())}
     if model.names is not None:
-        return words - set(model.names)
+        return words - set(model.used)
     if arguments.features:
         return words - set(listed(arguments.features, ()))
     return words & set(listed(arguments.drop, ()))

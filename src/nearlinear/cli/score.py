@@ -6,10 +6,10 @@ import json
 import numpy as np
 
 from ._errors import CommandError
-from ._figures import class_figures, never_found, value_figures
-from ._foreign_text import shown
 from ._models import load_scorer
 from ._progress import counting
+from .shown.figures import class_figures, never_found, value_figures
+from .shown.foreign_text import shown
 from .tables.columns import add_column_arguments, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
 from .tables.reading import pieces

@@ -6,6 +6,6 @@ cells       Cells as numbers: the first that is none is named, and what to do ab
 columns     Which columns of a table are features: ``--drop`` and ``--features``.
 csv_format  How a CSV file is written: what separates its values, its encoding, its decimal sign.
 csv_tables  CSV tables, read with pandas.
-reading     Rows of numbers from CSV, Parquet, svmlight and npz files, whole or in pieces.
-target      Whether the numbers of a target are classes or values.
+reading     Rows from CSV, Parquet, svmlight and npz files, whole or in pieces.
+target      Whether a target holds classes or values, and in which words that is told.
 """

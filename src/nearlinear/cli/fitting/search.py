@@ -4,15 +4,15 @@ import sys
 import time
 from contextlib import contextmanager
 
-from ._errors import keeping_the_best
-from ._progress import clock, search_bar
+from .._errors import keeping_the_best
+from .._progress import clock, search_bar
 
 _EVERY = 2.0  # seconds between plain lines
 
 
 def run_search(model, X, y, *, plain=True):
     """Fit a front door; gives whether Ctrl-C has cut the search short and the best was kept."""
-    from ..search.fitting import fit_table
+    from ...search.fitting import fit_table
 
     with watching(model, plain) as tell, keeping_the_best():
         try:
@@ -79,4 +79,5 @@ class _Race:
             if len(found) == farthest
         }
         best = min(means, key=means.get)
-        return f"best so far: {best.partition(' (')[0]}, held-out {self.word} {self.sign * means[best]:.4g}"
+        family, figure = best.partition(" (")[0], self.sign * means[best]
+        return f"best so far: {family}, held-out {self.word} {figure:.4g}"

@@ -3,11 +3,11 @@
 import time
 from dataclasses import dataclass
 
-from ._amounts import shown_bytes, shown_us
-from ._figures import in_short, never_found
-from ._foreign_text import shown
-from ._text_table import text_table
-from .tables.target import Task
+from ..shown.amounts import shown_bytes, shown_us
+from ..shown.figures import in_short, never_found
+from ..shown.foreign_text import shown
+from ..shown.text_table import text_table
+from ..tables.target import Task
 
 _MOST_LINES, _MOST_NAMES, _TIMED_ROWS = 8, 6, 1000
 

@@ -4,9 +4,9 @@ import ast
 
 import numpy as np
 
-from ._errors import CommandError
-from ._methods import is_regressor
-from .tables.cells import check_decimal_signs, numbers
+from .._errors import CommandError
+from .._methods import is_regressor
+from ..tables.cells import check_decimal_signs, numbers
 
 _MOST_BYTES = 1 << 32  # of sparse rows that are filled in
 

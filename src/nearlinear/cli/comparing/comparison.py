@@ -1,20 +1,26 @@
 """Ours beside the alternatives: one split, one encoder, one table, one picture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..displays.cost_front import ModelPoint, draw_cost_fronts
-from ._amounts import shown_bytes, shown_us
-from ._contenders import contenders
-from ._measure import Split, measure, measured
-from ._progress import progress
-from ._search import run_search
-from ._text_table import text_table
+from ... import TableEncoder
+from ..._warn import warn_user
+from ...displays.cost_front import ModelPoint, draw_cost_fronts
+from .._errors import CommandError
+from .._output_file import check_writable, replacing
+from .._progress import progress
+from ..fitting.search import run_search
+from ..shown.amounts import shown_bytes, shown_us
+from ..shown.text_table import text_table
+from .contenders import contenders
+from .measure import Split, measure, measured
 
+OURS = "nearlinear"
 _MOST_TIMED = 20_000
+_PICTURES = (".png", ".pdf", ".svg")
 LEGEND = """\
 All models see the same encoded rows. µs/row: best of several predictions of {n_timed:,} test rows,
 one thread. one row: median of single predictions (ours by compile()). bytes: what prediction reads.
@@ -25,9 +31,10 @@ test rows."""
 
 @dataclass(frozen=True)
 class Comparison:
-    """The search, and the measurements: ours first, its chosen model at the top."""
+    """The search, its knee, and the measurements: ours first, its chosen model at the top."""
 
     model: object
+    knee: object
     split: Split
     rows: list
     was_cut: bool
@@ -41,44 +48,67 @@ class Comparison:
         return "R²" if self.split.is_regression else "accuracy, %"
 
 
-def split_of(encoder, X_train, X_test, y_train, y_test, is_regression):
-    """Encoded rows of both parts, in single precision."""
-    Z_train = encoder.fit_transform(X_train, y_train).astype(np.float32)
-    Z_test = encoder.transform(X_test).astype(np.float32)
-    if hasattr(Z_train, "toarray"):
-        Z_train, Z_test = Z_train.toarray(), Z_test.toarray()
-    n_timed = min(_MOST_TIMED, max(2_000, len(Z_test)))
-    return Split(
-        Z_train, y_train, Z_test, y_test, Z_test[np.arange(n_timed) % len(Z_test)], is_regression
-    )
+@dataclass(frozen=True)
+class Parts:
+    """Raw rows: a training part, and a test part that no model sees before it is measured."""
+
+    X_train: object
+    X_test: object
+    y_train: np.ndarray
+    y_test: np.ndarray
+    is_regression: bool
 
 
-def compare(model, split, seed, *, plain=True):
+def compare(model, parts, seed, *, plain=True):
     """Search with ``model``, then fit and measure the alternatives, all on one thread."""
+    split = _encoded(parts)
     with threadpool_limits(1):
         start = perf_counter()
-        was_cut = run_search(model, split.X_train, split.y_train, plain=plain)
+        was_cut = run_search(model, parts.X_train, parts.y_train, plain=plain)
         seconds = perf_counter() - start
-        rows = [_ours(model, f"nearlinear: {_chosen(model)}", split, seconds)]
+        labeled = replace(split, y_train=parts.y_train, y_test=parts.y_test)
+        rows = [_ours(model, OURS, labeled, seconds)]
         knee = model.select(knee=True)
-        if _chosen(knee) != _chosen(model):
-            rows.append(_ours(knee, f"nearlinear, knee: {_chosen(knee)}", split, seconds))
+        if chosen(knee) != chosen(model):
+            rows.append(_ours(knee, f"{OURS}, knee", labeled, seconds))
         others = contenders(split.is_regression, len(split.y_train), seed)
         # No refreshes: they would take time from the models that are being timed.
         with progress(len(others), refreshes=0, plain=plain) as begin:
             for contender in others:
                 begin(contender.name)
-                rows.append(measure(contender, split))
-    return Comparison(model, split, rows, was_cut)
+                try:
+                    rows.append(measure(contender, split))
+                except Exception as error:  # of any library that happens to be installed
+                    reason = str(error).strip().partition("\n")[0]
+                    warn_user(f"{contender.name} could not be measured: {reason}.")
+    return Comparison(model, knee, split, rows, was_cut)
 
 
-def _chosen(model):
+def _encoded(parts):
+    """What all models see: rows of the encoder that ours has, in single precision."""
+    encoder = TableEncoder(target_type="values" if parts.is_regression else "classes")
+    Z_train = encoder.fit_transform(parts.X_train, parts.y_train).astype(np.float32)
+    Z_test = encoder.transform(parts.X_test).astype(np.float32)
+    if hasattr(Z_train, "toarray"):
+        Z_train, Z_test = Z_train.toarray(), Z_test.toarray()
+    n_timed = min(_MOST_TIMED, max(2_000, len(Z_test)))
+    timed = Z_test[np.arange(n_timed) % len(Z_test)]
+    y_train, y_test = parts.y_train, parts.y_test
+    if not parts.is_regression:  # some libraries take no other labels
+        classes, y_train = np.unique(y_train, return_inverse=True)
+        y_test = np.searchsorted(classes, y_test)
+    return Split(Z_train, y_train, Z_test, y_test, timed, parts.is_regression)
+
+
+def chosen(model):
+    """In words, what a search has chosen."""
     return next(one["model"] for one in model.record_ if one["is_chosen"])
 
 
 def _ours(model, name, split, seconds):
-    one_row = model.compile().predict
-    return measured(name, model, split, seconds, model.cost_.n_bytes, one_row, ours=True)
+    behind = model.best_estimator_[-1]  # the encoder
+    n_bytes, one_row = model.cost_.n_bytes, behind.compile().predict
+    return measured(name, behind, split, seconds, n_bytes, one_row, ours=True)
 
 
 def comparison_table(found):
@@ -107,7 +137,7 @@ def _cells(row, found):
 
 
 def verdict(found):
-    """Leads and losses in one sentence; within a standard error it is neither."""
+    """What ours is, its leads and its losses; within a standard error it is neither."""
     groups = {"ahead of": [], "level with": [], "behind": []}
     for row in found.rows:
         if not row.ours:
@@ -115,20 +145,20 @@ def verdict(found):
             word = "level with" if abs(mean) <= error else "ahead of" if mean > 0 else "behind"
             groups[word].append(row.name)
     said = [f"{word} {', '.join(names)}" for word, names in groups.items() if names]
+    what = f"{OURS}: {chosen(found.model)}"
+    if chosen(found.knee) != chosen(found.model):
+        what += f"; knee of its front: {chosen(found.knee)}"
     return (
-        f"By {found.score_name.removesuffix(', %')} and one standard error, ours is "
+        f"{what}\nBy {found.score_name.removesuffix(', %')} and one standard error, ours is "
         f"{'; '.join(said)}."
     )
 
 
-def picture(path, comparisons):
-    """Score against time of each comparison, side by side; raises ImportError without matplotlib."""
-    from ._output_file import replacing
-
+def _picture(path, comparisons):
+    """Score against time of each comparison, side by side."""
     panels = {
         title: [
-            ModelPoint(row.name.removeprefix("nearlinear: "), row.us_per_row, 100 * row.score,
-                       row.ours)
+            ModelPoint(row.name, row.us_per_row, 100 * row.score, row.ours)
             for row in found.rows
         ]
         for title, found in comparisons.items()
@@ -140,6 +170,22 @@ def picture(path, comparisons):
     figure = draw_cost_fronts(panels, scores)
     with replacing(path) as file:
         figure.savefig(file, dpi=160, format=path.suffix.lstrip(".") or None)
+
+
+def check_picture(path, *, inputs=(), force=False):
+    """Refuse what is no picture before any work."""
+    if path.suffix not in _PICTURES:
+        raise CommandError(f"{path}: a picture's name ends in {', '.join(_PICTURES)}")
+    check_writable(path, inputs=inputs, force=force)
+
+
+def draw(path, comparisons):
+    """The picture, where matplotlib is there; gives what is to be told."""
+    try:
+        _picture(path, comparisons)
+    except ImportError:
+        return "no picture: matplotlib is not installed (pip install 'nearlinear[plot]')"
+    return f"picture: {path}"
 
 
 def as_facts(found):

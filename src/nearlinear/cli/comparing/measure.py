@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.base import clone
 
-from ._contenders import Contender
+from .contenders import Contender
 
 _WARM_UP_ROWS = 200
 _RAREST = 1e-4  # no probability is held against a model as if it were smaller
@@ -119,7 +119,7 @@ def best_seconds(predict, X, at_least=3, budget=0.3):
 
 def _median_seconds(predict, row, budget=0.2):
     taken, end = [], perf_counter() + budget
-    while (len(taken) < _SINGLE_CALLS and perf_counter() < end) or len(taken) < 3:
+    while len(taken) < 3 or (len(taken) < _SINGLE_CALLS and perf_counter() < end):
         start = perf_counter()
         predict(row)
         taken.append(perf_counter() - start)

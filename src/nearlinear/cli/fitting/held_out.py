@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ._errors import CommandError
-from ._figures import class_figures, value_figures
-from .tables.target import holds_values
+from .._errors import CommandError
+from ..shown.figures import class_figures, value_figures
+from ..tables.target import holds_values
 
 
 def held_out(model, X, y, arguments, begin):

@@ -2,9 +2,9 @@
 
 from difflib import get_close_matches
 
-from ..search.families import FAMILIES
-from ._amounts import n_bytes, positive, seconds
-from ._errors import CommandError
+from ...search.families import FAMILIES
+from .._errors import CommandError
+from ..shown.amounts import n_bytes, positive, seconds
 
 _OPTIONS = {
     "--max-times-linear": (positive, "X", "most multiply-adds of a prediction, as a multiple of a "
