@@ -46,6 +46,11 @@ SMALL_REGRESSORS = {
     "DCPredRegressor": {"n_clusters": 2, "n_landmarks": 8, "random_state": 0},
     "LocalForestRegressor": FOREST,
 }
+# They take tables, and have tests of their own in tests/search.
+FRONT_DOORS = {
+    "NearLinearClassifier": {"random_state": 0},
+    "NearLinearRegressor": {"random_state": 0},
+}
 # One for each road through the code: fixed and learned anchors, trees, rows kept, sums of kernels,
 # conformal kernels, gated kernels. What ``Model`` does for all is tested on these.
 # Tests with the mark ``every_estimator`` and ``pytest --all`` run on all.
@@ -74,7 +79,8 @@ def small():
     """Makes an estimator by name; further settings override the small ones."""
 
     def make(name, **settings):
-        return getattr(nearlinear, name)(**{**SMALL, **SMALL_REGRESSORS}[name] | settings)
+        usual = {**SMALL, **SMALL_REGRESSORS, **FRONT_DOORS}[name]
+        return getattr(nearlinear, name)(**usual | settings)
 
     return make
 

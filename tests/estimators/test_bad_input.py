@@ -390,6 +390,14 @@ def all_zero(X, Z):
 
 WRONG = {
     "C": [0.0, -1.0, "big"],
+    "encoder": ["words", 3],
+    "families": ["anchors"],
+    "max_bytes": [0, "64kB"],
+    "max_times_linear": [0.0],
+    "max_us_per_row": [-1.0],
+    "scoring": [3.5],
+    "single_row_us": [0.0],
+    "time_limit": [0.0, "1m"],
     "categorical_features": [0.5],
     "confidence": [0.0, 1.0],
     "early_exit": [0.0, 1.5, "yes"],

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from estimators.conftest import SMALL, SMALL_REGRESSORS, by_roads
+from estimators.conftest import FRONT_DOORS, SMALL, SMALL_REGRESSORS, by_roads
 from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from runtime import crafted, plain_reader
@@ -128,7 +128,7 @@ def check(model, path, X, dense=None, tolerance=1e-10):
 
 def test_every_public_estimator_is_tried_here():
     public = {name for name in nearlinear.__all__ if name.endswith(("Classifier", "Regressor"))}
-    assert public == {*NAMES, "SVMKNNClassifier"}
+    assert public == {*NAMES, *FRONT_DOORS, "SVMKNNClassifier"}
 
 
 PRECISIONS = {"double": (np.float64, 1e-10), "single": (np.float32, 1e-4)}

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
-from estimators.conftest import by_roads
+from estimators.conftest import FRONT_DOORS, by_roads
 from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA, KernelPCA
@@ -193,7 +193,7 @@ def query(n_features, dtype, n_rows=1000):
 
 def test_every_estimator_is_covered():
     estimators = {n for n in nearlinear.__all__ if n.endswith(("Classifier", "Regressor"))}
-    assert estimators == {*CLASSIFIERS, *REGRESSORS, "SVMKNNClassifier"}
+    assert estimators == {*CLASSIFIERS, *REGRESSORS, *FRONT_DOORS, "SVMKNNClassifier"}
 
 
 @EACH_DTYPE
