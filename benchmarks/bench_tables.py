@@ -139,7 +139,11 @@ def summary(rows):
         able = [n for n in names if all(key in cells[*place, n] for place in whole)]
         ranks = _ranks(cells, whole, able, key, sign)
         found += [Result("tables", n, r, unit) for n, r in zip(able, ranks, strict=True)]
-    lost = [table for table in sorted({t for t, _ in whole}) if _is_lost(cells, whole, table)]
+    both = {
+        (t, s) for t, s, name in cells
+        if name == OURS and (t, s, "linear") in cells
+    }  # fmt: skip
+    lost = [table for table in sorted({t for t, _ in both}) if _is_lost(cells, both, table)]
     found.append(Result("tables", "below linear", len(lost), "tables", 0, note=", ".join(lost)))
     ours = [row["wall_seconds"] for row in rows if row["model"] == OURS]
     found.append(Result("tables", "longest search", max(ours, default=0.0), "s", 60.0))
@@ -163,8 +167,8 @@ def _ranks(cells, whole, names, key, sign):
     return np.mean([rankdata(-sign * np.array(line)) for line in lines], axis=0)
 
 
-def _is_lost(cells, whole, table):
-    splits = [split for t, split in whole if t == table]
+def _is_lost(cells, places, table):
+    splits = [split for t, split in places if t == table]
     differ = np.array([
         cells[table, s, OURS]["score"] - cells[table, s, "linear"]["score"] for s in splits
     ])  # fmt: skip
