@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
+from nearlinear.search.candidates import Anchors
 from nearlinear.search.lessons import Lesson, OddsJudge
 from nearlinear.search.new_rows import between
 from nearlinear.search.teachers import (
@@ -168,3 +169,20 @@ def test_a_label_that_the_teacher_does_not_know_is_named():
     teacher = SVC().fit(X, y)
     with pytest.raises(ValueError, match="the label 7"):
         distill(teacher, X, np.where(np.arange(60) == 3, 7, y))
+
+
+def test_an_interrupted_search_returns_the_best_by_then(monkeypatch):
+    X, y = ring(100)
+    fit, calls = Anchors.fit, []
+
+    def slow(candidate, *arguments):
+        calls.append(candidate)
+        if len(calls) == 6:  # past the probes of new rows
+            raise KeyboardInterrupt
+        return fit(candidate, *arguments)
+
+    monkeypatch.setattr(Anchors, "fit", slow)
+    with pytest.warns(UserWarning, match="Interrupted: the best model so far is returned"):
+        student = distill(SVC(), X, y, **QUICK)
+    assert len(calls) >= 6
+    assert student.predict(X).shape == (100,)
