@@ -67,6 +67,7 @@ def test_a_function_and_a_frozen_teacher_are_taken_at_their_word():
     X, y = ring(120)
     frozen = FrozenEstimator(SVC().fit(X, y))
     assert not can_learn(read_teacher(frozen, X, y, None))
+    assert read_teacher(lambda rows: rows[:, 0], X, np.arange(120) % 7, None).kind == "values"
     student = distill(lambda rows: 2.0 - np.hypot(*rows.T), X, classes=["far", "near"], **QUICK)
     assert student.report_["targets"] == "as the teacher has them"
     assert "teacher_score" not in student.report_

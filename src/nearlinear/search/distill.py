@@ -84,6 +84,7 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     True
     """
     check_consistent_length(*(one for one in (X, y) if one is not None))
+    X = np.asarray(X) if isinstance(X, list) else X
     taught = read_teacher(teacher, X, y, classes)
     model = _student(taught, budget)
     began, rng = time.perf_counter(), check_random_state(model.random_state)
