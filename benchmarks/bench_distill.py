@@ -1,7 +1,7 @@
 """Slow teachers and their fast students: what is kept of the gain over a linear model.
 
 Teachers are an SVC, LightGBM with 500 trees and a network of two layers of 512 units; their few
-settings are chosen on a fifth of the training rows. The student may take a fiftieth of the
+settings are chosen on held-out training rows. The student may take a fiftieth of the
 teacher's measured time a row, and is distilled from the training rows alone; big sets are cut to
 ``MOST_ROWS`` of them for all. All get the same scaled rows. One line for each set and teacher goes
 to results/distill_rows.jsonl at once, and what is there is not measured again.
@@ -26,9 +26,12 @@ from benchmarks.front_sets import SHAPES, front_set, held_out_parts
 from benchmarks.report import FOLDER, Result
 from nearlinear.search.fidelity import microseconds
 
-SETS = ("banana", "magic04", "usps", "a9a", "letter", "ijcnn1", "skin", "covertype", "mnist")
+SETS = ("banana", "magic04", "skin", "ijcnn1", "covertype", "a9a", "usps", "letter", "mnist")
 SMOKE = ("banana", "usps")
-MOST_ROWS = {"a9a": 12_000, "ijcnn1": 12_000, "skin": 20_000, "covertype": 15_000, "mnist": 8_000}
+MOST_ROWS = {
+    "a9a": 6_000, "letter": 8_000, "ijcnn1": 10_000, "skin": 10_000, "covertype": 8_000,
+    "mnist": 4_000,
+}  # fmt: skip
 MOST_TEST_ROWS = 10_000
 ROWS = "distill_rows.jsonl"
 SHARE, SPEED_UP, ENOUGH_SETS = 0.97, 50.0, 6
@@ -86,9 +89,9 @@ def measure(name, teacher_name, candidates, smoke):
 
 
 def _best(candidates, X, y):
-    """The most accurate on a held-out fifth of at most 8,000 training rows."""
+    """The most accurate on a held-out part of at most 4,000 training rows."""
     rng = np.random.RandomState(0)
-    some = rng.permutation(len(y))[:8000]
+    some = rng.permutation(len(y))[:4000]
     fit, held = (some[places] for places in held_out_parts(y[some], 0)[0])
     scores = [clone(one).fit(X[fit], y[fit]).score(X[held], y[held]) for one in candidates]
     return clone(candidates[int(np.argmax(scores))])
@@ -97,7 +100,13 @@ def _best(candidates, X, y):
 def kept(row):
     """The student's gain over the linear model as a share of the teacher's."""
     gain = row["teacher"] - row["linear"]
-    return (row["student"] - row["linear"]) / gain if gain > 0 else float("inf")
+    return (row["student"] - row["linear"]) / gain if gain > 0 else float("nan")
+
+
+def is_kept(row):
+    """Where the teacher gains nothing, its student has to be as good as it is."""
+    share = kept(row)
+    return row["student"] >= row["teacher"] if np.isnan(share) else share >= SHARE
 
 
 def run(smoke=False, folder=FOLDER, tables=None, only=None):
@@ -130,7 +139,7 @@ def summary(rows):
         share = kept(row)
         found.append(Result(case, "gain kept", 100 * share, "%", 100 * SHARE, True, row["chosen"]))
         found.append(Result(case, "speed-up", speed_up, "×", SPEED_UP, True))
-        reached.setdefault(row["model"], []).append(share >= SHARE and speed_up >= SPEED_UP)
+        reached.setdefault(row["model"], []).append(is_kept(row) and speed_up >= SPEED_UP)
     for name, sets in reached.items():
         note = f"of {len(sets)} measured"
         found.append(Result(name, "sets with both", sum(sets), "", ENOUGH_SETS, True, note))

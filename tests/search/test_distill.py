@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
+from nearlinear.search.candidates import Anchors
 from nearlinear.search.lessons import Lesson, OddsJudge
 from nearlinear.search.new_rows import between
 from nearlinear.search.teachers import (
@@ -66,6 +67,7 @@ def test_a_function_and_a_frozen_teacher_are_taken_at_their_word():
     X, y = ring(120)
     frozen = FrozenEstimator(SVC().fit(X, y))
     assert not can_learn(read_teacher(frozen, X, y, None))
+    assert read_teacher(lambda rows: rows[:, 0], X, np.arange(120) % 7, None).kind == "values"
     student = distill(lambda rows: 2.0 - np.hypot(*rows.T), X, classes=["far", "near"], **QUICK)
     assert student.report_["targets"] == "as the teacher has them"
     assert "teacher_score" not in student.report_
@@ -168,3 +170,20 @@ def test_a_label_that_the_teacher_does_not_know_is_named():
     teacher = SVC().fit(X, y)
     with pytest.raises(ValueError, match="the label 7"):
         distill(teacher, X, np.where(np.arange(60) == 3, 7, y))
+
+
+def test_an_interrupted_search_returns_the_best_by_then(monkeypatch):
+    X, y = ring(100)
+    fit, calls = Anchors.fit, []
+
+    def slow(candidate, *arguments):
+        calls.append(candidate)
+        if len(calls) == 6:  # past the probes of new rows
+            raise KeyboardInterrupt
+        return fit(candidate, *arguments)
+
+    monkeypatch.setattr(Anchors, "fit", slow)
+    with pytest.warns(UserWarning, match="Interrupted: the best model so far is returned"):
+        student = distill(SVC(), X, y, **QUICK)
+    assert len(calls) >= 6
+    assert student.predict(X).shape == (100,)

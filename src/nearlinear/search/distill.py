@@ -7,10 +7,11 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from .._compile import one_blas_thread
+from .._warn import warn_user
 from ..estimators._base.input import fit_rows
 from ..estimators._base.outputs import Teller
 from .fidelity import bytes_of, fidelity, microseconds, scores_beside
-from .fitting import budget_of, encoded, learned_of
+from .fitting import budget_of, encoded, learned_of, require_room
 from .lessons import Lesson, learn_enough
 from .near_linear import NearLinearClassifier, NearLinearRegressor
 from .portfolio import require_known
@@ -83,6 +84,7 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     True
     """
     check_consistent_length(*(one for one in (X, y) if one is not None))
+    X = np.asarray(X) if isinstance(X, list) else X
     taught = read_teacher(teacher, X, y, classes)
     model = _student(taught, budget)
     began, rng = time.perf_counter(), check_random_state(model.random_state)
@@ -92,12 +94,13 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     with one_blas_thread():
         learn_enough(lesson, rng, model.n_jobs, most)
         rows = lesson.rows()
+        require_room(model, rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
         found, tried, kept = search(
             seeker, rows.training, rows.training.X.shape[0], budget_of(model), Teller(model),
             rounds, lesson.judge_of(rows),
         )  # fmt: skip
-        learned = learned_of(found, found.blend, tried, kept)
+        learned = learned_of(found, found.blend, tried)
         report = {
             "targets": "as the teacher has them" if lesson.models is None else "out-of-fold",
             "n_new_rows": lesson.n_new, **fidelity(found, rows, lesson),
@@ -108,6 +111,8 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     if taught.classes is not None:
         learned.attributes.pop("residuals_", None)  # those are errors of log odds
     model._settle(learned, lesson.n_real, of_rows)
+    if kept is not None:  # a function that raised would lose it
+        warn_user(f"Interrupted: {kept} returned.")
     student_us = microseconds(model.predict, X)
     model.report_ = report | {
         "teacher_us": teacher_us, "student_us": student_us, "speed_up": teacher_us / student_us,

@@ -33,8 +33,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
         )
     require_known(model.families)
     encoder, Z, of_rows = encoded(model, X, y)
-    n_numbers = Z.nnz if issparse(Z) else Z.size
-    require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
+    require_room(model, Z)
     rows = fit_rows(model, Z, y, sample_weight)
     with one_blas_thread():
         tell = tell or Teller(model)
@@ -42,6 +41,12 @@ def fit_table(model, X, y, sample_weight, tell=None):
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
+
+
+def require_room(model, Z):
+    """Refuse rows of which the search cannot hold its copies."""
+    n_numbers = Z.nnz if issparse(Z) else Z.size
+    require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
 
 
 def encoded(model, X, y):

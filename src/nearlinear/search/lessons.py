@@ -96,12 +96,23 @@ class Lesson:
         return judge
 
 
-class OddsJudge(ValueJudge):
+class OddsJudge:
     """Log odds, judged by the log loss that the teacher would expect of them."""
+
+    is_of_classes = False  # log odds are averaged as values are
+
+    def __init__(self, targets, weight):
+        self.targets, self.weight = targets.astype(np.float64), weight
+
+    def answers(self, candidate, scores):
+        return scores.astype(np.float64), None
 
     def losses(self, answers):
         said, told = answers[:, 0], 1.0 / (1.0 + np.exp(-self.targets[:, 0]))
         return np.logaddexp(0.0, said) - told * said
+
+    def mean(self, answers):
+        return mean_and_error(self.losses(answers), self.weight)[0]
 
     def score(self, answers):
         """The share of rows whose label is the teacher's, and its standard error."""

@@ -116,7 +116,7 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
         shape, is_sparse, not budget.is_open, model.time_limit is not None, model.families
     )
     tried = [one for one in tried if one == LINEAR or affordable(one)]
-    judge_of = judge_of or judges(model, rows, n_rows)
+    judge_of = judge_of or _judges(model, rows, n_rows)
     trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell, rounds)
     with keeping("the best model so far is") as interruption:
         trials.run()
@@ -156,8 +156,7 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
     return found, _all_trials(trials), interruption.kept
 
 
-def judges(model, rows, n_rows):
-    """The judge of some held-out rows, as a function of their places."""
+def _judges(model, rows, n_rows):
     is_classification = hasattr(rows.task, "classes")
     weight = rows.weight * (n_rows / rows.weight.sum())  # as many as there were rows
     scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)

@@ -7,7 +7,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from ..runtime.outcome import LogLoss, Shares
@@ -121,14 +120,14 @@ def _of_function(function, X, y, classes):
     """Columns that add up to one are probabilities; other numbers are margins where there are
     classes, and else values."""
     some = np.asarray(function(_safe_indexing(X, np.arange(min(200, X.shape[0])))))
-    if classes is None and y is not None and type_of_target(y) in ("binary", "multiclass"):
-        classes = np.unique(y)
-    elif classes is not None and not np.array_equal(classes, np.unique(classes)):
+    n_columns = 1 if some.ndim == 1 else some.shape[1]
+    if classes is not None and not np.array_equal(classes, np.unique(classes)):
         raise ValueError("classes has to be in rising order, without repeats.")
+    if classes is None and y is not None and len(np.unique(y)) == max(2, n_columns):
+        classes = np.unique(y)
     if not np.issubdtype(some.dtype, np.floating):
         known = np.unique(np.asarray(function(X))) if classes is None else np.unique(classes)
         return Teacher(function, known, None, "labels")
-    n_columns = 1 if some.ndim == 1 else some.shape[1]
     is_share = some.min() >= 0.0 and some.max() <= 1.0
     if n_columns > 1:
         is_share = is_share and np.allclose(some.sum(axis=1), 1.0, atol=1e-3)
