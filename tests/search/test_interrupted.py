@@ -13,14 +13,14 @@ N_TRIALS = 7  # four linear models, of which the first is held against all other
 
 
 def interrupted(after):
-    """A model whose search hears Ctrl-C after so many fits."""
+    """A model whose search hears Ctrl-C after so many fits; 0: after the first to all rows."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (120, 2))
     y = np.abs(X[:, 0]) + 0.1 * rng.standard_normal(120) > 0.5
     model = NearLinearClassifier(families=["piecewise linear"], random_state=0)
 
     def tell(step, figures):
-        if "fit" in figures and figures["fit"].done == after:
+        if figures["fit"].done == after if "fit" in figures else after == 0:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -39,3 +39,9 @@ def test_the_first_round_counts_where_few_have_come_farther():
 def test_one_fit_is_enough_to_keep_a_model():
     model, _, _ = interrupted(after=1)
     assert [one["model"] for one in model.record_] == ["linear"]
+
+
+def test_of_the_last_fits_those_that_are_done_are_kept():
+    model, X, y = interrupted(after=0)
+    assert [one["model"] for one in model.record_] == ["linear"]
+    assert model.predict(X).shape == y.shape

@@ -67,7 +67,7 @@ def search_bar() -> Iterator[Callable | None]:
 
     Without a known end, the time left is told from the pace.
     """
-    bar = _bar(_PER_SECOND)
+    bar = _bar(_PER_SECOND, width=10)
     if bar is None:
         yield None
         return
@@ -78,13 +78,13 @@ def search_bar() -> Iterator[Callable | None]:
         def show(done, total, label, left):
             if left is None and done:
                 left = (time.perf_counter() - start) / done * (total - done)
-            told = "" if left is None else f"about {left:.0f} s left; "
+            told = "" if left is None else f"{left:.0f} s left; "
             bar.update(task, completed=done, total=total, description=told + label, refresh=True)
 
         yield show
 
 
-def _bar(refreshes):
+def _bar(refreshes, width=30):
     """A bar of rich, if someone watches and it is installed."""
     if not sys.stderr.isatty():
         return None
@@ -100,7 +100,7 @@ def _bar(refreshes):
     except ImportError:
         return None
     return Progress(
-        BarColumn(bar_width=30),
+        BarColumn(bar_width=width),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),

@@ -140,20 +140,25 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
         blend = guarded(blend, linear, answers, judge)
     wanted = sorted({*blend.places, linear, *_front(answers, judge, prices)})
     members = []
-    for place in wanted:
-        trial = finished[place][0]
-        predictor = trial.candidate.fit(rows, int(trials.seeds[-1]), model.n_jobs)
-        members.append(Member(
-            trial.candidate, predictor, calibrations[place], answers[place],
-            _measured(predictor, rows.X, prices[place]), trial.seconds,
-        ))  # fmt: skip
-        tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
+    with keeping("the best model so far is") as late:
+        for place in wanted:
+            trial = finished[place][0]
+            predictor = trial.candidate.fit(rows, int(trials.seeds[-1]), model.n_jobs)
+            members.append(Member(
+                trial.candidate, predictor, calibrations[place], answers[place],
+                _measured(predictor, rows.X, prices[place]), trial.seconds,
+            ))  # fmt: skip
+            tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
+    if len(members) <= wanted.index(linear):
+        raise KeyboardInterrupt  # there is nothing yet to keep
+    is_whole = len(members) > max(map(wanted.index, blend.places))
     places = tuple(wanted.index(place) for place in blend.places)
     found = Found(tuple(members), judge, replace(blend, places=places), wanted.index(linear), held)
-    if not budget.holds([found.price(found.blend)]):
-        # it turned out slower than forecast
-        found = replace(found, blend=found.within(budget) or found.blend)
-    return found, _all_trials(trials), interruption.kept
+    if not is_whole or not budget.holds([found.price(found.blend)]):
+        # Ctrl-C came before all were fitted, or it turned out slower than forecast
+        alone = Blend((found.linear,), (1.0,))
+        found = replace(found, blend=found.within(budget) or (found.blend if is_whole else alone))
+    return found, _all_trials(trials), interruption.kept or late.kept
 
 
 def _judges(model, rows, n_rows):

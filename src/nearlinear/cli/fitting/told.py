@@ -140,17 +140,29 @@ def front_table(front, task):
     is_regression = task == "regression"
     header = ("model", *(("R²",) if is_regression else ("accuracy, %", "log loss")),
               "× linear", "µs/row", "bytes")  # fmt: skip
-    rows = []
-    for one in front:
+    rows, names = [], _names(front)
+    for one, name in zip(front, names, strict=True):
         score = [f"{one['score']:.4f} ± {one['score_error']:.4f}"] if is_regression else [
             f"{100 * one['score']:.2f} ± {100 * one['score_error']:.2f}",
             f"{one['loss']:.4f} ± {one['loss_error']:.4f}",
         ]  # fmt: skip
         rows.append((
-            f"{'→' if one['is_chosen'] else ' '} {one['model']}", *score,
+            f"{'→' if one['is_chosen'] else ' '} {name}", *score,
             f"{one['times_linear']:.1f}", shown_us(one["us_per_row"]), shown_bytes(one["n_bytes"]),
         ))  # fmt: skip
     return text_table(header, rows)
+
+
+def _names(front):
+    """Names of single models, with the settings in which those of one family differ."""
+    found = []
+    for one in front:
+        alike = [other["settings"][0] for other in front if other["model"] == one["model"]]
+        own, is_single = one["settings"][0], len(one["settings"]) == 1
+        differ = [key for key in own if len({str(other.get(key)) for other in alike}) > 1]
+        told = ", ".join(f"{key} {own[key]:g}" for key in differ)
+        found.append(f"{one['model']} ({told})" if told and is_single else one["model"])
+    return found
 
 
 def tell_columns(columns, stream=None):
