@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..single_row.scorer import RowScorer
+
 
 @dataclass(frozen=True)
 class Price:
@@ -73,3 +75,17 @@ def measured_us(predictor, X, seconds=0.02):
         best = min(best, time.thread_time() - began)
         if time.perf_counter() > end:
             return 1e6 * best / n_rows
+
+
+def measured_single_us(predictor, row, n_calls=20, seconds=0.02):
+    """Microseconds of one row through the pass that ``compile()`` takes: the best of a few."""
+    score = RowScorer(predictor, len(row), predictor.dtype)
+    row = np.ascontiguousarray(row)
+    best, end = np.inf, time.perf_counter() + seconds
+    while True:
+        began = time.thread_time()
+        for _ in range(n_calls):
+            score(row)
+        best = min(best, time.thread_time() - began)
+        if time.perf_counter() > end:
+            return 1e6 * best / n_calls

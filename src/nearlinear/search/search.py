@@ -10,7 +10,7 @@ from ..estimators._base.outputs import keeping
 from ..predictors.averaged import Averaged
 from ..runtime.outcome import LogLoss
 from .averaging import Blend, greedy, guarded, mean_and_error
-from .budgets import Clock, Price, measured_us
+from .budgets import Clock, Price, measured_single_us, measured_us
 from .candidates import Shape
 from .judging import ClassJudge, ValueJudge
 from .portfolio import LINEAR, portfolio
@@ -188,9 +188,10 @@ def _front(answers, judge, prices):
 
 
 def _measured(predictor, X, forecast):
-    us = measured_us(predictor, X[:_TIMED_ROWS].astype(predictor.dtype))
-    cost = predictor.cost
-    single_us = forecast.single_us - forecast.us + us
+    rows, cost = X[:_TIMED_ROWS].astype(predictor.dtype), predictor.cost
+    us, single_us = measured_us(predictor, rows), forecast.single_us
+    if not hasattr(rows, "toarray"):  # compile() takes dense rows
+        single_us = measured_single_us(predictor, rows[0])
     return Price(cost.times_linear, us, single_us, cost.n_bytes)
 
 
