@@ -1,6 +1,7 @@
 """``TableEncoder`` beside skrub's ``tabular_pipeline``: the same model behind both.
 
-Twenty-one tables of numbers, texts, dates and missing cells, chosen for that before the first run.
+Twenty-one tables of numbers, texts, dates and missing cells, chosen for that before the first run,
+and the thirty of ``benchmarks tables``.
 Three folds each of at most 3,000 rows; every model has its defaults. skrub gets the pipeline that
 it recommends for the model. One line for each table, fold, model and encoder goes to
 results/encoders_rows.jsonl at once, and what is there is not measured again.
@@ -23,6 +24,8 @@ from sklearn.pipeline import make_pipeline
 
 import nearlinear
 from benchmarks.default_tables import Origin, cut_table, missing_packages
+from benchmarks.raw_tables import CLASSIFICATION as MORE_CLASSES
+from benchmarks.raw_tables import REGRESSION as MORE_VALUES
 from benchmarks.report import FOLDER, Result
 
 ROWS = "encoders_rows.jsonl"
@@ -41,6 +44,7 @@ CLASSIFICATION = {
     "titanic": Origin("TitanicSurvival", "carData", "survived"),
     "wvs": Origin("WVS", "carData", "poverty"),
     "yrbss": Origin("yrbss", "openintro", "gender"),
+    **MORE_CLASSES,
 }
 REGRESSION = {
     "ames": Origin("ames", "modeldata", "Sale_Price"),
@@ -53,6 +57,7 @@ REGRESSION = {
     ),
     "sacramento": Origin("Sacramento", "modeldata", "price"),
     "wage": Origin("Wage", "ISLR", "wage", dropped=("logwage",)),
+    **MORE_VALUES,
 }
 TABLES = {**CLASSIFICATION, **REGRESSION}
 SMOKE = ("titanic", "cps")
