@@ -616,7 +616,7 @@ def test_wide_rows_are_polished_in_their_projection(wide):
 def test_the_scores_of_several_trees_are_averaged(blobs, node_gate, form):
     X, y = form(blobs[0]), blobs[1]
     model = LDKLClassifier(node_gate=node_gate, n_trees=3, **QUICK).fit(X, y)
-    scores = [tree(X) for tree in model.predictor_.predictors]
+    scores = [tree(X) for tree in model.predictor_.members]
     assert np.abs(scores[0] - scores[1]).max() > 0.1
     np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), atol=1e-12)
 
@@ -624,7 +624,7 @@ def test_the_scores_of_several_trees_are_averaged(blobs, node_gate, form):
 def test_the_first_tree_of_several_is_the_only_one_of_one(moons):
     X, y = moons
     one, three = (LDKLClassifier(n_trees=n, **QUICK).fit(X, y) for n in (1, 3))
-    np.testing.assert_array_equal(one.predictor_(X), three.predictor_.predictors[0](X))
+    np.testing.assert_array_equal(one.predictor_(X), three.predictor_.members[0](X))
     assert [a.objective for a in one.history_] == [b.objective for b in three.history_]
 
 

@@ -256,7 +256,7 @@ def test_nodes_that_are_not_needed_go_and_what_is_left_ships(moons, node_gate, t
 def test_a_linear_root_stays_and_forests_and_sparse_rows_are_pruned(moons):
     X, y = moons
     model = LDKLClassifier(4, linear_root=True, n_trees=2, pruning="l1", **QUICK).fit(X, y)
-    assert len({len(tree.weights) for tree in model.predictor_.predictors}) == 1
+    assert len({len(tree.weights) for tree in model.predictor_.members}) == 1
     sparse = LDKLRegressor(4, pruning="l2", **QUICK).fit(csr_matrix(X), y)
     np.testing.assert_allclose(sparse.predict(X), sparse.predict(csr_matrix(X)), atol=1e-12)
 
