@@ -29,7 +29,7 @@ from nearlinear.search.fidelity import microseconds
 SETS = ("banana", "magic04", "skin", "ijcnn1", "covertype", "a9a", "usps", "letter", "mnist")
 SMOKE = ("banana", "usps")
 MOST_ROWS = {
-    "a9a": 6_000, "letter": 8_000, "ijcnn1": 10_000, "skin": 10_000, "covertype": 8_000,
+    "a9a": 6_000, "letter": 8_000, "ijcnn1": 10_000, "skin": 40_000, "covertype": 8_000,
     "mnist": 4_000,
 }  # fmt: skip
 MOST_TEST_ROWS = 10_000

@@ -67,8 +67,8 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     -----
     Distillation as of Hinton, Vinyals and Dean (2015). We differ in that targets are out-of-fold,
     and in that log odds of two classes are learned by least squares, up to ±6: on held-out rows of
-    banana and magic04, students around anchors came 0.5 to 2 points closer to an SVC that way than
-    with weighted copies of the rows, and forests were as good.
+    banana and magic04 (SVC as the teacher), students around anchors agreed with it on up to 3
+    points more rows than those that learned from weighted copies, forests on half a point less.
 
     Examples
     --------

@@ -81,6 +81,8 @@ def _small(shape):
     if shape.n_rows > _DEEP_ROWS:
         yield from (_deep(n) for n in (2, 4, 20))
     yield from (Anchors(100, 1.0, 0.1), Anchors(200, 1.0, 0.1))
+    if shape.n_rows > _BIG_ROWS:
+        yield from (Anchors(200, 1.0, 1.0), Anchors(500, 1.0, 1.0))
     yield Trees(1)
     yield Trees(3)
 
