@@ -56,7 +56,8 @@ def test_all_see_the_same_rows(tmp_path, capsys, quickly):
 
 
 def measurement(name, gains, ours=False):
-    return Measurement(name, ours, np.array(gains, dtype=float), 0.25, 12.5, 125.0, 2_500, 1.234)
+    loss = {"worse": 0.5, "better": 0.125}.get(name, 0.25)
+    return Measurement(name, ours, np.array(gains, dtype=float), loss, 12.5, 125.0, 2_500, 1.234)
 
 
 def comparison():
@@ -87,6 +88,7 @@ def test_leads_and_losses_are_told():
     told = verdict(comparison())
     assert told.splitlines()[0] == "nearlinear: anchors"
     assert "ahead of worse; level with alike, better." in told
+    assert told.endswith("By log loss, ours is number 2 of 4; the least is 0.1250, of better.")
     rows = comparison().rows
     assert rows[0].lead_over(rows[1]) == pytest.approx((0.375, np.sqrt(0.375 * 0.625 / 7)))
 

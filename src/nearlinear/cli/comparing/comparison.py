@@ -22,8 +22,8 @@ OURS = "nearlinear"
 _MOST_TIMED = 20_000
 _PICTURES = (".png", ".pdf", ".svg")
 LEGEND = """\
-All models see the same encoded rows. µs/row: best of several predictions of {n_timed:,} test rows,
-one thread. one row: median of single predictions (ours by compile()). bytes: what prediction reads.
+All models see the same encoded rows. µs/row: CPU time, best of several predictions of {n_timed:,}
+test rows. one row: median of single predictions (ours by compile()). bytes: what prediction reads.
 fit: one thread; ours is the whole search, and compiles on its first run on a machine.
 ours leads by: the score of our first line less that of the other, ± its standard error over the
 test rows."""
@@ -150,8 +150,19 @@ def verdict(found):
         what += f"; knee of its front: {chosen(found.knee)}"
     return (
         f"{what}\nBy {found.score_name.removesuffix(', %')} and one standard error, ours is "
-        f"{'; '.join(said)}."
+        f"{'; '.join(said)}.{_by_loss(found)}"
     )
+
+
+def _by_loss(found):
+    """Our place by log loss, which says more of probabilities than the share of right labels."""
+    if found.split.is_regression:
+        return ""
+    rows = [row for row in found.rows if row is found.ours or not row.ours]
+    ranked = sorted((row for row in rows if row.loss is not None), key=lambda row: row.loss)
+    place, least = ranked.index(found.ours) + 1, ranked[0]
+    told = "" if place == 1 else f"; the least is {least.loss:.4f}, of {least.name}"
+    return f"\nBy log loss, ours is number {place} of {len(ranked)}{told}."
 
 
 def _picture(path, comparisons):

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 from sklearn.base import clone
@@ -26,7 +26,7 @@ class Split:
     is_regression: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measurement:
     """One row of the table; ``gains`` are those of single test rows, whose mean is the score."""
 
@@ -107,12 +107,12 @@ def _warm_up(model, split):
 
 
 def best_seconds(predict, X, at_least=3, budget=0.3):
-    """The minimum: other work on the machine only ever adds time."""
+    """CPU time, of all threads if a library takes several; the least of a few."""
     best, spent, runs = np.inf, 0.0, 0
     while runs < at_least or spent < budget:
-        start = perf_counter()
+        start = process_time()
         predict(X)
-        taken = perf_counter() - start
+        taken = process_time() - start
         best, spent, runs = min(best, taken), spent + taken, runs + 1
     return best
 
@@ -120,7 +120,7 @@ def best_seconds(predict, X, at_least=3, budget=0.3):
 def _median_seconds(predict, row, budget=0.2):
     taken, end = [], perf_counter() + budget
     while len(taken) < 3 or (len(taken) < _SINGLE_CALLS and perf_counter() < end):
-        start = perf_counter()
+        start = process_time()
         predict(row)
-        taken.append(perf_counter() - start)
+        taken.append(process_time() - start)
     return float(np.median(taken))
