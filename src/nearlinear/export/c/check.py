@@ -98,7 +98,8 @@ def compare(models, exported, n_features, meaning, rows, labels):
 
 
 def _scores(models, rows):
-    return np.hstack([predictor(scaling(rows)) for predictor, scaling in models])
+    prepared = [(one, np.ascontiguousarray(scaling(rows))) for one, scaling in models]
+    return np.hstack([predictor(Z) for predictor, Z in prepared])
 
 
 def checked_sample(sample, labels, n_features, preparation=None, takes_missing=False):
