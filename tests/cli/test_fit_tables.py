@@ -83,6 +83,7 @@ BAD_TABLES = {
         "column 'kind': it holds 3 different classes in 3 rows",
     ),
     "a missing target": ("a,b,kind\n1,2,x\n1,2,\n", "row 2, column 'kind'"),
+    "nothing to hold out": ("a,kind\n1,x\n2,y\n", "Every class has one row"),
     "no target": ("a,b,c\n1,2,x\n", "'kind'"),
     "no header": ("1,2,3\n4,5,6\n", "names"),
     "more values than names": ("a,b,kind\n1,2,3,x\n", "row 1: it has 4 values"),

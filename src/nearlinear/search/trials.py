@@ -80,7 +80,9 @@ def rounds_of_parts(rows, parts, can_judge, n_rows, rng):
 
 
 def _with_sample(found, rows, rng):
-    """A single round of many rows is played on a sample first."""
+    """A single round of many rows is played on a sample first; without any, nothing is."""
+    if not found:
+        raise ValueError("Every class has one row, so that none can be held out: give more rows.")
     if len(found) == 1 and len(found[0].kept) > _SAMPLE:
         whole = found[0]
         some = np.sort(_stratified(whole.kept, rows.labels, _SAMPLE, rng))

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...tables.target import holds_values as holds_values
 from .._errors import CommandError
 
 RULE = """\
@@ -19,6 +18,13 @@ def add_task_argument(parser):
     parser.add_argument(
         "--task", choices=TASKS, help="what the target asks for (default: told from the target)"
     )
+
+
+def holds_values(y):
+    """Whether numbers are values, not classes: the rule of the library."""
+    from ...tables.target import holds_values
+
+    return holds_values(y)
 
 
 @dataclass(frozen=True)
