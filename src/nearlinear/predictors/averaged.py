@@ -5,8 +5,11 @@ from functools import reduce
 
 import numpy as np
 
-from ..runtime.outcome import averaged_scores
+from ..runtime.outcome import FLOOR, LogLoss, Sigmoids, Temperature, averaged_scores
 from .base import Cost, check_width
+
+_BLOCK = 2048  # rows
+_LARGEST_LOG = 60.0  # beyond it a probability is below the floor, or 1 to the last digit
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,20 @@ class Averaged:
 
     def __call__(self, X, n_jobs=None):
         """Scores, shape (n_rows, n_outputs); rows dense or CSR."""
-        return self._mean(X, lambda member, rows: member(rows, n_jobs=n_jobs))
+        found = self._told(X, lambda member, rows: member(rows, n_jobs=n_jobs))
+        if not self.calibrations:
+            return _weighted_mean(found, self.weights, self.dtype)
+        lines = [line_of(one) for one in self.calibrations]
+        if None in lines or self.n_outputs > 1:
+            return self._averaged(found)
+        return _mean_odds(found, lines, self.shares, self.dtype)
 
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
-        return self._mean(X, lambda member, rows: member.plain(rows))
+        found = self._told(X, lambda member, rows: member.plain(rows))
+        if not self.calibrations:
+            return _weighted_mean(found, self.weights, self.dtype)
+        return self._averaged(found)
 
     def local_features(self, X):
         """Those of all trees, so that products of rows are the mean of the trees' products."""
@@ -42,15 +54,13 @@ class Averaged:
         found = [tree.local_features(X) * np.sqrt(weight) for tree, weight in parts]
         return hstack(found, format="csr") / np.sqrt(sum(self.weights))
 
-    def _mean(self, X, score):
+    def _told(self, X, score):
+        """What each member says of rows, in its own precision: a gate of float32 sees such rows."""
         check_width(X, self.n_features)
-        found = [
-            score(member, X.astype(member.dtype, copy=False))  # a gate of float32 sees such rows
-            for member in self.members
-        ]
-        if self.calibrations:
-            return averaged_scores(self.calibrations, self.weights, found).astype(self.dtype)
-        return _weighted_mean(found, self.weights, self.dtype)
+        return [score(member, X.astype(member.dtype, copy=False)) for member in self.members]
+
+    def _averaged(self, scores):
+        return averaged_scores(self.calibrations, self.weights, scores).astype(self.dtype)
 
     @property
     def shares(self):
@@ -88,3 +98,41 @@ class Averaged:
 def _weighted_mean(scores, weights, dtype):
     parts = (one.astype(dtype) * dtype.type(w) for one, w in zip(scores, weights, strict=True))
     return reduce(np.add, parts) / dtype.type(sum(weights))
+
+
+def line_of(calibration):
+    """a and b where the odds of the second of two classes are exp(a score + b), else None."""
+    if isinstance(calibration, LogLoss):
+        return 1.0, 0.0
+    if isinstance(calibration, Temperature):
+        return 2.0 * float(calibration.factor[0]), 0.0
+    if isinstance(calibration, Sigmoids):
+        return -float(calibration.slopes[0]), -float(calibration.offsets[0])
+    return None
+
+
+def _mean_odds(scores, lines, shares, dtype):
+    """Log odds of the mean probability of two classes, block by block in the first cache.
+
+    Both probabilities come from one exponential, so that neither loses its digits beside 1.
+    """
+    n_rows, floor = len(scores[0]), dtype.type(FLOOR)
+    out = np.empty((n_rows, 1), dtype=dtype)
+    for start in range(0, n_rows, _BLOCK):
+        block = slice(start, min(start + _BLOCK, n_rows))
+        first, second = np.zeros((2, block.stop - start), dtype=dtype)
+        for one, (slope, offset), share in zip(scores, lines, shares, strict=True):
+            odds = one[block, 0].astype(dtype)
+            odds *= dtype.type(slope)
+            odds += dtype.type(offset)
+            np.clip(odds, -_LARGEST_LOG, _LARGEST_LOG, out=odds)
+            np.exp(odds, out=odds)
+            part = dtype.type(share) / (odds + 1)
+            first += part
+            odds *= part
+            second += odds
+        np.maximum(first, floor, out=first)
+        np.maximum(second, floor, out=second)
+        second /= first
+        np.log(second, out=out[block, 0])
+    return out

@@ -10,17 +10,23 @@ from ..single_row.scorer import RowScorer
 
 @dataclass(frozen=True)
 class Price:
-    """What one prediction takes; microseconds are forecast or measured."""
+    """What one prediction takes; microseconds are forecast or measured.
+
+    ``averaging_us`` comes on top where it is one of several.
+    """
 
     times_linear: float
     us: float
     single_us: float
     n_bytes: int
+    averaging_us: float = 0.0
 
     @classmethod
     def total(cls, prices):
+        averaging = sum(one.averaging_us for one in prices) if len(prices) > 1 else 0.0
         return cls(
-            sum(one.times_linear for one in prices), sum(one.us for one in prices),
+            sum(one.times_linear for one in prices),
+            sum(one.us for one in prices) + averaging,
             sum(one.single_us for one in prices), sum(one.n_bytes for one in prices),
         )  # fmt: skip
 

@@ -110,7 +110,8 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
 
     def affordable(candidate):
-        return budget.holds([speed.price(candidate.family, candidate.cost(shape))])
+        price = speed.price(candidate.family, candidate.cost(shape), shape.n_outputs)
+        return budget.holds([price])
 
     tried = portfolio(
         shape, is_sparse, not budget.is_open, model.time_limit is not None, model.families
@@ -127,7 +128,9 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
     answers, calibrations = zip(
         *(judge.answers(trial.candidate, scores) for trial, scores in finished), strict=True
     )
-    prices = [speed.price(trial.candidate.family, trial.cost) for trial, _ in finished]
+    prices = [
+        speed.price(trial.candidate.family, trial.cost, shape.n_outputs) for trial, _ in finished
+    ]
     linear = next(p for p, (trial, _) in enumerate(finished) if trial.candidate == LINEAR)
     blend = greedy(answers, judge, prices, budget)
     if blend is None:
@@ -146,7 +149,7 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
             predictor = trial.candidate.fit(rows, int(trials.seeds[-1]), model.n_jobs)
             members.append(Member(
                 trial.candidate, predictor, calibrations[place], answers[place],
-                _measured(predictor, rows.X, prices[place]), trial.seconds,
+                _measured(predictor, calibrations[place], rows.X, prices[place]), trial.seconds,
             ))  # fmt: skip
             tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
     if len(members) <= wanted.index(linear):
@@ -187,12 +190,17 @@ def _front(answers, judge, prices):
     return found
 
 
-def _measured(predictor, X, forecast):
+def _measured(predictor, calibration, X, forecast):
     rows, cost = X[:_TIMED_ROWS].astype(predictor.dtype), predictor.cost
-    us, single_us = measured_us(predictor, rows), forecast.single_us
+    us, single_us, averaging_us = measured_us(predictor, rows), forecast.single_us, 0.0
+    if calibration is not None:
+        alone = Averaged((predictor,), (1.0,), (calibration,))
+        averaging_us = max(0.0, measured_us(alone, rows) - us)
+        if not isinstance(calibration, LogLoss):  # which it is part of then, alone or not
+            us, averaging_us = us + averaging_us, 0.0
     if not hasattr(rows, "toarray"):  # compile() takes dense rows
         single_us = measured_single_us(predictor, rows[0])
-    return Price(cost.times_linear, us, single_us, cost.n_bytes)
+    return Price(cost.times_linear, us, single_us, cost.n_bytes, averaging_us)
 
 
 def _all_trials(trials):

@@ -31,6 +31,7 @@ _TYPICAL = (
 )  # fmt: skip
 _N_ROWS, _N_FEATURES, _N_TIMED = 400, 24, 2048
 _ONE_ROW_US = 2.0  # of a call that scores one row
+_AVERAGING_US = 0.01  # of a member's calibration, for each output
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,10 @@ class Speed:
 
     ns: dict
 
-    def price(self, family, cost):
+    def price(self, family, cost, n_outputs):
         us = 1e-3 * self.ns[family] * cost.multiply_adds
-        return Price(cost.times_linear, us, _ONE_ROW_US + us, cost.n_bytes)
+        averaging = _AVERAGING_US * n_outputs
+        return Price(cost.times_linear, us, _ONE_ROW_US + us, cost.n_bytes, averaging)
 
 
 def machine_speed(is_needed=True):
