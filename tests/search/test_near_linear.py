@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
+from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
-from nearlinear.search import search
+from nearlinear.search import intervals, judging, search
 
 
 def table(n_rows=300, seed=0):
@@ -187,3 +187,44 @@ def test_the_linear_member_is_scikit_learns():
     Z = model.encoder_.transform(X)
     wanted = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(Z, y).decision_function(Z)
     assert np.allclose(model.decision_function(X), wanted, atol=1e-3)
+
+
+def test_what_cannot_be_learned_is_told_in_a_sentence():
+    X, value = table(60)
+    y = np.r_[2, 2, np.arange(58) % 2]
+    with pytest.raises(ValueError, match="Class 2 has no row of positive weight"):
+        NearLinearClassifier().fit(X, y, np.r_[0, 0, np.ones(58)])
+    with pytest.raises(ValueError, match="X holds NaN: take encoder='auto'"):
+        NearLinearRegressor(encoder=None).fit([[1.0], [np.nan]] * 30, value)
+
+
+def test_values_far_from_zero_keep_their_digits():
+    X, value = table()
+    model = NearLinearRegressor(random_state=0).fit(X, 1e9 + value)
+    assert model.score(X, 1e9 + value) > 0.8
+
+
+def test_a_budget_that_nothing_keeps_is_said_aloud(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(search, "measured_us", lambda *_: 99.0)
+    X, value = table(60)
+    with pytest.warns(UserWarning, match="No model that was fitted keeps to 50 µs a row"):
+        NearLinearRegressor(max_us_per_row=50, random_state=0).fit(X, value)
+
+
+def test_scorers_see_weights_and_bear_a_rare_class():
+    X, value = table(200)
+    y = (value > 2).astype(int)
+    y[:2] = 2  # too few for every fold
+    model = NearLinearClassifier(scoring="neg_log_loss", random_state=0).fit(X, y)
+    assert set(model.classes_) == {0, 1, 2}
+    said = judging._Said(np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([0, 1]))
+    scorer = get_scorer("accuracy")
+    assert judging._scored(scorer, said, np.array([0, 1]), np.array([99.0, 1.0])) == 0.99
+
+
+def test_tied_answers_make_no_small_regions():
+    edges = intervals._edges(np.repeat([0.0, 1.0, 2.0], [400, 50, 150]))
+    counts = np.bincount(np.searchsorted(edges, np.repeat([0.0, 1.0, 2.0], [400, 50, 150])))
+    assert counts.min() >= 100
+    assert intervals._ranked(np.array([3.0, 1.0]), np.array([1.0, 3.0])).tolist() == [1, 1, 1, 3]

@@ -98,8 +98,11 @@ def test_calibrated_margins_are_probabilities(rng):
 
 
 def test_standard_errors_count_rows():
-    mean, error = mean_and_error(np.array([0.0, 1.0]), np.array([50.0, 50.0]))
-    assert (mean, round(error, 4)) == (0.5, round(0.5 / 99**0.5, 4))
+    values, counts = np.array([0.0, 1.0]), np.array([50.0, 50.0])
+    assert mean_and_error(values, counts, counts) == (0.5, 0.05)
+    assert mean_and_error(np.repeat(values, 50), np.ones(100), np.ones(100)) == (0.5, 0.05)
+    heavy = mean_and_error(values, np.array([99.0, 1.0]), np.ones(2))  # one row decides
+    assert heavy[1] > 0.01
     judge = ValueJudge(np.array([[1.0], [3.0]]), np.ones(2))
     assert judge.score(np.array([[1.0], [3.0]])) == (1.0, 0.0)
 

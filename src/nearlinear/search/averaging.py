@@ -51,12 +51,12 @@ def guarded(blend, linear, answers, judge):
     if blend is None or blend.places == (linear,):
         return blend
     differ = judge.losses(answers[linear]) - judge.losses(blend.answers(answers))
-    mean, error = mean_and_error(differ, judge.weight)
+    mean, error = mean_and_error(differ, judge.weight, judge.copies)
     return blend if mean > _GUARD * error else Blend((linear,), (1.0,))
 
 
-def mean_and_error(values, weight):
-    """A mean and its standard error, where weights count rows."""
+def mean_and_error(values, weight, copies):
+    """A weighted mean and its standard error; each value stands for so many equal rows."""
     mean = float(np.average(values, weights=weight))
-    spread = float(np.average((values - mean) ** 2, weights=weight))
-    return mean, float(np.sqrt(spread / max(1.0, weight.sum() - 1.0)))
+    squares = weight**2 / copies * (values - mean) ** 2
+    return mean, float(np.sqrt(squares.sum()) / weight.sum())

@@ -67,7 +67,15 @@ class Clock:
 
     @property
     def is_over(self):
-        return self.limit is not None and time.perf_counter() - self.began > self.limit / 2
+        return self._is_past(0.5)
+
+    @property
+    def is_spent(self):
+        """Whether all of it is over."""
+        return self._is_past(1.0)
+
+    def _is_past(self, share):
+        return self.limit is not None and time.perf_counter() - self.began > share * self.limit
 
 
 def measured_us(predictor, X, seconds=0.02):

@@ -97,7 +97,7 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         require_room(model, rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
         found, tried, kept = search(
-            seeker, rows.training, rows.training.X.shape[0], budget_of(model), Teller(model),
+            seeker, rows.training, rows.training.weight, budget_of(model), Teller(model),
             rounds, lesson.judge_of(rows),
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried)

@@ -16,6 +16,7 @@ from .intervals import residuals
 from .portfolio import require_known
 from .search import search
 
+_FAR = 1e4  # standard deviations
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 
 
@@ -35,9 +36,14 @@ def fit_table(model, X, y, sample_weight, tell=None):
     encoder, Z, of_rows = encoded(model, X, y)
     require_room(model, Z)
     rows = fit_rows(model, Z, y, sample_weight)
+    _require_all_classes(rows)
+    if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
+        raise ValueError("X holds NaN: take encoder='auto', or fill in what is missing.")
+    is_weighted = sample_weight is not None or getattr(model, "class_weight", None) is not None
+    copies = np.ones_like(rows.weight) if is_weighted else rows.weight
     with one_blas_thread():
         tell = tell or Teller(model)
-        found, tried, kept = search(model, rows, Z.shape[0], budget_of(model), tell)
+        found, tried, kept = search(model, rows, copies, budget_of(model), tell)
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
@@ -45,14 +51,14 @@ def fit_table(model, X, y, sample_weight, tell=None):
 
 def require_room(model, Z):
     """Refuse rows of which the search cannot hold its copies."""
-    n_numbers = Z.nnz if issparse(Z) else Z.size
+    n_numbers = Z.nnz if issparse(Z) else np.size(Z)
     require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
 
 
 def encoded(model, X, y):
     """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
     if model.encoder is None:
-        return None, X, {}
+        return None, np.asarray(X) if isinstance(X, list) else X, {}
     if isinstance(model.encoder, str):
         kind = "classes" if isinstance(model, ClassifierMixin) else "values"
         encoder = TableEncoder(target_type=kind)
@@ -62,7 +68,24 @@ def encoded(model, X, y):
     Z = encoder.fit_transform(X, y)
     names = ("n_features_in_", "feature_names_in_")
     of_rows = {name: getattr(encoder, name) for name in names if hasattr(encoder, name)}
-    return encoder, Z.astype(np.float32), of_rows
+    return encoder, Z.astype(np.float64 if _is_far(model, y) else np.float32), of_rows
+
+
+def _is_far(model, y):
+    """Whether values are so far from 0 that single precision, of 7 digits, loses what they tell."""
+    if isinstance(model, ClassifierMixin):
+        return False
+    y = np.asarray(y, dtype=np.float64)
+    return bool(np.any(np.abs(y).max(axis=0) > _FAR * y.std(axis=0)))
+
+
+def _require_all_classes(rows):
+    known = getattr(rows.task, "classes", None)
+    gone = [] if known is None else np.setdiff1d(np.arange(len(known)), rows.labels)
+    if len(gone):
+        raise ValueError(
+            f"Class {known.tolist()[gone[0]]!r} has no row of positive weight: leave its rows out."
+        )
 
 
 def learned_of(found, blend, tried, kept=None):

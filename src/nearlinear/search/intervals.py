@@ -13,25 +13,39 @@ _LEAST_ROWS, _MOST_REGIONS, _MOST_ERRORS = 100, 5, 2000
 def residuals(found, blend):
     """For each output: edges of the regions, and in each the absolute errors in rising order."""
     answers, targets = blend.answers(found.answers), found.judge.targets
-    regions = []
+    regions, weight = [], found.judge.weight
     for answer, target in zip(answers.T, targets.T, strict=True):
-        n_regions = int(np.clip(len(answer) // _LEAST_ROWS, 1, _MOST_REGIONS))
-        edges = np.unique(np.quantile(answer, np.arange(1, n_regions) / n_regions))
-        place, errors = np.searchsorted(edges, answer), np.abs(answer - target)
-        own = [_thinned(np.sort(errors[place == k])) for k in range(len(edges) + 1)]
+        edges, errors = _edges(answer), np.abs(answer - target)
+        place = np.searchsorted(edges, answer)
+        masks = [place == k for k in range(len(edges) + 1)]
+        own = [_ranked(errors[mine], weight[mine]) for mine in masks]
         regions.append({"edges": edges, "errors": own})
     return regions
 
 
-def _thinned(errors):
-    """At most so many of them, the largest among them."""
-    if len(errors) <= _MOST_ERRORS:
-        return errors
-    return errors[np.linspace(0, len(errors) - 1, _MOST_ERRORS).round().astype(np.intp)]
+def _edges(answer):
+    """Of regions of as many rows each; where equal answers leave few to one, a neighbor has it."""
+    n_regions = int(np.clip(len(answer) // _LEAST_ROWS, 1, _MOST_REGIONS))
+    edges = np.unique(np.quantile(answer, np.arange(1, n_regions) / n_regions))
+    while len(edges):
+        counts = np.bincount(np.searchsorted(edges, answer), minlength=len(edges) + 1)
+        if counts.min() >= _LEAST_ROWS:
+            break
+        edges = np.delete(edges, max(0, counts.argmin() - 1))
+    return edges
+
+
+def _ranked(errors, weight):
+    """In rising order, as often as weights say; at most so many, the largest among them."""
+    order = np.argsort(errors)
+    total = np.cumsum(weight[order])
+    count = int(np.clip(np.round(total[-1]), 1, _MOST_ERRORS))
+    shares = (1.0 - 1e-9) * np.arange(1, count + 1) / count
+    return errors[order][np.searchsorted(total, total[-1] * shares)]
 
 
 def predict_interval(self, X, coverage=0.9):
-    """Intervals that hold the true value of a new row with at least this probability.
+    """Intervals that hold the true value of a new row with about this probability.
 
     The errors of held-out rows, of models that had not seen them, say how wide: the next larger
     rank than the share asked for. Each region of the answer has its own width.
@@ -78,12 +92,14 @@ def coverage_by_region(self, X, y, coverage=0.9):
     """
     from pandas import DataFrame
 
-    ends, y = self.predict_interval(X, coverage), np.asarray(y, dtype=np.float64)
+    ends, y = self.predict_interval(X, coverage), np.asarray(y, dtype=np.float64).reshape(-1)
     if ends.ndim == 3:
         raise ValueError("coverage_by_region is for one output: give a model of one column of y.")
     edges = np.asarray(self.residuals_[0]["edges"], dtype=np.float64)
-    middle = ends.mean(axis=1) if np.all(np.isfinite(ends)) else self._scores(X)[:, 0]
-    place, is_held = np.searchsorted(edges, middle), (ends[:, 0] <= y) & (y <= ends[:, 1])
+    place, is_held = (
+        np.searchsorted(edges, self._scores(X)[:, 0]),
+        (ends[:, 0] <= y) & (y <= ends[:, 1]),
+    )
     found = []
     for region, (low, high) in enumerate(zip([-np.inf, *edges], [*edges, np.inf], strict=True)):
         mine = place == region

@@ -15,9 +15,10 @@ class ClassJudge:
 
     is_of_classes = True
 
-    def __init__(self, labels, weight, n_classes, scorer=None, classes=None):
+    def __init__(self, labels, weight, n_classes, scorer=None, classes=None, copies=None):
         self.labels, self.weight, self.n_classes = labels, weight, n_classes
         self.scorer, self.classes = scorer, classes
+        self.copies = weight if copies is None else copies
 
     def answers(self, candidate, scores):
         """Probabilities (n_rows, n_classes) of raw scores, and the calibration that made them."""
@@ -41,7 +42,10 @@ class ClassJudge:
             return 0.0, 10.0 if is_it.all() else -10.0
         unit = float(np.std(score)) or 1.0
         found = LogisticRegression(C=_STEEPEST).fit(score[:, None] / unit, is_it, self.weight)
-        return max(0.0, found.coef_[0, 0]) / unit, found.intercept_[0]
+        if found.coef_[0, 0] <= 0.0:  # a score that says nothing: all rows have the share
+            share = np.average(is_it, weights=self.weight)
+            return 0.0, float(np.log(share / (1.0 - share)))
+        return found.coef_[0, 0] / unit, found.intercept_[0]
 
     def losses(self, answers):
         said = answers[np.arange(len(self.labels)), self.labels]
@@ -49,14 +53,15 @@ class ClassJudge:
 
     def mean(self, answers):
         """What is made small: a loss, or minus a score."""
-        if self.scorer is None:
+        # many scorers refuse rows that lack a class; all candidates are judged alike then, too
+        if self.scorer is None or len(np.unique(self.labels)) < self.n_classes:
             return float(np.average(self.losses(answers), weights=self.weight))
         said = _Said(answers, self.classes)
-        return -float(self.scorer(said, np.arange(len(answers)), self.classes[self.labels]))
+        return -_scored(self.scorer, said, self.classes[self.labels], self.weight)
 
     def score(self, answers):
         """The share of right labels, and its standard error."""
-        return mean_and_error(answers.argmax(axis=1) == self.labels, self.weight)
+        return mean_and_error(answers.argmax(axis=1) == self.labels, self.weight, self.copies)
 
 
 class ValueJudge:
@@ -64,8 +69,9 @@ class ValueJudge:
 
     is_of_classes = False
 
-    def __init__(self, targets, weight, scorer=None):
+    def __init__(self, targets, weight, scorer=None, copies=None):
         self.targets, self.weight, self.scorer = targets.astype(np.float64), weight, scorer
+        self.copies = weight if copies is None else copies
         center = np.average(self.targets, axis=0, weights=weight)
         spread = np.average((self.targets - center) ** 2, axis=0, weights=weight)
         self.spread = np.where(spread > 0, spread, 1.0)
@@ -80,12 +86,21 @@ class ValueJudge:
         if self.scorer is None:
             return float(np.average(self.losses(answers), weights=self.weight))
         truth = self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
-        return -float(self.scorer(_Said(answers, None), np.arange(len(answers)), truth))
+        return -_scored(self.scorer, _Said(answers, None), truth, self.weight)
 
     def score(self, answers):
         """R², and its standard error."""
-        loss, error = mean_and_error(self.losses(answers), self.weight)
+        loss, error = mean_and_error(self.losses(answers), self.weight, self.copies)
         return 1.0 - loss, error
+
+
+def _scored(scorer, said, truth, weight):
+    """A scorer's number; weights count where it takes them."""
+    places = np.arange(len(truth))
+    try:
+        return float(scorer(said, places, truth, sample_weight=weight))
+    except TypeError:
+        return float(scorer(said, places, truth))
 
 
 class _Said:

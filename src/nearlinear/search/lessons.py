@@ -103,6 +103,7 @@ class OddsJudge:
 
     def __init__(self, targets, weight):
         self.targets, self.weight = targets.astype(np.float64), weight
+        self.copies = weight
 
     def answers(self, candidate, scores):
         return scores.astype(np.float64), None
@@ -112,11 +113,12 @@ class OddsJudge:
         return np.logaddexp(0.0, said) - told * said
 
     def mean(self, answers):
-        return mean_and_error(self.losses(answers), self.weight)[0]
+        return float(np.average(self.losses(answers), weights=self.weight))
 
     def score(self, answers):
         """The share of rows whose label is the teacher's, and its standard error."""
-        return mean_and_error((answers[:, 0] > 0) == (self.targets[:, 0] > 0), self.weight)
+        is_same = (answers[:, 0] > 0) == (self.targets[:, 0] > 0)
+        return mean_and_error(is_same, self.weight, self.copies)
 
 
 def log_odds(shares):

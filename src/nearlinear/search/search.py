@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 
+from .._warn import warn_user
 from ..estimators._base.outputs import keeping
 from ..predictors.averaged import Averaged
 from ..runtime.outcome import LogLoss
@@ -79,8 +80,9 @@ class Found:
 
     def _record(self, blend):
         answers = blend.answers(self.answers)
-        loss, error = mean_and_error(self.judge.losses(answers), self.judge.weight)
-        score, score_error = self.judge.score(answers)
+        judge = self.judge
+        loss, error = mean_and_error(judge.losses(answers), judge.weight, judge.copies)
+        score, score_error = judge.score(answers)
         price, chosen = self.price(blend), [self.members[place] for place in blend.places]
         families = [member.candidate.family for member in chosen]
         return {
@@ -98,11 +100,11 @@ def _dominates(one, other):
     return no_worse and (one["loss"] < other["loss"] or one["us_per_row"] < other["us_per_row"])
 
 
-def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
+def search(model, rows, copies, budget, tell, rounds=None, judge_of=None):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
-    ``n_rows`` is how many there were before equal ones were merged. Who knows better which rows
-    judge, and how, gives ``rounds`` and ``judge_of``.
+    A row stands for so many ``copies`` of it. Who knows better which rows judge, and how, gives
+    ``rounds`` and ``judge_of``.
     """
     rng, clock = check_random_state(model.random_state), Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
@@ -117,7 +119,7 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
         shape, is_sparse, not budget.is_open, model.time_limit is not None, model.families
     )
     tried = [one for one in tried if one == LINEAR or affordable(one)]
-    judge_of = judge_of or _judges(model, rows, n_rows)
+    judge_of = judge_of or _judges(model, rows, copies)
     trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell, rounds)
     with keeping("the best model so far is") as interruption:
         trials.run()
@@ -141,10 +143,12 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
         )
     if budget.holds([prices[linear]]):
         blend = guarded(blend, linear, answers, judge)
-    wanted = sorted({*blend.places, linear, *_front(answers, judge, prices)})
+    wanted = list(dict.fromkeys((linear, *blend.places, *_front(answers, judge, prices))))
     members = []
     with keeping("the best model so far is") as late:
         for place in wanted:
+            if clock.is_spent and place not in (linear, *blend.places):
+                break
             trial = finished[place][0]
             predictor = trial.candidate.fit(rows, int(trials.seeds[-1]), model.n_jobs)
             members.append(Member(
@@ -152,29 +156,41 @@ def search(model, rows, n_rows, budget, tell, rounds=None, judge_of=None):
                 _measured(predictor, calibrations[place], rows.X, prices[place]), trial.seconds,
             ))  # fmt: skip
             tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": members[-1].price.us})
-    if len(members) <= wanted.index(linear):
+    if not members:
         raise KeyboardInterrupt  # there is nothing yet to keep
-    is_whole = len(members) > max(map(wanted.index, blend.places))
-    places = tuple(wanted.index(place) for place in blend.places)
-    found = Found(tuple(members), judge, replace(blend, places=places), wanted.index(linear), held)
-    if not is_whole or not budget.holds([found.price(found.blend)]):
-        # Ctrl-C came before all were fitted, or it turned out slower than forecast
-        alone = Blend((found.linear,), (1.0,))
-        found = replace(found, blend=found.within(budget) or (found.blend if is_whole else alone))
+    blend = replace(blend, places=tuple(wanted.index(place) for place in blend.places))
+    found = _held_to(budget, Found(tuple(members), judge, blend, 0, held))
     return found, _all_trials(trials), interruption.kept or late.kept
 
 
-def _judges(model, rows, n_rows):
-    is_classification = hasattr(rows.task, "classes")
-    weight = rows.weight * (n_rows / rows.weight.sum())  # as many as there were rows
+def _held_to(budget, found):
+    """The blend that was chosen, or another if Ctrl-C left it out or it is slower than forecast."""
+    is_whole = max(found.blend.places) < len(found.members)
+    if is_whole and budget.holds([found.price(found.blend)]):
+        return found
+    alone = Blend((found.linear,), (1.0,))
+    found = replace(found, blend=found.within(budget) or (found.blend if is_whole else alone))
+    price = found.price(found.blend)
+    if not budget.holds([price]):
+        warn_user(
+            f"No model that was fitted keeps to {budget}: this one takes {price.us:.2g} µs a row, "
+            f"{price.single_us:.2g} µs for one row, {price.times_linear:.3g} × linear."
+        )
+    return found
+
+
+def _judges(model, rows, copies):
+    is_classification, weight = hasattr(rows.task, "classes"), rows.weight
     scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
 
     def judge_of(held):
         held = np.concatenate(held)
         if is_classification:
             classes = rows.task.classes
-            return ClassJudge(rows.labels[held], weight[held], len(classes), scorer, classes)
-        return ValueJudge(rows.targets[held], weight[held], scorer)
+            return ClassJudge(
+                rows.labels[held], weight[held], len(classes), scorer, classes, copies[held]
+            )
+        return ValueJudge(rows.targets[held], weight[held], scorer, copies[held])
 
     return judge_of
 
@@ -191,7 +207,9 @@ def _front(answers, judge, prices):
 
 
 def _measured(predictor, calibration, X, forecast):
-    rows, cost = X[:_TIMED_ROWS].astype(predictor.dtype), predictor.cost
+    # few rows are timed again and again: a call takes microseconds of its own
+    places = np.arange(_TIMED_ROWS) % X.shape[0]
+    rows, cost = X[places].astype(predictor.dtype), predictor.cost
     us, single_us, averaging_us = measured_us(predictor, rows), forecast.single_us, 0.0
     if calibration is not None:
         alone = Averaged((predictor,), (1.0,), (calibration,))

@@ -56,7 +56,7 @@ def machine_speed(is_needed=True):
     except (OSError, ValueError):
         known = {}
     if not _is_sound(known.get(key) if isinstance(known, dict) else None):
-        known = {key: _measure()}
+        known = {**(known if isinstance(known, dict) else {}), key: _measure()}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path, "w", encoding="utf-8") as file:

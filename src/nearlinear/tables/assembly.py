@@ -92,7 +92,7 @@ class Making:
 
     def target_encoder(self):
         """Cross-fitted: the training rows' own targets are not in what they become."""
-        n_folds = int(np.clip(self._target.smallest_class, 2, _MOST_FOLDS))
+        n_folds = int(np.clip(self._target.largest_class, 2, _MOST_FOLDS))
         kind = self._target.kind
         if signature(TargetEncoder).parameters["random_state"].default is None:  # until 1.8
             return TargetEncoder(target_type=kind, cv=n_folds, random_state=self._seed)

@@ -17,7 +17,7 @@ class Target:
 
     values: np.ndarray
     kind: str
-    smallest_class: int
+    largest_class: int
 
 
 def holds_values(y):
@@ -53,4 +53,4 @@ def target_of(y, target_type, X):
     if target_type == "values":
         return Target(y.astype(np.float64), "continuous", len(y))
     classes, counts = np.unique(y, return_counts=True)
-    return Target(y, "binary" if len(classes) <= 2 else "multiclass", int(counts.min()))
+    return Target(y, "binary" if len(classes) <= 2 else "multiclass", int(counts.max()))
