@@ -143,8 +143,11 @@ def results_of(rows):
                 one.case, "asked", one.value, target=one.floor, at_least=one.at_least, note=note
             )
     for table, rival, nearest in losses(points):
+        ours = [own for own in points[table] if own.is_ours]
+        if not ours:  # none of them has been run there
+            continue
         if nearest is None:
-            best = min((own for own in points[table] if own.is_ours), key=lambda own: own.error)
+            best = min(ours, key=lambda own: own.error)
             lead, note = rival.error - best.error, f"{best.title}, {best.text}, {best.us:.3g} µs"
             quantity = f"error of {rival.title} ({rival.text}, {rival.us:.3g} µs) − our lowest"
             yield Result(table, quantity, lead, target=0, at_least=True, note=note)
