@@ -228,3 +228,14 @@ def test_tied_answers_make_no_small_regions():
     counts = np.bincount(np.searchsorted(edges, np.repeat([0.0, 1.0, 2.0], [400, 50, 150])))
     assert counts.min() >= 100
     assert intervals._ranked(np.array([3.0, 1.0]), np.array([1.0, 3.0])).tolist() == [1, 1, 1, 3]
+
+
+def test_copies_of_rows_are_held_out_as_other_rows_are():
+    rng = np.random.default_rng(0)
+    columns = {"g": ["a", "b"], "h": ["u", "v"], "k": ["x", "y", "z"]}
+    X = pd.DataFrame({name: rng.choice(words, 1000) for name, words in columns.items()})
+    y = ((X["g"] == "a") ^ (X["h"] == "u")) ^ (rng.random(1000) < 0.1)
+    model = NearLinearClassifier(random_state=0).fit(X[:700], y[:700])
+    (chosen,) = [one for one in model.record_ if one["is_chosen"]]
+    assert abs(chosen["score"] - 0.9) < 0.05
+    assert model.score(X[700:], y[700:]) > 0.85

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear.estimators._base.input import fit_rows
+from nearlinear.estimators._base.rows import copies_of
 from nearlinear.search.averaging import Blend, greedy, mean_and_error
 from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
@@ -110,7 +111,7 @@ def test_standard_errors_count_rows():
 def test_every_class_stays_in_training(rng):
     labels = np.r_[np.zeros(40, int), np.ones(40, int), [2]]
     rows = rows_of(rng.standard_normal((81, 2)), labels)
-    rounds, is_nested = rounds_of(rows, np.random.RandomState(0))
+    rounds, is_nested = rounds_of(rows, copies_of(rows, 1000), np.random.RandomState(0))
     assert len(rounds) == 5
     assert not is_nested
     for one in rounds:
@@ -122,7 +123,7 @@ def test_every_class_stays_in_training(rng):
 
 def test_many_rows_are_first_judged_on_a_sample(rng):
     rows = rows_of(rng.standard_normal((30_000, 1)), rng.integers(0, 2, 30_000))
-    rounds, is_nested = rounds_of(rows, np.random.RandomState(0))
+    rounds, is_nested = rounds_of(rows, copies_of(rows, 1000), np.random.RandomState(0))
     assert is_nested
     assert len(rounds[0].kept) < 20_100 < len(rounds[1].kept)
     assert np.array_equal(rounds[0].held, rounds[1].held)

@@ -96,9 +96,10 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         rows = lesson.rows()
         require_room(model, rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
+        once = np.ones(len(rows.parts), dtype=np.intp)
         found, tried, kept = search(
-            seeker, rows.training, rows.training.weight, budget_of(model), Teller(model),
-            rounds, lesson.judge_of(rows),
+            seeker, rows.training, once, budget_of(model), Teller(model), rounds,
+            lesson.judge_of(rows),
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried)
         report = {

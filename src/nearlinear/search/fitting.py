@@ -10,12 +10,14 @@ from ..estimators._base.checks import require_memory
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
+from ..estimators._base.rows import copies_of
 from ..tables.encoder import TableEncoder
 from .budgets import Budget
 from .intervals import residuals
 from .portfolio import require_known
 from .search import search
 
+_MOST_COPIES = 1000  # of a row: more would tell errors and folds little
 _FAR = 1e4  # standard deviations
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 
@@ -39,8 +41,10 @@ def fit_table(model, X, y, sample_weight, tell=None):
     _require_all_classes(rows)
     if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
         raise ValueError("X holds NaN: take encoder='auto', or fill in what is missing.")
-    is_weighted = sample_weight is not None or getattr(model, "class_weight", None) is not None
-    copies = np.ones_like(rows.weight) if is_weighted else rows.weight
+    if sample_weight is None and getattr(model, "class_weight", None) is None:
+        copies = np.minimum(rows.weight, _MOST_COPIES).astype(np.intp)
+    else:
+        copies = copies_of(rows, _MOST_COPIES)
     with one_blas_thread():
         tell = tell or Teller(model)
         found, tried, kept = search(model, rows, copies, budget_of(model), tell)

@@ -84,8 +84,8 @@ class Lesson:
         """The judge of some of the rows, as a function of their places."""
         training, classes = rows.training, self.teacher.classes
 
-        def judge(held):
-            held = np.concatenate(held)
+        def judge(rounds):
+            held = np.concatenate([one.held for one in rounds])
             weight = training.weight[held]
             if classes is None:
                 return ValueJudge(training.targets[held], weight)
@@ -154,7 +154,7 @@ def learn_enough(lesson, rng, n_jobs, most=None):
 def _lowest_loss(lesson, seed, n_jobs):
     rows = lesson.rows()
     rounds, _ = rows.rounds(lesson.n_real, np.random.RandomState(seed))
-    judge, kept = lesson.judge_of(rows)([rounds[0].held]), rows.training.take(rounds[0].kept)
+    judge, kept = lesson.judge_of(rows)(rounds[:1]), rows.training.take(rounds[0].kept)
     held, losses = rows.training.X[rounds[0].held], []
     for candidate in _PROBES:
         predictor = candidate.fit(kept, seed, n_jobs)

@@ -120,13 +120,13 @@ def search(model, rows, copies, budget, tell, rounds=None, judge_of=None):
     )
     tried = [one for one in tried if one == LINEAR or affordable(one)]
     judge_of = judge_of or _judges(model, rows, copies)
-    trials = Trials(rows, tried, rng, judge_of, clock, model.n_jobs, tell, rounds)
+    trials = Trials(rows, copies, tried, rng, judge_of, clock, model.n_jobs, tell, rounds)
     with keeping("the best model so far is") as interruption:
         trials.run()
     if interruption.kept and not trials.trials_of(LINEAR).scores:
         raise KeyboardInterrupt  # there is nothing yet to keep
-    finished, held = trials.finished()
-    judge = judge_of([held])
+    finished, counted = trials.finished()
+    judge, held = judge_of(counted), np.concatenate([one.held for one in counted])
     answers, calibrations = zip(
         *(judge.answers(trial.candidate, scores) for trial, scores in finished), strict=True
     )
@@ -180,17 +180,17 @@ def _held_to(budget, found):
 
 
 def _judges(model, rows, copies):
-    is_classification, weight = hasattr(rows.task, "classes"), rows.weight
+    is_classification = hasattr(rows.task, "classes")
     scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
 
-    def judge_of(held):
-        held = np.concatenate(held)
+    def judge_of(rounds):
+        held = np.concatenate([one.held for one in rounds])
+        times = np.concatenate([one.n_held for one in rounds])
+        weight = rows.weight[held] * (times / copies[held])
         if is_classification:
             classes = rows.task.classes
-            return ClassJudge(
-                rows.labels[held], weight[held], len(classes), scorer, classes, copies[held]
-            )
-        return ValueJudge(rows.targets[held], weight[held], scorer, copies[held])
+            return ClassJudge(rows.labels[held], weight, len(classes), scorer, classes, times)
+        return ValueJudge(rows.targets[held], weight, scorer, times)
 
     return judge_of
 

@@ -5,7 +5,7 @@ on a fifth. Everyone is tried on the first part, the better half also on the oth
 sample stands for all in the first round, and the better half then sees them all.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import NamedTuple
 
@@ -41,28 +41,34 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """``kept`` rows train, ``held`` rows judge."""
+    """``kept`` rows train, ``held`` rows judge; of each row there are so many copies."""
 
     kept: np.ndarray
     held: np.ndarray
+    n_kept: np.ndarray
+    n_held: np.ndarray
 
 
-def rounds_of(rows, rng):
-    """Rounds, and how many of the first ones count once a candidate has seen a later one.
+def rounds_of(rows, copies, rng):
+    """Rounds, and whether the first one is a sample of the second.
 
-    With folds all rounds count; a sample counts no more where all rows were seen.
+    Copies of a row are held out as other rows are: new rows will be copies, too.
     """
-    n_rows = rows.X.shape[0]
-    n_folds, n_used = _folds(n_rows)
-    order = rng.permutation(n_rows)
-    order = order[np.argsort(rows.labels[order], kind="stable")]
+    dealt = rng.permutation(np.repeat(np.arange(len(copies)), copies))
+    dealt = dealt[np.argsort(rows.labels[dealt], kind="stable")]
+    n_folds, n_used = _folds(len(dealt))
     found = []
     for number in range(n_used):
-        held = _without_last_of_class(order[number::n_folds], rows.labels)
-        if len(held):
-            kept = np.setdiff1d(np.arange(n_rows), held)
-            found.append(Round(kept, np.sort(held)))
+        out = _without_last_of_class(dealt[number::n_folds], rows.labels[dealt], rows.labels)
+        n_held = np.bincount(out, minlength=len(copies))
+        if len(out):
+            found.append(_round(copies - n_held, n_held))
     return _with_sample(found, rows, rng)
+
+
+def _round(n_kept, n_held):
+    kept, held = np.flatnonzero(n_kept), np.flatnonzero(n_held)
+    return Round(kept, held, n_kept[kept], n_held[held])
 
 
 def rounds_of_parts(rows, parts, can_judge, n_rows, rng):
@@ -73,9 +79,12 @@ def rounds_of_parts(rows, parts, can_judge, n_rows, rng):
     """
     found = []
     for number in range(_folds(n_rows)[1]):
-        out = _without_last_of_class(np.flatnonzero(parts == number), rows.labels)
+        out = _without_last_of_class(np.flatnonzero(parts == number), rows.labels, rows.labels)
         if can_judge[out].any():
-            found.append(Round(np.setdiff1d(np.arange(len(parts)), out), out[can_judge[out]]))
+            n_kept, n_held = np.ones((2, len(parts)), dtype=np.intp)
+            n_kept[out] = 0
+            n_held[np.setdiff1d(np.arange(len(parts)), out[can_judge[out]])] = 0
+            found.append(_round(n_kept, n_held))
     return _with_sample(found, rows, rng)
 
 
@@ -85,8 +94,8 @@ def _with_sample(found, rows, rng):
         raise ValueError("Every class has one row, so that none can be held out: give more rows.")
     if len(found) == 1 and len(found[0].kept) > _SAMPLE:
         whole = found[0]
-        some = np.sort(_stratified(whole.kept, rows.labels, _SAMPLE, rng))
-        return [Round(some, whole.held), whole], True
+        some = np.isin(whole.kept, _stratified(whole.kept, rows.labels, _SAMPLE, rng))
+        return [replace(whole, kept=whole.kept[some], n_kept=whole.n_kept[some]), whole], True
     return found, False
 
 
@@ -98,9 +107,9 @@ def _folds(n_rows):
     return (4, 2) if n_rows <= _SOME else (5, 1)
 
 
-def _without_last_of_class(held, labels):
+def _without_last_of_class(held, all_labels, labels):
     """Held-out rows, but for those without which nobody would know their class."""
-    left = np.bincount(labels) - np.bincount(labels[held], minlength=labels.max() + 1)
+    left = np.bincount(all_labels) - np.bincount(labels[held], minlength=labels.max() + 1)
     return held[left[labels[held]] > 0]
 
 
@@ -116,9 +125,10 @@ def _stratified(places, labels, count, rng):
 class Trials:
     """All candidates on all rounds, as far as time allows."""
 
-    def __init__(self, rows, candidates, rng, judge_of, clock, n_jobs, tell, rounds=None):
-        self.rows, self.clock, self.n_jobs, self.tell = rows, clock, n_jobs, tell
-        self.rounds, self.is_nested = rounds or rounds_of(rows, rng)
+    def __init__(self, rows, copies, candidates, rng, judge_of, clock, n_jobs, tell, rounds=None):
+        self.rows, self.copies = rows, copies
+        self.clock, self.n_jobs, self.tell = clock, n_jobs, tell
+        self.rounds, self.is_nested = rounds or rounds_of(rows, copies, rng)
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
         self.judge_of = judge_of
@@ -139,6 +149,7 @@ class Trials:
     def _play(self, number, trials):
         one = self.rounds[number]
         kept, held = self.rows.take(one.kept), self.rows.X[one.held]
+        kept = replace(kept, weight=kept.weight * (one.n_kept / self.copies[one.kept]))
         for trial in trials:
             self.n_done += 1
             if trial.failure is None and (not self.clock.is_over or trial.candidate == LINEAR):
@@ -160,13 +171,13 @@ class Trials:
             return
         trial.scores[number], trial.cost = scores, predictor.cost
         trial.seconds += perf_counter() - began
-        judge = self.judge_of([self.rounds[number].held])
+        judge = self.judge_of([self.rounds[number]])
         loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
         figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": loss}
         self.tell(describe(trial.candidate), figures)
 
     def _better_half(self):
-        judge = self.judge_of([self.rounds[0].held])
+        judge = self.judge_of(self.rounds[:1])
         losses = {}
         for place, trial in enumerate(self.trials):
             if 0 in trial.scores:
@@ -178,15 +189,14 @@ class Trials:
         return [trial for place, trial in enumerate(self.trials) if place in kept]
 
     def finished(self):
-        """Trials that saw what counts, with their scores in one array, and the rows held out."""
+        """Trials that saw what counts, with their scores in one array, and those rounds."""
         counted = self._counted()
-        held = np.concatenate([self.rounds[number].held for number in counted])
         found = [
             (trial, np.concatenate([trial.scores[number] for number in counted]))
             for trial in self.trials
             if all(number in trial.scores for number in counted)
         ]
-        return found, held
+        return found, [self.rounds[number] for number in counted]
 
     def _counted(self):
         """Rounds that count: all, but for the last ones if few have come so far.

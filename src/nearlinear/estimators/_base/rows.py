@@ -76,6 +76,19 @@ class TrainingRows:
         return replace(found, weight=total, n_distinct=int(np.count_nonzero(is_new_row)))
 
 
+def copies_of(rows, most):
+    """How often each merged row was there, as far as that can be told, ``most`` at most.
+
+    Copies are known by weights that are whole multiples of the smallest one of their class.
+    """
+    least = np.full(rows.labels.max() + 1, np.inf)
+    np.minimum.at(least, rows.labels, rows.weight)
+    times = rows.weight / least[rows.labels]
+    if not np.allclose(times, np.rint(times), rtol=1e-9):
+        return np.ones(len(times), dtype=np.intp)
+    return np.minimum(np.rint(times), most).astype(np.intp)
+
+
 def canonical_order(X, labels):
     """An order of rows that depends on their content alone, and a number for each distinct row.
 

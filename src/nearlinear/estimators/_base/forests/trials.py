@@ -12,13 +12,14 @@ import numpy as np
 from ....losses import LogLoss
 from ....solvers.forests.refit import scores_of
 from ..capacity import TOLERANCE, Verdict, about_best
+from ..rows import copies_of
 from .boosting import BOOSTING
 from .parts import Slopes, base_scores, fit_root, refit_along
 from .plan import BESIDE, grow_plan, root_columns, root_of, slope_columns, with_pairs
 
 FEW = 5000  # rows
-_MOST_GROWN = 40_000  # rows of all parts and outputs
 _MOST_COPIES = 8  # more would be in every part, too
+_MOST_GROWN = 40_000  # rows of all parts and outputs
 _STAGES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 130, 160, 200, 250, 320, 400)
 LAMBDAS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 # A part of the trees is grown first; more of them if the last ones of these were still better.
@@ -118,7 +119,7 @@ def benches(rows, wishes, loss, rng):
     n_rows = rows.X.shape[0]
     order = rng.permutation(n_rows)
     order = order[np.argsort(rows.labels[order], kind="stable")]
-    copies = _copies(rows)
+    copies = copies_of(rows, _MOST_COPIES)
     dealt = np.repeat(order, copies[order])
     n_parts, share = (4, 4) if n_rows < FEW else (1, 5)
     if n_parts * n_rows * rows.targets.shape[1] > _MOST_GROWN:
@@ -132,19 +133,6 @@ def benches(rows, wishes, loss, rng):
             seed = int(rng.randint(np.iinfo(np.int32).max))
             found.append(Bench(train, held, wishes, loss, seed))
     return found
-
-
-def _copies(rows):
-    """How often each row is there, as far as that matters.
-
-    Copies are known by weights that are whole multiples of the smallest one of their class.
-    """
-    least = np.full(rows.labels.max() + 1, np.inf)
-    np.minimum.at(least, rows.labels, rows.weight)
-    times = rows.weight / least[rows.labels]
-    if not np.allclose(times, np.rint(times), rtol=1e-9):
-        return np.ones(len(times), dtype=np.intp)
-    return np.minimum(np.rint(times), _MOST_COPIES).astype(np.intp)
 
 
 def _some(rows, counts, copies):
