@@ -41,16 +41,21 @@ def fit_table(model, X, y, sample_weight, tell=None):
     _require_all_classes(rows)
     if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
         raise ValueError("X holds NaN: take encoder='auto', or fill in what is missing.")
-    if sample_weight is None and getattr(model, "class_weight", None) is None:
-        copies = np.minimum(rows.weight, _MOST_COPIES).astype(np.intp)
-    else:
-        copies = copies_of(rows, _MOST_COPIES)
+    copies = _copies(model, rows, sample_weight)
     with one_blas_thread():
         tell = tell or Teller(model)
         found, tried, kept = search(model, rows, copies, budget_of(model), tell)
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
+
+
+def _copies(model, rows, sample_weight):
+    """How often each row was there; weights count rows if they look as numbers of them do."""
+    looks_so = rows.weight.min() == 1.0 and np.array_equal(rows.weight, np.rint(rows.weight))
+    if getattr(model, "class_weight", None) is None and (sample_weight is None or looks_so):
+        return np.minimum(rows.weight, _MOST_COPIES).astype(np.intp)
+    return copies_of(rows, _MOST_COPIES)
 
 
 def require_room(model, Z):
