@@ -222,3 +222,10 @@ def test_it_is_a_transformer_as_others_are(people):
     assert np.array_equal(again.transform(X), encoder.transform(X))
     clash = X[["sex"]].assign(sex_male=X["age"].to_numpy())
     assert len(set(TableEncoder().fit(clash).get_feature_names_out())) == 3
+
+
+def test_what_stands_in_a_dropped_column_does_not_matter():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "same": 7.0})
+    encoder = TableEncoder().fit(X)
+    wanted = encoder.transform(X)
+    assert np.array_equal(encoder.transform(X.assign(same="seven")), wanted)

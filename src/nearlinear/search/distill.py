@@ -61,7 +61,9 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         ``student_score`` and ``linear_score`` (accuracy or R²) and ``gain_kept``, the student's
         gain over a linear model as a share of the teacher's. CPU microseconds a row of
         ``predict`` (``teacher_us``, ``student_us``, ``speed_up``), bytes of pickles
-        (``teacher_bytes``, ``student_bytes``), ``n_new_rows`` and ``targets``.
+        (``teacher_bytes``, ``student_bytes``), ``n_new_rows`` and ``targets``. On noisy data the
+        student's score is too good: the teachers of the rows it learned from have seen the labels
+        of the rows it is judged on. Rows of your own tell what it is worth.
 
     Notes
     -----

@@ -88,7 +88,8 @@ class Found:
         return {
             "model": " + ".join(families),
             "settings": [settings_of(member.candidate) for member in chosen],
-            "weights": list(blend.weights), "loss": loss, "loss_error": error,
+            "weights": list(blend.weights), "criterion": judge.mean(answers), "loss": loss,
+            "loss_error": error,
             "score": score, "score_error": score_error, "times_linear": price.times_linear,
             "us_per_row": price.us, "single_row_us": price.single_us, "n_bytes": price.n_bytes,
             "fit_seconds": sum(member.seconds for member in chosen),

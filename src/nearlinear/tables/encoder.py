@@ -161,11 +161,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         names = None if names is None else tuple(names)
         table = aligned(table_of(X), names, self.n_features_in_, self.dropped_)
-        table = read_as(table, self.kinds_)
+        table = read_as(table, self.kinds_, self._unused)
         with warnings.catch_warnings():
             # of a value that the fit has not seen, which has an answer
             warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
             return self.transformer_.transform(table)
+
+    @property
+    def _unused(self):
+        """Numbers of the columns that were dropped: whatever stands there does not matter."""
+        return {k for k, one in enumerate(self.columns_) if one["name"] in self.dropped_}
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns, such as "age", "sex_female" or "missingindicator_age"."""

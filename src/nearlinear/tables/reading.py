@@ -53,10 +53,16 @@ def _listed(names):
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
 
 
-def read_as(table, kinds):
-    """Each column as its kind; a cell that is none is refused by column and row."""
-    pairs = enumerate(zip(table.cells, kinds))
-    return replace(table, cells=tuple(_read(c, kind, table.name(k)) for k, (c, kind) in pairs))
+def read_as(table, kinds, unused=()):
+    """Each column as its kind; a cell that is none is refused by column and row.
+
+    Columns that are not used hold whatever they hold.
+    """
+    cells = [
+        np.full(len(column), np.nan) if k in unused else _read(column, kind, table.name(k))
+        for k, (column, kind) in enumerate(zip(table.cells, kinds, strict=True))
+    ]
+    return replace(table, cells=tuple(cells))
 
 
 def _read(column, kind, name):
