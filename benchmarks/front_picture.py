@@ -188,9 +188,9 @@ def _dress(axes, table, points):
     axes.grid(axis="y", color=FRONT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.text(
-        0.99, 0.02, "red: ours; pale line: convex hull of the front\n"
-        "hollow: with our pair columns, or through oneDAL\nfaint: sizes that a faster one beats",
-        transform=axes.transAxes, ha="right", va="bottom", fontsize=8, color=QUIET,
+        0.0, -0.16, "red: ours; pale line: convex hull of the front; hollow: with our pair "
+        "columns, or through oneDAL; faint: sizes that a faster one beats",
+        transform=axes.transAxes, ha="left", va="top", fontsize=7.5, color=QUIET,
     )  # fmt: skip
 
 
