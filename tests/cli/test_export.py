@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from nearlinear import LLSVMClassifier, save
 from nearlinear.cli import main
 
-C_FILES = {"small.c", "small.h", "small_test.c", "cost.txt"}
+C_FILES = {"small.c", "small.h", "small_test.c", "small_cost.txt"}
 
 
 @pytest.fixture

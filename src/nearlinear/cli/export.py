@@ -80,8 +80,8 @@ class _Place:
     def files(self):
         if self.to == "onnx":
             return [self.folder / f"{self.name}.onnx"]
-        ends = (f"{self.name}.c", f"{self.name}.h", f"{self.name}_test.c", "cost.txt")
-        return [self.folder / end for end in ends]
+        ends = (".c", ".h", "_test.c", "_cost.txt")
+        return [self.folder / f"{self.name}{end}" for end in ends]
 
 
 def _place(arguments):

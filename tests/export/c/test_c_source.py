@@ -743,7 +743,7 @@ def test_a_directory_is_made_and_nothing_else_left_in_it(moons, tmp_path):
     model = nearlinear.LDKLClassifier(depth=1, max_iter=2).fit(*moons)
     folder = tmp_path / "a" / "b"
     record = to_c(model, str(folder), name="moons")
-    assert sorted(os.listdir(folder)) == ["cost.txt", "moons.c", "moons.h", "moons_test.c"]
+    assert sorted(os.listdir(folder)) == ["moons.c", "moons.h", "moons_cost.txt", "moons_test.c"]
     assert {record.header, record.source, record.test, record.cost} == set(folder.iterdir())
     with pytest.raises(FrozenInstanceError):
         record.flash_bytes = 0

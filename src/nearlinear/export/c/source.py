@@ -51,7 +51,7 @@ _SHOWN = {ctype: ctype.removesuffix("_t") for ctype in C_TYPES}
 
 
 def cost_text(title, record, program, scored):
-    """The text of cost.txt; ``scored`` names what accuracy is: accuracy or R2."""
+    """The text of the file of costs; ``scored`` names what accuracy is: accuracy or R2."""
     lines = [
         title,
         "",
@@ -160,7 +160,7 @@ def to_c(
 
     The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no
     allocation, and of libm at most expf, logf, tanhf and sqrtf), ``model_test.c`` (a program that
-    exits with 0 if the scores of some rows are those that Python gives them) and ``cost.txt``.
+    exits with 0 if the scores of some rows are those that Python gives them) and ``NAME_cost.txt``.
     ``model_predict`` gives the number of a row's class, and where the model has ``predict_proba``,
     ``model_probabilities`` those of all classes.
 
@@ -239,7 +239,8 @@ def to_c(
         files[record.test.name], texts=row_text_lines(texts, shown_rows(found))
     )
     files[record.header.name] = with_columns(files[record.header.name], names, texts)
-    files["cost.txt"] = cost_text(title, record, program, "R2" if classes is None else "accuracy")
+    scored = "R2" if classes is None else "accuracy"
+    files[f"{name}_cost.txt"] = cost_text(title, record, program, scored)
     write_files(directory, files)
     return record
 
@@ -253,7 +254,7 @@ def _exported(predictor, scaling, is_int8):
 
 def _record(directory, name, program, parts, calls, found):
     code_bytes = program.code_bytes(calls)
-    ends = (f"{name}.h", f"{name}.c", f"{name}_test.c", "cost.txt")
+    ends = (f"{name}.h", f"{name}.c", f"{name}_test.c", f"{name}_cost.txt")
     return CSource(
         *(directory / end for end in ends),
         flash_bytes=program.table_bytes + code_bytes,
