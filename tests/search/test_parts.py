@@ -12,9 +12,10 @@ from nearlinear.estimators._base.rows import copies_of
 from nearlinear.search.averaging import Blend, greedy, mean_and_error
 from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
+from nearlinear.search.front import front, knee
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
-from nearlinear.search.trials import rounds_of
+from nearlinear.search.rounds import rounds_of
 
 
 def rows_of(X, y, is_classification=True):
@@ -77,6 +78,19 @@ def test_greedy_averages_find_what_trying_everything_finds(rng):
     assert len(found.places) <= 3
     assert loss < best + 0.005
     assert loss < min(judge.mean(one) for one in answers)
+
+
+def test_a_front_holds_what_nothing_dominates(rng):
+    points = [(float(us), float(loss)) for us, loss in rng.integers(1, 9, (30, 2))]
+
+    def is_beaten(one):
+        return any(us <= one[0] and loss <= one[1] and (us, loss) != one for us, loss in points)
+
+    places = front(points)
+    assert {points[p] for p in places} == {one for one in points if not is_beaten(one)}
+    assert [points[p] for p in places] == sorted(points[p] for p in places)
+    assert knee([(1.0, 9.0), (2.0, 2.0), (100.0, 1.0), (50.0, 5.0)]) == 1
+    assert knee([]) is None
 
 
 def test_averages_keep_to_the_sum_of_costs(rng):

@@ -10,6 +10,7 @@ from .._compile import one_blas_thread
 from .._warn import warn_user
 from ..estimators._base.input import fit_rows
 from ..estimators._base.outputs import Teller
+from .contest import Contest, parts_of
 from .fidelity import bytes_of, fidelity, microseconds, scores_beside
 from .fitting import budget_of, encoded, learned_of, require_room
 from .lessons import Lesson, learn_enough
@@ -99,9 +100,10 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         require_room(model, rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
         once = np.ones(len(rows.parts), dtype=np.intp)
+        contest = Contest(*rounds, parts_of(rows.training, once), lesson.judge_of(rows))
         found, tried, kept = search(
-            seeker, rows.training, once, budget_of(model), Teller(model), rounds,
-            lesson.judge_of(rows),
+            seeker, rows.training, contest, budget_of(model),
+            check_random_state(model.random_state), Teller(model),
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried)
         report = {

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, check_random_state
 
 from .._compile import one_blas_thread
 from ..estimators._base.checks import require_memory
@@ -13,6 +13,7 @@ from ..estimators._base.outputs import Teller
 from ..estimators._base.rows import copies_of
 from ..tables.encoder import TableEncoder
 from .budgets import Budget
+from .contest import contest_of
 from .intervals import residuals
 from .portfolio import require_known
 from .search import search
@@ -44,7 +45,9 @@ def fit_table(model, X, y, sample_weight, tell=None):
     copies = _copies(model, rows, sample_weight)
     with one_blas_thread():
         tell = tell or Teller(model)
-        found, tried, kept = search(model, rows, copies, budget_of(model), tell)
+        rng = check_random_state(model.random_state)
+        contest = contest_of(model, rows, copies, rng)
+        found, tried, kept = search(model, rows, contest, budget_of(model), rng, tell)
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})

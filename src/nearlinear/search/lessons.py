@@ -17,8 +17,8 @@ from .averaging import mean_and_error
 from .candidates import Anchors, Boosted
 from .judging import ClassJudge, ValueJudge
 from .new_rows import between, can_be_mixed
+from .rounds import rounds_of_parts
 from .teachers import scores_of_parts
-from .trials import rounds_of_parts
 
 _LARGEST_ODDS = 6.0  # a surer teacher is believed no more than that
 _RAREST = 0.01  # a class of less is left out, and the others share what it had
