@@ -11,9 +11,9 @@ from sklearn.svm import SVC
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
 from nearlinear.search.candidates import Anchors
-from nearlinear.search.lessons import Lesson, OddsJudge
-from nearlinear.search.new_rows import between
-from nearlinear.search.teachers import (
+from nearlinear.search.students.lessons import Lesson, OddsJudge
+from nearlinear.search.students.new_rows import between
+from nearlinear.search.students.teachers import (
     can_learn,
     dealt,
     models_of_parts,

@@ -11,13 +11,13 @@ from .._warn import warn_user
 from ..estimators._base.input import fit_rows
 from ..estimators._base.outputs import Teller
 from .contest import Contest, parts_of
-from .fidelity import bytes_of, fidelity, microseconds, scores_beside
 from .fitting import budget_of, encoded, learned_of, require_room
-from .lessons import Lesson, learn_enough
 from .near_linear import NearLinearClassifier, NearLinearRegressor
 from .portfolio import require_known
 from .search import search
-from .teachers import can_learn, dealt, models_of_parts, read_teacher, scores_of_parts
+from .students.fidelity import bytes_of, fidelity, microseconds, scores_beside
+from .students.lessons import Lesson, learn_enough
+from .students.teachers import can_learn, dealt, models_of_parts, read_teacher, scores_of_parts
 
 _SHARE_OF_TIME = 0.2  # of a time limit, in which the teacher labels new rows
 _NOT_HERE = ("scoring", "class_weight")

@@ -9,8 +9,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from ..runtime.outcome import LogLoss, Shares
-from .judging import ClassJudge
+from ...runtime.outcome import LogLoss, Shares
+from ..judging import ClassJudge
 
 N_PARTS = 5
 _WAYS = ("predict_proba", "decision_function", "predict")

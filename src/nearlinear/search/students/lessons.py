@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import issparse, vstack
 
-from ..estimators._base.rows import TrainingRows
-from ..estimators._base.target_units import TargetUnits
-from ..estimators._base.task import Classification, Regression
-from .averaging import mean_and_error
-from .candidates import Anchors, Boosted
-from .judging import ClassJudge, ValueJudge
+from ...estimators._base.rows import TrainingRows
+from ...estimators._base.target_units import TargetUnits
+from ...estimators._base.task import Classification, Regression
+from ..averaging import mean_and_error
+from ..candidates import Anchors, Boosted
+from ..judging import ClassJudge, ValueJudge
+from ..rounds import rounds_of_parts
 from .new_rows import between, can_be_mixed
-from .rounds import rounds_of_parts
 from .teachers import scores_of_parts
 
 _LARGEST_ODDS = 6.0  # a surer teacher is believed no more than that

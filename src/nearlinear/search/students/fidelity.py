@@ -6,9 +6,9 @@ import time
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from ..estimators._base.input import fit_rows
+from ...estimators._base.input import fit_rows
+from ..portfolio import LINEAR
 from .lessons import log_odds
-from .portfolio import LINEAR
 
 _MOST_ROWS, _SECONDS, _TURNS = 10_000, 0.2, 5
 

@@ -1,0 +1,9 @@
+"""What ``distill`` is made of: the teacher's word, rows to learn it from, and a report.
+
+Modules
+-------
+fidelity  How near a student comes to its teacher: on held-out rows, in time and in bytes.
+lessons   What a student learns from.
+new_rows  New rows for a teacher to label: each lies between a row and one of its neighbors.
+teachers  A teacher's scores.
+"""
