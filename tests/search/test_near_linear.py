@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear.search import intervals, judging, search
+from nearlinear.tables.target_means import TargetMeans
 
 
 def table(n_rows=300, seed=0):
@@ -239,3 +240,21 @@ def test_copies_of_rows_are_held_out_as_other_rows_are():
     (chosen,) = [one for one in model.record_ if one["is_chosen"]]
     assert abs(chosen["score"] - 0.9) < 0.05
     assert model.score(X[700:], y[700:]) > 0.85
+
+
+def test_levels_are_encoded_once_in_a_round_and_say_nothing_of_noise(monkeypatch):
+    split, calls, scores = TargetMeans.split, [], []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return split(*arguments)
+
+    monkeypatch.setattr(TargetMeans, "split", counted)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame({"level": [f"v{k}" for k in rng.integers(0, 150, 300)]})
+        model = NearLinearClassifier(families=["anchors"], random_state=0)
+        model.fit(X, np.arange(300) % 2)
+        scores.append(max(one["score"] for one in model.record_))
+    assert len(calls) == 8 * 5  # folds
+    assert np.mean(scores) < 0.515  # with means of all rows 0.529

@@ -3,8 +3,12 @@
 from itertools import combinations_with_replacement
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear.estimators._base.input import fit_rows
@@ -12,6 +16,7 @@ from nearlinear.estimators._base.rows import copies_of
 from nearlinear.search.averaging import Blend, greedy, mean_and_error
 from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
+from nearlinear.search.encoding import encoded, splitter
 from nearlinear.search.front import front, knee
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
@@ -156,3 +161,34 @@ def test_unlike_families_are_tried():
     assert any(isinstance(one, Trees) for one in portfolio(small, False, True))
     sparse = portfolio(small, True, False)
     assert not any(isinstance(one, Boosted | Bagged) for one in sparse)
+
+
+LEVELS = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
+
+
+@pytest.mark.parametrize("encoder", ["auto", make_pipeline(LEVELS, SelectKBest(f_regression))])
+@pytest.mark.parametrize("is_classification", [True, False])
+def test_answers_of_held_out_rows_have_no_say_in_what_is_learned(encoder, is_classification, rng):
+    X = pd.DataFrame({"level": [f"v{k}" for k in rng.integers(0, 40, 200)]})
+    y = rng.integers(0, 3, 200) if is_classification else rng.standard_normal(200)
+    kind = NearLinearClassifier if is_classification else NearLinearRegressor
+    model = kind(encoder=encoder)
+    kept, held = np.arange(150), np.arange(150, 200)
+    others = np.r_[y[:150], rng.permutation(y[150:])]
+    found = []
+    for answers in (y, others):
+        fitted, Z, _ = encoded(model, X, answers)
+        found.append(splitter(fitted, X, answers, Z)(kept, held))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+    if encoder == "auto":
+        means = TargetEncoder().fit(X[:150], y[:150]).transform(X[150:])
+        for column in means.T:  # those of the others, up to a scale
+            assert np.abs(np.corrcoef(column, found[0][1].T)[0, 1:]).max() > 0.9999
+
+
+def test_columns_that_do_not_hang_on_answers_are_encoded_once(rng):
+    X, y = rng.standard_normal((60, 2)), np.arange(60) % 2
+    for encoder in ("auto", StandardScaler()):
+        fitted, Z, _ = encoded(NearLinearClassifier(encoder=encoder), X, y)
+        assert splitter(fitted, X, y, Z) is None

@@ -8,6 +8,7 @@ budgets       What a prediction may cost, and what it will cost on this machine.
 candidates    What the search tries: families of models on encoded rows, cheap ones first.
 contest       What candidates are held against each other on.
 distill       A slow model's knowledge in a fast one.
+encoding      A table as numbers: once, or anew in each round where y has a say in the numbers.
 families      Families of models by name, for those who name them before anything is loaded.
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
 found         What a search leaves behind.

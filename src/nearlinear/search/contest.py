@@ -14,7 +14,7 @@ from .rounds import rounds_of
 class Contest:
     """``rounds`` are numbers of rows, of which the first round may be a sample (``is_nested``).
 
-    ``parts_of(round)`` gives the rows that train and the numbers of those that judge, encoded;
+    ``parts_of(round)`` gives the rows that train and the columns of those that judge;
     ``judge_of(rounds)`` says how good scores of the held-out rows of these rounds are.
     """
 
@@ -24,21 +24,24 @@ class Contest:
     judge_of: Callable
 
 
-def contest_of(model, rows, copies, rng):
-    """Rows that stand for so many ``copies`` each are held out as they come."""
-    rounds, is_nested = rounds_of(rows, copies, rng)
-    return Contest(rounds, is_nested, parts_of(rows, copies), judge_of(model, rows, copies))
+def contest_of(model, rows, copies, rng, parts):
+    """Of rows that stand for so many ``copies`` each."""
+    return Contest(*rounds_of(rows, copies, rng), parts, judge_of(model, rows, copies))
 
 
 def parts_of(rows, copies):
     """Training rows and held-out rows of a round, where all have been encoded before."""
 
     def parts(one):
-        kept = rows.take(one.kept)
-        weight = kept.weight * (one.n_kept / copies[one.kept])
-        return replace(kept, weight=weight), rows.X[one.held]
+        kept = replace(rows.take(one.kept), weight=weight_of(rows, copies, one))
+        return kept, rows.X[one.held]
 
     return parts
+
+
+def weight_of(rows, copies, one):
+    """Of the training rows of a round, in which some of their copies may be held out."""
+    return rows.weight[one.kept] * (one.n_kept / copies[one.kept])
 
 
 def judge_of(model, rows, copies):

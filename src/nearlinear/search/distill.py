@@ -11,7 +11,8 @@ from .._warn import warn_user
 from ..estimators._base.input import fit_rows
 from ..estimators._base.outputs import Teller
 from .contest import Contest, parts_of
-from .fitting import budget_of, encoded, learned_of, require_room
+from .encoding import encoded
+from .fitting import budget_of, learned_of, require_room
 from .near_linear import NearLinearClassifier, NearLinearRegressor
 from .portfolio import require_known
 from .search import search
