@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear.estimators._base.input import fit_rows
 from nearlinear.estimators._base.rows import copies_of
-from nearlinear.search.averaging import Blend, greedy, mean_and_error
+from nearlinear.search.averaging import Blend, greedy, guarded, mean_and_error
 from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
 from nearlinear.search.encoding import encoded, splitter
@@ -192,3 +193,43 @@ def test_columns_that_do_not_hang_on_answers_are_encoded_once(rng):
     for encoder in ("auto", StandardScaler()):
         fitted, Z, _ = encoded(NearLinearClassifier(encoder=encoder), X, y)
         assert splitter(fitted, X, y, Z) is None
+
+
+def judged_by(scoring, rng, n_rows=400):
+    """A judge, and answers: a line's, a sharper one's of the same labels, and of better labels."""
+    labels = rng.integers(0, 2, n_rows)
+    judge = ClassJudge(
+        labels, np.ones(n_rows), 2, None if scoring is None else get_scorer(scoring), np.arange(2)
+    )
+    is_right = rng.random(n_rows) < 0.7
+    said = np.where(is_right, labels, 1 - labels)
+    line = np.where(np.arange(2) == said[:, None], 0.55, 0.45)
+    sharper = np.where(np.arange(2) == said[:, None], 0.7, 0.3)
+    said = np.where(is_right | (rng.random(n_rows) < 0.4), labels, 1 - labels)
+    better = np.where(np.arange(2) == said[:, None], 0.99, 0.01)  # and over-sure: log loss is worse
+    return judge, [line, sharper, better]
+
+
+def test_the_linear_model_is_guarded_by_what_was_asked_for(rng):
+    judge, answers = judged_by(None, rng)
+    assert guarded(Blend.alone(1), 0, answers, judge) == Blend.alone(1)
+    assert guarded(Blend.alone(2), 0, answers, judge) == Blend.alone(0)
+    for scoring in ("accuracy", "balanced_accuracy"):
+        judge, answers = judged_by(scoring, rng)
+        assert guarded(Blend.alone(1), 0, answers, judge) == Blend.alone(0)  # the same labels
+        assert guarded(Blend.alone(2), 0, answers, judge) == Blend.alone(2)
+
+
+def test_errors_of_scores_are_those_of_means_where_scores_are_means(rng):
+    judge, (line, _, better) = judged_by("accuracy", rng, 4000)
+    mean, error = judge.gain(line, better)
+    differ = (better.argmax(1) == judge.labels) - 1.0 * (line.argmax(1) == judge.labels)
+    assert mean == pytest.approx(differ.mean())
+    assert error == pytest.approx(differ.std() / np.sqrt(4000), rel=0.3)
+    values = rng.standard_normal((4000, 1))
+    judge = ValueJudge(values, np.ones(4000), get_scorer("neg_mean_absolute_error"))
+    near, far = values + 0.5, values + rng.standard_normal((4000, 1))
+    mean, error = judge.gain(far, near)
+    differ = np.abs(far - values) - 0.5
+    assert mean == pytest.approx(differ.mean())
+    assert error == pytest.approx(differ.std() / np.sqrt(4000), rel=0.3)

@@ -62,9 +62,8 @@ def guarded(blend, linear, answers, judge):
     """The blend, or the linear model unless the blend is better by a standard error."""
     if blend.places == (linear,):
         return blend
-    differ = judge.losses(answers[linear]) - judge.losses(blend.answers(answers))
-    mean, error = mean_and_error(differ, judge.weight, judge.copies)
-    return blend if mean > _GUARD * error else Blend.alone(linear)
+    gain, error = judge.gain(answers[linear], blend.answers(answers))
+    return blend if gain > _GUARD * error else Blend.alone(linear)
 
 
 def mean_and_error(values, weight, copies):

@@ -15,7 +15,7 @@ from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Classification, Regression
 from ..averaging import mean_and_error
 from ..candidates import Anchors, Boosted
-from ..judging import ClassJudge, ValueJudge
+from ..judging import ClassJudge, ValueJudge, paired_gain
 from ..rounds import rounds_of_parts
 from .new_rows import between, can_be_mixed
 from .teachers import scores_of_parts
@@ -114,6 +114,9 @@ class OddsJudge:
 
     def mean(self, answers):
         return float(np.average(self.losses(answers), weights=self.weight))
+
+    def gain(self, one, other):
+        return paired_gain(self, one, other)
 
     def score(self, answers):
         """The share of rows whose label is the teacher's, and its standard error."""
