@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear.search import intervals, judging, search
+from nearlinear.search.candidates import Anchors
 from nearlinear.tables.target_means import TargetMeans
 
 
@@ -258,3 +259,31 @@ def test_levels_are_encoded_once_in_a_round_and_say_nothing_of_noise(monkeypatch
         scores.append(max(one["score"] for one in model.record_))
     assert len(calls) == 8 * 5  # folds
     assert np.mean(scores) < 0.515  # with means of all rows 0.529
+
+
+def test_a_model_that_needs_more_memory_than_there_is_fails_and_says_so():
+    X, value = table()
+    X = X[["a", "b"]].to_numpy()
+    few = {"families": ["kernel machine", "anchors"], "random_state": 0}
+    model = NearLinearRegressor(max_memory=2e5, **few).fit(X, value)
+    failures = {one["model"]: one["failure"] for one in model.tried_}
+    assert failures["kernel machine"].startswith("This fit would need about")
+    assert failures["linear"] is failures["anchors"] is None
+    assert "kernel machine" not in {one["model"] for one in model.record_}
+    with pytest.raises(MemoryError, match="raise max_memory"):
+        NearLinearRegressor(max_memory=1e3, **few).fit(X, value)
+
+
+def test_a_model_that_fails_on_all_rows_is_left_out(monkeypatch):
+    X, value = table()
+    fit = Anchors.fit
+
+    def failing(self, rows, *rest):
+        if len(rows.X) == len(X):
+            raise MemoryError("too large")
+        return fit(self, rows, *rest)
+
+    monkeypatch.setattr(Anchors, "fit", failing)
+    model = NearLinearRegressor(families=["anchors"], random_state=0).fit(X, value)
+    assert [one["model"] for one in model.record_] == ["linear"]
+    assert {one["model"]: one["failure"] for one in model.tried_}["anchors"] == "too large"

@@ -7,7 +7,6 @@ averaging     Which models are averaged: greedily, with repeats, a few at most, 
 budgets       What a prediction may cost, and what it will cost on this machine.
 candidates    What the search tries: families of models on encoded rows, cheap ones first.
 contest       What candidates are held against each other on.
-distill       A slow model's knowledge in a fast one.
 encoding      A table as numbers: once, or anew in each round where y has a say in the numbers.
 families      Families of models by name, for those who name them before anything is loaded.
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
@@ -21,6 +20,6 @@ results       What a search has found: tables of it, other points of its front, 
 rounds        Rows that are held out: folds, nested samples.
 search        The search itself.
 speed         Microseconds of this machine.
-students/     What ``distill`` is made of: the teacher's word, rows to learn it from, and a report.
+students/     Fast students of slow teachers.
 trials        Candidates judged on rows that were held out: a race with halving.
 """

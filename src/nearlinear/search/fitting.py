@@ -5,7 +5,6 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
-from ..estimators._base.checks import require_memory
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
@@ -16,9 +15,9 @@ from .encoding import encoded, parts_by_round, rows_by_number, splitter
 from .intervals import residuals
 from .portfolio import require_known
 from .search import search
+from .trials import Means
 
 _MOST_COPIES = 1000  # of a row: more would tell errors and folds little
-_COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 
 
 def budget_of(model):
@@ -35,7 +34,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
         )
     require_known(model.families)
     encoder, Z, of_rows = encoded(model, X, y)
-    require_room(model, Z)
+    means = Means.of(model, Z)
     rows = fit_rows(model, Z, y, sample_weight)
     _require_all_classes(rows)
     if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
@@ -45,7 +44,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
         rng = check_random_state(model.random_state)
         contest = _contest(model, rows, y, sample_weight, split, rng)
         found, tried, kept = search(
-            model, rows, contest, budget_of(model), rng, tell or Teller(model)
+            model, rows, contest, budget_of(model), means, rng, tell or Teller(model)
         )
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
@@ -68,12 +67,6 @@ def _copies(model, rows, sample_weight):
     if getattr(model, "class_weight", None) is None and (sample_weight is None or looks_so):
         return np.minimum(rows.weight, _MOST_COPIES).astype(np.intp)
     return copies_of(rows, _MOST_COPIES)
-
-
-def require_room(model, Z):
-    """Refuse rows of which the search cannot hold its copies."""
-    n_numbers = Z.nnz if issparse(Z) else np.size(Z)
-    require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
 
 
 def _require_all_classes(rows):

@@ -1,6 +1,7 @@
 """The search itself: from encoded rows to a blend of fitted models, and all that nothing beats."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _TIMED_ROWS = 2048
 _KEPT = "the best model so far is"
 
 
-def search(model, rows, contest, budget, rng, tell):
+def search(model, rows, contest, budget, means, rng, tell):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
     Candidates that the budget bears are tried on held-out rows. Of those that came to the end, the
@@ -32,23 +33,20 @@ def search(model, rows, contest, budget, rng, tell):
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
     candidates = _affordable(model, rows, shape, budget, speed)
-    trials = Trials(contest, candidates, rng, clock, model.n_jobs, tell)
+    trials = Trials(contest, candidates, rng, clock, means, tell)
     with keeping(_KEPT) as early:
         trials.run()
     if early.kept and not trials.trials_of(LINEAR).scores:
         raise KeyboardInterrupt  # there is nothing yet to keep
     judged = _judged(trials, speed, shape)
     blend = judged.best(budget)
-    wanted = judged.worth_a_fit(blend)
-    members = []
+    members = {}
     with keeping(_KEPT) as late:
-        for member in _fitted(judged, wanted, blend, model, rows, trials.seeds[-1], clock, tell):
-            members.append(member)  # one by one: Ctrl-C keeps those that are done
+        for place, member in _fitted(judged, blend, rows, trials.seeds[-1], means, clock, tell):
+            members[place] = member  # one by one: Ctrl-C keeps those that are done
     if not members:
         raise KeyboardInterrupt
-    blend = replace(blend, places=tuple(wanted.index(place) for place in blend.places))
-    found = _held_to(budget, Found(tuple(members), judged.judge, blend, 0, judged.held))
-    return found, _all_trials(trials), early.kept or late.kept
+    return _found(judged, members, blend, budget), _all_trials(trials), early.kept or late.kept
 
 
 def _affordable(model, rows, shape, budget, speed):
@@ -105,27 +103,38 @@ def _judged(trials, speed, shape):
     )  # fmt: skip
 
 
-def _fitted(judged, wanted, blend, model, rows, seed, clock, tell):
-    """Members, one after the other; without time, only those that the blend needs."""
-    for place in wanted:
+def _fitted(judged, blend, rows, seed, means, clock, tell):
+    """Members by place, one after the other; without time, only those that the blend needs."""
+    for place in judged.worth_a_fit(blend):
         if clock.is_spent and place not in (judged.linear, *blend.places):
             return
         trial, calibration = judged.trials[place], judged.calibrations[place]
-        predictor = trial.candidate.fit(rows, int(seed), model.n_jobs)
+        fit = partial(trial.candidate.fit, rows, int(seed), *means)
+        predictor = trial.attempt(fit)
+        if predictor is None:
+            continue
         price = _measured(predictor, calibration, rows.X, judged.prices[place])
-        yield Member(
-            trial.candidate, predictor, calibration, judged.answers[place], price, trial.seconds
+        yield (
+            place,
+            Member(
+                trial.candidate, predictor, calibration, judged.answers[place], price, trial.seconds
+            ),
         )
         tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": price.us})
 
 
-def _held_to(budget, found):
-    """The blend that was chosen, or another if Ctrl-C left it out or it is slower than forecast."""
-    is_whole = max(found.blend.places) < len(found.members)
-    if is_whole and budget.holds([found.price(found.blend)]):
-        return found
-    alone = Blend.alone(found.linear)
-    found = replace(found, blend=found.within(budget) or (found.blend if is_whole else alone))
+def _found(judged, members, blend, budget):
+    """The blend that was chosen, or another: Ctrl-C left a member out, it failed, or is slow."""
+    places, fitted = list(members), tuple(members.values())
+    line = Blend.alone(places.index(judged.linear))
+    found = Found(fitted, judged.judge, line, *line.places, judged.held)
+    is_whole = all(place in members for place in blend.places)
+    if is_whole:
+        blend = replace(blend, places=tuple(places.index(place) for place in blend.places))
+        found = replace(found, blend=blend)
+        if budget.holds([found.price(blend)]):
+            return found
+    found = replace(found, blend=found.within(budget) or found.blend)
     price = found.price(found.blend)
     if not budget.holds([price]):
         warn_user(

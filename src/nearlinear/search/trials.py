@@ -9,9 +9,12 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
+from ..estimators._base.checks import require_memory
 from .portfolio import LINEAR
 
+_COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _AT_LEAST = 8  # candidates that see the second round
 
 
@@ -24,6 +27,31 @@ class Trial:
     seconds: float = 0.0
     cost: object = None
     failure: str | None = None
+
+    def attempt(self, work):
+        """What work gives; None if it fails, which ends the search for the linear model alone."""
+        try:
+            return work()
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            if self.candidate == LINEAR:
+                raise
+            self.failure = str(error)
+            return None
+
+
+class Means(NamedTuple):
+    """What a fit may use; ``max_memory`` is None where nobody has set a limit."""
+
+    n_jobs: int | None
+    max_memory: float | None
+
+    @classmethod
+    def of(cls, model, Z):
+        """What the search leaves to each fit; rows that it cannot hold copies of are refused."""
+        n_bytes = _COPIES * 8 * (Z.nnz if issparse(Z) else np.size(Z))
+        require_memory(n_bytes, model.max_memory, "give fewer rows")
+        left = None if model.max_memory is None else max(1.0, model.max_memory - n_bytes)
+        return cls(model.n_jobs, left)
 
 
 class Count(NamedTuple):
@@ -39,9 +67,9 @@ class Count(NamedTuple):
 class Trials:
     """All candidates on all rounds, as far as time allows."""
 
-    def __init__(self, contest, candidates, rng, clock, n_jobs, tell):
+    def __init__(self, contest, candidates, rng, clock, means, tell):
         self.contest, self.rounds = contest, contest.rounds
-        self.clock, self.n_jobs, self.tell = clock, n_jobs, tell
+        self.clock, self.means, self.tell = clock, means, tell
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
         self.n_done, self.n_better = 0, min(len(self.trials), _half(len(self.trials)))
@@ -66,20 +94,21 @@ class Trials:
                 self._try(trial, number, kept, held)
 
     def _try(self, trial, number, kept, held):
-        began = perf_counter()
-        try:
-            predictor = trial.candidate.fit(kept, int(self.seeds[number]), self.n_jobs)
-            scores = predictor(held.astype(predictor.dtype), n_jobs=self.n_jobs)
-        except (ValueError, ArithmeticError, MemoryError) as error:
-            if trial.candidate == LINEAR:
-                raise
-            # one family that cannot take these rows does not end the search
-            trial.failure = str(error)
+        began, seed = perf_counter(), int(self.seeds[number])
+
+        def work():
+            predictor = trial.candidate.fit(kept, seed, *self.means)
+            scores = predictor(held.astype(predictor.dtype), n_jobs=self.means.n_jobs)
+            return scores, predictor.cost
+
+        done = trial.attempt(work)
+        if done is None:
             return
+        scores, cost = done
         if not np.all(np.isfinite(scores)):
             trial.failure = "its scores are not finite"
             return
-        trial.scores[number], trial.cost = scores, predictor.cost
+        trial.scores[number], trial.cost = scores, cost
         trial.seconds += perf_counter() - began
         judge = self.contest.judge_of([self.rounds[number]])
         loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))

@@ -6,19 +6,20 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from .._compile import one_blas_thread
-from .._warn import warn_user
-from ..estimators._base.input import fit_rows
-from ..estimators._base.outputs import Teller
-from .contest import Contest, parts_of
-from .encoding import encoded
-from .fitting import budget_of, learned_of, require_room
-from .near_linear import NearLinearClassifier, NearLinearRegressor
-from .portfolio import require_known
-from .search import search
-from .students.fidelity import bytes_of, fidelity, microseconds, scores_beside
-from .students.lessons import Lesson, learn_enough
-from .students.teachers import can_learn, dealt, models_of_parts, read_teacher, scores_of_parts
+from ..._compile import one_blas_thread
+from ..._warn import warn_user
+from ...estimators._base.input import fit_rows
+from ...estimators._base.outputs import Teller
+from ..contest import Contest, parts_of
+from ..encoding import encoded
+from ..fitting import budget_of, learned_of
+from ..near_linear import NearLinearClassifier, NearLinearRegressor
+from ..portfolio import require_known
+from ..search import search
+from ..trials import Means
+from .fidelity import bytes_of, fidelity, microseconds, scores_beside
+from .lessons import Lesson, learn_enough
+from .teachers import can_learn, dealt, models_of_parts, read_teacher, scores_of_parts
 
 _SHARE_OF_TIME = 0.2  # of a time limit, in which the teacher labels new rows
 _NOT_HERE = ("scoring", "class_weight")
@@ -98,12 +99,12 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     with one_blas_thread():
         learn_enough(lesson, rng, model.n_jobs, most)
         rows = lesson.rows()
-        require_room(model, rows.training.X)
+        means = Means.of(model, rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
         once = np.ones(len(rows.parts), dtype=np.intp)
         contest = Contest(*rounds, parts_of(rows.training, once), lesson.judge_of(rows))
         found, tried, kept = search(
-            seeker, rows.training, contest, budget_of(model),
+            seeker, rows.training, contest, budget_of(model), means,
             check_random_state(model.random_state), Teller(model),
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried)
