@@ -44,7 +44,8 @@ def test_people_see_the_task_the_columns_the_front_and_how_to_go_on(tmp_path, ca
     assert any(line.startswith("  code: one column for each of ") for line in lines)
     (chosen,) = [line for line in lines if line.startswith("→")]
     assert chosen.split()[1] == "linear"
-    assert lines[-1] == f"  nearlinear export {out} model.c"
+    assert lines[-2].startswith(f"  nearlinear predict {out} NEW.csv")
+    assert lines[-1] == "ONNX and C have no dates (day): give numbers to export"
     first = captured.err.splitlines()[1]
     assert re.match(r"\[1/\d+\] best so far: linear, held-out log loss 0\.\d+ \(0:0\d\)$", first)
 
@@ -124,7 +125,7 @@ def test_what_is_no_number_is_told_and_what_no_export_takes_is_refused(
     assert (told["texts"], told["dates"], told["unused"]) == ("code", "day", "tag")
     for ending in ("onnx", "c"):
         line = refused_command("export", fitted[1], tmp_path / f"model.{ending}")
-        assert "dates" in line
+        assert "Column 'day' holds dates" in line
 
 
 def test_a_raw_table_is_scored(fitted, capsys):
