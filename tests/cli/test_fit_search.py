@@ -14,6 +14,7 @@ from grids import in_one_test
 
 import nearlinear
 from nearlinear.cli import main
+from nearlinear.search.budgets import Clock
 from nearlinear.search.trials import Trials
 
 
@@ -48,6 +49,23 @@ def test_people_see_the_task_the_columns_the_front_and_how_to_go_on(tmp_path, ca
     assert lines[-1] == "ONNX and C have no dates (day): give numbers to export"
     first = captured.err.splitlines()[1]
     assert re.match(r"\[1/\d+\] best so far: linear, held-out log loss 0\.\d+ \(0:0\d\)$", first)
+
+
+def test_a_time_limit_is_that_of_the_whole_command(tmp_path, monkeypatch):
+    limits, began = [], Clock.__init__
+
+    def noting(self, limit=None):
+        limits.append(limit)
+        began(self, limit)
+
+    monkeypatch.setattr(Clock, "__init__", noting)
+    out = tmp_path / "model.nlm"
+    words = ["fit", raw_table(tmp_path), "--target", "heavy", *LINEAR, "--out", out, "--json"]
+    assert run_quietly([*words, "--hold-out", "0.3", "--time-limit", "100s"]) == 0
+    first, second = limits
+    assert 40 < first <= 50
+    assert 50 < second < 100  # what the first search, which was quick, has left
+    assert nearlinear.load(out).time_limit == 100
 
 
 def test_programs_get_one_object(tmp_path, capsys):
