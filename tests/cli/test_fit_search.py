@@ -14,6 +14,7 @@ from grids import in_one_test
 
 import nearlinear
 from nearlinear.cli import main
+from nearlinear.cli.fitting.search import _Race
 from nearlinear.search.budgets import Clock
 from nearlinear.search.trials import Trials
 
@@ -48,7 +49,23 @@ def test_people_see_the_task_the_columns_the_front_and_how_to_go_on(tmp_path, ca
     assert lines[-2].startswith(f"  nearlinear predict {out} NEW.csv")
     assert lines[-1] == "ONNX and C have no dates (day): give numbers to export"
     first = captured.err.splitlines()[1]
-    assert re.match(r"\[1/\d+\] best so far: linear, held-out log loss 0\.\d+ \(0:0\d\)$", first)
+    assert re.match(r"\[1/\d+\] best on the first part: linear, held-out log loss 0\.\d+ \(0:0\d\)$", first)
+
+
+def test_the_best_by_now_is_the_best_on_the_same_rows():
+    race = _Race(nearlinear.NearLinearRegressor())
+    told = [
+        race.label(f"{name} (C 1)", {"fit": (1, 9), "held-out loss": loss})
+        for name, loss in [
+            ("line", 0.4), ("trees", 0.2), ("anchors", 0.3),  # one part judges everyone
+            ("line", 0.9), ("trees", 0.5), ("anchors", 0.3),  # another one, which is harder
+            ("line", 0.1),
+        ]
+    ]  # fmt: skip
+    first = "best on the first part: {}, held-out squared error {}".format
+    assert told[:3] == [first("line", 0.4), first("trees", 0.2), first("trees", 0.2)]
+    assert set(told[3:6]) == {first("trees", 0.2)}
+    assert told[6] == "best on 2 parts: anchors, held-out squared error 0.3"
 
 
 def test_a_time_limit_is_that_of_the_whole_command(tmp_path, monkeypatch):
