@@ -1,6 +1,7 @@
 """The front door: raw tables in, the best model inside a budget out."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
+from nearlinear._compile import _CarefulCache
 from nearlinear.search import intervals, judging, search
 from nearlinear.search.candidates import Anchors
+from nearlinear.search.fitting import fit_table
 from nearlinear.tables.target_means import TargetMeans
 
 
@@ -287,3 +290,22 @@ def test_a_model_that_fails_on_all_rows_is_left_out(monkeypatch):
     model = NearLinearRegressor(families=["anchors"], random_state=0).fit(X, value)
     assert [one["model"] for one in model.record_] == ["linear"]
     assert {one["model"]: one["failure"] for one in model.tried_}["anchors"] == "too large"
+
+
+def test_compiling_is_told_before_it_is_done(monkeypatch):
+    fit, told = Anchors.fit, []
+
+    cache = _CarefulCache(SimpleNamespace(load_overload=lambda: None))  # which holds nothing
+
+    def compiling(*arguments):
+        cache.load_overload()
+        cache.load_overload()
+        told.append("compiled")
+        return fit(*arguments)
+
+    monkeypatch.setattr(Anchors, "fit", compiling)
+    X, value = table(60)
+    model = NearLinearRegressor(families=["anchors"])
+    fit_table(model, X, value, None, lambda step, figures: told.append(step))
+    place = told.index("compiling anchors, once on this machine")
+    assert told[place + 1] == "compiled"

@@ -110,7 +110,7 @@ def _fitted(judged, blend, rows, seed, means, clock, tell):
             return
         trial, calibration = judged.trials[place], judged.calibrations[place]
         fit = partial(trial.candidate.fit, rows, int(seed), *means)
-        predictor = trial.attempt(fit)
+        predictor = trial.attempt(fit, tell)
         if predictor is None:
             continue
         price = _measured(predictor, calibration, rows.X, judged.prices[place])

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from .._compile import announcing
 from ..estimators._base.checks import require_memory
 from .portfolio import LINEAR
 
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
+_ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
 
 
@@ -28,10 +30,11 @@ class Trial:
     cost: object = None
     failure: str | None = None
 
-    def attempt(self, work):
+    def attempt(self, work, tell):
         """What work gives; None if it fails, which ends the search for the linear model alone."""
         try:
-            return work()
+            with announcing(lambda: tell(f"compiling {self.candidate.family}, {_ONCE}", {})):
+                return work()
         except (ValueError, ArithmeticError, MemoryError) as error:
             if self.candidate == LINEAR:
                 raise
@@ -101,7 +104,7 @@ class Trials:
             scores = predictor(held.astype(predictor.dtype), n_jobs=self.means.n_jobs)
             return scores, predictor.cost
 
-        done = trial.attempt(work)
+        done = trial.attempt(work, self.tell)
         if done is None:
             return
         scores, cost = done
