@@ -10,9 +10,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
-from nearlinear.search.candidates import Anchors
-from nearlinear.search.students.lessons import Lesson, OddsJudge
+from nearlinear.search.candidates import Anchors, Shape
+from nearlinear.search.portfolio import LINEAR
+from nearlinear.search.students.lessons import Lesson, OddsJudge, _training
 from nearlinear.search.students.new_rows import between
+from nearlinear.search.students.odds import OddsAnchors, _of_odds, with_odds
 from nearlinear.search.students.teachers import (
     can_learn,
     dealt,
@@ -214,3 +216,19 @@ def test_teachers_of_a_report_have_not_seen_its_rows_nor_the_students():
     kept = (parts != 2) & (parts != 4)
     wanted = SVC().fit(X[kept], y[kept]).decision_function(X)
     assert np.allclose(models[2, 4].decision_function(X), wanted)
+
+
+def test_log_odds_of_several_classes_are_learned_from_copies_of_rows(rng):
+    told = rng.dirichlet([2.0, 1.0, 1.0], 60)
+    X = rng.standard_normal((60, 2))
+    rows = _of_odds(_training(X, told, np.arange(3))[0], 0.05)
+    seen = np.where(told >= 0.01, told, 0.0)  # rarer classes have no copy
+    wanted = np.log(np.maximum(seen / seen.sum(axis=1, keepdims=True), 0.05))
+    wanted -= wanted.mean(axis=1, keepdims=True)
+    order = [np.flatnonzero((row == X).all(axis=1))[0] for row in rows.X]
+    assert sorted(order) == list(range(60))
+    assert np.allclose(rows.targets, wanted[order])
+    assert np.allclose(rows.weight, 1.0)
+    few = with_odds([LINEAR, Anchors(4, 1.0, 0.1)])
+    assert few == [LINEAR, Anchors(4, 1.0, 0.1), OddsAnchors(4, 1.0, 0.1)]
+    assert few[2].cost(Shape(60, 4, 3, True)) == few[1].cost(Shape(60, 4, 3, True))

@@ -15,13 +15,15 @@ class Contest:
     """``rounds`` are numbers of rows, of which the first round may be a sample (``is_nested``).
 
     ``parts_of(round)`` gives the rows that train and the columns of those that judge;
-    ``judge_of(rounds)`` says how good scores of the held-out rows of these rounds are.
+    ``judge_of(rounds)`` says how good scores of the held-out rows of these rounds are;
+    ``with_twins(candidates)`` adds further ones that suit these rows.
     """
 
     rounds: list
     is_nested: bool
     parts_of: Callable
     judge_of: Callable
+    with_twins: Callable = list
 
 
 def contest_of(model, rows, copies, rng, parts):

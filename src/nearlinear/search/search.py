@@ -32,7 +32,7 @@ def search(model, rows, contest, budget, means, rng, tell):
     clock = Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
-    candidates = _affordable(model, rows, shape, budget, speed)
+    candidates = _affordable(model, rows, shape, contest, budget, speed)
     trials = Trials(contest, candidates, rng, clock, means, tell)
     with keeping(_KEPT) as early:
         trials.run()
@@ -49,10 +49,11 @@ def search(model, rows, contest, budget, means, rng, tell):
     return _found(judged, members, blend, budget), _all_trials(trials), early.kept or late.kept
 
 
-def _affordable(model, rows, shape, budget, speed):
+def _affordable(model, rows, shape, contest, budget, speed):
     """Candidates inside the budget by what they will cost; the linear model is always there."""
     is_sparse, has_time = hasattr(rows.X, "toarray"), model.time_limit is not None
     found = portfolio(shape, is_sparse, not budget.is_open, has_time, model.families)
+    found = contest.with_twins(found)
 
     def is_affordable(one):
         return budget.holds([speed.price(one.family, one.cost(shape), shape.n_outputs)])

@@ -6,5 +6,6 @@ distill   A slow model's knowledge in a fast one.
 fidelity  How near a student comes to its teacher: on held-out rows, in time and in bytes.
 lessons   What a student learns from.
 new_rows  New rows for a teacher to label: each lies between a row and one of its neighbors.
+odds      Candidates that learn log odds of several classes by least squares.
 teachers  A teacher's scores.
 """

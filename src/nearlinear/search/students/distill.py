@@ -1,6 +1,7 @@
 """A slow model's knowledge in a fast one."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone
@@ -19,6 +20,7 @@ from ..search import search
 from ..trials import Means
 from .fidelity import bytes_of, fidelity, held_out, microseconds, scores_beside, unseen
 from .lessons import Lesson, learn_enough
+from .odds import with_odds
 from .teachers import can_learn, dealt, models_of_parts, read_teacher, scores_of_parts
 
 _SHARE_OF_TIME = 0.2  # of a time limit, in which the teacher labels new rows
@@ -107,6 +109,8 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         rounds = rows.rounds(lesson.n_real, rng)
         once = np.ones(len(rows.parts), dtype=np.intp)
         contest = Contest(*rounds, parts_of(rows.training, once), lesson.judge_of(rows))
+        if taught.classes is not None and len(taught.classes) > 2:
+            contest = replace(contest, with_twins=with_odds)
         found, tried, kept = search(
             seeker, rows.training, contest, budget_of(model), means,
             check_random_state(model.random_state), Teller(model),
