@@ -2,7 +2,8 @@
 
 Values are learned as they are, and of two classes the log odds. Of several classes a row stands for
 each class that the teacher thinks possible, weighted by its probability: under the log loss that is
-the same as learning the probabilities, and trees can share one walk for all classes.
+the same as learning the probabilities, and trees can share one walk for all classes. Around anchors
+log probabilities are tried, too: see ``odds``.
 """
 
 from dataclasses import dataclass, field
