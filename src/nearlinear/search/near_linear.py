@@ -64,7 +64,8 @@ class NearLinearClassifier(ClassifierMixin, Model):
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine. A
+        candidate that would need more is left out, and ``tried_`` says so.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -206,7 +207,8 @@ class NearLinearRegressor(RegressorMixin, Model):
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine. A
+        candidate that would need more is left out, and ``tried_`` says so.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._version import __version__
-from ..model import count_columns
+from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare, shown_rows
 from .files import (
@@ -199,6 +199,7 @@ def to_c(
         raise CSourceError(f"dtype={dtype!r} is unknown: give 'float32' or 'int8'.")
     whole, models = prepared_models(model, CSourceError)
     classes, outcome = whole.classes, whole.outcome
+    require_no_dates(models, CSourceError, "and C rows are numbers")
     coded_rows = [of_coded_rows(preparation) for preparation, _, _ in models]
     texts = merged_texts([found for _, found in coded_rows])
     preparation, names, estimator = models[0]

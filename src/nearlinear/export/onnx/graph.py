@@ -10,7 +10,7 @@ from ..._version import __version__
 from ...kinds import rule_for
 from ...runtime.columns.read_rows import raw_sources
 from ..c.quantized import with_arrays
-from ..model import count_columns
+from ..model import count_columns, require_no_dates
 from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
 from .cells import gaussian_cells
@@ -224,6 +224,7 @@ class Exportable:
 
 def outputs(graph, exported, rows):
     """Values of the outputs in the graph; and of each name, type and number of columns, if any."""
+    require_no_dates(exported.parts, OnnxExportError, "which ONNX has not")
     scores = [
         _scores(graph, estimator, prepared(graph, preparation, rows))
         for preparation, _, estimator in exported.parts
