@@ -176,6 +176,23 @@ def _additive(predictor, n_features):
     return score
 
 
+def _hinges(predictor, n_features):
+    n_outputs, dtype = predictor.n_outputs, predictor.dtype
+    layers = list(zip(predictor.weights, predictor.biases, strict=True))
+    widths = np.array([n_features, *(len(biases) for _, biases in layers)])
+    numbers = np.concatenate(
+        [part.ravel() for weights, biases in layers for part in (biases, weights)]
+    )
+    run = row_passes.hinge_row.dispatcher()
+
+    def score(x, scratch):
+        layer, next_layer = scratch.get("layers", (2, widths.max()), dtype)
+        scores = scratch.get("scores", n_outputs, dtype)
+        return scores if run(x, widths, numbers, layer, next_layer, scores) else None
+
+    return score
+
+
 def _averaged(predictor, n_features):
     if predictor.calibrations:
         return _averaged_probabilities(predictor, n_features)
@@ -348,6 +365,7 @@ RULES = {
     "Mapped": _mapped,
     "Additive": _additive,
     "Averaged": _averaged,
+    "Hinges": _hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": _cascaded,

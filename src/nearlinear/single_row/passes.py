@@ -240,6 +240,33 @@ def additive_row(x, weights, columns, firsts, knots, values, scores):
 
 
 @compiled_fast_sums
+def hinge_row(x, widths, numbers, values, sums, scores):
+    """Of each layer ``numbers`` has biases, then weights by input; an input of 0 adds nothing."""
+    if not _is_row(x, widths[0]):
+        return False
+    for i in range(len(x)):
+        values[i] = x[i]
+    place, n_layers = 0, len(widths) - 1
+    for layer in range(n_layers):
+        n_units = widths[layer + 1]
+        for j in range(n_units):
+            sums[j] = numbers[place + j]
+        place += n_units
+        for i in range(widths[layer]):
+            value = values[i]
+            if value != 0.0:
+                for j in range(n_units):
+                    sums[j] += value * numbers[place + j]
+            place += n_units
+        if layer + 1 < n_layers:
+            for j in range(n_units):
+                values[j] = sums[j] if sums[j] > 0.0 else 0.0
+    for c in range(len(scores)):
+        scores[c] = sums[c]
+    return True
+
+
+@compiled_fast_sums
 def raise_to_pairs(x, center, scale, out):
     """Products of scaled features in pairs, then these features."""
     n = len(center)
