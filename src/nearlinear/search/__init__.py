@@ -10,6 +10,7 @@ distill       A slow model's knowledge in a fast one.
 families      Families of models by name, for those who name them before anything is loaded.
 fidelity      How near a student comes to its teacher: on held-out rows, in time and in bytes.
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
+hinges_fit    A small network of ReLU units, by scikit-learn's stochastic solver.
 intervals     Intervals of values by split conformal calibration, on rows that no model had seen.
 judging       How good scores are on held-out rows, and what they say.
 lessons       What a student learns from.

@@ -1,0 +1,69 @@
+"""A small network of ReLU units, by scikit-learn's stochastic solver."""
+
+import warnings
+from inspect import signature
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+from .._compile import one_blas_thread
+from ..predictors.hinges import Hinges
+
+_N_BATCHES, _LEAST_ROWS, _MOST_ROWS = 64, 32, 1024  # of an epoch, and of a batch
+_EPOCHS, _MOST_STEPS = 60, 8000
+_RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and Adam's rates there
+
+
+def fit_hinges(rows, seed, *, units, penalty):
+    """Adam on the log loss, or on squared errors of standardized values.
+
+    An epoch has 64 batches, and there are 60 of them, fewer for many rows; the rate falls twice.
+    ``penalty`` is that of the mean loss of a batch times its rows.
+    """
+    n_rows = rows.X.shape[0]
+    batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
+    epochs = min(_EPOCHS, max(4, _MOST_STEPS * batch // n_rows))
+    is_classification = hasattr(rows.task, "classes")
+    kind = MLPClassifier if is_classification else MLPRegressor
+    model = kind(
+        units, alpha=penalty, batch_size=batch, random_state=seed, warm_start=True,
+        n_iter_no_change=epochs,
+    )  # fmt: skip
+    answers, center, scale = rows.labels, 0.0, 1.0
+    if not is_classification:
+        center = np.average(rows.targets, axis=0, weights=rows.weight)
+        spread = np.average((rows.targets - center) ** 2, axis=0, weights=rows.weight)
+        scale = np.sqrt(np.where(spread > 0, spread, 1.0))
+        answers = (rows.targets - center) / scale
+        answers = answers[:, 0] if answers.shape[1] == 1 else answers
+    weight = _weight(rows, kind)
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # scikit-learn takes Ctrl-C for the end of a fit
+        warnings.filterwarnings("error", "Training interrupted", UserWarning)
+        try:
+            for share, rate in _RATES:
+                n_epochs = max(1, round(share * epochs))
+                model.set_params(learning_rate_init=rate, max_iter=n_epochs)
+                model.fit(rows.X, answers, **weight)
+        except UserWarning as told:
+            raise KeyboardInterrupt from told
+    weights, biases = ([part.astype(np.float64) for part in parts] for parts in (
+        model.coefs_, model.intercepts_,
+    ))  # fmt: skip
+    weights[-1], biases[-1] = weights[-1] * scale, biases[-1] * scale + center
+    dtype = rows.X.dtype
+    return Hinges(
+        tuple(np.ascontiguousarray(part, dtype=dtype) for part in weights),
+        tuple(part.astype(dtype) for part in biases),
+    )
+
+
+def _weight(rows, kind):
+    """As scikit-learn takes it from 1.7 on; none where all rows count alike."""
+    if np.all(rows.weight == rows.weight[0]):
+        return {}
+    if "sample_weight" not in signature(kind.fit).parameters:
+        raise ValueError("Rows that count unlike need scikit-learn 1.7: update it.")
+    return {"sample_weight": rows.weight.astype(rows.X.dtype)}
