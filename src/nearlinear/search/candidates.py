@@ -240,14 +240,12 @@ class Hinges:
 
     n_units: int
     n_layers: int = 1
-    penalty: float = 1e-4
     family = "hinge units"
     scores = "odds"
     takes_sparse = True
 
     def fit(self, rows, seed, n_jobs):
-        units = (self.n_units,) * self.n_layers
-        return fit_hinges(rows, seed, units=units, penalty=self.penalty)
+        return fit_hinges(rows, seed, units=(self.n_units,) * self.n_layers)
 
     def cost(self, shape):
         width, inner = self.n_units, self.n_layers - 1

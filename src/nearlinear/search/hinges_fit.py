@@ -13,13 +13,13 @@ from ..predictors.hinges import Hinges
 _N_BATCHES, _LEAST_ROWS, _MOST_ROWS = 64, 32, 1024  # of an epoch, and of a batch
 _EPOCHS, _MOST_STEPS = 60, 8000
 _RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and Adam's rates there
+_PENALTY = 0.02  # of squared weights, beside the summed loss of a batch
 
 
-def fit_hinges(rows, seed, *, units, penalty):
+def fit_hinges(rows, seed, *, units):
     """Adam on the log loss, or on squared errors of standardized values.
 
     An epoch has 64 batches, and there are 60 of them, fewer for many rows; the rate falls twice.
-    ``penalty`` is that of the mean loss of a batch times its rows.
     """
     n_rows = rows.X.shape[0]
     batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
@@ -27,7 +27,7 @@ def fit_hinges(rows, seed, *, units, penalty):
     is_classification = hasattr(rows.task, "classes")
     kind = MLPClassifier if is_classification else MLPRegressor
     model = kind(
-        units, alpha=penalty, batch_size=batch, random_state=seed, warm_start=True,
+        units, alpha=_PENALTY, batch_size=batch, random_state=seed, warm_start=True,
         n_iter_no_change=epochs,
     )  # fmt: skip
     answers, center, scale = rows.labels, 0.0, 1.0
