@@ -11,7 +11,7 @@ from .._compile import one_blas_thread
 from ..predictors.hinges import Hinges
 
 _N_BATCHES, _LEAST_ROWS, _MOST_ROWS = 64, 32, 1024  # of an epoch, and of a batch
-_EPOCHS, _MOST_STEPS = 60, 8000
+_EPOCHS, _FEWEST_EPOCHS, _MOST_STEPS = 60, 4, 8000
 _RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and Adam's rates there
 _PENALTY = 0.02  # of squared weights, beside the summed loss of a batch
 
@@ -21,43 +21,43 @@ def fit_hinges(rows, seed, *, units):
 
     An epoch has 64 batches, and there are 60 of them, fewer for many rows; the rate falls twice.
     """
-    n_rows = rows.X.shape[0]
+    n_rows, is_classification = rows.X.shape[0], hasattr(rows.task, "classes")
     batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
-    epochs = min(_EPOCHS, max(4, _MOST_STEPS * batch // n_rows))
-    is_classification = hasattr(rows.task, "classes")
+    epochs = min(_EPOCHS, max(_FEWEST_EPOCHS, _MOST_STEPS * batch // n_rows))
     kind = MLPClassifier if is_classification else MLPRegressor
     model = kind(
-        units, alpha=_PENALTY, batch_size=batch, random_state=seed, warm_start=True,
-        n_iter_no_change=epochs,
+        hidden_layer_sizes=units, alpha=_PENALTY, batch_size=batch, random_state=seed,
+        warm_start=True, n_iter_no_change=epochs,
     )  # fmt: skip
-    answers, center, scale = rows.labels, 0.0, 1.0
-    if not is_classification:
-        center = np.average(rows.targets, axis=0, weights=rows.weight)
-        spread = np.average((rows.targets - center) ** 2, axis=0, weights=rows.weight)
-        scale = np.sqrt(np.where(spread > 0, spread, 1.0))
-        answers = (rows.targets - center) / scale
-        answers = answers[:, 0] if answers.shape[1] == 1 else answers
-    weight = _weight(rows, kind)
+    answers, center, scale = (rows.labels, 0.0, 1.0) if is_classification else _standardized(rows)
+    _train(model, epochs, rows.X, answers, _weight(rows, kind))
+    weights, biases = ([*map(np.float64, parts)] for parts in (model.coefs_, model.intercepts_))
+    weights[-1], biases[-1] = weights[-1] * scale, biases[-1] * scale + center
+    return Hinges(
+        tuple(np.ascontiguousarray(part, dtype=rows.X.dtype) for part in weights),
+        tuple(part.astype(rows.X.dtype) for part in biases),
+    )
+
+
+def _train(model, epochs, X, answers, weight):
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)
         # scikit-learn takes Ctrl-C for the end of a fit
         warnings.filterwarnings("error", "Training interrupted", UserWarning)
         try:
             for share, rate in _RATES:
-                n_epochs = max(1, round(share * epochs))
-                model.set_params(learning_rate_init=rate, max_iter=n_epochs)
-                model.fit(rows.X, answers, **weight)
+                model.set_params(learning_rate_init=rate, max_iter=max(1, round(share * epochs)))
+                model.fit(X, answers, **weight)
         except UserWarning as told:
             raise KeyboardInterrupt from told
-    weights, biases = ([part.astype(np.float64) for part in parts] for parts in (
-        model.coefs_, model.intercepts_,
-    ))  # fmt: skip
-    weights[-1], biases[-1] = weights[-1] * scale, biases[-1] * scale + center
-    dtype = rows.X.dtype
-    return Hinges(
-        tuple(np.ascontiguousarray(part, dtype=dtype) for part in weights),
-        tuple(part.astype(dtype) for part in biases),
-    )
+
+
+def _standardized(rows):
+    center = np.average(rows.targets, axis=0, weights=rows.weight)
+    spread = np.average((rows.targets - center) ** 2, axis=0, weights=rows.weight)
+    scale = np.sqrt(np.where(spread > 0, spread, 1.0))
+    answers = (rows.targets - center) / scale
+    return answers[:, 0] if answers.shape[1] == 1 else answers, center, scale
 
 
 def _weight(rows, kind):
