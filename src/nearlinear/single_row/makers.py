@@ -180,15 +180,14 @@ def _hinges(predictor, n_features):
     n_outputs, dtype = predictor.n_outputs, predictor.dtype
     layers = list(zip(predictor.weights, predictor.biases, strict=True))
     widths = np.array([n_features, *(len(biases) for _, biases in layers)])
-    numbers = np.concatenate(
-        [part.ravel() for weights, biases in layers for part in (biases, weights)]
-    )
+    numbers = [np.column_stack([biases, weights.T]).ravel() for weights, biases in layers]
+    tables, room = (widths, np.concatenate(numbers)), (2, int(widths.max()))
     run = row_passes.hinge_row.dispatcher()
 
     def score(x, scratch):
-        layer, next_layer = scratch.get("layers", (2, widths.max()), dtype)
+        layers = scratch.get("layers", room, dtype)
         scores = scratch.get("scores", n_outputs, dtype)
-        return scores if run(x, widths, numbers, layer, next_layer, scores) else None
+        return scores if run(x, *tables, layers, scores) else None
 
     return score
 

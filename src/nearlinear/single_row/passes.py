@@ -240,24 +240,23 @@ def additive_row(x, weights, columns, firsts, knots, values, scores):
 
 
 @compiled_fast_sums
-def hinge_row(x, widths, numbers, values, sums, scores):
-    """Of each layer ``numbers`` has biases, then weights by input; an input of 0 adds nothing."""
+def hinge_row(x, widths, numbers, layers, scores):
+    """``numbers`` has the bias of each unit and its weights, unit by unit and layer by layer."""
     if not _is_row(x, widths[0]):
         return False
+    values, sums = layers[0], layers[1]
     for i in range(len(x)):
         values[i] = x[i]
     place, n_layers = 0, len(widths) - 1
     for layer in range(n_layers):
-        n_units = widths[layer + 1]
+        n_inputs, n_units = widths[layer], widths[layer + 1]
+        seen = values[:n_inputs]
         for j in range(n_units):
-            sums[j] = numbers[place + j]
-        place += n_units
-        for i in range(widths[layer]):
-            value = values[i]
-            if value != 0.0:
-                for j in range(n_units):
-                    sums[j] += value * numbers[place + j]
-            place += n_units
+            total, own = numbers[place], numbers[place + 1 : place + 1 + n_inputs]
+            for i in range(n_inputs):
+                total += own[i] * seen[i]
+            sums[j] = total
+            place += 1 + n_inputs
         if layer + 1 < n_layers:
             for j in range(n_units):
                 values[j] = sums[j] if sums[j] > 0.0 else 0.0
