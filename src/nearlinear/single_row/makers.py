@@ -164,7 +164,9 @@ def _mapped(predictor, n_features):
 def _additive(predictor, n_features):
     n_outputs, dtype = predictor.n_outputs, predictor.dtype
     bent = predictor.bent_columns
-    tables = (np.column_stack([predictor.weights.T, predictor.intercept]), bent)
+    # row after row in memory: NumPy would join columns
+    weights = np.ascontiguousarray(np.column_stack([predictor.weights.T, predictor.intercept]))
+    tables = (weights, bent)
     tables = (*tables, np.append(predictor.firsts[bent], len(predictor.knots)))
     tables = (*tables, predictor.knots, predictor.values)
     run = row_passes.additive_row.dispatcher()
