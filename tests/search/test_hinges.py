@@ -83,3 +83,8 @@ def test_a_search_ships_them_and_explains_raw_columns(tmp_path, monkeypatch):
     assert told.feature_names == tuple(X.columns)
     total = told.contributions.sum(axis=2) + told.intercepts
     np.testing.assert_allclose(total[:, 0], scores, atol=1e-4)
+
+
+def test_memory_is_refused_before_the_fit(X):
+    with pytest.raises(MemoryError, match="give fewer rows or columns"):
+        Hinges(4).fit(rows_of(X, X[:, 0] > 0), 0, None, max_memory=1000)

@@ -244,8 +244,9 @@ class Hinges:
     scores = "odds"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs):
-        return fit_hinges(rows, seed, units=(self.n_units,) * self.n_layers)
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        units = (self.n_units,) * self.n_layers
+        return fit_hinges(rows, seed, units=units, max_memory=max_memory)
 
     def cost(self, shape):
         width, inner = self.n_units, self.n_layers - 1

@@ -2,12 +2,14 @@
 
 import warnings
 from inspect import signature
+from itertools import pairwise
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from .._compile import one_blas_thread
+from ..estimators._base.checks import require_memory
 from ..predictors.hinges import Hinges
 
 _N_BATCHES, _LEAST_ROWS, _MOST_ROWS = 64, 32, 1024  # of an epoch, and of a batch
@@ -16,12 +18,16 @@ _RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and 
 _PENALTY = 0.02  # of squared weights, beside the summed loss of a batch
 
 
-def fit_hinges(rows, seed, *, units):
+def fit_hinges(rows, seed, *, units, max_memory=None):
     """Adam on the log loss, or on squared errors of standardized values.
 
     An epoch has 64 batches, and there are 60 of them, fewer for many rows; the rate falls twice.
     """
     n_rows, is_classification = rows.X.shape[0], hasattr(rows.task, "classes")
+    widths = (rows.X.shape[1], *units, rows.targets.shape[1])
+    # targets as numbers of eight bytes; weights, their slopes and Adam's means
+    n_numbers = n_rows * widths[-1] + 5 * sum(a * b for a, b in pairwise(widths))
+    require_memory(8 * n_numbers, max_memory, "give fewer rows or columns")
     batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
     epochs = min(_EPOCHS, max(_FEWEST_EPOCHS, _MOST_STEPS * batch // n_rows))
     kind = MLPClassifier if is_classification else MLPRegressor
