@@ -70,7 +70,7 @@ def test_ctrl_c_is_heard(X, monkeypatch):
 
 
 def test_a_search_ships_them_and_explains_raw_columns(tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "portfolio", lambda *told: [LINEAR, Hinges(16)])
+    monkeypatch.setattr(search, "portfolio", lambda *told, **more: [LINEAR, Hinges(16)])
     X, value = table(400)
     model = nearlinear.NearLinearClassifier(random_state=0, max_bytes=4000).fit(X, value > 2)
     assert type(model.predictor_).__name__ == "Hinges"
