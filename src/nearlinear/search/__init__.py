@@ -12,6 +12,7 @@ families      Families of models by name, for those who name them before anythin
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
 found         What a search leaves behind.
 front         Which points are on a front: those that no other one beats in both time and loss.
+hinges_fit    A small network of ReLU units, by scikit-learn's stochastic solver.
 intervals     Intervals of values by split conformal calibration, on rows that no model had seen.
 judging       How good scores are on held-out rows, and what they say.
 near_linear   The front door.

@@ -32,6 +32,7 @@ from ..solvers.anchors.fixed_gate import solve_gated_smooth
 from ..solvers.forests.pairs import PairColumns
 from ..solvers.forests.refit import refit_memory
 from .additive_fit import fit_additive
+from .hinges_fit import fit_hinges
 
 _NEIGHBORS = 8
 _N_KERNELS = 10  # of UniformMKL's defaults
@@ -225,9 +226,10 @@ class Bagged:
 
 @dataclass(frozen=True)
 class Trees:
-    """LDKL: trees of linear models with oblique splits, averaged."""
+    """LDKL: trees of linear models with oblique splits, averaged; no depth is the method's own."""
 
     n_trees: int = 3
+    depth: float = np.inf
     family = "oblique trees"
     scores = "odds"
     takes_sparse = True
@@ -236,13 +238,36 @@ class Trees:
         return _fitted(
             LDKLClassifier, LDKLRegressor, rows, n_trees=self.n_trees, random_state=seed,
             n_jobs=n_jobs, max_memory=max_memory,
+            depth="auto" if np.isinf(self.depth) else int(self.depth),
         )  # fmt: skip
 
     def cost(self, shape):
-        depth = max(1, min(8, int(np.log2(max(2, shape.n_rows / 50)))))
+        usual = max(1, min(8, int(np.log2(max(2, shape.n_rows / 50)))))
+        depth = int(min(self.depth, usual))
         d, outputs = shape.n_features, shape.n_outputs
         work = self.n_trees * d * ((depth + 1) * (1 + outputs) + depth)
         return shape.cost(work, self.n_trees * 2**depth * d * (2 + outputs))
+
+
+@dataclass(frozen=True)
+class Hinges:
+    """Layers of ReLU units, as many in each."""
+
+    n_units: int
+    n_layers: int = 1
+    family = "hinge units"
+    scores = "odds"
+    takes_sparse = True
+
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        units = (self.n_units,) * self.n_layers
+        return fit_hinges(rows, seed, units=units, max_memory=max_memory)
+
+    def cost(self, shape):
+        width, inner = self.n_units, self.n_layers - 1
+        weights = width * (shape.n_features + inner * width + shape.n_outputs)
+        n_units = width * self.n_layers
+        return shape.cost(weights + n_units, weights + n_units + shape.n_outputs)
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,9 @@ class NearLinearClassifier(ClassifierMixin, Model):
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the log loss.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees", "local kernels", "cells", "few support
-        rows". None leaves it to the search; the last three are tried if there is a ``time_limit``.
+        "random forest", "kernel machine", "oblique trees", "hinge units", "local kernels", "cells",
+        "few support rows". None leaves it to the search; oblique trees and hinge units are tried
+        inside a budget, the last three if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     class_weight : dict, "balanced" or None, default=None
@@ -202,8 +203,9 @@ class NearLinearRegressor(RegressorMixin, Model):
         error.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees", "local kernels", "cells", "few support
-        rows". None leaves it to the search; the last three are tried if there is a ``time_limit``.
+        "random forest", "kernel machine", "oblique trees", "hinge units", "local kernels", "cells",
+        "few support rows". None leaves it to the search; oblique trees and hinge units are tried
+        inside a budget, the last three if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     max_memory : float or None, default=None

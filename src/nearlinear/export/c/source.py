@@ -37,6 +37,7 @@ from .predictors.exits import lower_cascaded, lower_exiting
 from .predictors.expansions import lower_expansion
 from .predictors.forests import lower_forest
 from .predictors.gated import lower_gated_expansion
+from .predictors.hinges import lower_hinges
 from .predictors.linear import SPARSE_GATES, lower_locally_linear
 from .predictors.linked_trees import lower_linked
 from .predictors.sums import lower_additive, lower_averaged
@@ -94,6 +95,7 @@ RULES = {
     "Mapped": lower_mapped,
     "Additive": lower_additive,
     "Averaged": lower_averaged,
+    "Hinges": lower_hinges,
     "Exponential": lower_exponential,
     "Stacked": lower_stacked,
     "Cascaded": lower_cascaded,

@@ -18,6 +18,7 @@ from .conformal import conformal_linear
 from .exits import cascaded, exiting
 from .forests import forest
 from .gates import GATES, gated_expansion
+from .hinges import hinges
 from .kernels import KERNELS, expansion
 from .linear import SPARSE_GATES, locally_linear
 from .outcome import CALIBRATIONS, each_label, places, probabilities
@@ -69,6 +70,7 @@ RULES = {
     "Mapped": _mapped,
     "Additive": additive,
     "Averaged": averaged,
+    "Hinges": hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": cascaded,
