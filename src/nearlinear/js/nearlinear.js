@@ -4162,10 +4162,13 @@ class Model {
   regions(rows) {
     return this.#explained(rows, (found) => {
       const { component, active, gates } = found;
-      if (!active?.length) {
-        throw new Error(`The ${this.method} of this file has no regions: all of it answers for every row.`);
+      if (!active) {
+        throw new Error(
+          `The ${this.method} of this file has no regions: all of it answers for every row.`,
+        );
       }
-      return { component, active, gates, region: found.region ?? regionOf(component, active, gates) };
+      const region = found.region ?? regionOf(component, active, gates);
+      return { component, active, gates, region };
     });
   }
 
