@@ -494,7 +494,7 @@ class Tensor {
   /** The same as doubles: loops over one kind of array are the quick ones. */
   get doubles() {
     if (this.data instanceof Float64Array) return this.data;
-    const isBig = typeof this.data[0] === "bigint";
+    const isBig = this.type === "i8" || this.type === "u8";
     return isBig ? Float64Array.from(this.data, Number) : new Float64Array(this.data);
   }
 }
@@ -2984,15 +2984,7 @@ function exiting(fields, d) {
       roundTo(inner.single, out, to, nOutputs);
     },
     explain(X, at) {
-      const met = until(X, at, new Float64Array(nOutputs), 0);
-      const found = inner.explain(X, at, met);
-      const missed = new Array(inner.nTrees - met);
-      const { active, gates } = found;
-      return {
-        ...found,
-        active: [...active, ...missed.fill(-1)],
-        gates: [...gates, ...missed.map(() => 0)],
-      };
+      return inner.explain(X, at, until(X, at, new Float64Array(nOutputs), 0));
     },
   };
 }

@@ -1,0 +1,111 @@
+"""Damaged files in nearlinear.js: each is refused, or scored as the NumPy runtime scores it."""
+
+import json
+import struct
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+from js.node import ask, job, needs_node
+from runtime import crafted, fuzz
+from runtime.damage import damage_bytes
+
+from nearlinear import runtime
+from nearlinear.runtime.container import MAGIC, to_bytes
+
+pytestmark = needs_node
+N_CASES = 600
+
+
+def test_files_with_changed_bytes_are_refused():
+    rng, originals = np.random.default_rng(0), [crafted.file_of(name) for name in crafted.MODELS]
+    damaged = []
+    while len(damaged) < N_CASES:
+        original = originals[rng.integers(len(originals))]
+        changed = damage_bytes(original, rng)
+        if changed != original:
+            damaged.append(job(changed, []))
+    assert {found.get("name") for found in ask(damaged)} == {"ModelFileError"}
+
+
+def test_files_with_changed_content_are_refused_or_scored_alike(tmp_path):
+    n_apart = check_changed(range(N_CASES), fuzz.originals(None), tmp_path / "case.nlm")
+    assert n_apart <= 0.02 * N_CASES
+
+
+def check_changed(numbers, seeds, path):
+    """Try changed files; the number of those whose scores differ.
+
+    Numbers of any size meet each other there, so that one precision may lose what the other keeps.
+    """
+    files = [fuzz.case(number, seeds) for number in numbers]
+    wanted, jobs = [], []
+    for data in files:
+        path.write_bytes(data)
+        rows, scores = _in_python(path)
+        wanted.append(scores)
+        jobs.append(job(data, [] if rows is None else rows, "decisionFunction", "predictProba"))
+    n_apart, answers = 0, ask(jobs, ["--max-old-space-size=512"])
+    for number, scores, found in zip(numbers, wanted, answers, strict=True):
+        is_refused = found.get("name") == "ModelFileError"
+        assert is_refused or "error" not in found, f"case {number}: {found}"
+        assert is_refused == isinstance(scores, str), f"case {number}: {scores}, {found}"
+        if is_refused or scores is None:
+            continue
+        got = found["predictProba" if "error" in found["decisionFunction"] else "decisionFunction"]
+        is_near = not isinstance(got, dict) and np.allclose(got, scores, rtol=1e-4, atol=1e-4)
+        n_apart += not is_near
+    return n_apart
+
+
+def _in_python(path):
+    """Rows and scores; a sentence where the file is refused, None where numbers are too large."""
+    try:
+        model = runtime.load(path)
+    except runtime.ModelFileError as error:
+        return None, str(error)
+    rows = np.random.default_rng(0).standard_normal((5, model.n_features + model.n_gating_features))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return rows, model.predict_proba(rows) if model.others else model.decision_function(
+                rows
+            )
+        except ValueError:
+            return rows, None
+
+
+def claim(shape, length=None):
+    """A file that says of an array that it has this shape."""
+    entry = {"dtype": "<f8", "shape": shape, "offset": 128, "crc32": 0}
+    text = json.dumps({"arrays": [entry]}).encode()
+    return MAGIC + struct.pack("<IIQ", 1, zlib.crc32(text), length or len(text)) + text + bytes(99)
+
+
+def test_a_file_that_claims_to_be_huge_takes_no_memory():
+    shapes = [[2**k] for k in (20, 40, 62, 64)] + [[10**30], [2**40, 0], [0, 2**62], [3, 2**30]]
+    files = [claim(shape) for shape in shapes] + [
+        claim([1], length) for length in (2**40, 2**64 - 1)
+    ]
+    for name, edit in {
+        "Repeated gate": crafted.put("gate", "count", 2**40),
+        "soft anchors": crafted.put_top("n_features", 2**30),
+        "two kernels": crafted.put_top("n_gating_features", 2**30),
+    }.items():
+        files.append(to_bytes(*crafted.edited(*crafted.make(name), edit)))
+    nested = b"[" * 100_000
+    files.append(MAGIC + _header(nested))
+    answers = ask([job(data, []) for data in files], ["--max-old-space-size=64"])
+    assert {found["name"] for found in answers} == {"ModelFileError"}
+
+
+def _header(text):
+    checksum = zlib.crc32(text, zlib.crc32((4).to_bytes(4, "little")))
+    return struct.pack("<IIQ", 4, checksum, len(text)) + text
+
+
+@pytest.mark.parametrize("text", ['{"arrays": [], "arrays": []}', '{"arrays": [1e999]}', "[NaN]"])
+def test_headers_that_python_does_not_take_for_json_are_refused(text):
+    (found,) = ask([job(MAGIC + _header(text.encode()), [])])
+    assert "is not JSON" in found["error"]
