@@ -82,8 +82,7 @@ NOT_TOLD = {"cascade", "stacked"}
 def test_models_of_every_kind_are_taken_apart_alike(tmp_path):
     rows, path = np.random.default_rng(1).standard_normal((12, crafted.N_FEATURES)), tmp_path / "m"
     names = [name for name in crafted.MODELS if name not in NOT_TOLD]
-    names = [name for name in names if crafted.make(name)[0]["predictor"]["kind"] != "Additive"]
-    files = [crafted.file_of(name) for name in names]
+    files = [crafted.file_of(name, without_encoder) for name in names]
     jobs = [job(data, rows, "contributions", "regions") for data in files]
     for name, data, found in zip(names, files, ask(jobs), strict=True):
         path.write_bytes(data)
@@ -97,6 +96,11 @@ def test_models_of_every_kind_are_taken_apart_alike(tmp_path):
                 assert one["component"] == told.component
                 assert one["active"] == active[active >= 0].tolist(), name
                 assert_near(one["gates"], gates[active >= 0], 1e-9, f"{name}, gates")
+
+
+def without_encoder(header, arrays):
+    if header["method"].startswith("NearLinear"):
+        header["parameters"] = crafted.table(encoder=None)
 
 
 def check_explanation(found, told, what, rounding=1e-9):

@@ -2359,6 +2359,74 @@ function additive(fields, d) {
   };
 }
 
+// --- layers of units that bend: hinges.py --------------------------------------------------------
+
+function hinges(fields, d) {
+  const { weights, biases } = fields;
+  let good = weights instanceof Tuple && biases instanceof Tuple;
+  good &&= weights.items.length === biases.items.length && weights.items.length >= 2;
+  require(good, "Hinges", "its layers are not whole, or less than two");
+  let width = d;
+  const layers = weights.items.map((given, l) => {
+    const table = floats(given, [width, null], "weights");
+    const from = width;
+    width = table.shape[1];
+    require(width >= 1, "Hinges", "a layer has no units");
+    const offsets = floats(biases.items[l], [width], "biases");
+    const turned = lastAxesTurned(table.doubles, [1, from, width]);
+    return { table: turned, offsets: offsets.doubles, from, n: width, z: lazily(width) };
+  });
+  oneType([...weights.items, ...biases.items], "Hinges");
+  const nOutputs = width;
+  const single = isSingle(weights.items[0]);
+  const last = layers.length - 1;
+  /** Values of all units; those of the last layer are scores. */
+  function run(X, at) {
+    for (let l = 0; l <= last; l++) {
+      const { table, offsets, from, n, z } = layers[l];
+      const out = z();
+      for (let u = 0; u < n; u++) {
+        const value = dot(X, at, table, u * from, from) + offsets[u];
+        out[u] = l < last && !(value > 0) ? (value !== value ? value : 0) : value;
+      }
+      X = out;
+      at = 0;
+    }
+    return X;
+  }
+  return {
+    nFeatures: d,
+    nOutputs,
+    single,
+    row(X, at, out, to) {
+      const scores = run(X, at);
+      for (let o = 0; o < nOutputs; o++) out[to + o] = scores[o];
+      roundTo(single, out, to, nOutputs);
+    },
+    /** The slopes of the units that count, from the scores back to the columns. */
+    explain(X, at) {
+      run(X, at);
+      const gates = layers.slice(0, last).flatMap(({ z }) => [...z()].map((v) => (v > 0 ? 1 : 0)));
+      const intercepts = Float64Array.from(layers[last].offsets);
+      let slopes = layers[last].table; // (o, units of the layer before)
+      for (let l = last - 1; l >= 0; l--) {
+        const { table, offsets, from, n, z } = layers[l];
+        const before = new Float64Array(nOutputs * from);
+        for (let o = 0; o < nOutputs; o++) {
+          for (let u = 0; u < n; u++) {
+            if (!(z()[u] > 0)) continue;
+            const slope = slopes[o * n + u];
+            intercepts[o] += slope * offsets[u];
+            for (let j = 0; j < from; j++) before[o * from + j] += slope * table[u * from + j];
+          }
+        }
+        slopes = before;
+      }
+      return { intercepts, coefficients: slopes, ...gatesTold("unit", gates) };
+    },
+  };
+}
+
 const LARGEST_WEIGHT = 1e6;
 const FLOOR = 1e-6; // of mean probabilities that become scores
 const LARGEST_SCORE = 1e30; // that is calibrated
@@ -2938,7 +3006,7 @@ function forestWalk(gate, single) {
 
 const STAGES = [
   ...TREES, "LocallyLinear", "Forest", "Exiting", "ConformalLinear", "GaussianCells",
-  "KernelExpansion", "GatedExpansion", "Mapped", "Stacked", "Additive", "Averaged",
+  "KernelExpansion", "GatedExpansion", "Mapped", "Stacked", "Additive", "Averaged", "Hinges",
 ]; // prettier-ignore
 
 /** One threshold for each stage but the last, infinity among them, and the shares of rows. */
@@ -3278,6 +3346,7 @@ const RULES = {
   GatedExpansion: kind("predictor", "gate components bias activation", gatedExpansion),
   Mapped: kind("predictor", "map predictor", mapped),
   Additive: kind("predictor", "weights intercept firsts knots values", additive),
+  Hinges: kind("predictor", "weights biases", hinges),
   Averaged: kind("predictor", "members weights calibrations", averaged),
   Exponential: kind("predictor", "predictor", exponential),
   Stacked: kind("predictor", "outputs", stacked),
@@ -3994,7 +4063,7 @@ function shortly(factor) {
 // === The model: model.py =========================================================================
 
 const OF_SEVERAL_VALUES = [
-  ...TREES, "Forest", "Additive", "Averaged", "Mapped", "Exponential",
+  ...TREES, "Forest", "Additive", "Averaged", "Mapped", "Exponential", "Hinges",
 ]; // prettier-ignore
 const MOST_MODELS = 1000; // that are averaged
 const ROWS_AT_ONCE = 1024;
@@ -4411,7 +4480,7 @@ function summed(contributions, keys, names, nOutputs) {
 
 /** The component that counts most; of a path its end. */
 function regionOf(component, active, gates) {
-  if (Array.isArray(active[0]) || component === "leaf" || component === "member") return null;
+  if (Array.isArray(active[0]) || ["leaf", "member", "unit"].includes(component)) return null;
   if (component === "node") return active[active.length - 1];
   return active[largest(gates, 0, gates.length)];
 }
