@@ -7,6 +7,7 @@ and "margins" have to be calibrated.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -14,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from ..estimators._base.checks import require_memory
 from ..estimators._base.forests.orders import Columns
 from ..estimators._base.forests.orders import Shape as TreeShape
-from ..estimators._base.forests.plan import Plan, fit_plan
+from ..estimators._base.forests.plan import Plan, fit_plan, with_pairs
 from ..estimators._base.forests.wishes import Wishes
 from ..estimators.cpsp import CPSPClassifier
 from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
@@ -95,7 +96,8 @@ class Anchors:
         rng = np.random.RandomState(seed)
         n_anchors = min(self.n_anchors, rows.n_distinct)
         _require_for_anchors(rows, n_anchors, max_memory)
-        anchors = fit_anchors(rows.X, n_anchors, rng, rows.weight)
+        key = "anchors", n_anchors, seed
+        anchors = rows.once(key, lambda: fit_anchors(rows.X, n_anchors, rng, rows.weight))
         n_neighbors = min(_NEIGHBORS, n_anchors)
         gate = SoftAssignment(
             anchors, n_neighbors, float(default_sharpness(anchors, n_neighbors, rows.X))
@@ -180,7 +182,13 @@ class Boosted:
         parts = [rows]
         if not is_classification:
             parts = [replace(rows, targets=column[:, None]) for column in rows.targets.T]
-        return _side_by_side([fit_plan(one, plan, wishes, loss, seed).predictor for one in parts])
+        made = []
+        for number, part in enumerate(parts):
+            key = "pairs", self.n_pairs, number, seed
+            columns = rows.once(key, partial(with_pairs, part, wishes, self.n_pairs, loss, seed))
+            known = replace(wishes, pairs=columns.pairs)
+            made.append(fit_plan(part, plan, known, loss, seed).predictor)
+        return _side_by_side(made)
 
     def cost(self, shape):
         n_leaves = min(self.max_leaves, max(2, shape.n_rows // self.min_samples_leaf))
