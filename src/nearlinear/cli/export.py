@@ -235,7 +235,7 @@ def _write_js(loaded, place, arguments):
 _ASK_NODE = """
 import { readFileSync } from "node:fs";
 const [module, model, ask] = process.argv.slice(1);
-const text = readFileSync(module).toString("base64"); // a name in .js is no module before Node 20.19
+const text = readFileSync(module).toString("base64"); // names in .js are no modules in Node 18
 const { load } = await import(`data:text/javascript;base64,${text}`);
 const rows = JSON.parse(readFileSync(0, "utf-8"));
 process.stdout.write(JSON.stringify(load(readFileSync(model))[ask](rows)));
