@@ -1,0 +1,5 @@
+"""The report: one page about a model that opens offline, and runs the model itself.
+
+Modules
+-------
+"""

@@ -1,0 +1,53 @@
+"""A map of regions: two directions of the encoded rows that set regions apart."""
+
+import warnings
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from .subject import spread_over
+
+_MOST_POINTS, _MOST_COLUMNS = 400, 50
+
+
+def plane(subject, numbers, shown):
+    """Points of rows in these regions, and what the two directions are made of; or None."""
+    Z = subject.dense
+    if Z is None or min(Z.shape) < 2:
+        return None
+    mine = np.isin(numbers, shown)
+    Z, numbers = Z[mine], numbers[mine]
+    if Z.shape[1] > _MOST_COLUMNS:  # as many directions as the rows can tell apart
+        Z = PCA(min(_MOST_COLUMNS, *Z.shape), random_state=0).fit_transform(Z)
+    points = _directions(Z, numbers)
+    if points is None:
+        return None
+    points = (points - points.mean(axis=0)) / np.maximum(points.std(axis=0), 1e-12)
+    kept = spread_over(len(points), _MOST_POINTS)
+    rows = np.flatnonzero(mine)
+    right = subject.answers == subject.y if subject.classes is not None else None
+    return [
+        {
+            "x": float(f"{points[k, 0]:.4g}"), "y": float(f"{points[k, 1]:.4g}"),
+            "region": int(numbers[k]), "row": int(rows[k]),
+            "right": None if right is None else bool(right[rows[k]]),
+        }
+        for k in kept
+    ]  # fmt: skip
+
+
+def _directions(Z, numbers):
+    n_regions = len(np.unique(numbers))
+    if n_regions < 2 or n_regions >= len(Z):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns of a table are often collinear
+        found = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1).fit(Z, numbers)
+    first = found.transform(Z)[:, :2]
+    if first.shape[1] == 2:
+        return first
+    # two regions: the second direction is where rows spread most beside the first
+    axis = first[:, 0] - first[:, 0].mean()
+    rest = Z - np.outer(axis, axis @ Z) / max(axis @ axis, 1e-300)
+    return np.column_stack([first, PCA(1, random_state=0).fit_transform(rest)])

@@ -1,0 +1,153 @@
+"""Regions of a model: which of its parts answers for a row, and how well it does there."""
+
+import numpy as np
+
+from ..kinds import kind_of
+from .region_map import plane
+from .subject import CLASSES
+
+_MOST, _TOLD = 12, 3
+
+
+def regions(subject):
+    """What is told of regions that rows are in, the most visited first; None if there are none."""
+    found = regions_of(subject.model.predictor_, subject.encoded)
+    if found is None:
+        return None
+    word, numbers = found
+    known, counts = np.unique(numbers, return_counts=True)
+    if len(known) < 2:
+        return None
+    order = known[np.argsort(-counts, kind="stable")]
+    shown = order[:_MOST]
+    return {
+        "word": word,
+        "count": len(known),
+        "left_out": float(np.mean(~np.isin(numbers, shown))),
+        "regions": [_told(subject, numbers == one, int(one)) for one in shown],
+        "map": plane(subject, numbers, shown),
+    }
+
+
+def _told(subject, mine, number):
+    places = np.flatnonzero(mine)
+    y, answers = subject.y[mine], subject.answers[mine]
+    found = {"number": number, "rows": len(places), "share": float(mine.mean())}
+    if subject.task == CLASSES:
+        found["accuracy"] = float(np.mean(y == answers))
+        labels, counts = np.unique(answers, return_counts=True)
+        found["mostly"] = labels[counts.argmax()].item()
+        found["mostly_share"] = float(counts.max() / len(places))
+    else:
+        found["rmse"] = float(np.sqrt(np.mean((answers - y) ** 2)))
+        found["mean"] = float(np.mean(answers))
+    Z = subject.dense
+    typical = places[0] if Z is None else places[((Z[mine] - Z[mine].mean(0)) ** 2).sum(1).argmin()]
+    return {
+        **found,
+        "matters": _matters(subject, places),
+        "stands_out": _stands_out(subject, mine),
+        "typical": subject.rows.row(int(typical)),
+        "typical_row": int(typical),
+    }
+
+
+def _matters(subject, places):
+    """The columns with the largest contributions to scores there."""
+    if subject.explained is None:
+        return []
+    rows, found = subject.explained
+    mine = np.isin(rows, places)
+    if not mine.any():
+        return []
+    parts = np.abs(found.contributions[mine]).mean(axis=0).sum(axis=0)
+    total = parts.sum() or 1.0
+    order = np.argsort(-parts, kind="stable")[:_TOLD]
+    return [{"name": found.names[k], "share": float(parts[k] / total)} for k in order]
+
+
+def _stands_out(subject, mine):
+    """Numbers that are unusual there, in standard deviations of all rows; and usual texts."""
+    found = []
+    for column, name in enumerate(subject.rows.names[:200]):
+        cells = subject.rows.column(column)
+        if cells.dtype == object:
+            found += _usual(name, cells, mine)
+            continue
+        here = np.isfinite(cells)
+        spread = cells[here].std() if here.any() else 0.0
+        if spread > 0 and (here & mine).any():
+            away = (cells[here & mine].mean() - cells[here].mean()) / spread
+            word = "high" if away > 0 else "low"
+            mean = float(cells[here & mine].mean())
+            found.append({"name": name, "is": word, "mean": mean, "away": float(abs(away))})
+    found.sort(key=lambda one: -one["away"])
+    return [one for one in found[:_TOLD] if one["away"] > 0.3]
+
+
+def _usual(name, cells, mine):
+    texts = cells[mine].tolist()
+    most = max(dict.fromkeys(texts), key=texts.count)
+    share, before = texts.count(most) / len(texts), np.mean(cells == most)
+    if most is None or before in (0.0, 1.0):
+        return []
+    away = (share - before) / np.sqrt(before * (1 - before))
+    return [{"name": name, "is": most, "mean": float(share), "away": float(away)}]
+
+
+# --- which part answers -------------------------------------------------------------------------
+
+
+def regions_of(predictor, Z):
+    """A word for the parts, and the number of the one that answers for each row; or None."""
+    rule = RULES.get(kind_of(predictor))
+    return None if rule is None else rule(predictor, Z)
+
+
+def _locally_linear(predictor, Z):
+    if len(predictor.biases) < 2:
+        return None
+    if predictor.is_sparse:
+        indices, codes = predictor.gate.codes(Z)
+        return "anchor", indices[np.arange(len(codes)), codes.argmax(axis=1)]
+    return "local model", np.asarray(predictor.gate(Z)).argmax(axis=1)
+
+
+def _tree(predictor, Z):
+    from ..explain.explain import explain
+
+    return "leaf", explain(predictor, Z, 0).active.max(axis=1)
+
+
+def _conformal(predictor, Z):
+    from ..explain.explain import explain
+
+    return "local kernel", explain(predictor, Z, 0).gates.argmax(axis=1)
+
+
+def _cells(predictor, Z):
+    return "cell", np.asarray(predictor.cells(np.ascontiguousarray(Z, dtype=predictor.dtype)))
+
+
+def _averaged(predictor, Z):
+    """Those of the weightiest member that has any."""
+    for place in np.argsort(-np.asarray(predictor.weights), kind="stable"):
+        member = predictor.members[place]
+        found = regions_of(member, Z.astype(member.dtype, copy=False))
+        if found is not None:
+            return found
+    return None
+
+
+RULES = {
+    "LocallyLinear": _locally_linear,
+    "TreePath": _tree,
+    "TreeLeaves": _tree,
+    "LinkedTree": _tree,
+    "ConformalLinear": _conformal,
+    "GaussianCells": _cells,
+    "Cascaded": lambda predictor, Z: ("stage", predictor.stops(Z)),
+    "Mapped": lambda predictor, Z: regions_of(predictor.predictor, predictor.map(Z)),
+    "Exponential": lambda predictor, Z: regions_of(predictor.predictor, Z),
+    "Averaged": _averaged,
+}
