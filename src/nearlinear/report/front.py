@@ -12,7 +12,9 @@ _SCORES = {"classes": "held-out accuracy", "values": "held-out R²"}
 def front(subject, peers=None):
     """Points of all models that were fitted, cheapest first, and of peers; None without both."""
     record = getattr(subject.model, "record_", None)
-    points = sorted((_point(subject, one) for one in record or ()), key=lambda one: one["us"])
+    names = names_of(record or ())
+    points = [{**_point(subject, one), "name": name} for one, name in zip(record or (), names)]
+    points.sort(key=lambda one: one["us"])
     others = [_peer(one) for one in peers or ()]
     if len(points) + len(others) < 2:
         return None
@@ -23,6 +25,18 @@ def front(subject, peers=None):
         "peers": others,
         "tried": len(getattr(subject.model, "tried_", ())),
     }
+
+
+def names_of(record):
+    """Names of models, with the settings in which those of one family differ."""
+    found = []
+    for one in record:
+        alike = [other["settings"][0] for other in record if other["model"] == one["model"]]
+        own, is_single = one["settings"][0], len(one["settings"]) == 1
+        differ = [key for key in own if len({str(other.get(key)) for other in alike}) > 1]
+        told = ", ".join(f"{key} {own[key]:g}" for key in differ) if is_single else ""
+        found.append(f"{one['model']} ({told})" if told else one["model"])
+    return found
 
 
 def _point(subject, one):
@@ -44,7 +58,7 @@ def _point(subject, one):
 
 def _ways(subject, one):
     """Python and the command that give this model; None where only another search would."""
-    name, data, target = (subject.names.get(key) for key in ("model", "data", "target"))
+    name, data, target = (subject.names.get(key) for key in ("file", "data", "target"))
     name = name or "model.nlm"
     if one["is_chosen"]:
         return f"nearlinear.save(model, {name!r})", f"nearlinear export {name} model.onnx"

@@ -4,6 +4,7 @@ import hashlib
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def made(subject):
     return {
         "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "method": type(subject.model).__name__,
-        "parameters": {k: _word(v) for k, v in parameters.items() if v is not None},
+        "parameters": {k: _word(v) for k, v in _changed(subject.model, parameters)},
         "seed": _word(parameters.get("random_state")),
         "training_rows": subject.model._training.n_rows,
         "judging_rows": subject.rows.shape[0],
@@ -31,6 +32,12 @@ def made(subject):
         },
         "machine": f"{platform.system()} {platform.machine()}",
     }
+
+
+def _changed(model, parameters):
+    """Parameters that are not what they come as."""
+    defaults = signature(type(model).__init__).parameters
+    return [(k, v) for k, v in parameters.items() if repr(v) != repr(defaults[k].default)]
 
 
 def _word(value):
@@ -68,11 +75,11 @@ def _bytes(cells):
 
 def lines(subject):
     """Lines to copy: load, ask, serve, export."""
-    name, answers = subject.names.get("model") or "model.nlm", "predict"
+    name, answers = subject.names.get("file") or "model.nlm", "predict"
     if subject.task == CLASSES and subject.whole.gives_probabilities:
         answers = "predict_proba"
     proba = " --proba" if answers == "predict_proba" else ""
-    found = [] if subject.names.get("model") else [
+    found = [] if subject.names.get("file") else [
         {"title": "Save (Python)", "text": f"import nearlinear\n\nnearlinear.save(model, {name!r})"}
     ]  # fmt: skip
     return [

@@ -39,7 +39,7 @@ def write_report(
     peers : list of dict or None
         Alternatives, as ``nearlinear compare --json`` tells them under "models".
     names : str
-        ``title``, ``target``, ``data``, ``model``: what these are called.
+        ``title``, ``target``, ``data``, ``file`` (of the model): what these are called.
     """
     subject = subject_of(model, X, y, preparation, judge, **names)
     text = page(subject, peers)

@@ -1,10 +1,7 @@
 """A map of regions: two directions of the encoded rows that set regions apart."""
 
-import warnings
-
 import numpy as np
 from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from .subject import spread_over
 
@@ -38,16 +35,16 @@ def plane(subject, numbers, shown):
 
 
 def _directions(Z, numbers):
-    n_regions = len(np.unique(numbers))
-    if n_regions < 2 or n_regions >= len(Z):
+    """Where the centers of regions, each as heavy as its rows, lie farthest apart."""
+    known, place = np.unique(numbers, return_inverse=True)
+    if len(known) < 2:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # columns of a table are often collinear
-        found = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1).fit(Z, numbers)
-    first = found.transform(Z)[:, :2]
+    centers = np.array([Z[place == k].mean(axis=0) for k in range(len(known))])
+    found = PCA(min(2, len(known) - 1), random_state=0).fit(centers[place])
+    first = found.transform(Z)
     if first.shape[1] == 2:
         return first
     # two regions: the second direction is where rows spread most beside the first
-    axis = first[:, 0] - first[:, 0].mean()
-    rest = Z - np.outer(axis, axis @ Z) / max(axis @ axis, 1e-300)
+    rest = Z - Z.mean(axis=0)
+    rest = rest - np.outer(rest @ found.components_[0], found.components_[0])
     return np.column_stack([first, PCA(1, random_state=0).fit_transform(rest)])

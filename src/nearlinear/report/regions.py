@@ -9,7 +9,7 @@ from .subject import CLASSES
 _MOST, _TOLD = 12, 3
 
 
-def regions(subject):
+def regions(subject, moves=None):
     """What is told of regions that rows are in, the most visited first; None if there are none."""
     found = regions_of(subject.model.predictor_, subject.encoded)
     if found is None:
@@ -24,12 +24,12 @@ def regions(subject):
         "word": word,
         "count": len(known),
         "left_out": float(np.mean(~np.isin(numbers, shown))),
-        "regions": [_told(subject, numbers == one, int(one)) for one in shown],
+        "regions": [_told(subject, moves, numbers == one, int(one)) for one in shown],
         "map": plane(subject, numbers, shown),
     }
 
 
-def _told(subject, mine, number):
+def _told(subject, moves, mine, number):
     places = np.flatnonzero(mine)
     y, answers = subject.y[mine], subject.answers[mine]
     found = {"number": number, "rows": len(places), "share": float(mine.mean())}
@@ -45,25 +45,22 @@ def _told(subject, mine, number):
     typical = places[0] if Z is None else places[((Z[mine] - Z[mine].mean(0)) ** 2).sum(1).argmin()]
     return {
         **found,
-        "matters": _matters(subject, places),
+        "matters": _matters(subject, moves, places),
         "stands_out": _stands_out(subject, mine),
         "typical": subject.rows.row(int(typical)),
         "typical_row": int(typical),
     }
 
 
-def _matters(subject, places):
-    """The columns with the largest contributions to scores there."""
-    if subject.explained is None:
-        return []
-    rows, found = subject.explained
-    mine = np.isin(rows, places)
+def _matters(subject, moves, places):
+    """The columns that move answers there most."""
+    mine = np.zeros(0, dtype=bool) if moves is None else np.isin(moves.places, places)
     if not mine.any():
         return []
-    parts = np.abs(found.contributions[mine]).mean(axis=0).sum(axis=0)
-    total = parts.sum() or 1.0
-    order = np.argsort(-parts, kind="stable")[:_TOLD]
-    return [{"name": found.names[k], "share": float(parts[k] / total)} for k in order]
+    sizes = moves.sizes[mine].mean(axis=0)
+    total = sizes.sum() or 1.0
+    order = np.argsort(-sizes, kind="stable")[:_TOLD]
+    return [{"name": subject.rows.names[k], "share": float(sizes[k] / total)} for k in order]
 
 
 def _stands_out(subject, mine):

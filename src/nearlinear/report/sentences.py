@@ -81,9 +81,9 @@ def headline(subject, measures, cost):
         }  # fmt: skip
     else:
         first = {
-            "label": "explained variance (R²)",
+            "label": "explained (R²)",
             "value": "–" if measures["r2"] is None else f"{100 * measures['r2']:.1f} %",
-            "note": f"of {measures['rows']:,} unseen rows",
+            "note": f"of the variance, {measures['rows']:,} unseen rows",
         }
     return [first, times, speed, size]
 

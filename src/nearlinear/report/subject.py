@@ -93,7 +93,7 @@ class Subject:
     judge: Whole
     rows: Rows
     y: np.ndarray
-    names: dict  # "target", "data", "model", "title": what people call them
+    names: dict  # "target", "data", "file" (of the model), "title": what people call them
 
     @property
     def model(self):

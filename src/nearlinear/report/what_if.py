@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from ..export.file import save
+from ..predictors.base import leads
 from ..runtime.container import ModelFileError
 from .subject import CLASSES
 
-_MOST_CONTROLS, _MOST_VALUES, _FEW = 40, 200, 12
+_MOST_CONTROLS, _MOST_VALUES, _MOST_USUAL, _FEW = 40, 200, 6, 12
 _STEPS = 200  # of a slider
 
 
@@ -23,23 +24,22 @@ def what_if(subject, order):
     controls = [one for one in controls if one is not None][:_MOST_CONTROLS]
     for one in controls:
         one["can_miss"] = _can_miss(subject, one["column"])
-    rows = [{"name": "the most typical row", "row": subject.rows.row(subject.typical)}]
+    places = {"the most typical row": subject.typical, **_examples(subject)}
+    # the page holds what it computes against these scores
+    scores = subject.whole.scores(subject.rows.take(np.array(list(places.values()))))
+    rows = [
+        {
+            "name": name, "row": subject.rows.row(int(place)), "scores": score.tolist(),
+            "truth": subject.y[[place]].tolist()[0],
+        }
+        for (name, place), score in zip(places.items(), scores, strict=True)
+    ]  # fmt: skip
     return {
         "controls": controls,
         "names": list(subject.rows.names),
-        "rows": rows + _examples(subject),
+        "rows": rows,
         "support": hasattr(subject.model, "support_score"),
-        "expected": _expected(subject),
-    }
-
-
-def _expected(subject):
-    """What Python says of the first row: the page holds itself against it."""
-    scores = subject.whole.scores(subject.rows.take(np.array([subject.typical])))
-    chances = subject.whole.probabilities(scores) if subject.task == CLASSES else None
-    return {
-        "scores": scores[0].tolist(),
-        "probabilities": None if chances is None else chances[0].tolist(),
+        "probabilities": subject.task == CLASSES and subject.whole.gives_probabilities,
     }
 
 
@@ -81,39 +81,23 @@ def _control(subject, column):
 
 
 def _examples(subject):
-    """A row that the model is least sure of, and its worst mistake."""
+    """Numbers of telling rows: usual ones, the least certain, a mistake."""
     y, answers = subject.y, subject.answers
-    found = []
     if subject.task != CLASSES:
-        away = np.abs(answers - y)
-        pairs = (("lowest answer", answers.argmin()), ("highest answer", answers.argmax()),
-                 ("largest error", away.argmax()))  # fmt: skip
-        return [_example(subject, name, place) for name, place in pairs]
-    scores = subject.whole.scores(subject.rows.cells)
-    sure = np.abs(scores[:, 0]) if scores.shape[1] == 1 else _lead(scores)
-    for label in subject.classes[:6]:
+        return {
+            "the highest answer": int(answers.argmax()), "the lowest answer": int(answers.argmin()),
+            "the largest error": int(np.abs(answers - y).argmax()),
+        }  # fmt: skip
+    sure, found = leads(subject.whole.scores(subject.rows.cells)), {}
+    for label in subject.classes[:_MOST_USUAL]:
         mine = np.flatnonzero((y == label) & (answers == label))
         if len(mine):
-            middle = mine[np.argsort(sure[mine])[len(mine) // 2]]
-            found.append(_example(subject, f"a usual row of {label}", middle))
-    found.append(_example(subject, "the least certain row", sure.argmin()))
+            found[f"a usual row of {label}"] = int(mine[np.argsort(sure[mine])[len(mine) // 2]])
+    found["the least certain row"] = int(sure.argmin())
     wrong = np.flatnonzero(answers != y)
     if len(wrong):
-        found.append(_example(subject, "a surprising mistake", wrong[sure[wrong].argmax()]))
+        found["a surprising mistake"] = int(wrong[sure[wrong].argmax()])
     return found
-
-
-def _lead(scores):
-    best = np.sort(scores, axis=1)
-    return best[:, -1] - best[:, -2]
-
-
-def _example(subject, name, place):
-    truth = subject.y[place]
-    return {
-        "name": name, "row": subject.rows.row(int(place)),
-        "truth": truth.item() if hasattr(truth, "item") else truth,
-    }  # fmt: skip
 
 
 def packed_model(subject):

@@ -2,9 +2,9 @@
 
 // Score against time of all models; `choose(point)` is told which one was clicked.
 function frontChart(front, choose) {
-  const own = front.points.map((p) => ({ ...p, kind: p.is_chosen ? "circle" : "circle", peer: false }));
+  const own = front.points.map((p) => ({ ...p, peer: false }));
   const all = own.concat(front.peers.filter((p) => !p.ours).map((p) => ({ ...p, peer: true })));
-  const label = (p) => `${p.model}: ${percent(p.score)}, ${micro(p.us)} a row${p.is_chosen ? ", chosen" : ""}${p.peer ? ", an alternative" : ""}`;
+  const label = (p) => `${p.name || p.model}: ${percent(p.score)}, ${micro(p.us)} a row${p.is_chosen ? ", chosen" : ""}${p.peer ? ", an alternative" : ""}`;
   const draw = (width) => {
     const height = Math.max(280, Math.min(380, width * 0.62)), left = 52, bottom = 42, top = 26;
     const us = all.map((p) => Math.max(p.us, 1e-4)), scores = all.map((p) => p.score);
@@ -26,18 +26,18 @@ function frontChart(front, choose) {
     all.forEach((p) => {
       const paint = p.is_chosen ? "var(--c1)" : p.peer ? "var(--strong)" : "var(--c0)";
       const cx = x(p.us), cy = y(p.score);
-      const text = cut(p.model, Math.min(180, width / 2.6));
+      const text = cut(p.name || p.model, Math.min(250, width / 2.3));
       const w = text.length * 6.6, spots = [[10, 4, "start"], [-10, 4, "end"], [0, -13, "middle"], [0, 21, "middle"], [10, -9, "start"], [-10, -9, "end"], [10, 17, "start"], [-10, 17, "end"], [0, -27, "middle"], [0, 35, "middle"]];
       const box = ([dx, dy, anchor]) => ({ x: cx + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0), y: cy + dy - 11, w, h: 14 });
       const cost = (spot) => { const b = box(spot); return taken.reduce((s, t) => s + Math.max(0, Math.min(b.x + b.w, t.x + t.w) - Math.max(b.x, t.x)) * Math.max(0, Math.min(b.y + b.h, t.y + t.h) - Math.max(b.y, t.y)), 0) + 40 * (Math.max(0, left - b.x) + Math.max(0, b.x + b.w - width) + Math.max(0, top - 8 - b.y) + Math.max(0, b.y + b.h - (height - bottom))); };
       const spot = spots.reduce((best, one) => (cost(one) < cost(best) - 1e-9 ? one : best));
       taken.push(box(spot));
-      const node = sv("g", { class: "point", tabindex: "0", role: "button", "aria-label": label(p), "aria-pressed": "false" },
+      const node = sv("g", { class: "point", tabindex: "0", role: "button", "aria-label": label(p), "aria-pressed": String(p.is_chosen === true) },
         sv("title", null, label(p)),
         sv("circle", { class: "halo", cx, cy, r: p.is_chosen ? 13 : 11 }),
-        p.error && sv("line", { x1: cx, x2: cx, y1: y(p.score - p.error), y2: y(p.score + p.error), stroke: paint, "stroke-width": 1.2, opacity: 0.55 }),
+        p.error && sv("line", { class: "error", x1: cx, x2: cx, y1: y(Math.max(from, p.score - p.error)), y2: y(Math.min(to, p.score + p.error)), stroke: paint, "stroke-width": 1.6 }),
         mark(p.peer ? "square" : "circle", cx, cy, p.is_chosen ? 7.5 : 5.5, paint, !p.peer && !p.on_front && !p.is_chosen),
-        sv("text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: p.is_chosen ? "strong" : null }, text));
+        sv("text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: p.is_chosen ? "strong over" : "over" }, text));
       const pick = () => {
         svg.querySelectorAll(".point").forEach((one) => one.setAttribute("aria-pressed", String(one === node)));
         choose(p);
@@ -54,7 +54,7 @@ function frontChart(front, choose) {
   return figure({
     draw, legend: legendOf(kinds), attributes: { id: "front-chart" },
     table: { head: ["model", "score", "± error", "µs a row", "× linear", "bytes"],
-      rows: all.map((p) => [p.model + (p.is_chosen ? " (chosen)" : ""), percent(p.score, 2), p.error ? percent(p.error, 2) : "–", num(p.us, 3), num(p.times_linear, 3), bytes(p.bytes)]) },
+      rows: all.map((p) => [(p.name || p.model) + (p.is_chosen ? " (chosen)" : ""), percent(p.score, 2), p.error ? percent(p.error, 2) : "–", num(p.us, 3), num(p.times_linear, 3), bytes(p.bytes)]) },
   });
 }
 
@@ -82,7 +82,7 @@ function barsChart(entries, label, { signed = false, attributes, most, table = t
 }
 
 // What the model says along one column.
-function effectChart(effect, unit) {
+function effectChart(effect, unit, caption) {
   const isLine = ["steps", "lines", "mixed", "grid"].includes(effect.form);
   const many = effect.curves.length > 1;
   const says = effect.says === "probability" ? percent : num;
@@ -115,12 +115,14 @@ function effectChart(effect, unit) {
     }
     const n = effect.x.length, slot = (width - left) / n, x = (k) => left + slot * (k + 0.5);
     svg.append(...axes({ x, y, xTicks: [], yTicks, width, height, left, bottom, yText, yName: unit }).flat(3).filter(Boolean));
+    const rest = effect.x.indexOf(effect.here), probable = effect.says === "probability";
+    if (!probable && rest >= 0) svg.append(sv("line", { class: "guide", x1: left, x2: width, y1: y(effect.curves[0].y[rest]), y2: y(effect.curves[0].y[rest]) }));
     const every = Math.max(1, Math.ceil((effect.form === "dates" ? 74 : 34) / slot));
     effect.x.forEach((value, k) => {
       if (k % every === 0) svg.append(sv("text", { x: x(k), y: height - bottom + 18, "text-anchor": "middle", class: value === effect.here ? "strong" : null }, cut(bare(value), slot * every - 4)));
       effect.curves.forEach((c, o) => {
         const away = many ? (o - (effect.curves.length - 1) / 2) * Math.min(12, slot / (effect.curves.length + 1)) : 0;
-        svg.append(sv("line", { x1: x(k) + away, x2: x(k) + away, y1: y(Math.max(low - pad, Math.min(0, high))), y2: y(c.y[k]), stroke: color(many ? o : 0), "stroke-width": 1.4, opacity: 0.45 }));
+        svg.append(sv("line", { x1: x(k) + away, x2: x(k) + away, y1: y(probable ? 0 : rest >= 0 ? c.y[rest] : low - pad), y2: y(c.y[k]), stroke: color(many ? o : 0), "stroke-width": 1.4, opacity: 0.45 }));
         svg.append(mark(MARKS[many ? o % 8 : 0], x(k) + away, y(c.y[k]), 5, color(many ? o : 0)));
       });
     });
@@ -129,7 +131,7 @@ function effectChart(effect, unit) {
   const step = Math.max(1, Math.ceil(effect.x.length / 24));
   const rows = effect.x.map((v, k) => [bare(v), ...effect.curves.map((c) => says(c.y[k]))]).filter((_, k) => k % step === 0);
   const head = [effect.name, ...effect.curves.map((c) => (c.of === null ? unit : cell(c.of)))];
-  return figure({ draw, attributes: { class: "effect" }, table: { head, rows, title: step > 1 ? "Some of the numbers as a table" : undefined } });
+  return figure({ draw, caption, attributes: { class: "effect" }, table: { head, rows, title: step > 1 ? "Some of the numbers as a table" : undefined } });
 }
 
 function calibrationChart(found) {
@@ -145,9 +147,7 @@ function calibrationChart(found) {
       svg.append(sv("line", { x1: x(b.said), x2: x(b.said), y1: y(Math.max(0, b.came_true - b.error)), y2: y(Math.min(1, b.came_true + b.error)), stroke: "var(--c0)", opacity: 0.5 }));
       svg.append(mark("circle", x(b.said), y(b.came_true), 4.5, "var(--c0)"));
     });
-    svg.removeAttribute("width");
-    filled(svg, { width: side });
-    return el("div", { class: "fixed" }, svg);
+    return svg;
   };
   return figure({ draw, table: { head: ["said", "came true", "rows"], rows: found.bins.map((b) => [percent(b.said), percent(b.came_true), num(b.rows)]) } });
 }
@@ -189,16 +189,34 @@ function mapChart(points, order) {
     const x = linear(Math.min(...xs), Math.max(...xs), pad, width - pad), y = linear(Math.min(...ys), Math.max(...ys), height - pad, pad);
     const svg = canvas(width, height, `Map of ${points.length} rows in ${order.length} regions`);
     svg.append(sv("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 10, fill: "none", class: "axis" }));
-    points.forEach((p) => { const k = rank.get(p.region); svg.append(mark(MARKS[k % 8], x(p.x), y(p.y), 4, paint(k), p.right === false)); });
-    order.forEach((number, k) => {
-      const mine = points.filter((p) => p.region === number);
-      if (!mine.length) return;
-      const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-      const cx = middle(mine.map((p) => x(p.x))), cy = middle(mine.map((p) => y(p.y)));
-      svg.append(sv("circle", { cx, cy, r: 10, fill: "var(--paper)", stroke: paint(k), "stroke-width": 2 }));
-      svg.append(sv("text", { x: cx, y: cy + 4, "text-anchor": "middle", class: "strong" }, String(k + 1)));
+    points.forEach((p) => { const k = rank.get(p.region); svg.append(mark(MARKS[k % 8], x(p.x), y(p.y), 3.6, paint(k), p.right === false)); });
+    const spots = order.map((number) => {
+      const mine = points.filter((p) => p.region === number), middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+      return mine.length ? { x: middle(mine.map((p) => x(p.x))), y: middle(mine.map((p) => y(p.y))) } : null;
+    });
+    apart(spots.filter(Boolean), 21, width, height);
+    spots.forEach((spot, k) => {
+      if (!spot) return;
+      svg.append(sv("circle", { cx: spot.x, cy: spot.y, r: 10, fill: "var(--paper)", stroke: paint(k), "stroke-width": 2 }));
+      svg.append(sv("text", { x: spot.x, y: spot.y + 4, "text-anchor": "middle", class: "strong" }, String(k + 1)));
     });
     return svg;
   };
   return figure({ draw, attributes: { id: "map-chart" }, table: { title: "The regions as a table", head: ["region", "rows on the map"], rows: order.map((n, k) => [String(k + 1), num(points.filter((p) => p.region === n).length)]) } });
+}
+
+// Moves spots until no two are nearer than `least`.
+function apart(spots, least, width, height) {
+  for (let turn = 0; turn < 60; turn++) {
+    for (let a = 0; a < spots.length; a++) {
+      for (let b = 0; b < a; b++) {
+        const dx = spots[a].x - spots[b].x || 0.1, dy = spots[a].y - spots[b].y || 0.1, far = Math.hypot(dx, dy);
+        if (far >= least) continue;
+        const push = (least - far) / 2 / far;
+        spots[a].x += dx * push; spots[a].y += dy * push;
+        spots[b].x -= dx * push; spots[b].y -= dy * push;
+      }
+    }
+    spots.forEach((one) => { one.x = Math.min(width - 12, Math.max(12, one.x)); one.y = Math.min(height - 12, Math.max(12, one.y)); });
+  }
 }

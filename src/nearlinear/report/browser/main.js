@@ -28,23 +28,26 @@ async function wake(doc) {
   try {
     const model = nearlinear.load(await unpacked(text));
     place.replaceChildren(whatIf(doc, model));
-    timed(doc, model);
+    checked(doc, model);
   } catch (error) {
     place.replaceChildren(el("p", { class: "problem" }, `The model does not run in this browser: ${error.message}`));
   }
   document.documentElement.dataset.ready = "yes";
 }
 
-// What a row takes in this page.
-function timed(doc, model) {
-  const rows = Array.from({ length: 256 }, (_, k) => doc.what_if.rows[k % doc.what_if.rows.length].row);
+// What a row takes in this page, and whether it agrees with Python.
+function checked(doc, model) {
+  const known = doc.what_if.rows, rows = Array.from({ length: 256 }, (_, k) => known[k % known.length].row);
   let best = Infinity;
   for (let k = 0; k < 3; k++) {
     const began = performance.now();
     model.predict(rows);
     best = Math.min(best, performance.now() - began);
   }
-  document.getElementById("page-time").textContent = ` In this page, a raw row takes about ${micro((1000 * best) / rows.length)}.`;
+  const asker = new Asker(model, doc), found = asker.scores(known.map((one) => one.row));
+  const away = Math.max(...known.map((one, k) => Math.max(...one.scores.map((score, o) => Math.abs(score - found[k][o]) / (1 + Math.abs(score))))));
+  const agrees = away < 1e-5 ? `and its scores of ${known.length} rows are Python's (to ${away.toExponential(0)})` : "but its scores differ from Python's: do not trust the panel";
+  document.getElementById("page-time").textContent = ` In this page, a raw row takes about ${micro((1000 * best) / rows.length)}, ${agrees}.`;
 }
 
 function main() {

@@ -12,7 +12,7 @@ class Asker {
     this.model = model;
     this.doc = doc;
     this.classes = doc.classes;
-    this.hasChances = doc.what_if.expected.probabilities !== null;
+    this.hasChances = doc.what_if.probabilities;
   }
 
   scores(rows) {
@@ -33,7 +33,8 @@ class Asker {
 
 function whatIf(doc, model) {
   const setup = doc.what_if, asker = new Asker(model, doc);
-  let row = setup.rows[0].row.slice();
+  const first = Math.min(1, setup.rows.length - 1);
+  let row = setup.rows[first].row.slice();
   let wanted = doc.task === "values" ? doc.measures.median : null;
   const answer = el("div", { class: "answer", id: "answer", "aria-live": "polite" });
   const fields = setup.controls.map((one) => control(one, () => row, (value) => { row[one.column] = value; refresh(); }));
@@ -42,6 +43,7 @@ function whatIf(doc, model) {
   const take = (cells) => { row = cells.slice(); fields.forEach((one) => one.show()); refresh(); };
   const picker = el("select", { id: "start-row", onchange: (event) => take(setup.rows[Number(event.target.value)].row) },
     setup.rows.map((one, k) => el("option", { value: String(k) }, one.name + (one.truth === undefined ? "" : ` (in truth ${typeof one.truth === "number" ? num(one.truth) : cell(one.truth)})`))));
+  picker.value = String(first);
 
   let waiting = false;
   function refresh() {
@@ -159,23 +161,63 @@ function regionOf(model, row) {
 }
 
 function reasons(asker, row, doc, shown) {
-  let found;
-  try { found = asker.model.contributions([row]); } catch { return []; }
-  found = Array.isArray(found) ? found[0] : found;
-  if (!found || !found.values) return [];
-  const several = typeof found.values[0] !== "number";
-  const pick = (value) => (Array.isArray(value) || ArrayBuffer.isView(value) ? value[Math.min(shown, value.length - 1)] : value);
-  const values = Array.from(several ? pick(found.values) : found.values), base = Number(pick(found.base));
-  const flip = doc.classes && !several && doc.classes.length === 2 && shown === 0 ? -1 : 1;
-  const entries = values.map((value, k) => ({ name: found.names[k], value: flip * value })).filter((e) => Math.abs(e.value) > 1e-12).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  const isKernels = found.names[0] === "kernel 0";
-  if (!entries.length) return [];
+  const found = ofColumns(asker, row, shown) || besideTypical(asker, row, doc, shown);
+  const flip = doc.classes && found.outputs === 1 && shown === 0 ? -1 : 1;
+  const entries = found.parts.map((e) => ({ ...e, value: flip * e.value })).filter((e) => Math.abs(e.value) > 1e-12).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const title = el("h4", null, doc.classes ? `What speaks for ${cell(doc.classes[shown])}` : "What moves it");
+  if (!entries.length) return [title, el("p", { class: "small" }, "This is the typical row: others are compared with it.")];
   const kept = entries.slice(0, 8), rest = entries.slice(8).reduce((sum, e) => sum + e.value, 0);
   if (entries.length > 8) kept.push({ name: `${entries.length - 8} others`, value: rest });
   kept.forEach((e) => { e.text = (e.value > 0 ? "+" : "") + num(e.value, 3); });
-  return [el("h4", null, doc.classes ? `What speaks for ${cell(doc.classes[shown])}` : "What moves it"),
-    barsChart(kept, "Contributions to the score", { signed: true, table: false, attributes: { id: "contributions" } }),
-    el("p", { class: "small" }, `${isKernels ? "Kernels add" : "Columns add"} these parts to ${num(flip * base, 3)}, where the score begins. They sum to the score exactly.`)];
+  const what = doc.classes ? "score" : unitOf(doc);
+  return [title, barsChart(kept, "Contributions to the score", { signed: true, table: false, attributes: { id: "contributions" } }),
+    el("p", { class: "small" }, found.isTypical
+      ? `Beside the typical row, whose ${what} is ${num(flip * found.base, 4)}: what each column adds on the way from there to here, as a mean over all orders (Shapley values). The parts sum to the ${what} exactly.`
+      : `Columns add these parts to ${num(flip * found.base, 4)}, where the ${what} begins. They sum to the ${what} exactly.`)];
+}
+
+// The model's own contributions, where it has those of columns.
+function ofColumns(asker, row, shown) {
+  let found;
+  try { found = asker.model.contributions([row]); } catch { return null; }
+  found = Array.isArray(found) ? found[0] : found;
+  if (!found || !found.values || found.names[0] === "kernel 0") return null;
+  const several = typeof found.values[0] !== "number";
+  const pick = (value) => (Array.isArray(value) || ArrayBuffer.isView(value) ? value[Math.min(shown, value.length - 1)] : value);
+  const values = Array.from(several ? pick(found.values) : found.values);
+  return { parts: values.map((value, k) => ({ name: found.names[k], value })), base: Number(pick(found.base)), outputs: several ? found.values.length : 1 };
+}
+
+// A kernel machine has no parts of columns: those of the way from the typical row to this one.
+const MOST_EXACT = 9, ORDERS = 48;
+
+function besideTypical(asker, row, doc, shown) {
+  const typical = doc.what_if.rows[0].row, columns = row.map((_, k) => k).filter((k) => row[k] !== typical[k]);
+  const mixed = (isOurs) => { const next = typical.slice(); columns.forEach((k, place) => { if (isOurs(place)) next[k] = row[k]; }); return next; };
+  const n = columns.length, score = (rows) => asker.scores(rows).map((one) => one[Math.min(shown, one.length - 1)]);
+  const outputs = asker.scores([typical])[0].length, values = new Array(n).fill(0), base = score([typical])[0];
+  if (n <= MOST_EXACT) {
+    const sets = Array.from({ length: 2 ** n }, (_, set) => mixed((place) => (set >> place) & 1)), found = score(sets);
+    const weight = [];  // of a set of each size: s! (n − s − 1)! / n!
+    for (let s = 0; s < n; s++) { let w = 1 / n; for (let k = 1; k <= s; k++) w *= k / (n - k); weight.push(w); }
+    for (let set = 0; set < 2 ** n; set++) {
+      let size = 0;
+      for (let k = 0; k < n; k++) size += (set >> k) & 1;
+      for (let k = 0; k < n; k++) if (!((set >> k) & 1)) values[k] += weight[size] * (found[set | (1 << k)] - found[set]);
+    }
+  } else {
+    let seed = 1;
+    const random = () => { seed = (seed * 48271) % 2147483647; return seed / 2147483647; };
+    for (let turn = 0; turn < ORDERS; turn++) {
+      const order = values.map((_, k) => k);
+      for (let k = n - 1; k > 0; k--) { const other = Math.floor(random() * (k + 1)); [order[k], order[other]] = [order[other], order[k]]; }
+      const rank = new Array(n);
+      order.forEach((k, place) => { rank[k] = place; });
+      const found = score(Array.from({ length: n + 1 }, (_, many) => mixed((place) => rank[place] < many)));
+      order.forEach((k, place) => { values[k] += (found[place + 1] - found[place]) / ORDERS; });
+    }
+  }
+  return { parts: columns.map((k, place) => ({ name: doc.what_if.names[k], value: values[place] })), base, outputs, isTypical: true };
 }
 
 // --- the nearest change of one column that flips the answer --------------------------------------

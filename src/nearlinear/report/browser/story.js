@@ -49,7 +49,7 @@ function classesTold(doc, m) {
     el("h3", null, "What is taken for what"),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "confusion matrix" },
       el("table", { class: "matrix", id: "confusion" }, el("caption", { class: "sr" }, "Rows: the true class. Columns: the answer. Cells: number of rows."),
-        el("thead", null, el("tr", null, el("td", { class: "none" }, ""), labels.map((l) => el("th", { scope: "col" }, cell(l))))),
+        el("thead", null, el("tr", null, el("td", { class: "corner" }), labels.map((l) => el("th", { scope: "col" }, cell(l))))),
         el("tbody", null, labels.map((l, i) => el("tr", null, el("th", { scope: "row" }, cell(l)), counts[i].map((n, j) => shaded(el("td", { class: i === j ? "right" : n ? "wrong" : "none" }, String(n)), i === j ? "--c0" : "--c1", n / Math.max(1, counts[i].reduce((a, b) => a + b))))))))),
     el("p", { class: "note" }, `Down: the true class. Across: the answer.${leftOut ? ` The ${labels.length} classes with most mistakes; ${leftOut} more are left out.` : ""}`),
     el("h3", null, "Class by class"),
@@ -70,7 +70,7 @@ function shaded(node, name, share) {
 const FORMS = {
   steps: (n) => `Exact: ${n} level ${n === 1 ? "piece" : "pieces"}.`,
   lines: (n) => `Exact: ${n} straight ${n === 1 ? "piece" : "pieces"}.`,
-  mixed: (n) => (n === 1 ? "Smooth: followed on a fine grid." : `Corners are the model's own (${n} pieces); between them it is smooth, and followed on a fine grid.`),
+  mixed: (n) => (n === 1 ? "Smooth: followed on a fine grid." : `${n} pieces with the model's own corners, smooth between them.`),
   grid: (n) => (n ? `${num(n)} pieces, followed on a fine grid.` : "Smooth: followed on a fine grid."),
   values: () => "Each value of the column.",
   dates: () => "At dates of the rows.",
@@ -91,8 +91,9 @@ function whatMatters(doc) {
         ? `Each picture changes one column of a typical row and leaves all others as they are. It shows the ${unit}${several ? " of each class" : doc.classes.length === 2 ? ` of ${cell(doc.classes[1])}` : ""}.`
         : `Each picture changes one column of a typical row and leaves all others as they are. It shows what the model then says of ${unitOf(doc)}.`,
       " The dashed line is the typical row itself; the gray bars show where rows are."),
+      doc.what_if && el("details", null, el("summary", null, "The typical row"), el("p", { class: "small" }, doc.what_if.names.map((name, k) => `${name}: ${cell(doc.typical.cells[k])}`).slice(0, 40).join(" · "))),
       several && legendOf(several.curves.map((c, k) => ({ name: cell(c.of), kind: MARKS[k % 8], paint: color(k) }))),
-      el("div", { class: "grid2" }, doc.effects.map((one) => el("div", null, el("h3", null, one.name), effectChart(one, unit), el("p", { class: "note" }, FORMS[one.form](one.pieces)))))]);
+      el("div", { class: "grid2" }, doc.effects.map((one) => el("div", null, el("h3", null, one.name), effectChart(one, unit, FORMS[one.form](one.pieces)))))]);
 }
 
 function columnsTold(doc) {
@@ -116,11 +117,17 @@ function regionsTold(doc) {
   return section("regions", "Where does which part of it answer?",
     el("p", null, `The model is made of parts that each answer for a region of rows (here: the nearest ${found.word}). The rows of this report fall into ${found.count} of them.${found.left_out > 0 ? ` The ${found.regions.length} most visited are shown; ${percent(found.left_out)} of the rows are elsewhere.` : ""}`),
     found.map && [mapChart(found.map, order), el("p", { class: "note" }, `Each mark is a row; its shape and color tell its region. The two directions are those that set regions apart best.${doc.task === "classes" ? " Hollow marks: the answer was wrong." : ""}`)],
-    found.regions.map((r, k) => el("div", { class: "region" }, el("span", { class: "dot" }, String(k + 1)), el("div", null,
+    folded(found.regions.map((r, k) => el("div", { class: "region" }, el("span", { class: "dot" }, String(k + 1)), el("div", null,
       el("p", null, el("strong", null, percent(r.share)), ` of the rows (${num(r.rows)}): ${quality(r)}.`),
       r.stands_out.length > 0 && el("p", { class: "small" }, "Stands out: ", r.stands_out.map((s) => (s.is === "high" || s.is === "low" ? `${s.name} ${s.is} (mean ${bare(Number(s.mean.toPrecision(4)))})` : `${s.name} is ${cell(s.is)} (${percent(s.mean, 0)})`)).join("; "), "."),
       r.matters.length > 0 && el("p", { class: "small" }, "Matters most there: ", r.matters.map((one) => `${one.name} (${percent(one.share, 0)})`).join(", "), "."),
-      el("details", null, el("summary", null, "Its most typical row"), el("p", { class: "small" }, doc.what_if ? doc.what_if.names.map((name, c) => `${name}: ${cell(r.typical[c])}`).slice(0, 30).join(" · ") : r.typical.map(cell).slice(0, 30).join(", ")))))));
+      el("details", null, el("summary", null, "Its most typical row"), el("p", { class: "small" }, doc.what_if ? doc.what_if.names.map((name, c) => `${name}: ${cell(r.typical[c])}`).slice(0, 30).join(" · ") : r.typical.map(cell).slice(0, 30).join(", ")))))), 5, "more regions"));
+}
+
+// The first few, and the others behind a word.
+function folded(nodes, most, name) {
+  if (nodes.length <= most + 1) return nodes;
+  return [nodes.slice(0, most), el("details", null, el("summary", null, `${nodes.length - most} ${name}`), nodes.slice(most))];
 }
 
 function chosenFrom(doc) {
@@ -136,7 +143,7 @@ function chosenFrom(doc) {
 }
 
 function pointTold(p, front) {
-  const title = el("h3", null, p.model, p.is_chosen ? " (chosen)" : "");
+  const title = el("h3", null, p.name || p.model, p.is_chosen ? " (chosen)" : "");
   const facts = el("p", { class: "small" }, `${percent(p.score, 2)}${p.error ? ` ± ${(100 * p.error).toFixed(2)}` : ""} (${p.on_front === undefined ? front.peers_score : front.score}) · ${micro(p.us)} a row · ${p.times_linear ? `${num(p.times_linear, 3)} × linear · ` : ""}${bytes(p.bytes)}`);
   if (p.on_front === undefined) return [title, facts];
   const parameters = p.settings.map((s) => el("p", { class: "small" }, el("strong", null, s.family), p.settings.length > 1 ? ` (weight ${num(s.weight, 3)})` : "", ": ", Object.entries(s.parameters).map(([k, v]) => `${k} = ${v}`).join(", ") || "no settings"));
