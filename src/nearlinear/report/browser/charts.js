@@ -62,10 +62,10 @@ function frontChart(front, choose) {
 function barsChart(entries, label, { signed = false, attributes, most, table = true } = {}) {
   const draw = (width) => {
     const row = 25, height = row * entries.length + 4;
-    const nameWidth = Math.min(width * 0.42, Math.max(...entries.map((e) => [...e.name].length)) * 6.9 + 10), room = signed ? 10 : 62;
+    const nameWidth = Math.min(width * (signed ? 0.36 : 0.42), Math.max(...entries.map((e) => [...e.name].length)) * 6.9 + 10), room = signed ? 10 : 62;
     const top = most || Math.max(...entries.map((e) => Math.abs(e.value)), 1e-300);
     const lowest = signed ? Math.min(0, ...entries.map((e) => e.value)) : 0, highest = signed ? Math.max(0, ...entries.map((e) => e.value)) : top;
-    const textRoom = signed ? 54 : 0;
+    const textRoom = signed ? 7 * Math.max(...entries.map((e) => e.text.length)) + 8 : 0;
     const x = linear(lowest, highest === lowest ? lowest + 1 : highest, nameWidth + 8 + (lowest < 0 ? textRoom : 0), width - room - (signed && highest > 0 ? textRoom - 10 : 0));
     const svg = canvas(width, height, label);
     entries.forEach((e, k) => {

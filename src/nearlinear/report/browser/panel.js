@@ -120,24 +120,16 @@ function middle(one) { return one.is_whole ? Math.round((one.low + one.high) / 2
 
 function told(asker, row, doc, { wanted, setWanted, take }) {
   const scores = asker.scores([row])[0], chances = asker.chances([row]);
-  const parts = [el("h3", null, "The answer")];
-  let shown = 0;
-  if (doc.classes) {
-    shown = scores.length === 1 ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
-    parts.push(el("div", { class: "big", id: "answer-label" }, cell(doc.classes[shown])));
-    const sure = chances ? `${percent(chances[0][shown])} sure` : "";
-    parts.push(el("p", { class: "facts" }, [sure, scores.length === 1 ? `score ${num(scores[0], 5)}` : `score ${num(scores[shown], 5)}`].filter(Boolean).join(" · "), facts(asker, row, doc)));
-    if (chances && doc.classes.length <= 12) {
-      parts.push(barsChart(doc.classes.map((c, k) => ({ name: cell(c), value: chances[0][k], text: percent(chances[0][k]), strong: k === shown })), "Probability of each class", { most: 1, table: false, attributes: { id: "chances" } }));
-    }
-  } else {
-    parts.push(el("div", { class: "big", id: "answer-label" }, num(scores[0], 6)));
-    parts.push(el("p", { class: "facts" }, unitOf(doc), facts(asker, row, doc)));
-  }
-  parts.push(...reasons(asker, row, doc, shown));
-  parts.push(...changes(asker, row, doc, { wanted, setWanted, take }));
-  const node = el("span", { class: "sr", id: "raw-answer" }, JSON.stringify({ scores, chances: chances && chances[0] }));
-  return [...parts, node];
+  const shown = !doc.classes || scores.length === 1 ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
+  const says = doc.classes ? cell(doc.classes[shown]) : num(scores[0], 6);
+  const beside = doc.classes ? [chances && `${percent(chances[0][shown])} sure`, `score ${num(scores[Math.min(shown, scores.length - 1)], 5)}`].filter(Boolean).join(" · ") : unitOf(doc);
+  const bars = chances && doc.classes.length <= 12 && barsChart(doc.classes.map((c, k) => ({ name: cell(c), value: chances[0][k], text: percent(chances[0][k]), strong: k === shown })), "Probability of each class", { most: 1, table: false, attributes: { id: "chances" } });
+  return [
+    el("div", { class: "answer-head" }, el("h3", null, "The answer"), el("div", { class: "big", id: "answer-label" }, says),
+      el("p", { class: "facts" }, beside, facts(asker, row, doc)),
+      el("span", { class: "sr", id: "raw-answer", "aria-hidden": "true" }, JSON.stringify({ scores, chances: chances && chances[0] }))),
+    el("div", { class: "answer-more" }, bars, reasons(asker, row, doc, doc.classes ? shown : 0, runnerUp(scores, shown)), changes(asker, row, doc, { wanted, setWanted, take })),
+  ];
 }
 
 function facts(asker, row, doc) {
@@ -157,45 +149,53 @@ function facts(asker, row, doc) {
 }
 
 function regionOf(model, row) {
-  try { const found = model.regions([row]); return found === null ? null : Number.isInteger(found[0]) ? found[0] : null; } catch { return null; }
+  try { return model.regions([row])[0].region; } catch { return null; }
 }
 
-function reasons(asker, row, doc, shown) {
-  const found = ofColumns(asker, row, shown) || besideTypical(asker, row, doc, shown);
-  const flip = doc.classes && found.outputs === 1 && shown === 0 ? -1 : 1;
+// The class that comes second, where there are several scores.
+function runnerUp(scores, shown) {
+  if (scores.length === 1) return null;
+  return scores.reduce((best, score, k) => (k !== shown && (best === null || score > scores[best]) ? k : best), null);
+}
+
+function reasons(asker, row, doc, shown, second) {
+  const found = ofColumns(asker, row, shown, second) || besideTypical(asker, row, doc, shown, second);
+  const flip = doc.classes && second === null && shown === 0 ? -1 : 1;
   const entries = found.parts.map((e) => ({ ...e, value: flip * e.value })).filter((e) => Math.abs(e.value) > 1e-12).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  const title = el("h4", null, doc.classes ? `What speaks for ${cell(doc.classes[shown])}` : "What moves it");
+  const against = second === null ? "" : `, against ${cell(doc.classes[second])}`;
+  const title = el("h4", null, doc.classes ? `What speaks for ${cell(doc.classes[shown])}${against}` : "What moves it");
   if (!entries.length) return [title, el("p", { class: "small" }, "This is the typical row: others are compared with it.")];
   const kept = entries.slice(0, 8), rest = entries.slice(8).reduce((sum, e) => sum + e.value, 0);
   if (entries.length > 8) kept.push({ name: `${entries.length - 8} others`, value: rest });
   kept.forEach((e) => { e.text = (e.value > 0 ? "+" : "") + num(e.value, 3); });
-  const what = doc.classes ? "score" : unitOf(doc);
+  const what = !doc.classes ? unitOf(doc) : second === null ? "score" : "lead in score";
+  const total = num(flip * (found.base + found.parts.reduce((sum, e) => sum + e.value, 0)), 4);
   return [title, barsChart(kept, "Contributions to the score", { signed: true, table: false, attributes: { id: "contributions" } }),
     el("p", { class: "small" }, found.isTypical
-      ? `Beside the typical row, whose ${what} is ${num(flip * found.base, 4)}: what each column adds on the way from there to here, as a mean over all orders (Shapley values). The parts sum to the ${what} exactly.`
-      : `Columns add these parts to ${num(flip * found.base, 4)}, where the ${what} begins. They sum to the ${what} exactly.`)];
+      ? `From the typical row, whose ${what} is ${num(flip * found.base, 4)}, to this one (${total}): what each column adds, as a mean over all orders (Shapley values). The parts sum to the difference exactly.`
+      : `Columns add these parts to ${num(flip * found.base, 4)}, where the ${what} begins; together ${total}, exactly.`)];
 }
 
 // The model's own contributions, where it has those of columns.
-function ofColumns(asker, row, shown) {
+function ofColumns(asker, row, shown, second) {
   let found;
   try { found = asker.model.contributions([row]); } catch { return null; }
   found = Array.isArray(found) ? found[0] : found;
   if (!found || !found.values || found.names[0] === "kernel 0") return null;
-  const several = typeof found.values[0] !== "number";
-  const pick = (value) => (Array.isArray(value) || ArrayBuffer.isView(value) ? value[Math.min(shown, value.length - 1)] : value);
-  const values = Array.from(several ? pick(found.values) : found.values);
-  return { parts: values.map((value, k) => ({ name: found.names[k], value })), base: Number(pick(found.base)), outputs: several ? found.values.length : 1 };
+  const lead = (values) => (second === null ? values : Array.from(values[shown], (value, k) => value - values[second][k]));
+  const values = Array.from(typeof found.values[0] === "number" ? found.values : second === null ? found.values[0] : lead(found.values));
+  const base = typeof found.base === "number" ? found.base : second === null ? found.base[0] : found.base[shown] - found.base[second];
+  return { parts: values.map((value, k) => ({ name: found.names[k], value })), base };
 }
 
 // A kernel machine has no parts of columns: those of the way from the typical row to this one.
 const MOST_EXACT = 9, ORDERS = 48;
 
-function besideTypical(asker, row, doc, shown) {
+function besideTypical(asker, row, doc, shown, second) {
   const typical = doc.what_if.rows[0].row, columns = row.map((_, k) => k).filter((k) => row[k] !== typical[k]);
   const mixed = (isOurs) => { const next = typical.slice(); columns.forEach((k, place) => { if (isOurs(place)) next[k] = row[k]; }); return next; };
-  const n = columns.length, score = (rows) => asker.scores(rows).map((one) => one[Math.min(shown, one.length - 1)]);
-  const outputs = asker.scores([typical])[0].length, values = new Array(n).fill(0), base = score([typical])[0];
+  const n = columns.length, score = (rows) => asker.scores(rows).map((one) => (second === null ? one[0] : one[shown] - one[second]));
+  const values = new Array(n).fill(0), base = score([typical])[0];
   if (n <= MOST_EXACT) {
     const sets = Array.from({ length: 2 ** n }, (_, set) => mixed((place) => (set >> place) & 1)), found = score(sets);
     const weight = [];  // of a set of each size: s! (n − s − 1)! / n!
@@ -217,7 +217,7 @@ function besideTypical(asker, row, doc, shown) {
       order.forEach((k, place) => { values[k] += (found[place + 1] - found[place]) / ORDERS; });
     }
   }
-  return { parts: columns.map((k, place) => ({ name: doc.what_if.names[k], value: values[place] })), base, outputs, isTypical: true };
+  return { parts: columns.map((k, place) => ({ name: doc.what_if.names[k], value: values[place] })), base, isTypical: true };
 }
 
 // --- the nearest change of one column that flips the answer --------------------------------------

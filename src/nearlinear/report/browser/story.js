@@ -103,9 +103,9 @@ function columnsTold(doc) {
     el("p", null, `${used.length} of ${columns.length + leftOut} columns are used. A model takes numbers: this is how each column became some.`),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table of columns" }, el("table", { id: "columns-table" },
       el("thead", null, el("tr", null, ["column", "holds", "what was done, and why", "missing cells", "weight"].map((name, k) => el("th", { scope: "col", class: k > 2 ? "n" : null }, name)))),
-      el("tbody", null, columns.map((c) => el("tr", null, el("th", { scope: "row" }, c.name), el("td", null, c.kind),
+      el("tbody", null, columns.map((c) => el("tr", null, el("th", { scope: "row" }, c.name), el("td", { class: "holds" }, c.kind),
         el("td", null, c.done.startsWith("dropped") ? [el("span", { class: "tag dropped" }, "dropped"), c.done.slice(8)] : c.done),
-        el("td", { class: "n" }, c.missing ? num(c.missing) : "–"), el("td", { class: "n" }, c.share === null ? "–" : percent(c.share))))))),
+        el("td", { class: "n", "data-name": "missing cells:" }, c.missing ? num(c.missing) : "–"), el("td", { class: "n", "data-name": "weight:" }, c.share === null ? "–" : percent(c.share))))))),
     leftOut > 0 && el("p", { class: "note" }, `${num(leftOut)} more columns are left out here.`));
 }
 
