@@ -117,6 +117,8 @@ def is_of_lines(predictor):
     kind = kind_of(predictor)
     if kind in ("Additive", "Forest"):
         return True
+    if kind == "LocallyLinear":
+        return predictor.is_sparse and predictor.gate.n_neighbors == 1
     if kind in ("TreePath", "TreeLeaves", "LinkedTree"):
         return predictor.node_gate.name == "indicator"
     if kind == "Mapped":

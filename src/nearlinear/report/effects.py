@@ -17,7 +17,7 @@ _FEW = 8  # values of a number that are drawn as dots
 _MOST_PIECES, _GRID = 600, 257
 _NARROW = 1e-6  # of the range of a column: pieces that rounding makes
 _STRAIGHT = 1e-5  # of the height of a curve
-_WITHIN = 9  # points of a piece that is no line
+_WITHIN = 9  # points of a piece that is no line, at least
 
 
 def effects(subject, order):
@@ -183,7 +183,7 @@ def _pieces(subject, column, edges):
     is_level = np.all(np.ptp(scores, axis=1) <= slack, axis=1)
     away = np.abs(scores[:, 1] - (scores[:, 0] + scores[:, 2]) / 2.0)
     is_straight = np.all(away <= slack, axis=1)
-    within = np.linspace(0.0, 1.0, _WITHIN + 2)
+    counts = np.maximum(_WITHIN, np.ceil(_GRID * widths / widths.sum())).astype(int)
     x, y = [], []
     for k, (first, width) in enumerate(zip(edges[:-1], widths, strict=True)):
         if is_level[k]:
@@ -192,12 +192,12 @@ def _pieces(subject, column, edges):
         elif is_straight[k]:
             slope = 2.0 * (scores[k, 2] - scores[k, 0])
             # a line of scores is a bent line of probabilities
-            along = within if subject.task == CLASSES else within[[0, -1]]
+            along = np.linspace(0.0, 1.0, counts[k] if subject.task == CLASSES else 2)
             x.append(first + width * along)
             y.append(scores[k, 0] + (along[:, None] - 0.25) * slope)
         else:
             # just inside the ends: at an end itself the next piece may answer
-            along = np.clip(within, 1e-4, 1.0 - 1e-4)
+            along = np.clip(np.linspace(0.0, 1.0, counts[k]), 1e-4, 1.0 - 1e-4)
             x.append(first + width * along)
             y.append(_scores_at(subject, column, first + width * along))
     form = "steps" if is_level.all() else "lines" if (is_level | is_straight).all() else "mixed"

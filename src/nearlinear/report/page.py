@@ -16,7 +16,7 @@ from .contents import contents
 from .subject import subject_of
 from .what_if import packed_model
 
-LARGEST = 2_000_000  # bytes of a page
+LARGEST, _MOST_OF_MODEL = 2_000_000, 1_500_000  # bytes of a page, and of the model in it
 _FOLDER = Path(__file__).parent / "browser"
 _SCRIPTS = ("base", "charts", "story", "panel", "main")
 _MODULE = Path(__file__).parents[1] / "js" / "nearlinear.js"
@@ -53,7 +53,7 @@ def page(subject, peers=None):
     packed, reason = packed_model(subject)
     if document["what_if"] is None:
         packed, reason = "", "Rows of so many columns have no panel."
-    if packed is not None and len(packed) > 0.75 * LARGEST:
+    if packed is not None and len(packed) > _MOST_OF_MODEL:
         size = f"{len(packed) / 1e6:.1f} MB"
         packed, reason = "", f"The model takes {size}, which is too much for a page of 2 MB."
     document["what_if_reason"] = reason

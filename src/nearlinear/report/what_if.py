@@ -20,7 +20,8 @@ def what_if(subject, order):
     """Columns that can be changed, the most important first, and rows to begin with."""
     if not subject.rows.can_change:
         return None
-    controls = [_control(subject, column) for column in order]
+    kept = [column for column in order if subject.rows.names[column] not in _dropped(subject)]
+    controls = [_control(subject, column) for column in kept]
     controls = [one for one in controls if one is not None][:_MOST_CONTROLS]
     for one in controls:
         one["can_miss"] = _can_miss(subject, one["column"])
@@ -41,6 +42,13 @@ def what_if(subject, order):
         "support": hasattr(subject.model, "support_score"),
         "probabilities": subject.task == CLASSES and subject.whole.gives_probabilities,
     }
+
+
+def _dropped(subject):
+    """Columns that the encoder has dropped."""
+    encoder = getattr(subject.model, "encoder_", None) or subject.whole.preparation
+    first = encoder[0] if hasattr(encoder, "steps") else encoder
+    return getattr(first, "dropped_", ())
 
 
 def _can_miss(subject, column):

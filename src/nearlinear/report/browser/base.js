@@ -107,13 +107,12 @@ function figure({ draw, caption, table, legend, attributes }) {
     last = width;
     place.replaceChildren(draw(width));
   };
-  drawn.push({ again, reset: () => { last = 0; } });
+  drawn.push({ node, again, reset: () => { last = 0; } });
   new ResizeObserver(() => again()).observe(place);
-  node.redraw = () => { last = 0; again(); };
   return node;
 }
 
-addEventListener("beforeprint", () => drawn.forEach((one) => one.again(620)));
+addEventListener("beforeprint", () => drawn.filter((one) => one.node.isConnected).forEach((one) => one.again(620)));
 addEventListener("afterprint", () => drawn.forEach((one) => { one.reset(); one.again(); }));
 
 function dataTable({ head, rows, title }) {

@@ -36,15 +36,17 @@ function frontChart(front, choose) {
         sv("title", null, label(p)),
         sv("circle", { class: "halo", cx, cy, r: p.is_chosen ? 13 : 11 }),
         p.error && sv("line", { class: "error", x1: cx, x2: cx, y1: y(Math.max(from, p.score - p.error)), y2: y(Math.min(to, p.score + p.error)), stroke: paint, "stroke-width": 1.6 }),
-        mark(p.peer ? "square" : "circle", cx, cy, p.is_chosen ? 7.5 : 5.5, paint, !p.peer && !p.on_front && !p.is_chosen),
-        sv("text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: p.is_chosen ? "strong over" : "over" }, text));
+        mark(p.peer ? "square" : "circle", cx, cy, p.is_chosen ? 7.5 : 5.5, paint, !p.peer && !p.on_front && !p.is_chosen));
+      // beside the button, whose name is its title
+      const name = sv("text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: p.is_chosen ? "strong over" : "over", "aria-hidden": "true" }, text);
       const pick = () => {
         svg.querySelectorAll(".point").forEach((one) => one.setAttribute("aria-pressed", String(one === node)));
         choose(p);
       };
       node.addEventListener("click", pick);
+      name.addEventListener("click", pick);
       node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); } });
-      svg.append(node);
+      svg.append(node, name);
     });
     return svg;
   };
@@ -180,7 +182,7 @@ function histogramChart({ edges, counts }, name) {
 }
 
 // Rows on two directions that set regions apart; the first eight regions have colors of their own.
-function mapChart(points, order) {
+function mapChart(points, order, caption) {
   const rank = new Map(order.map((number, k) => [number, k]));
   const xs = points.map((p) => p.x), ys = points.map((p) => p.y);
   const paint = (k) => (k < 8 ? color(k) : "var(--strong)");
@@ -202,7 +204,7 @@ function mapChart(points, order) {
     });
     return svg;
   };
-  return figure({ draw, attributes: { id: "map-chart" }, table: { title: "The regions as a table", head: ["region", "rows on the map"], rows: order.map((n, k) => [String(k + 1), num(points.filter((p) => p.region === n).length)]) } });
+  return figure({ draw, caption, attributes: { id: "map-chart" }, table: { title: "The regions as a table", head: ["region", "rows on the map"], rows: order.map((n, k) => [String(k + 1), num(points.filter((p) => p.region === n).length)]) } });
 }
 
 // Moves spots until no two are nearer than `least`.

@@ -31,6 +31,8 @@ class Asker {
   }
 }
 
+const REST = 60;  // milliseconds
+
 function whatIf(doc, model) {
   const setup = doc.what_if, asker = new Asker(model, doc);
   const first = Math.min(1, setup.rows.length - 1);
@@ -45,20 +47,24 @@ function whatIf(doc, model) {
     setup.rows.map((one, k) => el("option", { value: String(k) }, one.name + (one.truth === undefined ? "" : ` (in truth ${typeof one.truth === "number" ? num(one.truth) : cell(one.truth)})`))));
   picker.value = String(first);
 
-  let waiting = false;
+  // The answer follows at once; reasons and changes, which take more, when the hand rests.
+  let waiting = false, resting = 0;
+  const head = el("div", { class: "answer-head" }), more = el("div", { class: "answer-more" });
+  answer.append(head, more);
   function refresh() {
+    answer.dataset.busy = "yes";
+    clearTimeout(resting);
+    resting = setTimeout(() => guarded(more, () => grounds(asker, row, doc, { wanted, setWanted: (v) => { wanted = v; refresh(); }, take })), REST);
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      try {
-        answer.replaceChildren(...told(asker, row, doc, { wanted, setWanted: (v) => { wanted = v; refresh(); }, take }));
-        status.textContent = "";
-      } catch (error) {
-        answer.replaceChildren(el("p", { class: "problem" }, error.message));
-      }
-      answer.dataset.row = JSON.stringify(row);
-    });
+    requestAnimationFrame(() => { waiting = false; guarded(head, () => said(asker, row, doc)); });
+  }
+  function guarded(place, make) {
+    try { place.replaceChildren(...[make()].flat(3).filter(Boolean)); } catch (error) {
+      head.replaceChildren(el("p", { class: "problem" }, error.message));
+      more.replaceChildren();
+    }
+    if (place === more) answer.dataset.busy = "no";
   }
 
   const box = el("textarea", { id: "paste", "aria-label": "A row as a CSV line or JSON", placeholder: `${setup.names.slice(0, 4).join(",")}…` });
@@ -118,18 +124,23 @@ function middle(one) { return one.is_whole ? Math.round((one.low + one.high) / 2
 
 // --- what is said of the row ---------------------------------------------------------------------
 
-function told(asker, row, doc, { wanted, setWanted, take }) {
-  const scores = asker.scores([row])[0], chances = asker.chances([row]);
-  const shown = !doc.classes || scores.length === 1 ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
-  const says = doc.classes ? cell(doc.classes[shown]) : num(scores[0], 6);
+function shownOf(scores, doc) {
+  return !doc.classes ? 0 : scores.length === 1 ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
+}
+
+function said(asker, row, doc) {
+  const scores = asker.scores([row])[0], chances = asker.chances([row]), shown = shownOf(scores, doc);
+  const label = doc.classes ? cell(doc.classes[shown]) : num(scores[0], 6);
   const beside = doc.classes ? [chances && `${percent(chances[0][shown])} sure`, `score ${num(scores[Math.min(shown, scores.length - 1)], 5)}`].filter(Boolean).join(" · ") : unitOf(doc);
+  return [el("h3", null, "The answer"), el("div", { class: "big", id: "answer-label" }, label),
+    el("p", { class: "facts" }, beside, facts(asker, row, doc)),
+    el("span", { class: "sr", id: "raw-answer", "aria-hidden": "true" }, JSON.stringify({ scores, chances: chances && chances[0] }))];
+}
+
+function grounds(asker, row, doc, hands) {
+  const scores = asker.scores([row])[0], chances = asker.chances([row]), shown = shownOf(scores, doc);
   const bars = chances && doc.classes.length <= 12 && barsChart(doc.classes.map((c, k) => ({ name: cell(c), value: chances[0][k], text: percent(chances[0][k]), strong: k === shown })), "Probability of each class", { most: 1, table: false, attributes: { id: "chances" } });
-  return [
-    el("div", { class: "answer-head" }, el("h3", null, "The answer"), el("div", { class: "big", id: "answer-label" }, says),
-      el("p", { class: "facts" }, beside, facts(asker, row, doc)),
-      el("span", { class: "sr", id: "raw-answer", "aria-hidden": "true" }, JSON.stringify({ scores, chances: chances && chances[0] }))),
-    el("div", { class: "answer-more" }, bars, reasons(asker, row, doc, doc.classes ? shown : 0, runnerUp(scores, shown)), changes(asker, row, doc, { wanted, setWanted, take })),
-  ];
+  return [bars, reasons(asker, row, doc, shown, runnerUp(scores, shown)), changes(asker, row, doc, hands)];
 }
 
 function facts(asker, row, doc) {

@@ -69,7 +69,7 @@ function shaded(node, name, share) {
 
 const FORMS = {
   steps: (n) => `Exact: ${n} level ${n === 1 ? "piece" : "pieces"}.`,
-  lines: (n) => `Exact: ${n} straight ${n === 1 ? "piece" : "pieces"}.`,
+  lines: (n, isBent) => `Exact: ${n} ${isBent ? "" : "straight "}${n === 1 ? "piece" : "pieces"}${isBent ? ", straight lines of the score" : ""}.`,
   mixed: (n) => (n === 1 ? "Smooth: followed on a fine grid." : `${n} pieces with the model's own corners, smooth between them.`),
   grid: (n) => (n ? `${num(n)} pieces, followed on a fine grid.` : "Smooth: followed on a fine grid."),
   values: () => "Each value of the column.",
@@ -93,7 +93,7 @@ function whatMatters(doc) {
       " The dashed line is the typical row itself; the gray bars show where rows are."),
       doc.what_if && el("details", null, el("summary", null, "The typical row"), el("p", { class: "small" }, doc.what_if.names.map((name, k) => `${name}: ${cell(doc.typical.cells[k])}`).slice(0, 40).join(" · "))),
       several && legendOf(several.curves.map((c, k) => ({ name: cell(c.of), kind: MARKS[k % 8], paint: color(k) }))),
-      el("div", { class: "grid2" }, doc.effects.map((one) => el("div", null, el("h3", null, one.name), effectChart(one, unit, FORMS[one.form](one.pieces)))))]);
+      el("div", { class: "grid2" }, doc.effects.map((one) => el("div", null, el("h3", null, one.name), effectChart(one, unit, FORMS[one.form](one.pieces, one.says === "probability")))))]);
 }
 
 function columnsTold(doc) {
@@ -116,7 +116,7 @@ function regionsTold(doc) {
   const quality = (r) => (doc.task === "classes" ? `${percent(r.accuracy)} right, mostly ${cell(r.mostly)} (${percent(r.mostly_share, 0)})` : `off by ${num(r.rmse, 3)} (root mean square), answers around ${num(r.mean)}`);
   return section("regions", "Where does which part of it answer?",
     el("p", null, `The model is made of parts that each answer for a region of rows (here: the nearest ${found.word}). The rows of this report fall into ${found.count} of them.${found.left_out > 0 ? ` The ${found.regions.length} most visited are shown; ${percent(found.left_out)} of the rows are elsewhere.` : ""}`),
-    found.map && [mapChart(found.map, order), el("p", { class: "note" }, `Each mark is a row; its shape and color tell its region. The two directions are those that set regions apart best.${doc.task === "classes" ? " Hollow marks: the answer was wrong." : ""}`)],
+    found.map && mapChart(found.map, order, `Each mark is a row; its shape and color tell its region. The two directions are those that set regions apart best.${doc.task === "classes" ? " Hollow marks: the answer was wrong." : ""}`),
     folded(found.regions.map((r, k) => el("div", { class: "region" }, el("span", { class: "dot" }, String(k + 1)), el("div", null,
       el("p", null, el("strong", null, percent(r.share)), ` of the rows (${num(r.rows)}): ${quality(r)}.`),
       r.stands_out.length > 0 && el("p", { class: "small" }, "Stands out: ", r.stands_out.map((s) => (s.is === "high" || s.is === "low" ? `${s.name} ${s.is} (mean ${bare(Number(s.mean.toPrecision(4)))})` : `${s.name} is ${cell(s.is)} (${percent(s.mean, 0)})`)).join("; "), "."),
