@@ -110,7 +110,9 @@ def test_the_panel_says_what_python_says(opened, classes, values):
         scores = model.decision_function(rows) if name == "classes" else model.predict(rows)
         for row, score in zip(rows.to_dict("records"), scores.reshape(4, -1), strict=True):
             np.testing.assert_allclose(asked(opened[name], plain(row)), score, rtol=1e-6, atol=1e-6)
-            assert np.isnan(row["width"]) == opened[name].is_checked("input[aria-label^='width is']")
+            assert np.isnan(row["width"]) == opened[name].is_checked(
+                "input[aria-label^='width is']"
+            )
 
 
 def test_a_slider_moves_the_score_to_what_python_says(opened, classes):
@@ -123,7 +125,9 @@ def test_a_slider_moves_the_score_to_what_python_says(opened, classes):
     page.select_option("select[id^='column-']", "flat")
     row["kind"] = "flat"
     said = answer(page)
-    np.testing.assert_allclose(said["scores"], model.decision_function(row)[0], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        said["scores"], model.decision_function(row)[0], rtol=1e-6, atol=1e-6
+    )
     np.testing.assert_allclose(said["chances"], model.predict_proba(row)[0], rtol=1e-6, atol=1e-6)
     assert page.text_content("#answer-label") == str(model.predict(row)[0])
 

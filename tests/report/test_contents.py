@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from estimators.conftest import SMALL, SMALL_REGRESSORS
 from report.conftest import HOSTILE, raw_rows
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 from sklearn.metrics import confusion_matrix, log_loss, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -49,7 +49,9 @@ def test_curves_are_the_model(task, told):
         if x.dtype != object:  # between the points, too
             x = np.random.default_rng(0).uniform(x[0], x[-1], 50)
         rows = subject.rows.with_column(subject.typical, effect["column"], x)
-        said = subject.model.predict_proba(rows) if task == "classes" else subject.model.predict(rows)
+        said = (
+            subject.model.predict_proba(rows) if task == "classes" else subject.model.predict(rows)
+        )
         said = said.reshape(len(x), -1)
         for curve in effect["curves"]:
             mine = said[:, 0 if curve["of"] is None else subject.classes.index(curve["of"])]
@@ -79,7 +81,9 @@ def test_every_point_of_the_front_that_has_a_command_is_what_it_gives(values, to
     given = {"model": model, "nearlinear": nearlinear}
     for one in points:
         if one["python"] is not None and not one["is_chosen"]:
-            other = eval(one["python"].replace("nearlinear.save(", "(").rpartition(",")[0] + ")", given)
+            other = eval(
+                one["python"].replace("nearlinear.save(", "(").rpartition(",")[0] + ")", given
+            )
             chosen = next(o for o in other.record_ if o["is_chosen"])
             assert chosen["model"] == one["model"]
             assert chosen["n_bytes"] == one["bytes"]
@@ -150,8 +154,7 @@ def test_sparse_rows():
     assert document["importances"]["columns"][0]["name"] == "x0"
     assert document["effects"][0]["name"] == "x0"
     assert len(document["what_if"]["controls"]) == 30
-    wide = csr_matrix((60, 5000))
-    wide[:, :30] = X
+    wide = hstack([X, csr_matrix((60, 5000))], format="csr")
     document = contents(subject_of(LLSVMClassifier(4, random_state=0).fit(wide, y), wide, y))
     assert document["what_if"] is None
     assert document["effects"] == []

@@ -62,7 +62,7 @@ def test_a_page_is_written_whole_or_not_at_all(classes, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("before")
     monkeypatch.setattr(pages, "LARGEST", 1000)
-    with pytest.raises(ValueError, match="would be .* MB"):
+    with pytest.raises(ValueError, match=r"would be .* MB"):
         classes[0].report(*classes[1:], path)
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

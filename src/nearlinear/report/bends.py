@@ -53,7 +53,7 @@ def _of_table(table, ways):
 
 def _folds(table, j, shift, scale):
     """Where the second line ends, and where it meets the first."""
-    if table.fold is None or not np.isfinite(table.fold[j, 3]) and table.fold[j, 3] > 0:
+    if table.fold is None or table.fold[j, 3] == np.inf:  # no second line
         return []
     start, slope, lift, floor = table.fold[j]
     found = [start + slope * (floor - lift)]

@@ -80,7 +80,5 @@ def columns(subject, moves):
     ]
     known = known[:_MOST_COLUMNS]
     shares = [None] * len(known) if moves is None else _shares(moves).tolist()
-    found = [
-        {**one, "name": str(one["name"]), "share": share} for one, share in zip(known, shares)
-    ]
+    found = [{**one, "name": str(one["name"]), "share": share} for one, share in zip(known, shares)]
     return {"columns": found, "left_out": subject.rows.shape[1] - len(found)}

@@ -50,7 +50,9 @@ def _tree(predictor, start, step):
     """Splits see the last columns of [x; 1], as many as they have."""
     width = predictor.splits.shape[1]
     splits = predictor.splits.astype(np.float64)
-    return _met(0.0, splits @ np.append(start, 1.0)[-width:], splits @ np.append(step, 0.0)[-width:])
+    return _met(
+        0.0, splits @ np.append(start, 1.0)[-width:], splits @ np.append(step, 0.0)[-width:]
+    )
 
 
 def _locally_linear(predictor, start, step):

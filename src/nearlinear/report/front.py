@@ -76,6 +76,6 @@ def _ways(subject, one):
 
 def _peer(one):
     return {
-        "model": str(one["name"]), "ours": bool(one.get("ours")), "score": float(one["score"]), "us": float(one["us_per_row"]),
-        "single_us": one.get("single_row_us"), "bytes": one.get("bytes"), "loss": one.get("loss"),
+        "model": str(one["name"]), "ours": bool(one.get("ours")), "score": float(one["score"]),
+        "us": float(one["us_per_row"]), "bytes": one.get("bytes"),
     }  # fmt: skip

@@ -22,9 +22,7 @@ _SCRIPTS = ("base", "charts", "story", "panel", "main")
 _MODULE = Path(__file__).parents[1] / "js" / "nearlinear.js"
 
 
-def write_report(
-    model, X, y, path, *, preparation=None, judge=None, peers=None, **names
-):
+def write_report(model, X, y, path, *, preparation=None, judge=None, peers=None, **names):
     """A page about a model, written whole or not at all.
 
     Parameters

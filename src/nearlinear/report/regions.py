@@ -36,7 +36,7 @@ def _told(subject, moves, mine, number):
     if subject.task == CLASSES:
         found["accuracy"] = float(np.mean(y == answers))
         labels, counts = np.unique(answers, return_counts=True)
-        found["mostly"] = labels[counts.argmax()].item()
+        found["mostly"] = labels.tolist()[counts.argmax()]
         found["mostly_share"] = float(counts.max() / len(places))
     else:
         found["rmse"] = float(np.sqrt(np.mean((answers - y) ** 2)))

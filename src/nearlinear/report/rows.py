@@ -94,7 +94,7 @@ class Rows:
 
 def plain(cell):
     """A cell as JSON has it: number, text, boolean or None; dates as text."""
-    if cell is None or cell is not None and _is_missing(cell):
+    if cell is None or _is_missing(cell):
         return None
     if hasattr(cell, "item"):
         cell = cell.item()

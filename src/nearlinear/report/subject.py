@@ -167,7 +167,7 @@ def subject_of(model, X, y, preparation=None, judge=None, **names):
         raise ValueError(f"{name} was fitted with a second matrix, which a report does not take.")
     check_consistent_length(X, y)
     y = np.asarray(y)
-    if y.ndim > 1 and y.shape[1] > 1 or getattr(model, "multilabel_", False):
+    if (y.ndim > 1 and y.shape[1] > 1) or getattr(model, "multilabel_", False):
         raise ValueError("A report is about one target: give a model of one column of y.")
     y = y.reshape(-1)
     if len(y) == 0:

@@ -66,9 +66,8 @@ def _control(subject, column):
     cells, name = subject.rows.column(column), subject.rows.names[column]
     dates = () if subject.whole.table is None else subject.whole.table.dates
     if column in dates:
-        known = sorted(str(cell) for cell in cells if cell is not None)
-        return known and {"column": column, "name": name, "kind": "date",
-                          "low": known[0], "high": known[-1]} or None  # fmt: skip
+        known = sorted(str(cell) for cell in cells if cell is not None) or ["2000-01-01"]
+        return {"column": column, "name": name, "kind": "date", "low": known[0], "high": known[-1]}
     if cells.dtype == object:
         values = {cell for cell in cells.tolist() if cell is not None}
         if not values or not all(isinstance(cell, str) for cell in values):
