@@ -49,6 +49,7 @@ _MODULES = {
     "row_scorer": "export.row_scorers",
     "save": "export.file",
     "to_c": "export.c.source",
+    "to_js": "export.js",
     "to_onnx": "export.onnx.graph",
 }
 
@@ -98,6 +99,7 @@ __all__ = [
     "row_scorer",
     "save",
     "to_c",
+    "to_js",
     "to_onnx",
 ]
 

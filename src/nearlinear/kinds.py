@@ -104,6 +104,7 @@ TARGETS = {
     "onnx": ("export.onnx.graph", (*_ALL, "calibration")),
     "c": ("export.c.source", (*_ALL, "calibration")),
     "int8": ("export.c.quantized", _ALL),
+    "js": ("export.js", (*_ALL, "calibration", "threshold", "outcome")),
     "explain": ("explain.explain", ("predictor",)),
     "row": ("single_row.makers", ("predictor", "calibration")),
     "label": ("displays.kernel_labels", ("kernel",)),
@@ -138,6 +139,7 @@ NOT_IN = {
         **_TREE_KERNEL,
         "Product": "A product of kernels has no C source: fit with sums of kernels.",
     },
+    "js": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
     "explain": {
         "NeighborhoodSVM": "SVM-KNN trains a new machine around every row, so there is no model "
         "to take apart; fit a model that is trained once, such as LLSVMClassifier, to get "

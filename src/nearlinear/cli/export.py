@@ -1,7 +1,7 @@
-"""``nearlinear export``: a model file as C source or as an ONNX graph, with a check.
+"""``nearlinear export``: a model file as C source, ONNX graph or JavaScript, with a check.
 
 What is written is run on sample rows and held against the model where that can be done: the ONNX
-graph by onnxruntime, the C source by a compiler, if there is one.
+graph by onnxruntime, the C source by a compiler, the JavaScript by Node, if they are there.
 """
 
 import argparse
@@ -24,6 +24,7 @@ examples:
   nearlinear export model.nlm build/model.onnx
   nearlinear export model.nlm --to c build/model
   nearlinear export model.nlm build/small.c --dtype int8
+  nearlinear export model.nlm --to js build/site
 """
 _SAMPLE = 200
 _NAMED = {".c": "c", ".onnx": "onnx"}
@@ -35,9 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "out", type=Path, metavar="PATH",
         help="a file that ends in .onnx or .c (with .h and a test beside it), or a folder that "
-        "gets model.onnx or model.c; folders are made",
+        "gets model.onnx, model.c, or a page with nearlinear.js; folders are made",
     )  # fmt: skip
-    parser.add_argument("--to", choices=("c", "onnx"), help="what to write; a file's name tells it")
+    parser.add_argument(
+        "--to", choices=("c", "js", "onnx"), help="what to write; a file's name tells it"
+    )
     parser.add_argument(
         "--dtype", default="float32", choices=("float32", "int8"),
         help="of C tables; an ONNX graph has the precision of the model (default: float32)",
@@ -48,9 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     place = _place(arguments)
-    if place.to == "onnx" and arguments.dtype != "float32":
+    if place.to != "c" and arguments.dtype != "float32":
+        what = "an ONNX graph" if place.to == "onnx" else "a model file"
         raise CommandError(
-            f"--dtype {arguments.dtype}: is for C; an ONNX graph has the precision of the model"
+            f"--dtype {arguments.dtype}: is for C; {what} has the precision of the model"
         )
     with progress(2, plain=False) as begin:
         begin(f"reading {arguments.model}")
@@ -58,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
         _check_place(place, arguments)
         begin(f"writing and checking {arguments.out}")
         try:
-            found = (_write_c if place.to == "c" else _write_onnx)(loaded, place, arguments.dtype)
+            found = _WRITERS[place.to](loaded, place, arguments)
         except (ValueError, ImportError, OSError) as error:
             raise CommandError(str(error)) from error
     if arguments.json:
@@ -80,6 +84,9 @@ class _Place:
     def files(self):
         if self.to == "onnx":
             return [self.folder / f"{self.name}.onnx"]
+        if self.to == "js":
+            names = ("nearlinear.js", "nearlinear.d.ts", f"{self.name}.nlm", "index.html")
+            return [self.folder / name for name in names]
         ends = (".c", ".h", "_test.c", "_cost.txt")
         return [self.folder / f"{self.name}{end}" for end in ends]
 
@@ -89,7 +96,7 @@ def _place(arguments):
     told = None if out.is_dir() else _NAMED.get(out.suffix.lower())
     if told is None:
         if to is None:
-            raise CommandError(f"{out}: what is it to be? Give --to c or --to onnx")
+            raise CommandError(f"{out}: what is it to be? Give --to c, --to onnx or --to js")
         return _Place(to, out, "model")
     if to not in (None, told):
         raise CommandError(f"{out}: the name is that of {told.upper()}, but --to is {to}")
@@ -121,9 +128,10 @@ def _sample(loaded):
     return rows if file.preparation is None else raw_rows(file.preparation, rows)
 
 
-def _write_c(loaded, place, dtype):
+def _write_c(loaded, place, arguments):
     from nearlinear import to_c
 
+    dtype = arguments.dtype
     rows = _sample(loaded)
     made = to_c(loaded.model, place.folder, dtype=dtype, sample=rows, name=place.name)
     found = {
@@ -159,7 +167,7 @@ def _compiled_check(place):
     return f"compiled by {Path(compiler).name}; all its scores are those of these tables"
 
 
-def _write_onnx(loaded, place, dtype):
+def _write_onnx(loaded, place, arguments):
     from nearlinear import to_onnx
 
     (path,) = place.files
@@ -210,3 +218,54 @@ def _inputs(session, rows, names):
             column = np.where(column != column, "", column).astype(object)  # which is missing
         found[one.name] = column.astype(types.get(one.type, object))
     return found
+
+
+def _write_js(loaded, place, arguments):
+    from ..export.js import write_js
+
+    made = write_js(Path(arguments.model).read_bytes(), place.folder, place.name)
+    return {
+        "files": ", ".join(str(path) for path in place.files),
+        "bytes": made.n_bytes,
+        "check": _node_check(made, loaded),
+        "look": f"python -m http.server -d {place.folder}",
+    }
+
+
+_ASK_NODE = """
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+const [module, model, ask] = process.argv.slice(1);
+const { load } = await import(pathToFileURL(module));
+const rows = JSON.parse(readFileSync(0, "utf-8"));
+process.stdout.write(JSON.stringify(load(readFileSync(model))[ask](rows)));
+"""
+
+
+def _node_check(made, loaded):
+    """Score sample rows in Node, if it is there."""
+    node = shutil.which("node")
+    if node is None:
+        return "not run: there is no Node.js"
+    file, rows = loaded.scorer.file, _sample(loaded)
+    scores = loaded.scorer.scores(rows)
+    wanted, ask = scores[0], "decisionFunction"
+    if file.outcome.is_calibrated:
+        wanted, ask = file.probabilities(scores), "predictProba"
+    cells = [[None if cell != cell else cell for cell in row] for row in rows.tolist()]
+    command = [node, "--input-type=module", "-e", _ASK_NODE, made.module, made.model, ask]
+    ran = subprocess.run(
+        command, input=json.dumps(cells, default=str), capture_output=True, text=True, check=False
+    )
+    if ran.returncode:
+        why = ran.stderr.strip().splitlines()
+        raise CommandError(f"{made.module}: Node cannot score the model ({' '.join(why)[:200]})")
+    got = np.array(json.loads(ran.stdout), dtype=np.float64).reshape(wanted.shape)
+    apart = np.abs(got - wanted).max(axis=1) / max(float(np.abs(wanted).max()), 1e-300)
+    # a row within rounding of a border may fall on its other side
+    if np.mean(apart > 1e-4) > 0.01:
+        raise CommandError(f"{made.module}: the scores in Node are not those of the model")
+    return f"Node agrees to {np.quantile(apart, 0.99):.1e} of the largest score"
+
+
+_WRITERS = {"c": _write_c, "onnx": _write_onnx, "js": _write_js}

@@ -1,10 +1,11 @@
-"""Leaving Python: model files, ONNX, C.
+"""Leaving Python: model files, ONNX, C, JavaScript.
 
 Modules
 -------
 c/             Models as C99.
 description    Objects as data: registered classes by name and fields, arrays by number, no code.
 file           ``save`` and ``load``: a fitted model as one file of data.
+js             ``to_js``: a fitted model for browsers and Node.
 model          The parts of what a user hands over: steps before a model, and the model.
 onnx/          Models as ONNX graphs.
 prepared_rows  The preparation in a model file: its table for every reader, its steps for Python.

@@ -493,7 +493,9 @@ class Tensor {
 
   /** The same as doubles: loops over one kind of array are the quick ones. */
   get doubles() {
-    return this.type === "f8" ? this.data : Float64Array.from(this.data, Number);
+    if (this.data instanceof Float64Array) return this.data;
+    const isBig = typeof this.data[0] === "bigint";
+    return isBig ? Float64Array.from(this.data, Number) : new Float64Array(this.data);
   }
 }
 
@@ -638,10 +640,15 @@ function require(condition, kind, what) {
 function floats(array, shape, name) {
   let good = array instanceof Tensor && array.isFloat && array.shape.length === shape.length;
   good &&= shape.every((want, axis) => want === null || want === array.shape[axis]);
-  if (!good || !array.data.every(Number.isFinite)) {
+  if (!good || !areFinite(array.data)) {
     refuse(`The model's ${name} has the wrong shape, type or values.`);
   }
   return array;
+}
+
+function areFinite(numbers) {
+  for (let k = 0; k < numbers.length; k++) if (numbers[k] - numbers[k] !== 0) return false;
+  return true;
 }
 
 /** A row of whole numbers, as doubles: those of eight bytes are bounded by the rules that ask. */
@@ -739,6 +746,37 @@ function squaredDistance(a, i, b, j, n) {
   return s0 + s1;
 }
 
+/** ‖x − z‖² of n rows z of a table from `first` on: four at a time, so that x is read once. */
+function squaredDistances(X, at, table, first, n, width, out) {
+  let j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const z0 = (first + j) * width;
+    const z1 = z0 + width;
+    const z2 = z1 + width;
+    const z3 = z2 + width;
+    let s0 = 0;
+    let s1 = 0;
+    let s2 = 0;
+    let s3 = 0;
+    for (let k = 0; k < width; k++) {
+      const x = X[at + k];
+      const u0 = x - table[z0 + k];
+      const u1 = x - table[z1 + k];
+      const u2 = x - table[z2 + k];
+      const u3 = x - table[z3 + k];
+      s0 += u0 * u0;
+      s1 += u1 * u1;
+      s2 += u2 * u2;
+      s3 += u3 * u3;
+    }
+    out[j] = s0;
+    out[j + 1] = s1;
+    out[j + 2] = s2;
+    out[j + 3] = s3;
+  }
+  for (; j < n; j++) out[j] = squaredDistance(X, at, table, (first + j) * width, width);
+}
+
 /** The row of `table` from `first` to before `last` that is nearest to a row, the first of equal. */
 function nearestRow(X, at, table, first, last, width) {
   let best = first;
@@ -820,29 +858,34 @@ const MOST_INSERTED = 32; // neighbors; more of them are sorted
 
 /** Finds the nearest anchors, the lower number first of equals, and their squared distances. */
 function neighborSearch(anchors, nAnchors, width, k, metric) {
-  const squareTo = metric
-    ? (X, at, j) => {
-        let sum = 0;
-        for (let d = 0; d < width; d++) {
-          const away = X[at + d] - anchors[j * width + d];
-          sum += metric[d] * (away * away);
-        }
-        return sum;
-      }
-    : (X, at, j) => squaredDistance(X, at, anchors, j * width, width);
+  const squares = lazily(nAnchors);
+  const scaled = lazily(width);
+  // a metric weighs features: that is the distance of scaled rows from scaled anchors
+  const roots = metric && metric.map(Math.sqrt);
+  const table = metric ? anchors.map((one, k) => one * roots[k % width]) : anchors;
+  function measure(X, at, all) {
+    if (metric === null) {
+      squaredDistances(X, at, table, 0, nAnchors, width, all);
+      return;
+    }
+    const x = scaled();
+    for (let d = 0; d < width; d++) x[d] = X[at + d] * roots[d];
+    squaredDistances(x, 0, table, 0, nAnchors, width, all);
+  }
   if (k > MOST_INSERTED) {
-    const squares = lazily(nAnchors);
     return (X, at, indices, values) => {
       const all = squares();
-      for (let j = 0; j < nAnchors; j++) all[j] = squareTo(X, at, j);
+      measure(X, at, all);
       const order = Uint32Array.from(all, (_, j) => j).sort((a, b) => all[a] - all[b] || a - b);
       for (let p = 0; p < k; p++) values[p] = all[(indices[p] = order[p])];
     };
   }
   return (X, at, indices, values) => {
+    const all = squares();
+    measure(X, at, all);
     let n = 0;
     for (let j = 0; j < nAnchors; j++) {
-      const square = squareTo(X, at, j);
+      const square = all[j];
       if (n === k && !(square < values[k - 1])) continue;
       let p = n < k ? n++ : k - 1;
       for (; p > 0 && square < values[p - 1]; p--) {
@@ -1141,7 +1184,12 @@ function products(view) {
 function distances(view) {
   const { columns, width } = view;
   if (columns === null) {
+    // a view of fewer columns than a row has is not one block of memory
     return (X, at, S, first, n, out) => {
+      if (S.width === width) {
+        squaredDistances(X, at, S.data, first, n, width, out);
+        return;
+      }
       for (let j = 0; j < n; j++) {
         out[j] = squaredDistance(X, at, S.data, (first + j) * S.width, width);
       }
@@ -2318,7 +2366,7 @@ const LARGEST_SCORE = 1e30; // that is calibrated
 /** Rows as a part takes them that may be in another precision than the whole. */
 function seenBy(part, single, X, at) {
   if (!part.single || single) return [X, at];
-  return [Float64Array.from(X.subarray(at, at + part.nFeatures), Math.fround), 0];
+  return [new Float64Array(new Float32Array(X.subarray(at, at + part.nFeatures))), 0];
 }
 
 function averaged(fields, d) {
@@ -2350,7 +2398,8 @@ function averaged(fields, d) {
   function averagedScores(scoreOf, out, to) {
     means.fill(0);
     calibrations.forEach((calibration, m) => {
-      scores.set(scoreOf(m).map(limit));
+      const given = scoreOf(m);
+      for (let o = 0; o < nOutputs; o++) scores[o] = limit(given[o]);
       calibration.chances(scores, 0, chances, 0);
       for (let k = 0; k < nClasses; k++) means[k] += weights[m] * chances[k];
     });
@@ -3588,7 +3637,7 @@ function mixing({ matrix, offset }, nColumns) {
     array instanceof Tensor && ["f2", "f4", "f8"].includes(array.type) && array.shape.length === axes;
   let good = isTable(matrix, 2) && isTable(offset, 1) && matrix.shape[1] === nColumns;
   good &&= matrix.shape[0] > 0 && offset.size === matrix.shape[0];
-  good &&= [matrix, offset].every((array) => array.data.every(Number.isFinite));
+  good &&= areFinite(matrix.data) && areFinite(offset.data);
   if (!good) refuse(PREPARED_WRONGLY);
   return { matrix: matrix.doubles, offset: offset.doubles };
 }
@@ -3607,7 +3656,7 @@ function curvesOf(found, table) {
   const wrong = () => refuse("The model file's curves are described wrongly.");
   const isRow = (array) =>
     array instanceof Tensor && array.type === "f8" && array.shape.length === 1 &&
-    array.data.every(Number.isFinite); // prettier-ignore
+    areFinite(array.data); // prettier-ignore
   return listOf(found, table.nColumns).map((curve, j) => {
     if (curve === null) return null;
     if (table.equals !== null && table.equals[j] === table.equals[j]) refuse(PREPARED_WRONGLY);
@@ -4102,7 +4151,7 @@ class Model {
   get outputNames() {
     const { nOutputs } = this;
     if (this.classes !== null) return (nOutputs === 1 ? this.classes.slice(1) : this.classes).map(String);
-    return nOutputs === 1 ? ["value"] : Array.from({ length: nOutputs }, (_, o) => `value ${o}`);
+    return nOutputs === 1 ? ["value"] : numbered("value ", nOutputs);
   }
 
   get givesProbabilities() {
@@ -4215,8 +4264,10 @@ class Model {
 
   #columnNames() {
     const { names, nFeatures, nGating } = this.#parts;
-    const own = names ?? Array.from({ length: nFeatures }, (_, k) => `x${k}`);
-    return [...own, ...Array.from({ length: nGating }, (_, k) => `gating ${k}`)];
+    return (this.#parts.allNames ??= [
+      ...(names ?? numbered("x", nFeatures)),
+      ...numbered("gating ", nGating),
+    ]);
   }
 
   #read(given) {
@@ -4241,7 +4292,7 @@ class Model {
       const made = prepare(preparation, rows, keeps);
       X = nGating ? withGating(made, preparation.width, rows, nFeatures, nGating) : made;
     }
-    if (predictor.single) X = Float64Array.from(X, Math.fround);
+    if (predictor.single) X = new Float64Array(new Float32Array(X)); // each number rounded
     for (let k = 0; k < X.length; k++) {
       const x = X[k];
       if (x - x !== 0 && !(keeps && x !== x)) {
@@ -4293,12 +4344,12 @@ class Model {
   /** An explanation in raw columns, where each column tells where it is from. */
   #told(found, { x, rows }, i) {
     const { preparation, predictor, names: given, nFeatures, nGating } = this.#parts;
-    const names = given ?? Array.from({ length: nFeatures }, (_, k) => `x${k}`);
+    const names = given ?? numbered("x", nFeatures);
     const base = found.intercepts;
     const nOutputs = base.length;
     if (found.shares) {
       const n = found.shares.length / nOutputs;
-      return { names: Array.from({ length: n }, (_, k) => `kernel ${k}`), values: found.shares, base };
+      return { names: numbered("kernel ", n), values: found.shares, base };
     }
     const width = predictor.nFeatures - (found.coefficients ? nGating : 0); // a gate's own add nothing
     let own = found;
@@ -4318,12 +4369,14 @@ class Model {
     if (keys === null || keys === "none") {
       const made = this.#parts.preparedNames;
       const isGood = Array.isArray(made) && made.length === width && made.every((one) => typeof one === "string");
-      const own = isGood ? made : Array.from({ length: width }, (_, k) => `x${k}`);
+      const own = isGood ? made : numbered("x", width);
       return { names: withPairs(own, pairs), values: contributions, base };
     }
     return { ...summed(contributions, keys, names, nOutputs), base };
   }
 }
+
+const numbered = (word, n) => Array.from({ length: n }, (_, k) => `${word}${k}`);
 
 /** The same score, told in the features before they were scaled or mixed. */
 function inOriginalUnits({ coefficients, intercepts }, table, x, rows, i) {
