@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import nearlinear
 from nearlinear import LLSVMClassifier, TableEncoder
 from nearlinear.report.contents import contents
+from nearlinear.report.groups import groups, words
 from nearlinear.report.page import json_text, page
 from nearlinear.report.subject import Whole, subject_of
 
@@ -175,3 +176,23 @@ def test_what_has_no_report_is_refused_in_a_sentence(values):
         subject_of(model, X[:0], y[:0])
     with pytest.raises(ValueError, match="one target"):
         subject_of(model, X, np.column_stack([y, y]))
+
+
+def test_a_forest_has_groups_that_questions_lead_to():
+    X, _, y = raw_rows()
+    settings = {"families": ["boosted trees"], "random_state": 0}
+    model = nearlinear.NearLinearRegressor(**settings).fit(X, y)
+    subject = subject_of(model, X, y)
+    nodes, found, share = groups(subject, [0, 1, 2])
+    answers = model.predict(X)
+    means = np.array([answers[found == g].mean() for g in range(found.max() + 1)])
+    assert share == pytest.approx(r2_score(answers, means[found]))
+    assert share > 0.4
+    rules = words(nodes, subject.rows.names)
+    asked = {"width ≤": lambda cell, v: cell <= float(v), "width >": lambda cell, v: cell > float(v)}
+    for group, said in enumerate(rules):
+        mine = subject.rows.column(0)[found == group]
+        for rule in said:
+            name, value = rule.rpartition(" ")[0], rule.rpartition(" ")[2]
+            if name in asked:  # a missing cell goes on as a no
+                assert all(asked[name](cell, value) for cell in mine if cell == cell)

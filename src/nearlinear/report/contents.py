@@ -9,7 +9,7 @@ from .front import front
 from .importances import moves_of
 from .made import lines, made
 from .regions import regions
-from .sentences import asked, found, headline
+from .sentences import asked, found, headline, title
 from .subject import CLASSES
 from .value_measures import value_measures
 from .what_if import what_if
@@ -24,7 +24,7 @@ def contents(subject, peers=None):
     order = _order(subject, moves)
     cost_ = cost(subject, peers)
     return {
-        "title": subject.names.get("title") or f"{subject.names.get('target') or 'Model'} report",
+        "title": subject.names.get("title") or title(subject),
         "task": subject.task,
         "target": subject.names.get("target"),
         "classes": subject.classes,
@@ -38,7 +38,7 @@ def contents(subject, peers=None):
         "typical": {"row": subject.typical, "cells": subject.rows.row(subject.typical)[:200]},
         "effects": effects(subject, order),
         "measures": measures,
-        "regions": regions(subject, moves),
+        "regions": regions(subject, moves, order),
         "what_if": what_if(subject, order),
         "cost": cost_,
         "lines": lines(subject),

@@ -1,25 +1,40 @@
 """Regions of a model: which of its parts answers for a row, and how well it does there."""
 
+from collections import Counter
+
 import numpy as np
 
 from ..kinds import kind_of
+from .groups import groups, words
 from .region_map import plane
 from .subject import CLASSES
 
 _MOST, _TOLD = 12, 3
 
 
-def regions(subject, moves=None):
-    """What is told of regions that rows are in, the most visited first; None if there are none."""
+def regions(subject, moves, order):
+    """What is told of regions that rows are in, the most visited first; None if there are none.
+
+    A model without regions has groups: ``nodes`` is then the tree of questions that leads there,
+    and ``tells`` the share of the answers that it tells.
+    """
     found = regions_of(subject.model.predictor_, subject.encoded)
+    if found is not None and len(np.unique(found[1])) > 1:
+        return _all_told(subject, moves, *found)
+    found = groups(subject, order)
     if found is None:
         return None
-    word, numbers = found
+    nodes, numbers, share = found
+    told = _all_told(subject, moves, "group", numbers)
+    rules = words(nodes, subject.rows.names)
+    for one in told["regions"]:
+        one["rules"] = rules[one["number"]]
+    return {**told, "nodes": nodes, "tells": share}
+
+
+def _all_told(subject, moves, word, numbers):
     known, counts = np.unique(numbers, return_counts=True)
-    if len(known) < 2:
-        return None
-    order = known[np.argsort(-counts, kind="stable")]
-    shown = order[:_MOST]
+    shown = known[np.argsort(-counts, kind="stable")][:_MOST]
     return {
         "word": word,
         "count": len(known),
@@ -83,9 +98,9 @@ def _stands_out(subject, mine):
 
 
 def _usual(name, cells, mine):
-    texts = cells[mine].tolist()
-    most = max(dict.fromkeys(texts), key=texts.count)
-    share, before = texts.count(most) / len(texts), np.mean(cells == most)
+    counts = Counter(cells[mine].tolist())
+    most, count = counts.most_common(1)[0]
+    share, before = count / mine.sum(), np.mean(cells == most)
     if most is None or before in (0.0, 1.0):
         return []
     away = (share - before) / np.sqrt(before * (1 - before))

@@ -1,6 +1,6 @@
 """Raw rows of any table: single columns, and one row again and again with another cell in it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import narwhals as nw
 import numpy as np
@@ -15,6 +15,7 @@ class Rows:
 
     cells: object
     names: tuple
+    _columns: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, X, names=None):
@@ -50,6 +51,11 @@ class Rows:
 
     def column(self, place):
         """One column: float64 with NaN where a cell is missing, or objects with None there."""
+        if place not in self._columns:
+            self._columns[place] = self._column(place)
+        return self._columns[place]
+
+    def _column(self, place):
         if self.is_sparse:
             return self.cells[:, [place]].toarray()[:, 0]
         if hasattr(self.cells, "iloc"):

@@ -1,5 +1,7 @@
 """What was asked and what was found, in plain English."""
 
+from pathlib import PurePath
+
 from .subject import CLASSES
 
 _BUDGETS = {
@@ -8,6 +10,13 @@ _BUDGETS = {
     "single_row_us": "at most {:g} µs for a single row",
     "max_bytes": "at most {:,.0f} bytes",
 }
+
+
+def title(subject):
+    """A heading, where nobody has given one."""
+    target, data = (subject.names.get(key) for key in ("target", "data"))
+    what = f"A model of {target}" if target else type(subject.model).__name__
+    return what if data in (None, "-") else f"{what}, from {PurePath(data).name}"
 
 
 def asked(subject):

@@ -145,10 +145,10 @@ function grounds(asker, row, doc, hands) {
 
 function facts(asker, row, doc) {
   const found = [];
-  const number = doc.regions && regionOf(asker.model, row);
-  if (number !== null && number !== undefined && doc.regions) {
+  const number = doc.regions && regionOf(asker.model, row, doc.regions.nodes);
+  if (Number.isInteger(number)) {
     const place = doc.regions.regions.findIndex((r) => r.number === number);
-    found.push(place >= 0 ? ` · region ${place + 1}` : " · a rarely visited region");
+    found.push(place >= 0 ? ` · ${doc.regions.nodes ? "group" : "region"} ${place + 1}` : " · a rarely visited region");
   }
   if (doc.what_if.support) {
     try {
@@ -159,8 +159,18 @@ function facts(asker, row, doc) {
   return el("span", { id: "facts-more" }, found.join(""));
 }
 
-function regionOf(model, row) {
-  try { return model.regions([row])[0].region; } catch { return null; }
+// The number of the region, or of the group that questions lead to; a missing cell is a no.
+function regionOf(model, row, nodes) {
+  if (!nodes) {
+    try { return model.regions([row])[0].region; } catch { return null; }
+  }
+  let node = nodes[0];
+  while (node.group === undefined) {
+    const value = row[node.column];
+    const isYes = typeof node.value === "string" ? String(value) === node.value : value !== null && Number(value) <= node.value;
+    node = nodes[isYes ? node.yes : node.no];
+  }
+  return node.group;
 }
 
 // The class that comes second, where there are several scores.

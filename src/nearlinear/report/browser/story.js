@@ -109,19 +109,28 @@ function columnsTold(doc) {
     leftOut > 0 && el("p", { class: "note" }, `${num(leftOut)} more columns are left out here.`));
 }
 
+function regionsOpening(found) {
+  return `The model is made of parts that each answer for a region of rows (here: the nearest ${found.word}). The rows of this report fall into ${found.count} of them.${found.left_out > 0 ? ` The ${found.regions.length} most visited are shown; ${percent(found.left_out)} of the rows are elsewhere.` : ""}`;
+}
+
 function regionsTold(doc) {
   const found = doc.regions;
   if (!found) return null;
   const order = found.regions.map((r) => r.number);
   const quality = (r) => (doc.task === "classes" ? `${percent(r.accuracy)} right, mostly ${cell(r.mostly)} (${percent(r.mostly_share, 0)})` : `off by ${num(r.rmse, 3)} (root mean square), answers around ${num(r.mean)}`);
-  return section("regions", "Where does which part of it answer?",
-    el("p", null, `The model is made of parts that each answer for a region of rows (here: the nearest ${found.word}). The rows of this report fall into ${found.count} of them.${found.left_out > 0 ? ` The ${found.regions.length} most visited are shown; ${percent(found.left_out)} of the rows are elsewhere.` : ""}`),
-    found.map && mapChart(found.map, order, `Each mark is a row; its shape and color tell its region. The two directions are those that set regions apart best.${doc.task === "classes" ? " Hollow marks: the answer was wrong." : ""}`),
+  const grouped = found.nodes !== undefined;
+  const opening = grouped
+    ? `The model has no regions of its own: all of it answers for every row. These ${found.count} groups come from a few questions that were fitted to its answers; they tell ${percent(found.tells, 0)} of what the answers vary.`
+    : regionsOpening(found);
+  return section("regions", grouped ? "Who gets which answer?" : "Where does which part of it answer?",
+    el("p", null, opening),
+    found.map && mapChart(found.map, order, `Each mark is a row; its shape and color tell its ${grouped ? "group" : "region"}. The two directions are those that set them apart best.${doc.task === "classes" ? " Hollow marks: the answer was wrong." : ""}`),
     folded(found.regions.map((r, k) => el("div", { class: "region" }, el("span", { class: "dot" }, String(k + 1)), el("div", null,
       el("p", null, el("strong", null, percent(r.share)), ` of the rows (${num(r.rows)}): ${quality(r)}.`),
-      r.stands_out.length > 0 && el("p", { class: "small" }, "Stands out: ", r.stands_out.map((s) => (s.is === "high" || s.is === "low" ? `${s.name} ${s.is} (mean ${bare(Number(s.mean.toPrecision(4)))})` : `${s.name} is ${cell(s.is)} (${percent(s.mean, 0)})`)).join("; "), "."),
+      r.rules && el("p", { class: "small" }, "Rows with ", el("strong", null, r.rules.join(", ")), "."),
+      !grouped && r.stands_out.length > 0 && el("p", { class: "small" }, "Stands out: ", r.stands_out.map((s) => (s.is === "high" || s.is === "low" ? `${s.name} ${s.is} (mean ${bare(Number(s.mean.toPrecision(4)))})` : `${s.name} is ${cell(s.is)} (${percent(s.mean, 0)})`)).join("; "), "."),
       r.matters.length > 0 && el("p", { class: "small" }, "Matters most there: ", r.matters.map((one) => `${one.name} (${percent(one.share, 0)})`).join(", "), "."),
-      el("details", null, el("summary", null, "Its most typical row"), el("p", { class: "small" }, doc.what_if ? doc.what_if.names.map((name, c) => `${name}: ${cell(r.typical[c])}`).slice(0, 30).join(" · ") : r.typical.map(cell).slice(0, 30).join(", ")))))), 5, "more regions"));
+      el("details", null, el("summary", null, "Its most typical row"), el("p", { class: "small" }, doc.what_if ? doc.what_if.names.map((name, c) => `${name}: ${cell(r.typical[c])}`).slice(0, 30).join(" · ") : r.typical.map(cell).slice(0, 30).join(", ")))))), 5, grouped ? "more groups" : "more regions"));
 }
 
 // The first few, and the others behind a word.
