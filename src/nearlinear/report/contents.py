@@ -9,7 +9,7 @@ from .front import front
 from .importances import moves_of
 from .made import lines, made
 from .regions import regions
-from .sentences import asked, found, headline, title
+from .sentences import asked, found, headline, title, why
 from .subject import CLASSES
 from .value_measures import value_measures
 from .what_if import what_if
@@ -80,5 +80,8 @@ def columns(subject, moves):
     ]
     known = known[:_MOST_COLUMNS]
     shares = [None] * len(known) if moves is None else _shares(moves).tolist()
-    found = [{**one, "name": str(one["name"]), "share": share} for one, share in zip(known, shares)]
+    found = [
+        {**one, "name": str(one["name"]), "why": why(one["done"]), "share": share}
+        for one, share in zip(known, shares)
+    ]
     return {"columns": found, "left_out": subject.rows.shape[1] - len(found)}

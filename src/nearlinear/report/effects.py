@@ -15,21 +15,45 @@ from .value_measures import histogram
 _MOST_COLUMNS, _MOST_OUTPUTS, _MOST_VALUES = 16, 6, 30
 _FEW = 8  # values of a number that are drawn as dots
 _MOST_PIECES, _GRID = 600, 257
+_HARDLY = 0.01  # of probability, or of the largest effect: columns that change no more
 _NARROW = 1e-6  # of the range of a column: pieces that rounding makes
 _STRAIGHT = 1e-5  # of the height of a curve
 _WITHIN = 9  # points of a piece that is no line, at least
 
 
 def effects(subject, order):
-    """Curves of the first columns in ``order``, as far as the model listens to them."""
+    """Curves of the first columns in ``order``, and names of those that change next to nothing.
+
+    All curves are of the same classes: those that change most.
+    """
     if not subject.rows.can_change:
-        return []
+        return {"curves": [], "hardly": []}
     found = [effect(subject, column) for column in order[:_MOST_COLUMNS]]
-    return [one for one in found if one is not None]
+    found = [one for one in found if one is not None]
+    moved = [np.ptp(one["told"], axis=0) for one in found]
+    most = max((move.max() for move in moved), default=0.0)
+    hardly = _HARDLY if _says(subject) == "probability" else _HARDLY * most
+    drawn = [move.max() > min(hardly, 0.5 * most) for move in moved]
+    kept = np.sort(np.argsort(-sum(moved, np.zeros(1)), kind="stable")[:_MOST_OUTPUTS])
+    classes = subject.classes
+    if classes is not None and len(kept) == 1:
+        classes = classes[1:]
+    for one in found:
+        told = one.pop("told")
+        one["curves"] = [
+            {"of": None if classes is None else classes[k], "y": [_short(v) for v in told[:, k]]}
+            for k in kept
+        ]
+        if one["missing"] is not None:
+            one["missing"] = [_short(one["missing"][k]) for k in kept]
+    return {
+        "curves": [one for one, is_drawn in zip(found, drawn) if is_drawn],
+        "hardly": [one["name"] for one, is_drawn in zip(found, drawn) if not is_drawn],
+    }
 
 
 def effect(subject, column):
-    """One column; None where it has a single value or changes nothing."""
+    """One column; None where it has a single value. ``told`` is (n_points, n_outputs)."""
     cells = subject.rows.column(column)
     if cells.dtype == object and column in _dates(subject):
         found = _of_dates(subject, column, cells)
@@ -44,12 +68,22 @@ def effect(subject, column):
         else:
             found = _of_numbers(subject, column, known)
             found["histogram"] = histogram(cells[np.isfinite(cells)], 32)
-    if found is None or _is_flat(found):
+    if found is None:
         return None
     return {
         "column": column, "name": subject.rows.names[column], "says": _says(subject),
-        "here": subject.rows.row(subject.typical)[column], **found,
+        "here": subject.rows.row(subject.typical)[column],
+        "missing": _if_missing(subject, column, cells), **found,
     }  # fmt: skip
+
+
+def _if_missing(subject, column, cells):
+    """What is said where the cell is missing; None where no row has such a gap."""
+    if cells.dtype == object:
+        gap, has_gaps = np.array([None], dtype=object), any(cell is None for cell in cells)
+    else:
+        gap, has_gaps = np.array([np.nan]), np.isnan(cells).any()
+    return _told(subject, _scores_at(subject, column, gap))[0].tolist() if has_gaps else None
 
 
 def _dates(subject):
@@ -70,11 +104,6 @@ def _texts(cells):
     return common if all(isinstance(c, str) for c in cells if c is not None) else []
 
 
-def _is_flat(found):
-    heights = np.array([one["y"] for one in found["curves"]])
-    return len(heights) == 0 or np.ptp(heights, axis=1).max() <= 1e-9 * np.abs(heights).max()
-
-
 def _says(subject):
     if subject.task != CLASSES:
         return "value"
@@ -90,7 +119,7 @@ def _of_values(subject, column, values):
     cells = subject.rows.column(column)
     counts = [int(np.sum(cells == value)) for value in values]
     told = _told(subject, _scores_at(subject, column, np.array(values, dtype=cells.dtype)))
-    return {"form": "values", "x": values, "counts": counts, "curves": _curves(subject, told)}
+    return {"form": "values", "x": values, "counts": counts, "told": told}
 
 
 def _scores_at(subject, column, values):
@@ -105,18 +134,6 @@ def _told(subject, scores):
     return chances[:, 1:] if chances.shape[1] == 2 else chances
 
 
-def _curves(subject, told):
-    """The outputs that change most; ``of`` is the class that each is about."""
-    kept = np.sort(np.argsort(-np.ptp(told, axis=0), kind="stable")[:_MOST_OUTPUTS])
-    classes = subject.classes
-    if classes is not None and told.shape[1] == 1:
-        classes = classes[1:]
-    return [
-        {"of": None if classes is None else classes[k], "y": [_short(v) for v in told[:, k]]}
-        for k in kept
-    ]
-
-
 def _short(number):
     return float(f"{number:.7g}")
 
@@ -128,15 +145,13 @@ def _of_numbers(subject, column, known):
     low, high = float(known[0]), float(known[-1])
     edges = _edges(subject, column, low, high)
     if edges is None or len(edges) - 1 > _MOST_PIECES:
-        x = np.linspace(low, high, _GRID)
-        curves = _curves(subject, _told(subject, _scores_at(subject, column, x)))
-        n_pieces = None if edges is None else len(edges) - 1
-        return {"form": "grid", "pieces": n_pieces, "x": [_short(v) for v in x], "curves": curves}
-    x, scores, form = _pieces(subject, column, edges)
-    told = _told(subject, scores)
+        x, form = np.linspace(low, high, _GRID), "grid"
+        scores = _scores_at(subject, column, x)
+    else:
+        x, scores, form = _pieces(subject, column, edges)
     return {
-        "form": form, "pieces": len(edges) - 1, "x": [_short(v) for v in x],
-        "curves": _curves(subject, told),
+        "form": form, "pieces": None if edges is None else len(edges) - 1,
+        "x": [_short(v) for v in x], "told": _told(subject, scores),
     }  # fmt: skip
 
 

@@ -123,21 +123,32 @@ def _told_share(answers, found):
 
 
 def words(nodes, names):
-    """For each group what its rows have in common, the narrowest questions alone."""
-    found = {}
-    waiting = [(0, {})]
+    """For each group what its rows have in common."""
+    found, waiting = {}, [(0, {})]
     while waiting:
         node, said = waiting.pop()
         here = nodes[node]
         if "group" in here:
-            found[here["group"]] = list(said.values())
+            found[here["group"]] = [_rule(names[column], one) for column, one in said.items()]
             continue
-        name, value = names[here["column"]], here["value"]
+        column, value = here["column"], here["value"]
+        # a later question about the same end of a column is the narrower one
+        known = said.get(column, {"not": ()})
         if isinstance(value, str):
-            yes, no = ("is", f"{name} is {value}"), (f"not {value}", f"{name} is not {value}")
+            yes, no = {**known, "is": value}, {**known, "not": (*known["not"], value)}
         else:
-            yes, no = ("most", f"{name} ≤ {value:g}"), ("least", f"{name} > {value:g}")
-        for word, (key, text) in (("yes", yes), ("no", no)):
-            # a later question about the same end of a column is the narrower one
-            waiting.append((here[word], {**said, (here["column"], key): text}))
+            yes, no = {**known, "most": value}, {**known, "above": value}
+        waiting += [(here["yes"], {**said, column: yes}), (here["no"], {**said, column: no})]
     return [found[group] for group in sorted(found)]
+
+
+def _rule(name, said):
+    """With spaces at which no line is broken."""
+    if "is" in said:
+        return f"{name} is {said['is']}"
+    if said["not"]:
+        return f"{name} is not {' or '.join(said['not'])}"
+    if len(said) == 3:
+        return f"{said['above']:g}\u00a0<\u00a0{name}\u00a0≤\u00a0{said['most']:g}"
+    sign, value = ("≤", said["most"]) if "most" in said else (">", said["above"])
+    return f"{name}\u00a0{sign}\u00a0{value:g}"

@@ -12,6 +12,24 @@ _BUDGETS = {
 }
 
 
+# What the encoder says it has done begins or goes on so, and what it is good for.
+_REASONS = {
+    "centered, scaled": "Columns then weigh alike, whatever their units.",
+    "normal scores": "A few huge numbers would drown all others.",
+    "0 or 1": "It has two values.",
+    "one column for": "It has few values, and each may count on its own.",
+    "mean target": "It has too many values for a column each.",
+    "as numbers": "Models count in numbers.",
+    "goes through": "The pipeline asks for it.",
+    "whether it is missing": "A gap may tell something.",
+}
+
+
+def why(done):
+    """Why a column was treated so, in a sentence or two."""
+    return " ".join(reason for words, reason in _REASONS.items() if words in done)
+
+
 def title(subject):
     """A heading, where nobody has given one."""
     target, data = (subject.names.get(key) for key in ("target", "data"))

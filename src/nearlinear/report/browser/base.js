@@ -150,9 +150,15 @@ function mark(kind, x, y, r, color, hollow) {
 
 function color(k) { return `var(--c${k % 8})`; }
 
+const DASHES = ["none", "7 4", "2 4", "9 3 2 3", "4 3", "12 4"];
+
+// Entries with a dash are of lines.
 function legendOf(entries) {
-  return el("ul", { class: "legend" }, entries.map(({ name, kind, paint, hollow }) =>
-    el("li", null, sv("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, mark(kind, 6, 6, 4.6, paint, hollow)), name)));
+  return el("ul", { class: "legend" }, entries.map(({ name, kind, paint, hollow, dash }) => {
+    const width = dash ? 34 : 12;
+    return el("li", null, sv("svg", { viewBox: `0 0 ${width} 12`, width, height: 12, "aria-hidden": "true" },
+      dash && sv("line", { x1: 1, x2: width - 1, y1: 6, y2: 6, stroke: paint, "stroke-width": 2.2, "stroke-dasharray": dash }), mark(kind, width / 2, 6, 4.6, paint, hollow)), name);
+  }));
 }
 
 // Left and bottom axes; gives the svg's parts.

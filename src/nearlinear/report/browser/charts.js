@@ -3,14 +3,16 @@
 // Score against time of all models; `choose(point)` is told which one was clicked.
 function frontChart(front, choose) {
   const own = front.points.map((p) => ({ ...p, peer: false }));
-  const all = own.concat(front.peers.filter((p) => !p.ours).map((p) => ({ ...p, peer: true })));
-  const label = (p) => `${p.name || p.model}: ${percent(p.score)}, ${micro(p.us)} a row${p.is_chosen ? ", chosen" : ""}${p.peer ? ", an alternative" : ""}`;
+  const all = own.concat(front.peers.map((p) => ({ ...p, peer: true })));
+  const label = (p) => `${p.name || p.model}: ${percent(p.score)}, ${micro(p.us)} a row${p.is_chosen ? ", chosen" : ""}${p.peer ? (p.ours ? ", on test rows" : ", an alternative, on test rows") : ""}`;
   const draw = (width) => {
     const height = Math.max(280, Math.min(380, width * 0.62)), left = 52, bottom = 42, top = 26;
     const us = all.map((p) => Math.max(p.us, 1e-4)), scores = all.map((p) => p.score);
     const low = Math.min(...us) / 1.6, high = Math.max(...us) * 1.6;
-    const span = Math.max(...scores) - Math.min(...scores) || 0.02;
-    const from = Math.min(...scores) - 0.1 * span, to = Math.max(...scores) + 0.14 * span;
+    // a few that are far below stand at the bottom, with an arrow
+    const ranked = [...scores].sort((a, b) => b - a), best = ranked[0], half = ranked[Math.floor(ranked.length / 2)];
+    const lowest = Math.max(ranked[ranked.length - 1], best - 3 * Math.max(best - half, 0.005));
+    const span = best - lowest || 0.02, from = lowest - 0.1 * span, to = best + 0.14 * span, isBelow = (p) => p.score < lowest;
     const lx = linear(Math.log10(low), Math.log10(high), left + 6, width - 10), x = (v) => lx(Math.log10(Math.max(v, 1e-4)));
     const y = linear(from, to, height - bottom, top);
     const svg = canvas(width, height, `${front.score} against microseconds a row, ${all.length} models`, "group");
@@ -22,12 +24,12 @@ function frontChart(front, choose) {
       const path = line.map((p, k) => (k ? `H${x(p.us)} V${y(p.score)}` : `M${x(p.us)} ${y(p.score)}`)).join(" ");
       svg.append(sv("path", { d: path, class: "guide" }));
     }
-    const taken = all.map((p) => ({ x: x(p.us) - 8, y: y(p.score) - 8, w: 16, h: 16 }));
+    const taken = all.map((p) => ({ x: x(p.us) - 8, y: y(isBelow(p) ? from + 0.05 * span : p.score) - 8, w: 16, h: 16 }));
     all.forEach((p) => {
-      const paint = p.is_chosen ? "var(--c1)" : p.peer ? "var(--strong)" : "var(--c0)";
-      const cx = x(p.us), cy = y(p.score);
-      const text = cut(p.name || p.model, Math.min(250, width / 2.3));
-      const w = text.length * 6.6, spots = [[10, 4, "start"], [-10, 4, "end"], [0, -13, "middle"], [0, 21, "middle"], [10, -9, "start"], [-10, -9, "end"], [10, 17, "start"], [-10, 17, "end"], [0, -27, "middle"], [0, 35, "middle"]];
+      const paint = p.is_chosen || p.ours ? "var(--c1)" : p.peer ? "var(--strong)" : "var(--c0)";
+      const cx = x(p.us), cy = y(isBelow(p) ? from + 0.05 * span : p.score);
+      const text = cut((p.name || p.model) + (isBelow(p) ? ` ↓ ${num(100 * p.score, 3)} %` : ""), Math.min(250, width / 2.3));
+      const w = text.length * 6.6, side = p.is_chosen ? 18 : 10, spots = [[side, 4, "start"], [-side, 4, "end"], [0, -side - 3, "middle"], [0, side + 11, "middle"], [10, -9, "start"], [-10, -9, "end"], [10, 17, "start"], [-10, 17, "end"], [0, -27, "middle"], [0, 35, "middle"]];
       const box = ([dx, dy, anchor]) => ({ x: cx + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0), y: cy + dy - 11, w, h: 14 });
       const cost = (spot) => { const b = box(spot); return taken.reduce((s, t) => s + Math.max(0, Math.min(b.x + b.w, t.x + t.w) - Math.max(b.x, t.x)) * Math.max(0, Math.min(b.y + b.h, t.y + t.h) - Math.max(b.y, t.y)), 0) + 40 * (Math.max(0, left - b.x) + Math.max(0, b.x + b.w - width) + Math.max(0, top - 8 - b.y) + Math.max(0, b.y + b.h - (height - bottom))); };
       const spot = spots.reduce((best, one) => (cost(one) < cost(best) - 1e-9 ? one : best));
@@ -52,7 +54,7 @@ function frontChart(front, choose) {
   };
   const kinds = [{ name: "chosen", kind: "circle", paint: "var(--c1)" }, { name: "nothing is both better and quicker", kind: "circle", paint: "var(--c0)" }];
   if (own.some((p) => !p.on_front && !p.is_chosen)) kinds.push({ name: "others that were tried", kind: "circle", paint: "var(--c0)", hollow: true });
-  if (front.peers.length) kinds.push({ name: "alternatives, on test rows", kind: "square", paint: "var(--strong)" });
+  if (front.peers.length) kinds.push({ name: "alternatives, on test rows", kind: "square", paint: "var(--strong)" }, { name: "ours on these", kind: "square", paint: "var(--c1)" });
   return figure({
     draw, legend: legendOf(kinds), attributes: { id: "front-chart" },
     table: { head: ["model", "score", "± error", "µs a row", "× linear", "bytes"],
@@ -108,7 +110,7 @@ function effectChart(effect, unit, caption) {
       svg.append(...axes({ x, y, xTicks: ticks(effect.x[0], effect.x[effect.x.length - 1], width < 340 ? 3 : 5), yTicks, width, height, left, bottom, yText, xText: bare, yName: unit }).flat(3).filter(Boolean));
       effect.curves.forEach((c, k) => {
         const d = c.y.map((v, i) => `${i ? "L" : "M"}${x(effect.x[i]).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-        svg.append(sv("path", { class: "curve", d, stroke: color(many ? k : 0), "stroke-dasharray": many && k ? ["", "7 4", "2 4", "9 3 2 3", "4 3", "12 4"][k % 6] : null }));
+        svg.append(sv("path", { class: "curve", d, stroke: color(many ? k : 0), "stroke-dasharray": many ? DASHES[k % 6] : null }));
       });
       if (typeof effect.here === "number") {
         svg.append(sv("line", { class: "guide", x1: x(effect.here), x2: x(effect.here), y1: top, y2: height - bottom }));
