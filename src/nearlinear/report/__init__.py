@@ -9,6 +9,7 @@ corners         Where a predictor changes from one piece to the next on a straig
 cost            What a prediction costs here, beside a linear model and others that were measured.
 effects         What the model says as one column changes and all others stay as they are.
 front           Models that a search has found, their prices, and how to get each of them.
+groups          Groups of rows that a model without regions treats alike.
 importances     Which columns matter: mean contributions, or what is lost when a column is shuffled.
 made            Where a report comes from: versions, seeds, a hash of the rows, and lines to copy.
 page            From the document to one page: everything inside, nothing asked from outside.

@@ -1,7 +1,7 @@
 """Groups of rows that a model without regions treats alike: a short tree of questions.
 
 The tree is grown to the model's own answers, by squared error, one question at a time. It says who
-gets which answers; it is no part of the model, and the report says how much of the answers it tells.
+gets which answers. It is no part of the model: the report says how much of the answers it tells.
 """
 
 from collections import Counter

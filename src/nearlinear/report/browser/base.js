@@ -112,7 +112,7 @@ function figure({ draw, caption, table, legend, attributes }) {
   return node;
 }
 
-addEventListener("beforeprint", () => drawn.filter((one) => one.node.isConnected).forEach((one) => one.again(620)));
+addEventListener("beforeprint", () => drawn.filter((one) => one.node.isConnected).forEach((one) => one.again(one.node.closest(".grid2, .halves") ? 310 : 620)));
 addEventListener("afterprint", () => drawn.forEach((one) => { one.reset(); one.again(); }));
 
 function dataTable({ head, rows, title }) {

@@ -117,7 +117,7 @@ function control(one, rowOf, set) {
     });
   }
   show();
-  return { show, node: el("div", { class: "control" }, el("div", { class: "line" }, el("label", { for: id }, one.name), el("span", { class: "right" }, ask, input)), slider) };
+  return { show, node: el("div", { class: "control" }, el("div", { class: "line" }, el("label", { for: id }, one.name), el("span", { class: "right" }, !slider && ask, input)), slider && el("div", { class: "line slide" }, slider, ask)) };
 }
 
 function middle(one) { return one.is_whole ? Math.round((one.low + one.high) / 2) : (one.low + one.high) / 2; }

@@ -89,7 +89,7 @@ function whatMatters(doc) {
       found.columns.length + found.left_out > 12 && el("p", { class: "note" }, `${num(found.columns.length + found.left_out - 12)} more columns are below these.`)],
     curves.length > 0 && [el("h3", null, "What each column does"),
       el("p", null, doc.task === "classes"
-        ? `Each picture changes one column of a typical row and leaves all others as they are. It shows the ${unit}${several ? " of each class" : doc.classes.length === 2 ? ` of ${cell(doc.classes[1])}` : ""}.`
+        ? `Each picture changes one column of a typical row and leaves all others as they are. It shows the ${unit}${several ? (several.curves.length < doc.classes.length ? " of the classes that change most" : " of each class") : doc.classes.length === 2 ? ` of ${cell(doc.classes[1])}` : ""}.`
         : `Each picture changes one column of a typical row and leaves all others as they are. It shows what the model then says of ${unitOf(doc)}.`,
       " The dashed line is the typical row itself; the gray bars show where rows are."),
       doc.what_if && el("details", null, el("summary", null, "The typical row"), el("p", { class: "small" }, doc.what_if.names.map((name, k) => `${name}: ${cell(doc.typical.cells[k])}`).slice(0, 40).join(" · "))),
