@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 import nearlinear
 from benchmarks.front_sets import SHAPES, front_set, held_out_parts
 from benchmarks.report import FOLDER, Result
-from nearlinear.search.fidelity import microseconds
+from nearlinear.search.students.fidelity import microseconds
 
 SETS = ("banana", "magic04", "skin", "ijcnn1", "covertype", "a9a", "usps", "letter", "mnist")
 SMOKE = ("banana", "usps")

@@ -1,6 +1,7 @@
 """Predictors of few arguments, for tests of what can be done with them."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from nearlinear.predictors.additive import Additive
 from nearlinear.predictors.averaged import Averaged
 from nearlinear.predictors.combined import Mapped
 from nearlinear.predictors.gated_expansion import GatedExpansion
+from nearlinear.predictors.hinges import Hinges
 from nearlinear.predictors.kernel_expansion import KernelExpansion
 from nearlinear.predictors.locally_linear import LocallyLinear
 from nearlinear.runtime.outcome import LogLoss, Shares, Sigmoids, Tables, Temperature
@@ -52,6 +54,15 @@ def additive(n_features, n_outputs=1, seed=0, dtype=np.float64, counts=(4, 0, 2,
     arrays = weights, rng.standard_normal(n_outputs), np.concatenate(knots), values
     weights, intercept, knots, values = (array.astype(dtype) for array in arrays)
     return Additive(weights, intercept, firsts, knots, values)
+
+
+def hinges(n_features, n_outputs=1, seed=0, dtype=np.float64, units=(7, 5)):
+    """One layer for each number of units, and that of the scores."""
+    rng = np.random.default_rng(seed)
+    widths = (n_features, *units, n_outputs)
+    weights = (rng.standard_normal(shape) for shape in pairwise(widths))
+    biases = (0.5 * rng.standard_normal(width) for width in widths[1:])
+    return Hinges(*(tuple(a.astype(dtype) for a in arrays) for arrays in (weights, biases)))
 
 
 def calibrations(n_outputs, seed=0):

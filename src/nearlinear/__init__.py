@@ -44,7 +44,7 @@ _MODULES = {
     "NearLinearClassifier": "search.near_linear",
     "NearLinearRegressor": "search.near_linear",
     "TableEncoder": "tables.encoder",
-    "distill": "search.distill",
+    "distill": "search.students.distill",
     "load": "export.file",
     "row_scorer": "export.row_scorers",
     "save": "export.file",

@@ -67,6 +67,13 @@ class _CarefulCache:
         return getattr(self._cache, name)
 
     def load_overload(self, *args):
+        found = self._loaded(*args)
+        if found is None:
+            for one in tuple(announcing.inside):
+                one.tell_once()
+        return found
+
+    def _loaded(self, *args):
         try:
             return self._cache.load_overload(*args)
         except Exception:  # damaged bytes unpickle to anything
@@ -87,6 +94,26 @@ class _CarefulCache:
         if kind not in self._told:
             self._told.add(kind)
             warn_user(f"A file of compiled code in {self._cache.cache_path} {what}.")
+
+
+class announcing:
+    """Context in which ``tell()`` is called once, before the first pass is compiled, if any is."""
+
+    inside = []
+
+    def __init__(self, tell):
+        self._tell = tell
+
+    def __enter__(self):
+        self.inside.append(self)
+
+    def __exit__(self, *error):
+        self.inside.remove(self)
+
+    def tell_once(self):
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell()
 
 
 def compiled(function):

@@ -24,6 +24,7 @@ FAMILIES = {
         "GatedExpansion": "predictors.gated_expansion",
         "Additive": "predictors.additive",
         "Averaged": "predictors.averaged",
+        "Hinges": "predictors.hinges",
         "Mapped": "predictors.combined",
         "Stacked": "predictors.combined",
         "Exponential": "predictors.combined",

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from nearlinear import LLSVMClassifier, save
 from nearlinear.cli import main
 
+JS_FILES = {"nearlinear.js", "nearlinear.d.ts", "model.nlm", "index.html"}
 C_FILES = {"small.c", "small.h", "small_test.c", "small_cost.txt"}
 
 
@@ -61,9 +62,20 @@ def test_bytes_are_for_c_only(model, tmp_path, refused):
 
 
 def test_what_is_to_be_written_is_asked_for_and_must_suit_the_name(model, tmp_path, refused):
-    assert "--to c or --to onnx" in refused(model, tmp_path / "build")
+    assert "--to c, --to onnx or --to js" in refused(model, tmp_path / "build")
     assert "--to is c" in refused(model, tmp_path / "x.onnx", "--to", "c")
     assert "not a folder" in refused(model, model, "--to", "c")
+
+
+def test_a_folder_gets_the_module_the_model_and_a_page(model, tmp_path, capsys, refused):
+    site = tmp_path / "site"
+    found = export(capsys, model, "--to", "js", site)
+    assert {path.name for path in site.iterdir()} == JS_FILES
+    assert (site / "model.nlm").read_bytes() == model.read_bytes()
+    assert "Node agrees" in found["check"] or "no Node" in found["check"]
+    assert "exists" in refused(model, "--to", "js", site)
+    assert "--dtype int8" in refused(model, "--to", "js", site, "--force", "--dtype", "int8")
+    assert "is the input" in refused(model, "--to", "js", model.parent, "--force")
 
 
 @pytest.mark.parametrize("name", ["x.onnx", "x.c"])

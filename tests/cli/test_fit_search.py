@@ -14,6 +14,8 @@ from grids import in_one_test
 
 import nearlinear
 from nearlinear.cli import main
+from nearlinear.cli.fitting.search import _Race
+from nearlinear.search.budgets import Clock
 from nearlinear.search.trials import Trials
 
 
@@ -44,9 +46,45 @@ def test_people_see_the_task_the_columns_the_front_and_how_to_go_on(tmp_path, ca
     assert any(line.startswith("  code: one column for each of ") for line in lines)
     (chosen,) = [line for line in lines if line.startswith("→")]
     assert chosen.split()[1] == "linear"
-    assert lines[-1] == f"  nearlinear export {out} model.c"
-    first = captured.err.splitlines()[1]
-    assert re.match(r"\[1/\d+\] best so far: linear, held-out log loss 0\.\d+ \(0:0\d\)$", first)
+    assert lines[-2].startswith(f"  nearlinear predict {out} NEW.csv")
+    assert lines[-1] == "ONNX and C have no dates (day): give numbers to export"
+    first = next(line for line in captured.err.splitlines() if "best" in line)
+    assert re.match(
+        r"\[1/\d+\] best on the first part: linear, held-out log loss 0\.\d+ \(0:0\d\)$", first
+    )
+
+
+def test_the_best_by_now_is_the_best_on_the_same_rows():
+    race = _Race(nearlinear.NearLinearRegressor())
+    told = [
+        race.label(f"{name} (C 1)", {"fit": (1, 9), "held-out loss": loss})
+        for name, loss in [
+            ("line", 0.4), ("trees", 0.2), ("anchors", 0.3),  # one part judges everyone
+            ("line", 0.9), ("trees", 0.5), ("anchors", 0.3),  # another one, which is harder
+            ("line", 0.1),
+        ]
+    ]  # fmt: skip
+    first = "best on the first part: {}, held-out squared error {}".format
+    assert told[:3] == [first("line", 0.4), first("trees", 0.2), first("trees", 0.2)]
+    assert set(told[3:6]) == {first("trees", 0.2)}
+    assert told[6] == "best on 2 parts: anchors, held-out squared error 0.3"
+
+
+def test_a_time_limit_is_that_of_the_whole_command(tmp_path, monkeypatch):
+    limits, began = [], Clock.__init__
+
+    def noting(self, limit=None):
+        limits.append(limit)
+        began(self, limit)
+
+    monkeypatch.setattr(Clock, "__init__", noting)
+    out = tmp_path / "model.nlm"
+    words = ["fit", raw_table(tmp_path), "--target", "heavy", *LINEAR, "--out", out, "--json"]
+    assert run_quietly([*words, "--hold-out", "0.3", "--time-limit", "100s"]) == 0
+    first, second = limits
+    assert 40 < first <= 50
+    assert 50 < second < 100  # what the first search, which was quick, has left
+    assert nearlinear.load(out).time_limit == 100
 
 
 def test_programs_get_one_object(tmp_path, capsys):
@@ -124,7 +162,7 @@ def test_what_is_no_number_is_told_and_what_no_export_takes_is_refused(
     assert (told["texts"], told["dates"], told["unused"]) == ("code", "day", "tag")
     for ending in ("onnx", "c"):
         line = refused_command("export", fitted[1], tmp_path / f"model.{ending}")
-        assert "dates" in line
+        assert "Column 'day' holds dates" in line
 
 
 def test_a_raw_table_is_scored(fitted, capsys):

@@ -14,6 +14,7 @@ from small_predictors import (
     additive,
     averaged,
     gated_linear,
+    hinges,
     machines,
     mean_of,
     on_gated_rows,
@@ -140,6 +141,7 @@ LINEAR = {
         *(make_tree(seed=10 * s, dtype=dtype) for s in range(3))
     ),
     "additive": lambda dtype=np.float64: additive(D, 3, dtype=dtype),
+    "hinges": lambda dtype=np.float64: hinges(D, 3, dtype=dtype),
     "average of two classes": lambda dtype=np.float64: averaged(D, 1, dtype),
     "average of classes": lambda dtype=np.float64: averaged(
         D, 3, dtype, make_anchored(dtype=dtype)

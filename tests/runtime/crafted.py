@@ -24,6 +24,7 @@ METHODS = {
     "Exiting": "LocalForestClassifier",
     "Cascaded": "Cascade",
     "Averaged": "LDKLClassifier",
+    "Hinges": "NearLinearClassifier",
     "ConformalLinear": "MLLKMClassifier",
     "GaussianCells": "DCPredClassifier",
     "KernelExpansion": "UniformMKLClassifier",
@@ -152,6 +153,8 @@ def _count_outputs(predictor, arrays):
         return _count_outputs(fields["members"]["items"][0], arrays)
     if kind in ("Mapped", "Exponential"):
         return _count_outputs(fields["predictor"], arrays)
+    if kind == "Hinges":
+        return len(arrays[fields["biases"]["items"][-1]["number"]])
     if kind == "Exiting":
         return _count_outputs(fields["forest"], arrays)
     if kind == "Cascaded":
@@ -252,6 +255,12 @@ def _averaged(draft, n_outputs=1):
     told = items(*(calibrate(draft, n_outputs) for calibrate in CALIBRATIONS.values()))
     weights = items(1.0, 0.5, 2.0, 3.0, 0.25)
     return part("Averaged", members=items(*members), weights=weights, calibrations=told)
+
+
+def _hinges(draft, n_outputs=1, units=(4, 5)):
+    shapes = list(zip((N_FEATURES, *units), (*units, n_outputs)))
+    weights = items(*(draft.floats(*shape) for shape in shapes))
+    return part("Hinges", weights=weights, biases=items(*(draft.floats(n) for _, n in shapes)))
 
 
 def _splits(draft, n_outputs=1, n_told=1, n_slopes=0, has_root=False):
@@ -490,6 +499,8 @@ MODELS = {
     "cascade": _cascaded,
     "exponential of a forest": lambda draft: part("Exponential", predictor=_splits(draft)),
     "forest": _forest,
+    "hinges": partial(_hinges, n_outputs=3),
+    "hinges of one layer": partial(_hinges, units=(4,)),
     "average of two classes": _averaged,
     "average of classes": partial(_averaged, n_outputs=3),
     **{

@@ -27,7 +27,7 @@ _OPTIONAL = {"metric", "intercept"}
 # Compiled code takes all arrays of these in one precision.
 _ONE_PRECISION = {
     "LocallyLinear", "SoftAssignment", "InverseDistance", "ReconstructionCodes", "TreePath",
-    "TreeLeaves", "LinkedTree", "Affine", "Quadratic", "Forest", "ForestGate",
+    "TreeLeaves", "LinkedTree", "Affine", "Quadratic", "Forest", "ForestGate", "Hinges",
 }  # fmt: skip
 
 _ANY_PRECISION = ("LocallyLinear", "intercept")

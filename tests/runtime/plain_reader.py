@@ -360,6 +360,13 @@ def _additive(part, x):
     return total
 
 
+def _hinges(part, x):
+    layers = [(list(zip(*weights)), biases) for weights, biases in zip(part.weights, part.biases)]
+    for rows, biases in layers[:-1]:
+        x = [max(0.0, b + _dot(w, x)) for b, w in zip(biases, rows)]
+    return [b + _dot(w, x) for w, b in zip(*layers[-1])]
+
+
 def _forest(part, x, thresholds=()):
     """Sums of trees; of a forest that rows leave early, up to the first that is sure enough."""
     gate, total = part.gate, list(part.intercept)
@@ -480,6 +487,7 @@ _PREDICTORS = {
     "Mapped": _mapped,
     "Additive": _additive,
     "Averaged": _averaged,
+    "Hinges": _hinges,
     "Exponential": lambda p, x: [math.exp(f) for f in _score(p.predictor, x)],
     "Stacked": lambda p, x: [f for output in p.outputs for f in _score(output, x)],
 }

@@ -5,18 +5,21 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from shipping import assert_ships
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
-from nearlinear.search.candidates import Anchors
-from nearlinear.search.lessons import Lesson, OddsJudge
-from nearlinear.search.new_rows import between
-from nearlinear.search.teachers import (
+from nearlinear.search.candidates import Anchors, Shape
+from nearlinear.search.portfolio import LINEAR
+from nearlinear.search.students.lessons import Lesson, OddsJudge, _training
+from nearlinear.search.students.new_rows import between
+from nearlinear.search.students.odds import OddsAnchors, _of_odds, with_odds
+from nearlinear.search.students.teachers import (
     can_learn,
     dealt,
     models_of_parts,
+    models_without,
     read_teacher,
     scores_of_parts,
 )
@@ -187,3 +190,45 @@ def test_an_interrupted_search_returns_the_best_by_then(monkeypatch):
         student = distill(SVC(), X, y, **QUICK)
     assert len(calls) >= 6
     assert student.predict(X).shape == (100,)
+
+
+def test_nobody_knows_what_noise_holds():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((240, 2)), rng.integers(0, 2, 240)
+    report = distill(RandomForestClassifier(20, random_state=0), X, y, **QUICK).report_
+    for name in ("teacher_score", "student_score", "linear_score"):
+        assert abs(report[name] - 0.5) < 0.06  # with teachers that know the labels, 0.6 and more
+
+
+def test_a_teacher_that_finds_nothing_is_learned_from_all_the_same():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 2)), rng.integers(0, 2, 100)
+    student = distill(SVC(), X, y, **QUICK)  # which says one label everywhere
+    assert student.predict(X).shape == (100,)
+
+
+def test_teachers_of_a_report_have_not_seen_its_rows_nor_the_students():
+    X, y = ring(100)
+    teacher = read_teacher(SVC(), X, y, None)
+    parts = dealt(y, len(y), np.random.RandomState(0))
+    models = models_without(teacher, X, y, parts, [2])
+    assert set(models) == {(2, k) for k in (0, 1, 3, 4)} | {(k, 2) for k in (0, 1, 3, 4)}
+    kept = (parts != 2) & (parts != 4)
+    wanted = SVC().fit(X[kept], y[kept]).decision_function(X)
+    assert np.allclose(models[2, 4].decision_function(X), wanted)
+
+
+def test_log_odds_of_several_classes_are_learned_from_copies_of_rows(rng):
+    told = rng.dirichlet([2.0, 1.0, 1.0], 60)
+    X = rng.standard_normal((60, 2))
+    rows = _of_odds(_training(X, told, np.arange(3))[0], 0.05)
+    seen = np.where(told >= 0.01, told, 0.0)  # rarer classes have no copy
+    wanted = np.log(np.maximum(seen / seen.sum(axis=1, keepdims=True), 0.05))
+    wanted -= wanted.mean(axis=1, keepdims=True)
+    order = [np.flatnonzero((row == X).all(axis=1))[0] for row in rows.X]
+    assert sorted(order) == list(range(60))
+    assert np.allclose(rows.targets, wanted[order])
+    assert np.allclose(rows.weight, 1.0)
+    few = with_odds([LINEAR, Anchors(4, 1.0, 0.1)])
+    assert few == [LINEAR, Anchors(4, 1.0, 0.1), OddsAnchors(4, 1.0, 0.1)]
+    assert few[2].cost(Shape(60, 4, 3, True)) == few[1].cost(Shape(60, 4, 3, True))

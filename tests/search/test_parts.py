@@ -3,18 +3,25 @@
 from itertools import combinations_with_replacement
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear.estimators._base.input import fit_rows
 from nearlinear.estimators._base.rows import copies_of
-from nearlinear.search.averaging import Blend, greedy, mean_and_error
+from nearlinear.search.averaging import Blend, greedy, guarded, mean_and_error
 from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
+from nearlinear.search.encoding import encoded, splitter
+from nearlinear.search.front import front, knee
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
-from nearlinear.search.trials import rounds_of
+from nearlinear.search.rounds import rounds_of
 
 
 def rows_of(X, y, is_classification=True):
@@ -77,6 +84,19 @@ def test_greedy_averages_find_what_trying_everything_finds(rng):
     assert len(found.places) <= 3
     assert loss < best + 0.005
     assert loss < min(judge.mean(one) for one in answers)
+
+
+def test_a_front_holds_what_nothing_dominates(rng):
+    points = [(float(us), float(loss)) for us, loss in rng.integers(1, 9, (30, 2))]
+
+    def is_beaten(one):
+        return any(us <= one[0] and loss <= one[1] and (us, loss) != one for us, loss in points)
+
+    places = front(points)
+    assert {points[p] for p in places} == {one for one in points if not is_beaten(one)}
+    assert [points[p] for p in places] == sorted(points[p] for p in places)
+    assert knee([(1.0, 9.0), (2.0, 2.0), (100.0, 1.0), (50.0, 5.0)]) == 1
+    assert knee([]) is None
 
 
 def test_averages_keep_to_the_sum_of_costs(rng):
@@ -142,3 +162,74 @@ def test_unlike_families_are_tried():
     assert any(isinstance(one, Trees) for one in portfolio(small, False, True))
     sparse = portfolio(small, True, False)
     assert not any(isinstance(one, Boosted | Bagged) for one in sparse)
+
+
+LEVELS = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
+
+
+@pytest.mark.parametrize("encoder", ["auto", make_pipeline(LEVELS, SelectKBest(f_regression))])
+@pytest.mark.parametrize("is_classification", [True, False])
+def test_answers_of_held_out_rows_have_no_say_in_what_is_learned(encoder, is_classification, rng):
+    X = pd.DataFrame({"level": [f"v{k}" for k in rng.integers(0, 40, 200)]})
+    y = rng.integers(0, 3, 200) if is_classification else rng.standard_normal(200)
+    kind = NearLinearClassifier if is_classification else NearLinearRegressor
+    model = kind(encoder=encoder)
+    kept, held = np.arange(150), np.arange(150, 200)
+    others = np.r_[y[:150], rng.permutation(y[150:])]
+    found = []
+    for answers in (y, others):
+        fitted, Z, _ = encoded(model, X, answers)
+        found.append(splitter(fitted, X, answers, Z)(kept, held))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+    if encoder == "auto":
+        means = TargetEncoder().fit(X[:150], y[:150]).transform(X[150:])
+        for column in means.T:  # those of the others, up to a scale
+            assert np.abs(np.corrcoef(column, found[0][1].T)[0, 1:]).max() > 0.9999
+
+
+def test_columns_that_do_not_hang_on_answers_are_encoded_once(rng):
+    X, y = rng.standard_normal((60, 2)), np.arange(60) % 2
+    for encoder in ("auto", StandardScaler()):
+        fitted, Z, _ = encoded(NearLinearClassifier(encoder=encoder), X, y)
+        assert splitter(fitted, X, y, Z) is None
+
+
+def judged_by(scoring, rng, n_rows=400):
+    """A judge, and answers: a line's, a sharper one's of the same labels, and of better labels."""
+    labels = rng.integers(0, 2, n_rows)
+    judge = ClassJudge(
+        labels, np.ones(n_rows), 2, None if scoring is None else get_scorer(scoring), np.arange(2)
+    )
+    is_right = rng.random(n_rows) < 0.7
+    said = np.where(is_right, labels, 1 - labels)
+    line = np.where(np.arange(2) == said[:, None], 0.55, 0.45)
+    sharper = np.where(np.arange(2) == said[:, None], 0.7, 0.3)
+    said = np.where(is_right | (rng.random(n_rows) < 0.4), labels, 1 - labels)
+    better = np.where(np.arange(2) == said[:, None], 0.99, 0.01)  # and over-sure: log loss is worse
+    return judge, [line, sharper, better]
+
+
+def test_the_linear_model_is_guarded_by_what_was_asked_for(rng):
+    judge, answers = judged_by(None, rng)
+    assert guarded(Blend.alone(1), 0, answers, judge) == Blend.alone(1)
+    assert guarded(Blend.alone(2), 0, answers, judge) == Blend.alone(0)
+    for scoring in ("accuracy", "balanced_accuracy"):
+        judge, answers = judged_by(scoring, rng)
+        assert guarded(Blend.alone(1), 0, answers, judge) == Blend.alone(0)  # the same labels
+        assert guarded(Blend.alone(2), 0, answers, judge) == Blend.alone(2)
+
+
+def test_errors_of_scores_are_those_of_means_where_scores_are_means(rng):
+    judge, (line, _, better) = judged_by("accuracy", rng, 4000)
+    mean, error = judge.gain(line, better)
+    differ = (better.argmax(1) == judge.labels) - 1.0 * (line.argmax(1) == judge.labels)
+    assert mean == pytest.approx(differ.mean())
+    assert error == pytest.approx(differ.std() / np.sqrt(4000), rel=0.3)
+    values = rng.standard_normal((4000, 1))
+    judge = ValueJudge(values, np.ones(4000), get_scorer("neg_mean_absolute_error"))
+    near, far = values + 0.5, values + rng.standard_normal((4000, 1))
+    mean, error = judge.gain(far, near)
+    differ = np.abs(far - values) - 0.5
+    assert mean == pytest.approx(differ.mean())
+    assert error == pytest.approx(differ.std() / np.sqrt(4000), rel=0.3)

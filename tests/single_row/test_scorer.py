@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import small_predictors
-from small_predictors import additive, averaged, machines, mean_of, selected_sum
+from small_predictors import additive, averaged, hinges, machines, mean_of, selected_sum
 
 from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
 from nearlinear.gates.learned import GaussianGate, Rounded, Sigmoid, Softmax
@@ -166,6 +166,7 @@ MAKERS = {
     **{f"projected {kind} tree": tree(kind, n_seen=2) for kind in NODE_GATES},
     "forest": forest,
     "additive": lambda dtype, n_outputs: additive(N_FEATURES, n_outputs, dtype=dtype),
+    "hinges": lambda dtype, n_outputs: hinges(N_FEATURES, n_outputs, dtype=dtype),
     "average": lambda dtype, n_outputs: averaged(N_FEATURES, n_outputs, dtype),
     **{
         f"{profile}{', per feature' * per_feature}": fading(profile, per_feature)

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import nearlinear.runtime
 from nearlinear import LLSVMClassifier, TableEncoder, load, save, to_c, to_onnx
+from nearlinear.export.c.source import CSourceError
 from nearlinear.export.onnx.graph import OnnxExportError
 
 DATES = ["born", "seen"]
@@ -48,8 +49,10 @@ def test_files_the_runtime_and_single_rows_give_the_same_scores(people, pieces, 
     before = path.read_bytes()
     save(found, path)
     assert path.read_bytes() == before
-    with pytest.raises(OnnxExportError, match="dates"):
+    with pytest.raises(OnnxExportError, match="Column 'born' holds dates, which ONNX has not"):
         to_onnx(model)
+    with pytest.raises(CSourceError, match="Column 'born' holds dates, and C rows are numbers"):
+        to_c(model, tmp_path)
 
 
 def test_onnx_takes_the_texts_and_numbers_of_a_table(people):

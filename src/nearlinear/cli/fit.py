@@ -28,6 +28,7 @@ from .tables.csv_tables import name_of
 from .tables.reading import whole
 from .tables.target import RULE, add_task_argument, check_classes, task_of
 
+_LEAST_SHARE = 0.1  # of a time limit that was over before a search began
 SEARCHES = ["NearLinearClassifier", "NearLinearRegressor"]  # of which the target chooses one
 _EXAMPLES = f"""\
 classes or values:
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
                                "leave --method out")  # fmt: skip
         made = _fit_method(arguments, form)
     else:
-        made = _fit_search(arguments, form, settings)
+        made = _fit_search(arguments, form, settings, start)
     n_bytes = _save(made.model, arguments.out)
     found = facts(made, time.perf_counter() - start, n_bytes) | {"model": arguments.out}
     if arguments.report is not None:
@@ -186,7 +187,7 @@ def _fit_method(arguments, form):
     return Made(model, estimator, task, X.shape, held, {})
 
 
-def _fit_search(arguments, form, settings):
+def _fit_search(arguments, form, settings, start):
     models = models_of(SEARCHES, arguments, **settings)
     with progress(2 if arguments.hold_out else 1, plain=not arguments.json) as begin:
         piece, task = read_table(arguments, form, begin)
@@ -196,12 +197,25 @@ def _fit_search(arguments, form, settings):
         model = models.get(name) or models_of([name], arguments, **settings)[name]
         if not task.is_regression:
             check_classes(y, arguments)
-        with refusing(arguments):
+        with refusing(arguments), limited(model, start, share=0.5):
             held = held_out(model, X, y, arguments, begin)
-    with refusing(arguments):
+    with refusing(arguments), limited(model, start):
         was_cut = run_search(model, X, y, plain=not arguments.json)
     model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
     return Made(model, model, task, X.shape, held, search_facts(model, X, was_cut))
+
+
+@contextmanager
+def limited(model, start, share=1.0):
+    """A time limit is that of the whole command: the search inside has a share of what is left."""
+    limit = model.time_limit
+    if limit is not None:
+        left = limit - (time.perf_counter() - start)
+        model.time_limit = share * max(left, _LEAST_SHARE * limit)
+    try:
+        yield
+    finally:
+        model.time_limit = limit
 
 
 def read_table(arguments, form, begin):

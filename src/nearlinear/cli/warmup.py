@@ -1,10 +1,13 @@
-"""``nearlinear warmup``: compile what prediction needs, once, for container images."""
+"""``nearlinear warmup``: compile what prediction and searches need, once, for container images."""
 
 import argparse
 import time
 from contextlib import nullcontext
 
+from ..search.families import FAMILIES
 from ._progress import progress
+
+_SIZES = 2  # of a family that are fitted: the second one may take other passes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +53,8 @@ def _models():
         "gated linear models": lambda: nearlinear.LMKLClassifier(n_copies=2, **fast),
         "kernel machines": lambda: nearlinear.UniformMKLClassifier("gaussian"),
     }
-    return [(name, _warming(maker)) for name, maker in makers.items()]
+    found = [(name, _warming(maker)) for name, maker in makers.items()]
+    return found + [(f"{name} of a search", _searching(name)) for name in FAMILIES]
 
 
 def _warming(maker):
@@ -73,3 +77,40 @@ def _warming(maker):
                     model.compile(scaler)(X[0])
 
     return warm
+
+
+def _searching(family):
+    """A function that does with a family what a search does: of classes, and of values."""
+
+    def warm():
+        import warnings
+
+        import numpy as np
+
+        from nearlinear import NearLinearClassifier, NearLinearRegressor
+
+        from ..estimators._base.input import fit_rows
+
+        X = np.random.default_rng(0).standard_normal((60, 3)).astype(np.float32)
+        first, second = (X[:, :2] > 0).T.astype(int)
+        problems = [(NearLinearClassifier(), first), (NearLinearClassifier(), first + second)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for model, y in [*problems, (NearLinearRegressor(), X[:, 0])]:
+                _fit_sizes(family, fit_rows(model, X, y))
+
+    return warm
+
+
+def _fit_sizes(family, rows):
+    from ..search.candidates import Shape
+    from ..search.portfolio import portfolio
+    from ..single_row.scorer import RowScorer
+
+    shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
+    found = portfolio(shape, False, True, True, [family])
+    for candidate in [one for one in found if one.family == family][:_SIZES]:
+        predictor = candidate.fit(rows, 0, 1)
+        row = rows.X[0].astype(predictor.dtype)
+        predictor(row[None], n_jobs=1)
+        RowScorer(predictor, len(row), row.dtype)(row)

@@ -275,6 +275,7 @@ def _region_of(last, found, output, names, row, steps):
         "anchor": "nearest anchors: gate", "component": "components: gate",
         "kernel": "local kernels: h", "landmark": "landmarks of the cell: h",
         "node": "path: features of its nodes", "member": "members: share of the mean",
+        "unit": "units that count",
     }[found.component]  # fmt: skip
     if found.component == "node" and active.ndim == 2:
         heading = f"path down tree 0 of {len(active)}"

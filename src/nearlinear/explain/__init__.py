@@ -8,6 +8,7 @@ conformal  w(x) and b(x) of linear models that fade around anchors: Σ h(x) w, a
 exits      Scores of models that rows leave early: each is explained by what has answered for it.
 explain    Explanations: which local linear model answered for a row.
 forests    Scores of forests, taken apart: what every split of a row's paths has changed.
+hinges     w(x) and b(x) of layers of units that bend.
 kernels    Scores of kernel machines, taken apart by kernels and by support rows.
 linear     w(x) and b(x) of models that blend linear ones by a gate.
 record     What the score of a row is made of: the records.

@@ -11,6 +11,7 @@ from .cells import explain_cells
 from .conformal import explain_conformal
 from .exits import explain_cascaded, explain_exiting
 from .forests import explain_forest
+from .hinges import explain_hinges
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
 from .linear import LinearParts, explain_additive, explain_locally_linear
 from .record import Explanation, InfluentialRows
@@ -124,6 +125,7 @@ RULES = {
     "Mapped": _mapped,
     "Additive": explain_additive,
     "Averaged": _of_parts(explain_averaged),
+    "Hinges": explain_hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": _of_parts(explain_cascaded),

@@ -65,7 +65,7 @@ class Explanation:
         The rows x that the coefficients or contributions belong to; raw rows may hold text.
     component : str
         What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage",
-        "member" or "component".
+        "member", "unit" or "component".
     active : array of int
         Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the
         path, root first; the children of node k are 2k + 1, taken where its split is positive, and

@@ -22,7 +22,7 @@ from .wrappers import unwrapped
 _TREES = ("TreePath", "TreeLeaves", "LinkedTree", "Mapped", "Averaged")
 _ANY = (
     "Additive", "LocallyLinear", "Forest", "KernelExpansion", "Stacked", "ConformalLinear",
-    "GaussianCells", *_TREES,
+    "GaussianCells", "Hinges", *_TREES,
 )  # fmt: skip
 _EXPANSIONS = ("Uniform", "Simple", "SPGG", "Sequential")
 PREDICTORS = {

@@ -47,6 +47,18 @@ def prepared_parts(model, refusal):
     return preparation, feature_names(steps, estimator), estimator
 
 
+def require_no_dates(parts, refusal, why):
+    """Refuse a column of dates, by name, where they have no place; ``why`` says so."""
+    for preparation, names, _ in parts:
+        if preparation is not None and preparation.dates:
+            place = preparation.dates[0]
+            column = place if names is None else repr(names[place])
+            raise refusal(
+                f"Column {column} holds dates, {why}: give numbers, such as days since 1970, "
+                "before fitting."
+            )
+
+
 def feature_names(steps, estimator):
     """Names of the columns that a pipeline was fitted with, or None."""
     names = getattr(steps[0] if steps else estimator, "feature_names_in_", None)

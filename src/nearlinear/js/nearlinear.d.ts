@@ -41,12 +41,13 @@ export interface Contributions {
 /** What answers for a row. */
 export interface Region {
   /** What `active` counts. */
-  component: "anchor" | "node" | "kernel" | "landmark" | "leaf" | "stage" | "member" | "component";
+  component:
+    "anchor" | "node" | "kernel" | "landmark" | "leaf" | "stage" | "member" | "unit" | "component";
   /** The components that answer; one list for each output or tree where these have their own. */
   active: number[] | number[][];
   /** How much each of them counts. */
   gates: number[] | number[][];
-  /** The one that counts most, of a path its end; null where several trees or models answer. */
+  /** The one that counts most, of a path its end; null where many answer together. */
   region: number | null;
 }
 

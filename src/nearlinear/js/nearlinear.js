@@ -208,7 +208,7 @@ function parseJSON(text) {
   };
   const string = () => {
     const start = at++;
-    for (;; at++) {
+    for (; ; at++) {
       const c = text.charCodeAt(at);
       if (c === 34) break;
       if (c === 92) at++;
@@ -280,10 +280,7 @@ function parseJSON(text) {
 /** Of a header: what JSON calls an object. */
 function isObject(value) {
   return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Real)
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Real)
   );
 }
 
@@ -440,7 +437,10 @@ function oldGatedRows(old) {
 function oldMean(members) {
   const items = isObject(members) && Array.isArray(members.items) ? members.items : [];
   const weights = described("tuple", { items: items.map(() => new Real(1)) });
-  return ["Averaged", fieldsOf({ members, weights, calibrations: described("tuple", { items: [] }) })];
+  return [
+    "Averaged",
+    fieldsOf({ members, weights, calibrations: described("tuple", { items: [] }) }),
+  ];
 }
 
 const renamed = (kind, more) => (old) => [kind, fieldsOf({ ...old, ...more })];
@@ -494,7 +494,7 @@ class Tensor {
   /** The same as doubles: loops over one kind of array are the quick ones. */
   get doubles() {
     if (this.data instanceof Float64Array) return this.data;
-    const isBig = typeof this.data[0] === "bigint";
+    const isBig = this.type === "i8" || this.type === "u8";
     return isBig ? Float64Array.from(this.data, Number) : new Float64Array(this.data);
   }
 }
@@ -531,7 +531,9 @@ function parse(value, arrays, depth = 0) {
   if (typeof mark !== "string" || !Object.hasOwn(MARKS, mark)) {
     refuse("The model holds something that is no description of data.");
   }
-  return MARKS[mark](value, arrays, inner, () => refuse(`The model's ${mark} is described wrongly.`));
+  return MARKS[mark](value, arrays, inner, () =>
+    refuse(`The model's ${mark} is described wrongly.`),
+  );
 }
 
 /** What Python makes of a value that it goes through. */
@@ -562,7 +564,11 @@ const MARKS = {
       const pair = elements(item, wrong);
       if (pair.length !== 2) wrong();
       const [key, held] = pair.map(inner);
-      if (typeof key === "object" && key !== null && !(key instanceof Real || key instanceof Tuple)) {
+      if (
+        typeof key === "object" &&
+        key !== null &&
+        !(key instanceof Real || key instanceof Tuple)
+      ) {
         wrong();
       }
       found.set(key instanceof Real ? key.value : key, held);
@@ -1267,18 +1273,17 @@ const kernels = {
   UnitDiagonal(fields, view) {
     const kernel = checked(fields.kernel, "kernel", [view]);
     const inverseRoot = (value) => (value > 0 ? 1 / Math.sqrt(value) : 0);
+    const rootOf = (S, j) => inverseRoot(kernel.diagonal(S.data, j * S.width));
     // the support rows' own roots, kept as long as the same rows come again
     let known = null;
     let roots = null;
     const rootsOf = (S) => {
       if (known !== S) {
         known = S;
-        roots = new Float64Array(S.n);
-        for (let j = 0; j < S.n; j++) roots[j] = inverseRoot(kernel.diagonal(S.data, j * S.width));
+        roots = Float64Array.from({ length: S.n }, (_, j) => rootOf(S, j));
       }
       return roots;
     };
-    const rootOf = (S, j) => inverseRoot(kernel.diagonal(S.data, j * S.width));
     return {
       fill(X, at, S, first, n, out) {
         kernel.fill(X, at, S, first, n, out);
@@ -1543,7 +1548,8 @@ function nodeGate(gate, owner, known) {
     const sigma = number(gate.fields.sigma, "sigma");
     return { kind, at: (reached) => Math.tanh(sigma * reached) };
   }
-  if (kind === "CompositionalNode") return { kind, at: (reached, above) => Math.tanh(above * reached) };
+  if (kind === "CompositionalNode")
+    return { kind, at: (reached, above) => Math.tanh(above * reached) };
   if (kind === "IndicatorNode") return { kind, at: () => 1 };
   const feature = gate.fields.function;
   const isOurs = feature instanceof Part && feature.kind === "PolynomialNode";
@@ -1643,11 +1649,7 @@ function treeLinks(found, nNodes) {
     levels[child] = levels[parent] + 1;
     named++;
   }
-  require(
-    good && named === nNodes - 1,
-    "LinkedTree",
-    "its children point nowhere, back or twice",
-  );
+  require(good && named === nNodes - 1, "LinkedTree", "its children point nowhere, back or twice");
   const deepest = levels.reduce((most, level) => Math.max(most, level), 0);
   require(deepest <= MOST_TREE_LEVELS, "LinkedTree", `it has more than ${MOST_TREE_LEVELS} levels`);
   return Int32Array.from(children);
@@ -1959,7 +1961,8 @@ function kernelExpansion(fields, d) {
         return;
       }
       for (let j = 0; j < n; j++) {
-        for (let o = 0; o < nOutputs; o++) out[to + o] += values[j] * table[from + j * nOutputs + o];
+        for (let o = 0; o < nOutputs; o++)
+          out[to + o] += values[j] * table[from + j * nOutputs + o];
       }
       return;
     }
@@ -2009,11 +2012,17 @@ function kernelExpansion(fields, d) {
       const shares = new Float64Array(nOutputs * parted.length);
       const sums = new Float64Array(nOutputs);
       for (const S of strips.all()) {
-        eachChunk(S, X, at, parted.map((one) => one.fill), (k, first, n) => {
-          sums.fill(0);
-          add(parted[k].m, first, n, sums, 0);
-          for (let o = 0; o < nOutputs; o++) shares[o * parted.length + k] += sums[o];
-        });
+        eachChunk(
+          S,
+          X,
+          at,
+          parted.map((one) => one.fill),
+          (k, first, n) => {
+            sums.fill(0);
+            add(parted[k].m, first, n, sums, 0);
+            for (let o = 0; o < nOutputs; o++) shares[o * parted.length + k] += sums[o];
+          },
+        );
       }
       return { intercepts: Float64Array.from(constants), shares, component: "kernel" };
     },
@@ -2239,7 +2248,8 @@ function mapped(fields, d) {
     explain(X, at) {
       map.row(X, at, rows());
       const found = inner.explain(rows(), 0);
-      if (kind === "WithGates") return { ...found, ...gatesTold("component", rows().subarray(map.d)) };
+      if (kind === "WithGates")
+        return { ...found, ...gatesTold("component", rows().subarray(map.d)) };
       if (!found.coefficients) return found;
       const { component, active, gates } = found;
       return { ...map.explained(found, X, at), component, active, gates };
@@ -2286,7 +2296,6 @@ function exponential(fields, d) {
   const inner = checked(fields.predictor, "predictor", [d], ["Forest"]);
   return {
     ...inner,
-    isOfLogarithms: true,
     row: (X, at, out, to) => {
       inner.row(X, at, out, to);
       for (let o = 0; o < inner.nOutputs; o++) out[to + o] = Math.exp(out[to + o]);
@@ -2355,6 +2364,74 @@ function additive(fields, d) {
         }
       }
       return { ...found, active: [0], gates: [1] };
+    },
+  };
+}
+
+// --- layers of units that bend: hinges.py --------------------------------------------------------
+
+function hinges(fields, d) {
+  const { weights, biases } = fields;
+  let good = weights instanceof Tuple && biases instanceof Tuple;
+  good &&= weights.items.length === biases.items.length && weights.items.length >= 2;
+  require(good, "Hinges", "its layers are not whole, or less than two");
+  let width = d;
+  const layers = weights.items.map((given, l) => {
+    const table = floats(given, [width, null], "weights");
+    const from = width;
+    width = table.shape[1];
+    require(width >= 1, "Hinges", "a layer has no units");
+    const offsets = floats(biases.items[l], [width], "biases");
+    const turned = lastAxesTurned(table.doubles, [1, from, width]);
+    return { table: turned, offsets: offsets.doubles, from, n: width, z: lazily(width) };
+  });
+  oneType([...weights.items, ...biases.items], "Hinges");
+  const nOutputs = width;
+  const single = isSingle(weights.items[0]);
+  const last = layers.length - 1;
+  /** Values of all units; those of the last layer are scores. */
+  function run(X, at) {
+    for (let l = 0; l <= last; l++) {
+      const { table, offsets, from, n, z } = layers[l];
+      const out = z();
+      for (let u = 0; u < n; u++) {
+        const value = dot(X, at, table, u * from, from) + offsets[u];
+        out[u] = l < last && !(value > 0) ? (value !== value ? value : 0) : value;
+      }
+      X = out;
+      at = 0;
+    }
+    return X;
+  }
+  return {
+    nFeatures: d,
+    nOutputs,
+    single,
+    row(X, at, out, to) {
+      const scores = run(X, at);
+      for (let o = 0; o < nOutputs; o++) out[to + o] = scores[o];
+      roundTo(single, out, to, nOutputs);
+    },
+    /** The slopes of the units that count, from the scores back to the columns. */
+    explain(X, at) {
+      run(X, at);
+      const gates = layers.slice(0, last).flatMap(({ z }) => [...z()].map((v) => (v > 0 ? 1 : 0)));
+      const intercepts = Float64Array.from(layers[last].offsets);
+      let slopes = layers[last].table; // (o, units of the layer before)
+      for (let l = last - 1; l >= 0; l--) {
+        const { table, offsets, from, n, z } = layers[l];
+        const before = new Float64Array(nOutputs * from);
+        for (let o = 0; o < nOutputs; o++) {
+          for (let u = 0; u < n; u++) {
+            if (!(z()[u] > 0)) continue;
+            const slope = slopes[o * n + u];
+            intercepts[o] += slope * offsets[u];
+            for (let j = 0; j < from; j++) before[o * from + j] += slope * table[u * from + j];
+          }
+        }
+        slopes = before;
+      }
+      return { intercepts, coefficients: slopes, ...gatesTold("unit", gates) };
     },
   };
 }
@@ -2443,12 +2520,18 @@ function averaged(fields, d) {
       const whole = joinedMembers(found, slopes, nOutputs, d);
       if (!calibrations.length) {
         for (let o = 0; o < nOutputs; o++) {
-          whole.intercepts[o] = found.reduce((sum, one, m) => sum + shares[m] * one.intercepts[o], 0);
+          whole.intercepts[o] = found.reduce(
+            (sum, one, m) => sum + shares[m] * one.intercepts[o],
+            0,
+          );
         }
         const [first] = found;
         const arePaths = found.every((one) => one.component === "node");
         if (arePaths) {
-          const both = { active: found.map((one) => one.active), gates: found.map((one) => one.gates) };
+          const both = {
+            active: found.map((one) => one.active),
+            gates: found.map((one) => one.gates),
+          };
           return { ...whole, component: first.component, ...both };
         }
       } else {
@@ -2571,7 +2654,9 @@ function meanSlopes(calibrations, shares, found, nOutputs) {
     told.forEach(({ slopes }, m) => {
       const log = (k, j) => (shares[m] * slopes[k * nOutputs + j] * ofLogs[k]) / STEPS;
       if (nOutputs === 1) totals[m][0] += log(1, 0) - log(0, 0);
-      else for (let k = 0; k < nOutputs * nOutputs; k++) totals[m][k] += log(Math.floor(k / nOutputs), k % nOutputs);
+      else
+        for (let k = 0; k < nOutputs * nOutputs; k++)
+          totals[m][k] += log(Math.floor(k / nOutputs), k % nOutputs);
     });
   }
   return totals;
@@ -2580,7 +2665,8 @@ function meanSlopes(calibrations, shares, found, nOutputs) {
 /** Of log max(p, floor), where p goes from `first` to `last`. */
 function secantOfLogs(first, last) {
   const [low, high] = [Math.max(first, FLOOR), Math.max(last, FLOOR)];
-  if (Math.abs(last - first) > NEAR * high) return (Math.log(high) - Math.log(low)) / (last - first);
+  if (Math.abs(last - first) > NEAR * high)
+    return (Math.log(high) - Math.log(low)) / (last - first);
   return (first + last) / 2 > FLOOR ? 2 / (low + high) : 0;
 }
 
@@ -2600,7 +2686,8 @@ function chanceSecants(calibration, first, last, nOutputs) {
     for (let k = 0; k < nClasses; k++) sum += slopes[k * nOutputs + j];
     for (let k = 0; k < nClasses; k++) {
       const middle = (lowShares[k] + highShares[k]) / 2;
-      slopes[k * nOutputs + j] = ((slopes[k * nOutputs + j] - middle * sum) * 2) / (sumLow + sumHigh);
+      slopes[k * nOutputs + j] =
+        ((slopes[k * nOutputs + j] - middle * sum) * 2) / (sumLow + sumHigh);
     }
   }
   return { low: lowShares, high: highShares, slopes };
@@ -2618,9 +2705,17 @@ const MOST_LEVELS = 10_000;
 const WORD = 32; // categories in a word of a set
 const BLOCK = 64; // rows that go down a tree together, which stays in the processor's cache
 const GATE_FIELDS = [
-  "n_features", "pairs", "factors", "starts", "columns", "thresholds", "children", "missing_left",
-  "sets", "categories",
-]; // prettier-ignore
+  "n_features",
+  "pairs",
+  "factors",
+  "starts",
+  "columns",
+  "thresholds",
+  "children",
+  "missing_left",
+  "sets",
+  "categories",
+];
 
 /** Whole numbers of one type from `low` on and below `high`. */
 function whole(array, shape, low, high, name, type = "i4") {
@@ -2632,7 +2727,8 @@ function whole(array, shape, low, high, name, type = "i4") {
 }
 
 function forestGate(part, d) {
-  require(part instanceof Part && part.kind === "ForestGate", "Forest", "its gate is of another kind");
+  require(part instanceof Part &&
+    part.kind === "ForestGate", "Forest", "its gate is of another kind");
   hasFields(part, GATE_FIELDS);
   const name = "ForestGate";
   const gate = part.fields;
@@ -2667,11 +2763,22 @@ function forestGate(part, d) {
   const children = whole(gate.children, [nNodes], 0, nNodes, "children");
   const { nLeaves, parents } = forestLinks(columns, children, starts);
   return {
-    d, nPairs, pairs, factors, starts, columns, children, missingLeft, sets, nWords, nLeaves, parents,
+    d,
+    nPairs,
+    pairs,
+    factors,
+    starts,
+    columns,
+    children,
+    missingLeft,
+    sets,
+    nWords,
+    nLeaves,
+    parents,
     nTrees: starts.length - 1,
     words: Uint32Array.from(bits.data),
     thresholds: gate.thresholds,
-  }; // prettier-ignore
+  };
 }
 
 /** Every node but the roots is the child of one before it in its tree. */
@@ -2824,8 +2931,11 @@ function forest(fields, d) {
       }
       const factors = gate.factors.doubles;
       const pairs = Array.from({ length: gate.nPairs }, (_, p) => [
-        gate.pairs[2 * p], gate.pairs[2 * p + 1], factors[2 * p], factors[2 * p + 1],
-      ]); // prettier-ignore
+        gate.pairs[2 * p],
+        gate.pairs[2 * p + 1],
+        factors[2 * p],
+        factors[2 * p + 1],
+      ]);
       return { intercepts, parts, pairs, component: "leaf", active, gates: active.map(() => 1) };
     },
   };
@@ -2937,9 +3047,20 @@ function forestWalk(gate, single) {
 // --- models that rows leave early: forests/exits.py ----------------------------------------------
 
 const STAGES = [
-  ...TREES, "LocallyLinear", "Forest", "Exiting", "ConformalLinear", "GaussianCells",
-  "KernelExpansion", "GatedExpansion", "Mapped", "Stacked", "Additive", "Averaged",
-]; // prettier-ignore
+  ...TREES,
+  "LocallyLinear",
+  "Forest",
+  "Exiting",
+  "ConformalLinear",
+  "GaussianCells",
+  "KernelExpansion",
+  "GatedExpansion",
+  "Mapped",
+  "Stacked",
+  "Additive",
+  "Averaged",
+  "Hinges",
+];
 
 /** One threshold for each stage but the last, infinity among them, and the shares of rows. */
 function stops(fields, nStages, kind) {
@@ -2973,7 +3094,13 @@ function exiting(fields, d) {
   const limits = [...stops(fields, inner.nTrees, "Exiting"), Infinity];
   const { nOutputs } = inner;
   const until = (X, at, out, to) =>
-    inner.until(X, at, out, to, (t) => limits[t] < Infinity && lead(out, to, nOutputs) >= limits[t]);
+    inner.until(
+      X,
+      at,
+      out,
+      to,
+      (t) => limits[t] < Infinity && lead(out, to, nOutputs) >= limits[t],
+    );
   return {
     nFeatures: d,
     nOutputs,
@@ -2984,15 +3111,7 @@ function exiting(fields, d) {
       roundTo(inner.single, out, to, nOutputs);
     },
     explain(X, at) {
-      const met = until(X, at, new Float64Array(nOutputs), 0);
-      const found = inner.explain(X, at, met);
-      const missed = new Array(inner.nTrees - met);
-      const { active, gates } = found;
-      return {
-        ...found,
-        active: [...active, ...missed.fill(-1)],
-        gates: [...gates, ...missed.map(() => 0)],
-      };
+      return inner.explain(X, at, until(X, at, new Float64Array(nOutputs), 0));
     },
   };
 }
@@ -3050,12 +3169,25 @@ function shareOut(out, to, nOutputs) {
   for (let k = 0; k < nOutputs; k++) out[to + k] = sum === 0 ? 1 / nOutputs : out[to + k] / sum;
 }
 
-/** Two classes have 1 − v and v, which are probabilities; several have shares. */
-function secantsOfEach(low, high, first, last, slopes) {
-  const own = slopes.map((slope, o) => secant(low[o], high[o], first[o], last[o], slope));
-  if (low.length > 1) return { low, high, own, areShared: true };
-  const both = (v) => Float64Array.of(1 - v[0], v[0]);
-  return { low: both(low), high: both(high), own: [-own[0], own[0]], areShared: false };
+/** Every output has a value at(score, o) of its own; `slope` is that of one at a score. */
+function calibrationOfEach(nOutputs, at, slope) {
+  return {
+    chances(scores, from, out, to) {
+      for (let o = 0; o < nOutputs; o++) out[to + o] = at(scores[from + o], o);
+      shareOut(out, to, nOutputs);
+    },
+    /** Two classes have 1 − v and v, which are probabilities; several have shares. */
+    secants(first, last) {
+      const [low, high] = [first, last].map((scores) => scores.map(at));
+      const own = first.map((score, o) => {
+        const flat = slope(score, (low[o] + high[o]) / 2, o);
+        return secant(low[o], high[o], score, last[o], flat);
+      });
+      if (nOutputs > 1) return { low, high, own, areShared: true };
+      const both = (v) => Float64Array.of(1 - v[0], v[0]);
+      return { low: both(low), high: both(high), own: [-own[0], own[0]], areShared: false };
+    },
+  };
 }
 
 /** exp(factor · score) of each class, divided by their sum. */
@@ -3112,20 +3244,9 @@ const calibrations = {
     const slopes = floats(fields.slopes, [nOutputs], "slopes").doubles;
     const offsets = floats(fields.offsets, [nOutputs], "offsets").doubles;
     const at = (score, o) => 1 / (1 + Math.exp(slopes[o] * score + offsets[o]));
-    return {
-      chances(scores, from, out, to) {
-        for (let o = 0; o < nOutputs; o++) out[to + o] = at(scores[from + o], o);
-        shareOut(out, to, nOutputs);
-      },
-      secants(first, last) {
-        const [low, high] = [first, last].map((scores) => scores.map(at));
-        const flat = low.map((v, o) => {
-          const middle = (v + high[o]) / 2;
-          return -slopes[o] * middle * (1 - middle);
-        });
-        return secantsOfEach(low, high, first, last, flat);
-      },
-    };
+    return calibrationOfEach(nOutputs, at, (score, middle, o) => {
+      return -slopes[o] * middle * (1 - middle);
+    });
   },
 
   Temperature(fields, nOutputs) {
@@ -3151,21 +3272,11 @@ const calibrations = {
       return { scores, told, n: scores.length };
     });
     const at = (score, o) => onLine(score, tables[o].scores, 0, tables[o].n, tables[o].told, 1, 0);
-    return {
-      chances(scores, from, out, to) {
-        for (let o = 0; o < nOutputs; o++) out[to + o] = at(scores[from + o], o);
-        shareOut(out, to, nOutputs);
-      },
-      secants(first, last) {
-        const [low, high] = [first, last].map((scores) => scores.map(at));
-        const flat = first.map((score, o) => {
-          const { scores, told, n } = tables[o];
-          const k = lowerBound(scores, 0, n, score);
-          return k > 0 && k < n ? (told[k] - told[k - 1]) / (scores[k] - scores[k - 1]) : 0;
-        });
-        return secantsOfEach(low, high, first, last, flat);
-      },
-    };
+    return calibrationOfEach(nOutputs, at, (score, middle, o) => {
+      const { scores, told, n } = tables[o];
+      const k = lowerBound(scores, 0, n, score);
+      return k > 0 && k < n ? (told[k] - told[k - 1]) / (scores[k] - scores[k - 1]) : 0;
+    });
   },
 };
 
@@ -3220,8 +3331,10 @@ function plainOutcome(parts, limit, nOutputs) {
         const ofScore = limit.of === "score";
         const [score] = scores[0].subarray(row * nOutputs);
         const value = ofScore
-          ? limit.positive ? score : -score
-          : chances(scores, single, row)[limit.positive]; // prettier-ignore
+          ? limit.positive
+            ? score
+            : -score
+          : chances(scores, single, row)[limit.positive];
         const at = single && (ofScore || !isCalibrated) ? Math.fround(limit.at) : limit.at;
         return value >= at ? limit.positive : 1 - limit.positive;
       }
@@ -3286,6 +3399,7 @@ const RULES = {
   GatedExpansion: kind("predictor", "gate components bias activation", gatedExpansion),
   Mapped: kind("predictor", "map predictor", mapped),
   Additive: kind("predictor", "weights intercept firsts knots values", additive),
+  Hinges: kind("predictor", "weights biases", hinges),
   Averaged: kind("predictor", "members weights calibrations", averaged),
   Exponential: kind("predictor", "predictor", exponential),
   Stacked: kind("predictor", "outputs", stacked),
@@ -3296,7 +3410,11 @@ const RULES = {
   SoftAssignment: kind("sparse gate", "anchors n_neighbors sharpness metric", softAssignment),
   InverseDistance: kind("sparse gate", "anchors n_neighbors", inverseDistance),
   ReconstructionCodes: kind("sparse gate", "anchors n_neighbors ridge", reconstructionCodes),
-  Softmax: kind("gate", "directions offsets", linearGate((values, n) => softmax(values, 0, n))),
+  Softmax: kind(
+    "gate",
+    "directions offsets",
+    linearGate((values, n) => softmax(values, 0, n)),
+  ),
   Sigmoid: kind("gate", "directions offsets", linearGate(sigmoids)),
   GaussianGate: kind("gate", "centers log_widths scale", gaussianGate),
   Viewing: kind("gate", "gate view", viewing),
@@ -3335,7 +3453,8 @@ const DAY = 86_400_000_000; // microseconds
 const isMissing = (cell) => cell === null || cell === undefined || cell === "" || cell !== cell;
 
 /** Number() takes " " for 0 and 0x10 for 16, and does not know inf. */
-const SPELLED = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/i;
+const SPELLED =
+  /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/i;
 const ENDLESS = /^([+-]?)inf(?:inity)?$/i;
 
 /** The number that a cell spells, or NaN. */
@@ -3363,9 +3482,13 @@ function reading(column, of, unknown, nFeatures) {
   }
   const given = listOf(of);
   const areTexts = given.every((one) => typeof one === "string");
-  const areNumbers = given.every((one) => isWhole(one) || one instanceof Real || typeof one === "boolean");
+  const areNumbers = given.every(
+    (one) => isWhole(one) || one instanceof Real || typeof one === "boolean",
+  );
   if (!areTexts && !areNumbers) wrong();
-  const categories = given.map((one) => (one instanceof Real ? one.value : areTexts ? one : Number(one)));
+  const categories = given.map((one) =>
+    one instanceof Real ? one.value : areTexts ? one : Number(one),
+  );
   const areSmall = areTexts || categories.every((one) => Math.abs(one) <= 1e300);
   if (!areSmall || new Set(categories).size !== categories.length) wrong();
   const places = new Map(categories.map((category, place) => [category, place]));
@@ -3387,8 +3510,7 @@ function reading(column, of, unknown, nFeatures) {
   };
 }
 
-const ISO_DATE =
-  /^(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)(?:[^](.+))?$/;
+const ISO_DATE = /^(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)(?:[^](.+))?$/;
 const ISO_TIME =
   /^(\d\d)(?:(:?)(\d\d)(?:\2(\d\d)(?:[.,](\d+))?)?)?(?:(Z)|([+-])(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?)?$/;
 
@@ -3398,7 +3520,9 @@ function daysOf(year, month, day) {
   const era = Math.floor(y / 400);
   const ofEra = y - era * 400;
   const ofYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  return era * 146097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719468;
+  return (
+    era * 146097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719468
+  );
 }
 
 function calendar(days) {
@@ -3406,7 +3530,8 @@ function calendar(days) {
   const era = Math.floor(z / 146097);
   const ofEra = z - era * 146097;
   const year = Math.floor(
-    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36524) - Math.floor(ofEra / 146096)) / 365,
+    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36524) - Math.floor(ofEra / 146096)) /
+      365,
   );
   const ofYear = ofEra - (365 * year + Math.floor(year / 4) - Math.floor(year / 100));
   const shifted = Math.floor((5 * ofYear + 2) / 153);
@@ -3496,7 +3621,7 @@ const NEAR_RATIO = [
     1, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867,
     39307.89580009271061, 28729.085735721942674, 5226.495278852854561,
   ],
-]; // prettier-ignore
+];
 const FAR_RATIO = [
   [
     1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504,
@@ -3505,10 +3630,10 @@ const FAR_RATIO = [
   ],
   [
     1, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455,
-    0.14810397642748007459, 0.0151986665636164571966, 0.000547593808499534494600,
+    0.14810397642748007459, 0.0151986665636164571966, 0.0005475938084995344946,
     1.05075007164441684324e-9,
   ],
-]; // prettier-ignore
+];
 
 const polynomial = (numbers, x) => numbers.reduceRight((sum, one) => sum * x + one, 0);
 const ratio = ([above, below], x) => polynomial(above, x) / polynomial(below, x);
@@ -3578,7 +3703,11 @@ function tableOf(found, arrays) {
     }
     for (const name of names) fields[name] = parse(found[name], arrays);
   };
-  const marks = { mixed: ["matrix", "offset"], folded: ["fold"], read: ["readings", "equals", "curves"] };
+  const marks = {
+    mixed: ["matrix", "offset"],
+    folded: ["fold"],
+    read: ["readings", "equals", "curves"],
+  };
   for (const [mark, names] of Object.entries(marks)) {
     if (isObject(found) && mark in found) {
       take(names);
@@ -3598,7 +3727,9 @@ function listOf(value, length = null) {
 function checkedTable(given, nFeatures) {
   const wrong = () => refuse(PREPARED_WRONGLY);
   const empty = ["matrix", "offset", "fold", "readings", "equals", "curves", "categories", "known"];
-  const found = Object.fromEntries([...TABLES, ...empty].map((name) => [name, given[name] ?? null]));
+  const found = Object.fromEntries(
+    [...TABLES, ...empty].map((name) => [name, given[name] ?? null]),
+  );
   readOldCategories(found, nFeatures);
   const readings =
     found.readings === null
@@ -3634,7 +3765,9 @@ function checkedTable(given, nFeatures) {
 function mixing({ matrix, offset }, nColumns) {
   if (matrix === null && offset === null) return { matrix, offset };
   const isTable = (array, axes) =>
-    array instanceof Tensor && ["f2", "f4", "f8"].includes(array.type) && array.shape.length === axes;
+    array instanceof Tensor &&
+    ["f2", "f4", "f8"].includes(array.type) &&
+    array.shape.length === axes;
   let good = isTable(matrix, 2) && isTable(offset, 1) && matrix.shape[1] === nColumns;
   good &&= matrix.shape[0] > 0 && offset.size === matrix.shape[0];
   good &&= areFinite(matrix.data) && areFinite(offset.data);
@@ -3655,8 +3788,10 @@ function folds(fold, nColumns) {
 function curvesOf(found, table) {
   const wrong = () => refuse("The model file's curves are described wrongly.");
   const isRow = (array) =>
-    array instanceof Tensor && array.type === "f8" && array.shape.length === 1 &&
-    areFinite(array.data); // prettier-ignore
+    array instanceof Tensor &&
+    array.type === "f8" &&
+    array.shape.length === 1 &&
+    areFinite(array.data);
   return listOf(found, table.nColumns).map((curve, j) => {
     if (curve === null) return null;
     if (table.equals !== null && table.equals[j] === table.equals[j]) refuse(PREPARED_WRONGLY);
@@ -3687,7 +3822,9 @@ function readOldCategories(found, nFeatures) {
   const source =
     found.source === null
       ? Float64Array.from({ length: nFeatures }, (_, k) => k)
-      : found.source instanceof Tensor && /^i/.test(found.source.type) && found.source.shape.length === 1
+      : found.source instanceof Tensor &&
+          /^i/.test(found.source.type) &&
+          found.source.shape.length === 1
         ? found.source.doubles
         : wrong();
   const categories = compared === null ? Array.from(source, () => null) : compared;
@@ -3698,11 +3835,15 @@ function readOldCategories(found, nFeatures) {
   good &&= categories.every((one) => one === null || isValue(one)) && Array.isArray(known);
   good &&= known.every(
     (pair) =>
-      Array.isArray(pair) && pair.length === 2 && typeof pair[0] === "number" &&
-      Array.isArray(pair[1]) && pair[1].every(isValue),
-  ); // prettier-ignore
+      Array.isArray(pair) &&
+      pair.length === 2 &&
+      typeof pair[0] === "number" &&
+      Array.isArray(pair[1]) &&
+      pair[1].every(isValue),
+  );
   if (!good) wrong();
-  const valueOf = (one) => (one instanceof Real ? one.value : typeof one === "string" ? one : Number(one));
+  const valueOf = (one) =>
+    one instanceof Real ? one.value : typeof one === "string" ? one : Number(one);
   const read = new Map(); // of each column: its first reading, and places by category
   const readings = [];
   const add = (column, values, unknown) => {
@@ -3735,7 +3876,17 @@ function readOldCategories(found, nFeatures) {
 
 /** Whether rows are shifted, scaled and mixed, and nothing else. */
 function isAffine(table) {
-  const others = ["source", "missing", "low", "high", "readings", "equals", "curves", "fold", "before"];
+  const others = [
+    "source",
+    "missing",
+    "low",
+    "high",
+    "readings",
+    "equals",
+    "curves",
+    "fold",
+    "before",
+  ];
   return others.every((name) => table[name] === null);
 }
 
@@ -3801,7 +3952,9 @@ function tooLarge(how) {
 function refuseMissing(table, rows, i, j) {
   const column = rawColumn(table, j);
   const where = column === null ? "some column" : `column ${rows.shown(column)}`;
-  throw new Error(`Row ${i} has no value in ${where}, where the model takes none that are missing.`);
+  throw new Error(
+    `Row ${i} has no value in ${where}, where the model takes none that are missing.`,
+  );
 }
 
 function planOf({ source, shift, scale, nColumns }) {
@@ -3876,7 +4029,9 @@ class Rows {
     this.flat = given;
     this.n = given.length / this.width;
     if (!Number.isInteger(this.n)) {
-      throw new Error(`The model takes rows of ${this.width} numbers; ${given.length} are no such.`);
+      throw new Error(
+        `The model takes rows of ${this.width} numbers; ${given.length} are no such.`,
+      );
     }
   }
 
@@ -3893,7 +4048,9 @@ class Rows {
       }
       return this.names.map((name, column) => {
         if (name in row || !used(column)) return row[name];
-        throw new Error(`Row ${i} has no ${JSON.stringify(name)}: give null where a value is missing.`);
+        throw new Error(
+          `Row ${i} has no ${JSON.stringify(name)}: give null where a value is missing.`,
+        );
       });
     });
   }
@@ -3910,7 +4067,9 @@ class Rows {
       this.unreadable(i, column, "a number");
     }
     if (value === Infinity || value === -Infinity) {
-      throw new Error(`Row ${i} holds infinity in column ${this.shown(column)}; numbers are finite.`);
+      throw new Error(
+        `Row ${i} holds infinity in column ${this.shown(column)}; numbers are finite.`,
+      );
     }
     return value;
   }
@@ -4002,17 +4161,30 @@ function shortly(factor) {
 // === The model: model.py =========================================================================
 
 const OF_SEVERAL_VALUES = [
-  ...TREES, "Forest", "Additive", "Averaged", "Mapped", "Exponential",
-]; // prettier-ignore
+  ...TREES,
+  "Forest",
+  "Additive",
+  "Averaged",
+  "Mapped",
+  "Exponential",
+  "Hinges",
+];
 const MOST_MODELS = 1000; // that are averaged
-const ROWS_AT_ONCE = 1024;
 
 /** A header and its arrays as a model, all of it checked. */
 function modelOf(header, arrays) {
   const keys = [
-    "method", "predictor", "n_features", "n_gating_features", "feature_names", "classes",
-    "parameters", "attributes", "record", ...("scaler" in header ? [] : ["preparation"]),
-  ]; // prettier-ignore
+    "method",
+    "predictor",
+    "n_features",
+    "n_gating_features",
+    "feature_names",
+    "classes",
+    "parameters",
+    "attributes",
+    "record",
+    ...("scaler" in header ? [] : ["preparation"]),
+  ];
   for (const name of keys) {
     if (!(name in header)) refuse(`The model file does not say its ${name}.`);
   }
@@ -4087,7 +4259,8 @@ function classesIn(found, nOutputs, kind) {
   }
   const isRow = found instanceof Tensor && found.shape.length === 1;
   const labels = isRow ? labelsOf(found) : Array.isArray(found) ? found : wrong();
-  const typeOf = (one) => (one instanceof Real ? "real" : typeof one === "bigint" ? "number" : typeof one);
+  const typeOf = (one) =>
+    one instanceof Real ? "real" : typeof one === "bigint" ? "number" : typeof one;
   const types = new Set(labels.map(typeOf));
   const values = labels.map((one) => (one instanceof Real ? one.value : one));
   let good = labels.length === classesOf(nOutputs) && types.size === 1;
@@ -4150,7 +4323,8 @@ class Model {
   /** What each score speaks for: the second of two classes, each of several, or values. */
   get outputNames() {
     const { nOutputs } = this;
-    if (this.classes !== null) return (nOutputs === 1 ? this.classes.slice(1) : this.classes).map(String);
+    if (this.classes !== null)
+      return (nOutputs === 1 ? this.classes.slice(1) : this.classes).map(String);
     return nOutputs === 1 ? ["value"] : numbered("value ", nOutputs);
   }
 
@@ -4287,7 +4461,8 @@ class Model {
     let X = rows.flat;
     if (preparation === null && !(X instanceof Float64Array)) {
       X = new Float64Array(n * width);
-      for (let i = 0; i < n; i++) for (let c = 0; c < width; c++) X[i * width + c] = rows.number(i, c);
+      for (let i = 0; i < n; i++)
+        for (let c = 0; c < width; c++) X[i * width + c] = rows.number(i, c);
     } else if (preparation !== null) {
       const made = prepare(preparation, rows, keeps);
       X = nGating ? withGating(made, preparation.width, rows, nFeatures, nGating) : made;
@@ -4297,7 +4472,10 @@ class Model {
       const x = X[k];
       if (x - x !== 0 && !(keeps && x !== x)) {
         const row = Math.floor(k / width);
-        if (x !== x) throw new Error(`Row ${row} holds NaN or a missing value; the model takes finite numbers.`);
+        if (x !== x)
+          throw new Error(
+            `Row ${row} holds NaN or a missing value; the model takes finite numbers.`,
+          );
         throw new Error(`Row ${row} holds numbers that are too large.`);
       }
     }
@@ -4360,7 +4538,8 @@ class Model {
     const pairs = found.pairs ?? [];
     const withPairs = (known, some) => [...known, ...some.map((pair) => pairName(known, pair))];
     const { contributions } = withScores(own, x, 0, width);
-    if (preparation === null) return { names: withPairs(names, pairs), values: contributions, base };
+    if (preparation === null)
+      return { names: withPairs(names, pairs), values: contributions, base };
     if (isAffine(preparation) && !(found.parts && preparation.matrix !== null)) {
       if (found.parts) return { names: withPairs(names, pairs), values: contributions, base };
       return { names, ...inOriginalUnits(own, preparation, x, rows, i) };
@@ -4368,7 +4547,10 @@ class Model {
     const keys = pairs.length ? null : (preparation.keys ??= origins(preparation) ?? "none");
     if (keys === null || keys === "none") {
       const made = this.#parts.preparedNames;
-      const isGood = Array.isArray(made) && made.length === width && made.every((one) => typeof one === "string");
+      const isGood =
+        Array.isArray(made) &&
+        made.length === width &&
+        made.every((one) => typeof one === "string");
       const own = isGood ? made : numbered("x", width);
       return { names: withPairs(own, pairs), values: contributions, base };
     }
@@ -4388,7 +4570,8 @@ function inOriginalUnits({ coefficients, intercepts }, table, x, rows, i) {
     for (let j = 0; j < nColumns; j++) {
       let slope = matrix === null ? coefficients[o * width + j] : 0;
       if (matrix !== null) {
-        for (let k = 0; k < width; k++) slope += coefficients[o * width + k] * matrix[k * nColumns + j];
+        for (let k = 0; k < width; k++)
+          slope += coefficients[o * width + k] * matrix[k * nColumns + j];
       }
       const [by, from] = [scale === null ? 1 : scale[j], shift === null ? 0 : shift[j]];
       slope /= by;
@@ -4419,7 +4602,7 @@ function summed(contributions, keys, names, nOutputs) {
 
 /** The component that counts most; of a path its end. */
 function regionOf(component, active, gates) {
-  if (Array.isArray(active[0]) || component === "leaf" || component === "member") return null;
+  if (Array.isArray(active[0]) || ["leaf", "member", "unit"].includes(component)) return null;
   if (component === "node") return active[active.length - 1];
   return active[largest(gates, 0, gates.length)];
 }

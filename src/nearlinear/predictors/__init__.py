@@ -15,6 +15,7 @@ forest            f(x) = b + ⟨w, x⟩ + Σ_t ⟨w_l, z⟩, where l is the leaf
 gated_expansion   Kernel machines blended by a gate: f(x) = Σ_q γ_q(x) s(f_q(x)) + b.
 gaussian_cells    f(x) = b_c + Σ_j exp(−γ‖x − u_j‖²) (o_j + ⟨s_j, x − u_j⟩).
 gaussian_sums     Sums of Gaussians around vectors, many rows side by side.
+hinges            f(x) = V max(0, Wx + t) + b, and the same with more layers.
 kernel_expansion  Machines that keep their support rows: f_o(x) = Σ_m Σ_j c_mjo k_m(x_j, x) + b_o.
 linked_tree       f(x) = b + Σ c_k(x) W_k [x.
 locally_linear    f(x) = Σ_j γ_j(x) (W_jᵀ x + b_j) + b.

@@ -7,9 +7,8 @@ from scipy.sparse import issparse
 
 from .._cached import cached_property
 from .._compile import compiled_fast_sums, run_blocks
-from .base import Cost, check_width
+from .base import Cost, check_width, products
 
-_ROWS_AT_ONCE = 16  # of a product
 _BLOCK, _LINEAR_BLOCK = 2048, 16384  # rows
 _TILE, _GROUP = 64, 32  # rows and columns that stay in the first cache
 
@@ -42,7 +41,7 @@ class Additive:
             if issparse(rows):
                 found[:] = rows @ self.weights
             else:
-                self._products(rows, found)
+                products(rows, self.weights, found)
             found += self._start
             if len(self.knots):
                 sums = np.ascontiguousarray(found.T)  # one output is there already
@@ -52,15 +51,6 @@ class Additive:
 
         run_blocks(work, X.shape[0], _BLOCK if len(self.knots) else _LINEAR_BLOCK, n_jobs)
         return scores
-
-    def _products(self, rows, out):
-        """A row's product has the same bits wherever it stands: BLAS treats the last few apart."""
-        whole = len(rows) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
-        np.matmul(rows[:whole], self.weights, out=out[:whole])
-        if whole < len(rows):
-            last = np.zeros((_ROWS_AT_ONCE, rows.shape[1]), dtype=rows.dtype)
-            last[: len(rows) - whole] = rows[whole:]
-            out[whole:] = (last @ self.weights)[: len(rows) - whole]
 
     def _seen(self, rows):
         """Rows, and where the bent columns are in them."""

@@ -5,6 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
+_ROWS_AT_ONCE = 16  # of a product
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -63,3 +65,13 @@ def check_width(X, n_features):
     """Compiled passes trust the number of columns, so it is checked wherever rows come in."""
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, but the model has {n_features} features.")
+
+
+def products(rows, weights, out):
+    """Of dense rows; each has the same bits wherever it stands: BLAS treats the last few apart."""
+    whole = len(rows) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+    np.matmul(rows[:whole], weights, out=out[:whole])
+    if whole < len(rows):
+        last = np.zeros((_ROWS_AT_ONCE, rows.shape[1]), dtype=rows.dtype)
+        last[: len(rows) - whole] = rows[whole:]
+        out[whole:] = (last @ weights)[: len(rows) - whole]

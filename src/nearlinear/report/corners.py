@@ -55,6 +55,24 @@ def _tree(predictor, start, step):
     )
 
 
+def _hinges(predictor, start, step):
+    """Where a unit of any layer begins or ceases to count; between those before, all are lines."""
+    edges = np.array([0.0, 1.0])
+    for depth in range(1, len(predictor.weights)):
+        thirds = edges[:-1, None] + np.diff(edges)[:, None] * [1 / 3, 2 / 3]
+        values = start + thirds[:, :, None] * step
+        for weights, biases in zip(predictor.weights[:depth], predictor.biases[:depth]):
+            planes = values @ weights.astype(np.float64) + biases
+            values = np.maximum(planes, 0.0)
+        met = _met(0.0, 2.0 * planes[:, 0] - planes[:, 1], 3.0 * (planes[:, 1] - planes[:, 0]))
+        pieces = np.broadcast_to(np.arange(len(thirds))[:, None], planes[:, 0].shape)
+        pieces = pieces[planes[:, 1] != planes[:, 0]]
+        inside = (met > 0.0) & (met < 1.0)
+        found = edges[pieces] + met * np.diff(edges)[pieces]
+        edges = np.unique(np.concatenate([edges, found[inside]]))
+    return edges
+
+
 def _locally_linear(predictor, start, step):
     if not predictor.is_sparse or predictor.gate.n_neighbors >= len(predictor.gate.anchors):
         return []
@@ -106,6 +124,7 @@ RULES = {
     "LinkedTree": _tree,
     "LocallyLinear": _locally_linear,
     "GaussianCells": _cells,
+    "Hinges": _hinges,
     "Mapped": _mapped,
     "Exponential": lambda predictor, start, step: corners(predictor.predictor, start, step),
     "Averaged": _of_all("members"),
@@ -117,7 +136,7 @@ RULES = {
 def is_of_lines(predictor):
     """Whether its pieces are straight lines, and no calibration bends them."""
     kind = kind_of(predictor)
-    if kind in ("Additive", "Forest"):
+    if kind in ("Additive", "Forest", "Hinges"):
         return True
     if kind == "LocallyLinear":
         return predictor.is_sparse and predictor.gate.n_neighbors == 1

@@ -1,6 +1,6 @@
 """Models that a search has found, their prices, and how to get each of them."""
 
-from ..search.search import Found
+from ..search.found import Found
 
 # Budgets that may choose a model, and where its own price stands in a record.
 _BUDGETS = {

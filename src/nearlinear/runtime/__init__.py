@@ -16,6 +16,7 @@ fields             What a rule may ask of a field that came out of a file.
 forests/           Forests in a file: what they may be made of, and their scores.
 gate_rules         What gates of a file must be; every rule gives the number of components.
 gate_scores        Gates of checked parts in plain NumPy.
+hinges             Layers of units that bend: what they must be, and their scores in plain NumPy.
 kernel_rules       What kernels of a file must be.
 kernel_scores      Kernels of checked parts in plain NumPy.
 model              A model as it stands in a file.

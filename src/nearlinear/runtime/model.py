@@ -16,7 +16,7 @@ from .scores import finite_scores, score
 
 _OF_SEVERAL_VALUES = (
     "TreePath", "TreeLeaves", "LinkedTree", "Forest", "Additive", "Averaged", "Mapped",
-    "Exponential",
+    "Exponential", "Hinges",
 )  # fmt: skip
 _MOST_MODELS = 1000  # that are averaged
 

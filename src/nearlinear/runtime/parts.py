@@ -32,6 +32,7 @@ def precision_of(part):
         return part.gate.thresholds.dtype
     for name in ("weights", "coefficients"):
         array = getattr(part, name, None)
+        array = array[0] if isinstance(array, tuple) and array else array
         if isinstance(array, np.ndarray):
             return array.dtype
     several = getattr(part, "stages", None) or getattr(part, "members", None)

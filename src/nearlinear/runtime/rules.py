@@ -14,6 +14,7 @@ from .fields import WHOLE, checked, count, floats, number, one_type, require
 from .forests.exits import CASCADED, EXITING, check_cascaded, check_exiting
 from .forests.rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
+from .hinges import HINGES, check_hinges
 from .kernel_rules import KERNELS, check_kernels
 from .outcome_rules import OUTCOMES
 from .parts import Part
@@ -239,6 +240,7 @@ RULES = {
     "Mapped": (("map", "predictor"), _mapped),
     "Additive": (ADDITIVE, check_additive),
     "Averaged": (AVERAGED, check_averaged),
+    "Hinges": (HINGES, check_hinges),
     "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
     "Cascaded": (CASCADED, check_cascaded),

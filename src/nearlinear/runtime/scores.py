@@ -8,6 +8,7 @@ from ..kinds import family_of
 from .forests.exits import cascaded, exiting
 from .forests.scores import forest, row_numbers
 from .gate_scores import GATES, SPARSE_GATES
+from .hinges import hinges
 from .kernel_scores import KERNELS, Pairs, squared_distances
 from .parts import Part, values_of
 from .sums import additive, averaged
@@ -203,6 +204,7 @@ RULES = {
     "Mapped": _mapped,
     "Additive": additive,
     "Averaged": averaged,
+    "Hinges": hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": cascaded,

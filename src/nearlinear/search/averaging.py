@@ -20,8 +20,20 @@ class Blend:
         places, counts = np.unique(picks, return_counts=True)
         return cls(tuple(places.tolist()), tuple((counts / counts.sum()).tolist()))
 
+    @classmethod
+    def alone(cls, place):
+        return cls((place,), (1.0,))
+
     def answers(self, members):
         return sum(w * members[place] for place, w in zip(self.places, self.weights, strict=True))
+
+
+def best_blend(answers, judge, prices, budget, linear):
+    """The best average inside a budget; the linear model, if affordable, has to be beaten."""
+    blend = greedy(answers, judge, prices, budget)
+    if blend is not None and budget.holds([prices[linear]]):
+        blend = guarded(blend, linear, answers, judge)
+    return blend
 
 
 def greedy(answers, judge, prices, budget, most=_MOST):
@@ -48,11 +60,10 @@ def greedy(answers, judge, prices, budget, most=_MOST):
 
 def guarded(blend, linear, answers, judge):
     """The blend, or the linear model unless the blend is better by a standard error."""
-    if blend is None or blend.places == (linear,):
+    if blend.places == (linear,):
         return blend
-    differ = judge.losses(answers[linear]) - judge.losses(blend.answers(answers))
-    mean, error = mean_and_error(differ, judge.weight, judge.copies)
-    return blend if mean > _GUARD * error else Blend((linear,), (1.0,))
+    gain, error = judge.gain(answers[linear], blend.answers(answers))
+    return blend if gain > _GUARD * error else Blend.alone(linear)
 
 
 def mean_and_error(values, weight, copies):

@@ -1,18 +1,21 @@
 """What the search tries: families of models on encoded rows, cheap ones first.
 
-A candidate is a setting: ``fit(rows, seed, n_jobs)`` gives a predictor, ``cost(shape)`` what a
-prediction will take before anything is fitted. ``scores`` says what its scores are: "odds" are
-logarithms of odds, "shares" are shares of classes, and "margins" have to be calibrated.
+A candidate is a setting: ``fit(rows, seed, n_jobs, max_memory)`` gives a predictor or refuses what
+would take more bytes, ``cost(shape)`` is what a prediction will take before anything is fitted.
+``scores`` says what its scores are: "odds" are logarithms of odds, "shares" are shares of classes,
+and "margins" have to be calibrated.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from ..estimators._base.checks import require_memory
 from ..estimators._base.forests.orders import Columns
 from ..estimators._base.forests.orders import Shape as TreeShape
-from ..estimators._base.forests.plan import Plan, fit_plan
+from ..estimators._base.forests.plan import Plan, fit_plan, with_pairs
 from ..estimators._base.forests.wishes import Wishes
 from ..estimators.cpsp import CPSPClassifier
 from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
@@ -28,10 +31,14 @@ from ..predictors.combined import Stacked
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.fixed_gate import solve_gated_smooth
 from ..solvers.forests.pairs import PairColumns
+from ..solvers.forests.refit import refit_memory
 from .additive_fit import fit_additive
+from .hinges_fit import fit_hinges
 
 _NEIGHBORS = 8
 _N_KERNELS = 10  # of UniformMKL's defaults
+_FEWER = "give fewer rows"
+_DISTINCT, _NODE_BYTES = 0.64, 128  # of the rows that a tree of a random forest sees; of its nodes
 
 
 @dataclass(frozen=True)
@@ -61,8 +68,8 @@ class Additive:
     def family(self):
         return "piecewise linear" if self.n_knots else "linear"
 
-    def fit(self, rows, seed, n_jobs):
-        return fit_additive(rows, C=self.C, n_knots=self.n_knots)
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        return fit_additive(rows, C=self.C, n_knots=self.n_knots, max_memory=max_memory)
 
     def cost(self, shape):
         d, outputs = shape.n_features, shape.n_outputs
@@ -85,10 +92,12 @@ class Anchors:
     scores = "odds"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs):
+    def fit(self, rows, seed, n_jobs, max_memory=None):
         rng = np.random.RandomState(seed)
         n_anchors = min(self.n_anchors, rows.n_distinct)
-        anchors = fit_anchors(rows.X, n_anchors, rng, rows.weight)
+        _require_for_anchors(rows, n_anchors, max_memory)
+        key = "anchors", n_anchors, seed
+        anchors = rows.once(key, lambda: fit_anchors(rows.X, n_anchors, rng, rows.weight))
         n_neighbors = min(_NEIGHBORS, n_anchors)
         gate = SoftAssignment(
             anchors, n_neighbors, float(default_sharpness(anchors, n_neighbors, rows.X))
@@ -127,9 +136,9 @@ class Kernels:
     scores = "margins"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs):
+    def fit(self, rows, seed, n_jobs, max_memory=None):
         kinds = UniformMKLClassifier, UniformMKLRegressor
-        return _fitted(*kinds, rows, C=self.C, n_jobs=n_jobs)
+        return _fitted(*kinds, rows, C=self.C, n_jobs=n_jobs, max_memory=max_memory)
 
     def cost(self, shape):
         """As if every row were a support row."""
@@ -153,7 +162,12 @@ class Boosted:
     scores = "odds"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs):
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        n_outputs = rows.targets.shape[1]
+        size = 24 * rows.X.shape[0] * (rows.X.shape[1] + self.n_pairs)
+        if np.isfinite(self.leaf_penalty):
+            size += refit_memory(rows.X.shape[0], self.n_trees, n_outputs, 0)
+        require_memory(size, max_memory, _FEWER)
         shape = TreeShape(
             self.n_trees, self.max_leaves, self.learning_rate, self.min_samples_leaf, 1.0,
             self.max_features,
@@ -168,7 +182,13 @@ class Boosted:
         parts = [rows]
         if not is_classification:
             parts = [replace(rows, targets=column[:, None]) for column in rows.targets.T]
-        return _side_by_side([fit_plan(one, plan, wishes, loss, seed).predictor for one in parts])
+        made = []
+        for number, part in enumerate(parts):
+            key = "pairs", self.n_pairs, number, seed
+            columns = rows.once(key, partial(with_pairs, part, wishes, self.n_pairs, loss, seed))
+            known = replace(wishes, pairs=columns.pairs)
+            made.append(fit_plan(part, plan, known, loss, seed).predictor)
+        return _side_by_side(made)
 
     def cost(self, shape):
         n_leaves = min(self.max_leaves, max(2, shape.n_rows // self.min_samples_leaf))
@@ -187,8 +207,11 @@ class Bagged:
     scores = "shares"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs):
+    def fit(self, rows, seed, n_jobs, max_memory=None):
         is_classification = _is_classification(rows)
+        n_nodes = self.n_trees * _DISTINCT * 2 * rows.X.shape[0] / self.min_samples_leaf
+        n_bytes = _NODE_BYTES + 16 * rows.targets.shape[1]  # twice: as it was grown, and as ours
+        require_memory(n_nodes * n_bytes, max_memory, _FEWER)
         kind = RandomForestClassifier if is_classification else RandomForestRegressor
         # scikit-learn's own choice for values is all columns, which makes trees alike
         columns = "sqrt" if is_classification else 1 / 3
@@ -211,24 +234,48 @@ class Bagged:
 
 @dataclass(frozen=True)
 class Trees:
-    """LDKL: trees of linear models with oblique splits, averaged."""
+    """LDKL: trees of linear models with oblique splits, averaged; no depth is the method's own."""
 
     n_trees: int = 3
+    depth: float = np.inf
     family = "oblique trees"
     scores = "odds"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs):
+    def fit(self, rows, seed, n_jobs, max_memory=None):
         return _fitted(
             LDKLClassifier, LDKLRegressor, rows, n_trees=self.n_trees, random_state=seed,
-            n_jobs=n_jobs,
+            n_jobs=n_jobs, max_memory=max_memory,
+            depth="auto" if np.isinf(self.depth) else int(self.depth),
         )  # fmt: skip
 
     def cost(self, shape):
-        depth = max(1, min(8, int(np.log2(max(2, shape.n_rows / 50)))))
+        usual = max(1, min(8, int(np.log2(max(2, shape.n_rows / 50)))))
+        depth = int(min(self.depth, usual))
         d, outputs = shape.n_features, shape.n_outputs
         work = self.n_trees * d * ((depth + 1) * (1 + outputs) + depth)
         return shape.cost(work, self.n_trees * 2**depth * d * (2 + outputs))
+
+
+@dataclass(frozen=True)
+class Hinges:
+    """Layers of ReLU units, as many in each."""
+
+    n_units: int
+    n_layers: int = 1
+    family = "hinge units"
+    scores = "odds"
+    takes_sparse = True
+
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        units = (self.n_units,) * self.n_layers
+        return fit_hinges(rows, seed, units=units, max_memory=max_memory)
+
+    def cost(self, shape):
+        width, inner = self.n_units, self.n_layers - 1
+        weights = width * (shape.n_features + inner * width + shape.n_outputs)
+        n_units = width * self.n_layers
+        return shape.cost(weights + n_units, weights + n_units + shape.n_outputs)
 
 
 @dataclass(frozen=True)
@@ -240,10 +287,11 @@ class LocalKernels:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs):
+    def fit(self, rows, seed, n_jobs, max_memory=None):
         return _fitted(
-            MLLKMClassifier, MLLKMRegressor, rows, C=self.C, random_state=seed, n_jobs=n_jobs
-        )
+            MLLKMClassifier, MLLKMRegressor, rows, C=self.C, random_state=seed, n_jobs=n_jobs,
+            max_memory=max_memory,
+        )  # fmt: skip
 
     def cost(self, shape):
         n_kernels = min(shape.n_rows, 100)
@@ -259,8 +307,11 @@ class Cells:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs):
-        return _fitted(DCPredClassifier, DCPredRegressor, rows, random_state=seed, n_jobs=n_jobs)
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        return _fitted(
+            DCPredClassifier, DCPredRegressor, rows, random_state=seed, n_jobs=n_jobs,
+            max_memory=max_memory,
+        )  # fmt: skip
 
     def cost(self, shape):
         work = 40 * (1 + shape.n_outputs) * (shape.n_features + 1)
@@ -276,13 +327,24 @@ class FewSupport:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs):
-        model = CPSPClassifier(self.n_basis, random_state=seed, n_jobs=n_jobs)
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        model = CPSPClassifier(
+            self.n_basis, random_state=seed, n_jobs=n_jobs, max_memory=max_memory
+        )
         return model.fit(rows.X, rows.labels, rows.weight).predictor_
 
     def cost(self, shape):
         work = self.n_basis * (shape.n_features + 1 + shape.n_outputs)
         return shape.cost(work, work)
+
+
+def _require_for_anchors(rows, n_anchors, max_memory):
+    """Codes and slopes of the rows, and what L-BFGS remembers of all local models."""
+    n_rows, n_features = rows.X.shape
+    n_outputs, k = rows.targets.shape[1], min(_NEIGHBORS, n_anchors) + 1
+    numbers = (n_anchors + 1) * (n_features + 1) * n_outputs
+    size = n_rows * (k * (24 + 8 * n_outputs) + 24 * n_outputs) + 25 * 8 * numbers
+    require_memory(size, max_memory, _FEWER)
 
 
 def _is_classification(rows):

@@ -2,5 +2,5 @@
 
 FAMILIES = (
     "linear", "piecewise linear", "anchors", "boosted trees", "random forest", "kernel machine",
-    "oblique trees", "local kernels", "cells", "few support rows",
+    "oblique trees", "hinge units", "local kernels", "cells", "few support rows",
 )  # fmt: skip

@@ -2,24 +2,22 @@
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
-from ..estimators._base.checks import require_memory
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
 from ..estimators._base.rows import copies_of
-from ..tables.encoder import TableEncoder
 from .budgets import Budget
+from .contest import contest_of, parts_of
+from .encoding import encoded, parts_by_round, rows_by_number, splitter
 from .intervals import residuals
 from .portfolio import require_known
 from .search import search
+from .trials import Means
 
 _MOST_COPIES = 1000  # of a row: more would tell errors and folds little
-_FAR = 1e4  # standard deviations
-_COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 
 
 def budget_of(model):
@@ -36,18 +34,31 @@ def fit_table(model, X, y, sample_weight, tell=None):
         )
     require_known(model.families)
     encoder, Z, of_rows = encoded(model, X, y)
-    require_room(model, Z)
+    means = Means.of(model, Z)
     rows = fit_rows(model, Z, y, sample_weight)
     _require_all_classes(rows)
     if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
         raise ValueError("X holds NaN: take encoder='auto', or fill in what is missing.")
-    copies = _copies(model, rows, sample_weight)
+    split = splitter(encoder, X, y, Z)
     with one_blas_thread():
-        tell = tell or Teller(model)
-        found, tried, kept = search(model, rows, copies, budget_of(model), tell)
+        rng = check_random_state(model.random_state)
+        contest = _contest(model, rows, y, sample_weight, split, rng)
+        found, tried, kept = search(
+            model, rows, contest, budget_of(model), means, rng, tell or Teller(model)
+        )
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
+
+
+def _contest(model, rows, y, sample_weight, split, rng):
+    """Rows against each other as they are encoded, or encoded anew by ``split`` in each round."""
+    if split is None:
+        copies = _copies(model, rows, sample_weight)
+        return contest_of(model, rows, copies, rng, parts_of(rows, copies))
+    numbered = rows_by_number(model, y, sample_weight, rows.X.dtype)
+    copies = _copies(model, numbered, sample_weight)
+    return contest_of(model, numbered, copies, rng, parts_by_round(numbered, copies, split))
 
 
 def _copies(model, rows, sample_weight):
@@ -56,36 +67,6 @@ def _copies(model, rows, sample_weight):
     if getattr(model, "class_weight", None) is None and (sample_weight is None or looks_so):
         return np.minimum(rows.weight, _MOST_COPIES).astype(np.intp)
     return copies_of(rows, _MOST_COPIES)
-
-
-def require_room(model, Z):
-    """Refuse rows of which the search cannot hold its copies."""
-    n_numbers = Z.nnz if issparse(Z) else np.size(Z)
-    require_memory(_COPIES * 8 * n_numbers, model.max_memory, "give fewer rows")
-
-
-def encoded(model, X, y):
-    """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
-    if model.encoder is None:
-        return None, np.asarray(X) if isinstance(X, list) else X, {}
-    if isinstance(model.encoder, str):
-        kind = "classes" if isinstance(model, ClassifierMixin) else "values"
-        encoder = TableEncoder(target_type=kind)
-    else:
-        encoder = clone(model.encoder)
-    check_consistent_length(X, y)
-    Z = encoder.fit_transform(X, y)
-    names = ("n_features_in_", "feature_names_in_")
-    of_rows = {name: getattr(encoder, name) for name in names if hasattr(encoder, name)}
-    return encoder, Z.astype(np.float64 if _is_far(model, y) else np.float32), of_rows
-
-
-def _is_far(model, y):
-    """Whether values are so far from 0 that single precision, of 7 digits, loses what they tell."""
-    if isinstance(model, ClassifierMixin):
-        return False
-    y = np.asarray(y, dtype=np.float64)
-    return bool(np.any(np.abs(y).max(axis=0) > _FAR * y.std(axis=0)))
 
 
 def _require_all_classes(rows):

@@ -8,6 +8,7 @@ from .averaging import mean_and_error
 
 _RAREST = 1e-4  # no probability is held against a model as if it were smaller
 _STEEPEST = 1e3  # inverse strength of the shrinkage of a calibration
+_N_PARTS = 20  # of the held-out rows, each left out once for the error of a score
 
 
 class ClassJudge:
@@ -53,11 +54,28 @@ class ClassJudge:
 
     def mean(self, answers):
         """What is made small: a loss, or minus a score."""
-        # many scorers refuse rows that lack a class; all candidates are judged alike then, too
-        if self.scorer is None or len(np.unique(self.labels)) < self.n_classes:
+        if not self._is_scored:
             return float(np.average(self.losses(answers), weights=self.weight))
         said = _Said(answers, self.classes)
         return -_scored(self.scorer, said, self.classes[self.labels], self.weight)
+
+    @property
+    def _is_scored(self):
+        # many scorers refuse rows that lack a class; all candidates are judged alike then, too
+        return self.scorer is not None and len(np.unique(self.labels)) == self.n_classes
+
+    def gain(self, one, other):
+        """By how much the second answers are better, and the standard error of that."""
+        if not self._is_scored:
+            return paired_gain(self, one, other)
+        return _jackknifed_gain(self, self.labels, one, other)
+
+    def of_some(self, rows, share):
+        """The judge of some rows, of each of which a share of the copies is left."""
+        return ClassJudge(
+            self.labels[rows], self.weight[rows] * share, self.n_classes, self.scorer,
+            self.classes, self.copies[rows] * share,
+        )  # fmt: skip
 
     def score(self, answers):
         """The share of right labels, and its standard error."""
@@ -88,10 +106,48 @@ class ValueJudge:
         truth = self.targets[:, 0] if self.targets.shape[1] == 1 else self.targets
         return -_scored(self.scorer, _Said(answers, None), truth, self.weight)
 
+    def gain(self, one, other):
+        """By how much the second answers are better, and the standard error of that."""
+        if self.scorer is None:
+            return paired_gain(self, one, other)
+        return _jackknifed_gain(self, np.zeros(len(self.targets), dtype=np.intp), one, other)
+
+    def of_some(self, rows, share):
+        """The judge of some rows, of each of which a share of the copies is left."""
+        return ValueJudge(
+            self.targets[rows], self.weight[rows] * share, self.scorer, self.copies[rows] * share
+        )
+
     def score(self, answers):
         """R², and its standard error."""
         loss, error = mean_and_error(self.losses(answers), self.weight, self.copies)
         return 1.0 - loss, error
+
+
+def paired_gain(judge, one, other):
+    """The mean difference of the losses of rows, and its standard error."""
+    differ = judge.losses(one) - judge.losses(other)
+    return mean_and_error(differ, judge.weight, judge.copies)
+
+
+def _jackknifed_gain(judge, labels, one, other):
+    """The same for a score that need not be a mean over rows: parts of them are left out in turn.
+
+    Every class is dealt over all parts, and the only row of a class stays.
+    """
+    copies = np.maximum(np.rint(judge.copies), 1).astype(np.intp)
+    dealt = np.repeat(np.arange(len(labels)), copies)
+    dealt = dealt[np.argsort(labels[dealt], kind="stable")]
+    is_last = np.bincount(labels, copies)[labels[dealt]] == 1
+    gains = []
+    for part in range(_N_PARTS):
+        out = dealt[part::_N_PARTS][~is_last[part::_N_PARTS]]
+        share = 1.0 - np.bincount(out, minlength=len(copies)) / copies
+        rows = np.flatnonzero(share > 0)
+        some = judge.of_some(rows, share[rows])
+        gains.append(some.mean(one[rows]) - some.mean(other[rows]))
+    error = np.sqrt((_N_PARTS - 1) * np.var(gains))
+    return judge.mean(one) - judge.mean(other), float(error)
 
 
 def _scored(scorer, said, truth, weight):

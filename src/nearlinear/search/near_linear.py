@@ -57,14 +57,16 @@ class NearLinearClassifier(ClassifierMixin, Model):
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the log loss.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees", "local kernels", "cells", "few support
-        rows". None leaves it to the search; the last three are tried if there is a ``time_limit``.
+        "random forest", "kernel machine", "oblique trees", "hinge units", "local kernels", "cells",
+        "few support rows". None leaves it to the search; oblique trees and hinge units are tried
+        inside a budget, the last three if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine. A
+        candidate that would need more is left out, and ``tried_`` says so.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -201,12 +203,14 @@ class NearLinearRegressor(RegressorMixin, Model):
         error.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees", "local kernels", "cells", "few support
-        rows". None leaves it to the search; the last three are tried if there is a ``time_limit``.
+        "random forest", "kernel machine", "oblique trees", "hinge units", "local kernels", "cells",
+        "few support rows". None leaves it to the search; oblique trees and hinge units are tried
+        inside a budget, the last three if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine. A
+        candidate that would need more is left out, and ``tried_`` says so.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None

@@ -11,6 +11,7 @@ from .candidates import (
     Boosted,
     Cells,
     FewSupport,
+    Hinges,
     Kernels,
     LocalKernels,
     Trees,
@@ -21,6 +22,7 @@ _N_KNOTS = 7
 _MANY_CLASSES = 5
 _MOST_KERNEL_ROWS, _MOST_SLOW_KERNEL_ROWS = 15_000, 10_000
 _BIG_ROWS, _DEEP_ROWS, _MOST_LOCAL_ROWS = 4_000, 30_000, 2_000
+_MOST_HINGED_COLUMNS = 2_000
 LINEAR = Additive(1.0)  # what all others are held against
 
 
@@ -83,8 +85,10 @@ def _small(shape):
     yield from (Anchors(100, 1.0, 0.1), Anchors(200, 1.0, 0.1))
     if shape.n_rows > _BIG_ROWS:
         yield from (Anchors(200, 1.0, 1.0), Anchors(500, 1.0, 1.0))
-    yield Trees(1)
-    yield Trees(3)
+    yield from (Trees(1, depth) for depth in (1, 2, 3))
+    yield from (Trees(1), Trees(3))
+    if shape.n_features <= _MOST_HINGED_COLUMNS:
+        yield from (Hinges(16), Hinges(32), Hinges(64), Hinges(64, 2))
 
 
 def _slow(shape):

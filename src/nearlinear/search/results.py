@@ -1,15 +1,13 @@
 """What a search has found: tables of it, other points of its front, its picture."""
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._base.input import scored_rows
-from .averaging import Blend
 from .budgets import Budget
-from .search import Found
+from .found import Found
 
 
 @property
@@ -71,7 +69,7 @@ def select(
             "fit it anew to select another."
         )
     budget = Budget(max_times_linear, max_us_per_row, single_row_us, max_bytes)
-    blend = _knee(found, budget) if knee else found.within(budget)
+    blend = found.knee(budget) if knee else found.within(budget)
     if blend is None:
         raise ValueError(f"No fitted model costs at most {budget}: allow more, or fit with it.")
     other = clone(self).set_params(
@@ -82,25 +80,6 @@ def select(
     learned = learned_of(found, blend, self.tried_)
     learned.attributes["encoder_"] = self.encoder_
     return other._settle(learned)
-
-
-def _knee(found, budget):
-    singles = [
-        (member.price.us, found.judge.mean(member.answers), place)
-        for place, member in enumerate(found.members)
-        if budget.holds([member.price])
-    ]
-    front, lowest = [], np.inf
-    for us, loss, place in sorted(singles):
-        if loss < lowest:
-            front, lowest = [*front, (us, loss, place)], loss
-    if not front:
-        return None
-    us, loss, places = (np.array(column) for column in zip(*front, strict=True))
-    time = np.log(us / us[0])
-    gain = (loss[0] - loss) / max(loss[0] - loss[-1], 1e-300)
-    above = gain - time / max(time[-1], 1e-300)
-    return Blend((int(places[above.argmax()]),), (1.0,))
 
 
 def _knows(self):

@@ -1,4 +1,7 @@
-"""Microseconds of this machine: each family is timed once, in a second or two, and kept on disk."""
+"""Microseconds of this machine: each family is timed once, in a second or two, and kept on disk.
+
+A family of two sizes has a time for each row beside that for each multiply-add.
+"""
 
 import json
 import os
@@ -20,6 +23,7 @@ from .candidates import (
     Boosted,
     Cells,
     FewSupport,
+    Hinges,
     Kernels,
     LocalKernels,
     Trees,
@@ -27,7 +31,8 @@ from .candidates import (
 
 _TYPICAL = (
     Additive(1.0), Additive(1.0, 7), Anchors(48, 1.0, 0.1), Kernels(1.0), Boosted(30, 16, 0.1),
-    Bagged(10), Trees(1), LocalKernels(), Cells(), FewSupport(20),
+    Bagged(10), Trees(1, 1), Trees(1), LocalKernels(), Cells(), FewSupport(20), Hinges(32),
+    Hinges(64, 2),
 )  # fmt: skip
 _N_ROWS, _N_FEATURES, _N_TIMED = 400, 24, 2048
 _ONE_ROW_US = 2.0  # of a call that scores one row
@@ -36,12 +41,13 @@ _AVERAGING_US = 0.01  # of a member's calibration, for each output
 
 @dataclass(frozen=True)
 class Speed:
-    """Nanoseconds of a multiply-add, by family."""
+    """Nanoseconds of a row, and of a multiply-add, by family."""
 
     ns: dict
 
     def price(self, family, cost, n_outputs):
-        us = 1e-3 * self.ns[family] * cost.multiply_adds
+        row, each = self.ns[family]
+        us = 1e-3 * (row + each * cost.multiply_adds)
         averaging = _AVERAGING_US * n_outputs
         return Price(cost.times_linear, us, _ONE_ROW_US + us, cost.n_bytes, averaging)
 
@@ -49,7 +55,7 @@ class Speed:
 def machine_speed(is_needed=True):
     """From the disk, or measured now; without a need of microseconds, any numbers will do."""
     if not is_needed:
-        return Speed({one.family: 1.0 for one in _TYPICAL})
+        return Speed({one.family: (0.0, 1.0) for one in _TYPICAL})
     path, key = _path(), f"{platform.node()} {platform.machine()} {__version__}"
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
@@ -72,9 +78,13 @@ def _path():
 
 
 def _is_sound(found):
-    return isinstance(found, dict) and all(
-        isinstance(found.get(one.family), float) and 0 < found[one.family] < 1e6 for one in _TYPICAL
-    )
+    return isinstance(found, dict) and all(_is_line(found.get(one.family)) for one in _TYPICAL)
+
+
+def _is_line(found):
+    is_pair = isinstance(found, list) and len(found) == 2
+    is_pair = is_pair and all(isinstance(number, float) for number in found)
+    return is_pair and 0 <= found[0] < 1e9 and 0 < found[1] < 1e6
 
 
 def _measure():
@@ -85,9 +95,20 @@ def _measure():
     rows = TrainingRows(
         X, labels, task.targets(labels, X.dtype), np.ones(_N_ROWS), _N_ROWS, task, {}
     )
-    timed, found = rng.randn(_N_TIMED, _N_FEATURES).astype(np.float32), {}
+    timed, points = rng.randn(_N_TIMED, _N_FEATURES).astype(np.float32), {}
     for candidate in _TYPICAL:
         predictor = candidate.fit(rows, 0, 1)
         us = measured_us(predictor, timed.astype(predictor.dtype))
-        found[candidate.family] = 1e3 * us / max(1, predictor.cost.multiply_adds)
-    return found
+        point = max(1, predictor.cost.multiply_adds), 1e3 * us
+        points.setdefault(candidate.family, []).append(point)
+    return {family: _line(*found) for family, found in points.items()}
+
+
+def _line(small, large=None):
+    """Nanoseconds of a row and of a multiply-add; of one size alone, all of it is multiply-adds."""
+    work, ns = small
+    more, longer = (2 * work, 2 * ns) if large is None else large
+    each = (longer - ns) / (more - work)
+    if not 0 < each * work <= ns:  # that was noise
+        return [0.0, longer / more]
+    return [ns - each * work, each]

@@ -1,20 +1,22 @@
-"""Candidates judged on rows that were held out: folds, nested samples, halving.
+"""Candidates judged on rows that were held out: a race with halving.
 
-Rows below 500 are judged on five folds, below 2,000 on three, below 5,000 on two of four, and more
-on a fifth. Everyone is tried on the first part, the better half also on the others. Of many rows a
-sample stands for all in the first round, and the better half then sees them all.
+Everyone is tried on the first part, the better half also on the others. Of many rows a sample
+stands for all in the first round, and the better half then sees them all.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
+from .._compile import announcing
+from ..estimators._base.checks import require_memory
 from .portfolio import LINEAR
 
-_FEWEST, _FEW, _SOME = 500, 2_000, 5_000
-_SAMPLE = 20_000
+_COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
+_ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
 
 
@@ -28,6 +30,32 @@ class Trial:
     cost: object = None
     failure: str | None = None
 
+    def attempt(self, work, tell):
+        """What work gives; None if it fails, which ends the search for the linear model alone."""
+        try:
+            with announcing(lambda: tell(f"compiling {self.candidate.family}, {_ONCE}", {})):
+                return work()
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            if self.candidate == LINEAR:
+                raise
+            self.failure = str(error)
+            return None
+
+
+class Means(NamedTuple):
+    """What a fit may use; ``max_memory`` is None where nobody has set a limit."""
+
+    n_jobs: int | None
+    max_memory: float | None
+
+    @classmethod
+    def of(cls, model, Z):
+        """What the search leaves to each fit; rows that it cannot hold copies of are refused."""
+        n_bytes = _COPIES * 8 * (Z.nnz if issparse(Z) else np.size(Z))
+        require_memory(n_bytes, model.max_memory, "give fewer rows")
+        left = None if model.max_memory is None else max(1.0, model.max_memory - n_bytes)
+        return cls(model.n_jobs, left)
+
 
 class Count(NamedTuple):
     """How many fits are done, of how many that are planned by now."""
@@ -39,99 +67,14 @@ class Count(NamedTuple):
         return f"{self.done} of {self.planned}"
 
 
-@dataclass(frozen=True)
-class Round:
-    """``kept`` rows train, ``held`` rows judge; of each row there are so many copies."""
-
-    kept: np.ndarray
-    held: np.ndarray
-    n_kept: np.ndarray
-    n_held: np.ndarray
-
-
-def rounds_of(rows, copies, rng):
-    """Rounds, and whether the first one is a sample of the second.
-
-    Copies of a row are held out as other rows are: new rows will be copies, too.
-    """
-    dealt = rng.permutation(np.repeat(np.arange(len(copies)), copies))
-    dealt = dealt[np.argsort(rows.labels[dealt], kind="stable")]
-    n_folds, n_used = _folds(len(dealt))
-    found = []
-    for number in range(n_used):
-        out = _without_last_of_class(dealt[number::n_folds], rows.labels[dealt], rows.labels)
-        n_held = np.bincount(out, minlength=len(copies))
-        if len(out):
-            found.append(_round(copies - n_held, n_held))
-    return _with_sample(found, rows, rng)
-
-
-def _round(n_kept, n_held):
-    kept, held = np.flatnonzero(n_kept), np.flatnonzero(n_held)
-    return Round(kept, held, n_kept[kept], n_held[held])
-
-
-def rounds_of_parts(rows, parts, can_judge, n_rows, rng):
-    """The same where it is known which rows belong together: a part judges, all others train.
-
-    Of a part, the rows that ``can_judge`` are held out and the others left out. ``n_rows`` says how
-    many rounds there are.
-    """
-    found = []
-    for number in range(_folds(n_rows)[1]):
-        out = _without_last_of_class(np.flatnonzero(parts == number), rows.labels, rows.labels)
-        if can_judge[out].any():
-            n_kept, n_held = np.ones((2, len(parts)), dtype=np.intp)
-            n_kept[out] = 0
-            n_held[np.setdiff1d(np.arange(len(parts)), out[can_judge[out]])] = 0
-            found.append(_round(n_kept, n_held))
-    return _with_sample(found, rows, rng)
-
-
-def _with_sample(found, rows, rng):
-    """A single round of many rows is played on a sample first; without any, nothing is."""
-    if not found:
-        raise ValueError("Every class has one row, so that none can be held out: give more rows.")
-    if len(found) == 1 and len(found[0].kept) > _SAMPLE:
-        whole = found[0]
-        some = np.isin(whole.kept, _stratified(whole.kept, rows.labels, _SAMPLE, rng))
-        return [replace(whole, kept=whole.kept[some], n_kept=whole.n_kept[some]), whole], True
-    return found, False
-
-
-def _folds(n_rows):
-    if n_rows < _FEWEST:
-        return 5, 5
-    if n_rows <= _FEW:
-        return 3, 3
-    return (4, 2) if n_rows <= _SOME else (5, 1)
-
-
-def _without_last_of_class(held, all_labels, labels):
-    """Held-out rows, but for those without which nobody would know their class."""
-    left = np.bincount(all_labels) - np.bincount(labels[held], minlength=labels.max() + 1)
-    return held[left[labels[held]] > 0]
-
-
-def _stratified(places, labels, count, rng):
-    """About ``count`` of the rows, each class in its proportion and at least one of each."""
-    places = rng.permutation(places)
-    places = places[np.argsort(labels[places], kind="stable")]
-    first = np.flatnonzero(np.r_[True, np.diff(labels[places]) != 0])
-    chosen = np.linspace(0, len(places) - 1, count).astype(np.intp)
-    return places[np.union1d(first, chosen)]
-
-
 class Trials:
     """All candidates on all rounds, as far as time allows."""
 
-    def __init__(self, rows, copies, candidates, rng, judge_of, clock, n_jobs, tell, rounds=None):
-        self.rows, self.copies = rows, copies
-        self.clock, self.n_jobs, self.tell = clock, n_jobs, tell
-        self.rounds, self.is_nested = rounds or rounds_of(rows, copies, rng)
+    def __init__(self, contest, candidates, rng, clock, means, tell):
+        self.contest, self.rounds = contest, contest.rounds
+        self.clock, self.means, self.tell = clock, means, tell
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
-        self.judge_of = judge_of
         self.n_done, self.n_better = 0, min(len(self.trials), _half(len(self.trials)))
 
     @property
@@ -147,37 +90,36 @@ class Trials:
             self._play(number, better)
 
     def _play(self, number, trials):
-        one = self.rounds[number]
-        kept, held = self.rows.take(one.kept), self.rows.X[one.held]
-        kept = replace(kept, weight=kept.weight * (one.n_kept / self.copies[one.kept]))
+        kept, held = self.contest.parts_of(self.rounds[number])
         for trial in trials:
             self.n_done += 1
             if trial.failure is None and (not self.clock.is_over or trial.candidate == LINEAR):
                 self._try(trial, number, kept, held)
 
     def _try(self, trial, number, kept, held):
-        began = perf_counter()
-        try:
-            predictor = trial.candidate.fit(kept, int(self.seeds[number]), self.n_jobs)
-            scores = predictor(held.astype(predictor.dtype), n_jobs=self.n_jobs)
-        except (ValueError, ArithmeticError, MemoryError) as error:
-            if trial.candidate == LINEAR:
-                raise
-            # one family that cannot take these rows does not end the search
-            trial.failure = str(error)
+        began, seed = perf_counter(), int(self.seeds[number])
+
+        def work():
+            predictor = trial.candidate.fit(kept, seed, *self.means)
+            scores = predictor(held.astype(predictor.dtype), n_jobs=self.means.n_jobs)
+            return scores, predictor.cost
+
+        done = trial.attempt(work, self.tell)
+        if done is None:
             return
+        scores, cost = done
         if not np.all(np.isfinite(scores)):
             trial.failure = "its scores are not finite"
             return
-        trial.scores[number], trial.cost = scores, predictor.cost
+        trial.scores[number], trial.cost = scores, cost
         trial.seconds += perf_counter() - began
-        judge = self.judge_of([self.rounds[number]])
+        judge = self.contest.judge_of([self.rounds[number]])
         loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
         figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": loss}
         self.tell(describe(trial.candidate), figures)
 
     def _better_half(self):
-        judge = self.judge_of(self.rounds[:1])
+        judge = self.contest.judge_of(self.rounds[:1])
         losses = {}
         for place, trial in enumerate(self.trials):
             if 0 in trial.scores:
@@ -206,7 +148,7 @@ class Trials:
         seen = sorted(self.trials_of(LINEAR).scores)
         while len(seen) > 1 and 2 * self._n_beside(seen) < self.n_better:
             seen.pop()
-        return seen[-1:] if self.is_nested else seen
+        return seen[-1:] if self.contest.is_nested else seen
 
     def _n_beside(self, seen):
         return sum(all(number in trial.scores for number in seen) for trial in self.trials)

@@ -164,7 +164,9 @@ def _mapped(predictor, n_features):
 def _additive(predictor, n_features):
     n_outputs, dtype = predictor.n_outputs, predictor.dtype
     bent = predictor.bent_columns
-    tables = (np.column_stack([predictor.weights.T, predictor.intercept]), bent)
+    # row after row in memory: NumPy would join columns
+    weights = np.ascontiguousarray(np.column_stack([predictor.weights.T, predictor.intercept]))
+    tables = (weights, bent)
     tables = (*tables, np.append(predictor.firsts[bent], len(predictor.knots)))
     tables = (*tables, predictor.knots, predictor.values)
     run = row_passes.additive_row.dispatcher()
@@ -172,6 +174,22 @@ def _additive(predictor, n_features):
     def score(x, scratch):
         scores = scratch.get("scores", n_outputs, dtype)
         return scores if run(x, *tables, scores) else None
+
+    return score
+
+
+def _hinges(predictor, n_features):
+    n_outputs, dtype = predictor.n_outputs, predictor.dtype
+    layers = list(zip(predictor.weights, predictor.biases, strict=True))
+    widths = np.array([n_features, *(len(biases) for _, biases in layers)])
+    numbers = [np.column_stack([biases, weights.T]).ravel() for weights, biases in layers]
+    tables, room = (widths, np.concatenate(numbers)), (2, int(widths.max()))
+    run = row_passes.hinge_row.dispatcher()
+
+    def score(x, scratch):
+        layers = scratch.get("layers", room, dtype)
+        scores = scratch.get("scores", n_outputs, dtype)
+        return scores if run(x, *tables, layers, scores) else None
 
     return score
 
@@ -348,6 +366,7 @@ RULES = {
     "Mapped": _mapped,
     "Additive": _additive,
     "Averaged": _averaged,
+    "Hinges": _hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": _cascaded,

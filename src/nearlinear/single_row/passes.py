@@ -240,6 +240,32 @@ def additive_row(x, weights, columns, firsts, knots, values, scores):
 
 
 @compiled_fast_sums
+def hinge_row(x, widths, numbers, layers, scores):
+    """``numbers`` has the bias of each unit and its weights, unit by unit and layer by layer."""
+    if not _is_row(x, widths[0]):
+        return False
+    values, sums = layers[0], layers[1]
+    for i in range(len(x)):
+        values[i] = x[i]
+    place, n_layers = 0, len(widths) - 1
+    for layer in range(n_layers):
+        n_inputs, n_units = widths[layer], widths[layer + 1]
+        seen = values[:n_inputs]
+        for j in range(n_units):
+            total, own = numbers[place], numbers[place + 1 : place + 1 + n_inputs]
+            for i in range(n_inputs):
+                total += own[i] * seen[i]
+            sums[j] = total
+            place += 1 + n_inputs
+        if layer + 1 < n_layers:
+            for j in range(n_units):
+                values[j] = sums[j] if sums[j] > 0.0 else 0.0
+    for c in range(len(scores)):
+        scores[c] = sums[c]
+    return True
+
+
+@compiled_fast_sums
 def raise_to_pairs(x, center, scale, out):
     """Products of scaled features in pairs, then these features."""
     n = len(center)

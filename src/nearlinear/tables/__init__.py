@@ -11,4 +11,5 @@ plan           What becomes of each column of a table: one look at its cells.
 reading        Rows as the fit has read them.
 table          One form for all tables: pandas, polars and Arrow tables, arrays, lists.
 target         What y is: classes or values.
+target_means   Means of y, made anew from some of the rows.
 """

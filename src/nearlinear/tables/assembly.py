@@ -1,8 +1,10 @@
 """scikit-learn's parts, put together as the plans of all columns say."""
 
+import warnings
 from inspect import signature
 
 import numpy as np
+from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -20,6 +22,7 @@ from .date_parts import DateParts
 from .normal_scores import NormalScores
 
 _MOST_FOLDS = 5
+TARGET = "target"  # the part whose numbers hang on y
 
 
 def _gaps():
@@ -44,6 +47,18 @@ def _levels(making, **settings):
     )
 
 
+def target_part(target, seed):
+    """Cross-fitted: the training rows' own targets are not in what they become."""
+    n_folds = int(np.clip(target.largest_class, 2, _MOST_FOLDS))
+    if signature(TargetEncoder).parameters["random_state"].default is None:  # until 1.8
+        means = TargetEncoder(target_type=target.kind, cv=n_folds, random_state=seed)
+    else:
+        folds = KFold if target.kind == "continuous" else StratifiedKFold
+        folds = folds(n_folds, shuffle=True, random_state=seed)
+        means = TargetEncoder(target_type=target.kind, cv=folds)
+    return make_pipeline(means, StandardScaler())
+
+
 # What is done to columns, in the order in which their numbers stand side by side.
 PARTS = {
     "numbers": lambda making: make_pipeline(_gaps(), StandardScaler()),
@@ -62,7 +77,7 @@ PARTS = {
     "frequent": lambda making: make_pipeline(
         _levels(making, max_categories=making.max_levels), _centered()
     ),
-    "target": lambda making: make_pipeline(making.target_encoder(), StandardScaler()),
+    TARGET: lambda making: target_part(making.target, making.seed),
     "missing": lambda making: make_pipeline(MissingIndicator(features="all"), _centered()),
     "missing_dates": lambda making: make_pipeline(
         DateParts([("days",)] * making.n_missing_dates), MissingIndicator(features="all"),
@@ -79,7 +94,7 @@ class Making:
     def __init__(self, plans, settings, pieces, target, seed):
         self.plans, self.pieces = plans, pieces
         self.min_frequency, self.max_levels = settings.min_frequency, settings.max_levels
-        self._target, self._seed = target, seed
+        self.target, self.seed = target, seed
 
     @property
     def units(self):
@@ -89,17 +104,6 @@ class Making:
     @property
     def n_missing_dates(self):
         return sum("missing_dates" in plan.parts for plan in self.plans)
-
-    def target_encoder(self):
-        """Cross-fitted: the training rows' own targets are not in what they become."""
-        n_folds = int(np.clip(self._target.largest_class, 2, _MOST_FOLDS))
-        kind = self._target.kind
-        if signature(TargetEncoder).parameters["random_state"].default is None:  # until 1.8
-            return TargetEncoder(target_type=kind, cv=n_folds, random_state=self._seed)
-        folds = KFold if kind == "continuous" else StratifiedKFold
-        return TargetEncoder(
-            target_type=kind, cv=folds(n_folds, shuffle=True, random_state=self._seed)
-        )
 
 
 def assembled(plans, making):
@@ -117,3 +121,11 @@ def assembled_sparse(kept):
     return ColumnTransformer(
         [("numbers", MaxAbsScaler(), kept)], sparse_threshold=1.0, verbose_feature_names_out=False
     ).set_output(transform="default")
+
+
+def fitted(part, cells, y):
+    """Training rows as a part, which is fitted to them, encodes them."""
+    # scikit-learn 1.9's TargetEncoder fails where metadata is routed; the parts take none
+    with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return part.fit_transform(cells, y)

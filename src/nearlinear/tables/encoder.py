@@ -5,7 +5,6 @@ from numbers import Integral
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -18,7 +17,7 @@ from sklearn.utils.validation import (
 
 from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
-from .assembly import Making, assembled, assembled_sparse
+from .assembly import Making, assembled, assembled_sparse, fitted
 from .cells import present
 from .plan import Settings, kind_of, plans_of
 from .reading import aligned, read_as
@@ -158,14 +157,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return _sparse(self.transformer_.transform(_sparse(X)))
         if issparse(X):
             X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self).toarray()
-        names = getattr(self, "feature_names_in_", None)
-        names = None if names is None else tuple(names)
-        table = aligned(table_of(X), names, self.n_features_in_, self.dropped_)
-        table = read_as(table, self.kinds_, self._unused)
+        table = self._read(X)
         with warnings.catch_warnings():
             # of a value that the fit has not seen, which has an answer
             warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
             return self.transformer_.transform(table)
+
+    def _read(self, X):
+        """Rows as the parts take them."""
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(names)
+        table = aligned(table_of(X), names, self.n_features_in_, self.dropped_)
+        return read_as(table, self.kinds_, self._unused)
 
     @property
     def _unused(self):
@@ -200,10 +203,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         dropped = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.dropped is not None}
         if len(dropped) == len(plans):
             raise ValueError(f"No column of X tells rows apart: {_listed(dropped)}.")
-        # scikit-learn 1.9's TargetEncoder fails where metadata is routed; the parts take none
-        with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            found = transformer.fit_transform(table, None if target is None else target.values)
+        found = fitted(transformer, table, None if target is None else target.values)
 
         self.transformer_, self.dropped_, self.kinds_ = transformer, dropped, kinds
         self.columns_ = [_record(table, k, plan) for k, plan in enumerate(plans)]

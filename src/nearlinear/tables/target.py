@@ -13,11 +13,20 @@ _FEW, _ROWS_OF_EACH = 20, 10
 
 @dataclass(frozen=True)
 class Target:
-    """Classes or values, what ``TargetEncoder`` calls them, and rows of the smallest class."""
+    """Classes or values, and what ``TargetEncoder`` calls them."""
 
     values: np.ndarray
     kind: str
-    largest_class: int
+
+    @property
+    def largest_class(self):
+        """Its number of rows; values are one class."""
+        if self.kind == "continuous":
+            return len(self.values)
+        return int(np.unique(self.values, return_counts=True)[1].max())
+
+    def take(self, rows):
+        return Target(self.values[rows], self.kind)
 
 
 def holds_values(y):
@@ -51,6 +60,5 @@ def target_of(y, target_type, X):
         type_of_target(y, input_name="y")  # refuses what is neither
         target_type = "values" if holds_values(y) else "classes"
     if target_type == "values":
-        return Target(y.astype(np.float64), "continuous", len(y))
-    classes, counts = np.unique(y, return_counts=True)
-    return Target(y, "binary" if len(classes) <= 2 else "multiclass", int(counts.max()))
+        return Target(y.astype(np.float64), "continuous")
+    return Target(y, "binary" if len(np.unique(y)) <= 2 else "multiclass")

@@ -58,7 +58,10 @@ def watching(model, plain):
 
 
 class _Race:
-    """Losses of all candidates by now; the best is looked for among those that came farthest."""
+    """Losses of all candidates by now, of which those on the same held-out rows are compared.
+
+    The first part of the rows judges everyone; while a later one is played, the parts before it do.
+    """
 
     def __init__(self, model):
         self.done, self.planned, self.losses = 0, 1, {}
@@ -72,12 +75,13 @@ class _Race:
             return step
         self.done, self.planned = figures["fit"]
         self.losses.setdefault(step, []).append(figures["held-out loss"])
-        farthest = max(map(len, self.losses.values()))
+        n_parts = max(1, max(map(len, self.losses.values())) - 1)
         means = {
-            name: sum(found) / farthest
+            name: sum(found[:n_parts]) / n_parts
             for name, found in self.losses.items()
-            if len(found) == farthest
+            if len(found) >= n_parts
         }
         best = min(means, key=means.get)
         family, figure = best.partition(" (")[0], self.sign * means[best]
-        return f"best so far: {family}, held-out {self.word} {figure:.4g}"
+        where = "on the first part" if n_parts == 1 else f"on {n_parts} parts"
+        return f"best {where}: {family}, held-out {self.word} {figure:.4g}"

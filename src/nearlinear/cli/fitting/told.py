@@ -136,9 +136,19 @@ def tell_search(found, stream):
     print(f"\n{_file(found)}: {found['bytes']:,} bytes. To go on:", file=stream)
     name = "model.nlm" if found["model"] == "-" else found["model"]
     proba = "" if found["task"] == "regression" else " --proba"
-    for words in (f"predict {name} NEW.csv{proba} --out answers.csv", f"export {name} model.onnx",
-                  f"export {name} model.c"):  # fmt: skip
+    lines, dates = [f"predict {name} NEW.csv{proba} --out answers.csv"], _dates(found["columns"])
+    if not dates:
+        lines += [f"export {name} model.onnx", f"export {name} model.c"]
+    for words in lines:
         print(f"  nearlinear {words}", file=stream)
+    if dates:
+        print(f"ONNX and C have no dates ({_listed(dates)}): give numbers to export", file=stream)
+
+
+def _dates(columns):
+    """Names of columns of dates that the model looks at."""
+    used = [one for one in columns or () if not one["done"].startswith("dropped")]
+    return [shown(one["name"]) for one in used if one["kind"] == "date"]
 
 
 def front_table(front, task):

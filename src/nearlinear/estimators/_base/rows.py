@@ -19,7 +19,8 @@ class TrainingRows:
     """Distinct weighted rows; ``targets`` is ±1 with one column, or one column per class.
 
     ``names`` is what the rows say of their columns, as attributes of a fitted model. The last
-    ``n_gating`` columns are those that only a gate sees.
+    ``n_gating`` columns are those that only a gate sees. ``found`` is what was worked out of these
+    very rows, for all who ask again.
     """
 
     X: np.ndarray
@@ -30,6 +31,13 @@ class TrainingRows:
     task: object = None
     names: dict = field(default_factory=dict)
     n_gating: int = 0
+    found: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, key, work):
+        """``work()``, and the same again for the same key."""
+        if key not in self.found:
+            self.found[key] = work()
+        return self.found[key]
 
     @property
     def attributes(self):

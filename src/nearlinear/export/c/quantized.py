@@ -174,6 +174,12 @@ def _round_additive(model):
     return replace(model, **{name: np.ascontiguousarray(array) for name, array in rows.items()})
 
 
+def _round_hinges(model):
+    """What a unit sees is a row."""
+    rows = (rounded_rows(weights.T).T for weights in model.weights)
+    return replace(model, weights=tuple(np.ascontiguousarray(array) for array in rows))
+
+
 def _round_directions(gate):
     return replace(gate, directions=rounded_rows(gate.directions))
 
@@ -188,6 +194,7 @@ RULES = {
     "Exiting": _round_exiting,
     "Additive": _round_additive,
     "Averaged": lambda model: replace(model, members=quantized(model.members)),
+    "Hinges": _round_hinges,
     "ForestGate": lambda gate: gate,  # rounded, thresholds would send rows to other leaves
     "Affine": _rounded_affine("matrix"),
     "ConformalLinear": _round_conformal,

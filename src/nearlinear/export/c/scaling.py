@@ -194,6 +194,12 @@ def _fold_additive(part, shift, factor):
     return replace(part, weights=weights, intercept=part.intercept - shift @ weights, knots=knots)
 
 
+def _fold_hinges(part, shift, factor):
+    first = part.weights[0] * factor[:, None]
+    biases = (part.biases[0] - shift @ first, *part.biases[1:])
+    return replace(part, weights=(first, *part.weights[1:]), biases=biases)
+
+
 def _affine(rows, shift, factor):
     """Rows whose last number belongs to a constant feature."""
     scaled = rows[..., :-1] * factor
@@ -209,6 +215,7 @@ _FOLDED = {
     "Mapped": _fold_mapped,
     "Additive": _fold_additive,
     "Averaged": _fold_all("members"),
+    "Hinges": _fold_hinges,
     "Exponential": _fold_inner,
     "Stacked": _fold_all("outputs"),
     "Cascaded": _fold_all("stages"),

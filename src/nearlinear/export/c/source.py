@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._version import __version__
-from ..model import count_columns
+from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
 from .check import Meaning, checked_sample, checking_program, compare, shown_rows
 from .files import (
@@ -37,6 +37,7 @@ from .predictors.exits import lower_cascaded, lower_exiting
 from .predictors.expansions import lower_expansion
 from .predictors.forests import lower_forest
 from .predictors.gated import lower_gated_expansion
+from .predictors.hinges import lower_hinges
 from .predictors.linear import SPARSE_GATES, lower_locally_linear
 from .predictors.linked_trees import lower_linked
 from .predictors.sums import lower_additive, lower_averaged
@@ -94,6 +95,7 @@ RULES = {
     "Mapped": lower_mapped,
     "Additive": lower_additive,
     "Averaged": lower_averaged,
+    "Hinges": lower_hinges,
     "Exponential": lower_exponential,
     "Stacked": lower_stacked,
     "Cascaded": lower_cascaded,
@@ -199,6 +201,7 @@ def to_c(
         raise CSourceError(f"dtype={dtype!r} is unknown: give 'float32' or 'int8'.")
     whole, models = prepared_models(model, CSourceError)
     classes, outcome = whole.classes, whole.outcome
+    require_no_dates(models, CSourceError, "and C rows are numbers")
     coded_rows = [of_coded_rows(preparation) for preparation, _, _ in models]
     texts = merged_texts([found for _, found in coded_rows])
     preparation, names, estimator = models[0]

@@ -60,11 +60,6 @@ def of_coded_rows(preparation):
     """A preparation of rows that hold codes for texts, and the texts of each such column."""
     if preparation is None:
         return None, {}
-    if preparation.dates:
-        raise CSourceError(
-            f"Column {preparation.dates[0]} holds dates, and C rows are numbers: give numbers, "
-            "such as days since 1970, before fitting."
-        )
     read, texts = read_before(preparation), {}
     for one in read:
         if texts.setdefault(one.column, one.of) != one.of or one.unknown == "missing":

@@ -10,6 +10,7 @@ exits        Models that rows may leave early, in ONNX.
 forests      Forests as one operator of ONNX's own, ``TreeEnsembleRegressor`` of ai.onnx.ml.
 gates        Gates of components, and what they blend, as ONNX nodes.
 graph        ``to_onnx``: a fitted model as an ONNX graph of standard operators.
+hinges       Layers of units that bend, in ONNX.
 kernels      Kernels of rows and support rows, and the sums over them, as ONNX nodes.
 linear       Local linear models around anchors as ONNX nodes.
 outcome      Probabilities and numbers of classes from scores, in ONNX operators.

@@ -10,7 +10,7 @@ from ..._version import __version__
 from ...kinds import rule_for
 from ...runtime.columns.read_rows import raw_sources
 from ..c.quantized import with_arrays
-from ..model import count_columns
+from ..model import count_columns, require_no_dates
 from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
 from .cells import gaussian_cells
@@ -18,6 +18,7 @@ from .conformal import conformal_linear
 from .exits import cascaded, exiting
 from .forests import forest
 from .gates import GATES, gated_expansion
+from .hinges import hinges
 from .kernels import KERNELS, expansion
 from .linear import SPARSE_GATES, locally_linear
 from .outcome import CALIBRATIONS, each_label, places, probabilities
@@ -69,6 +70,7 @@ RULES = {
     "Mapped": _mapped,
     "Additive": additive,
     "Averaged": averaged,
+    "Hinges": hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
     "Cascaded": cascaded,
@@ -224,6 +226,7 @@ class Exportable:
 
 def outputs(graph, exported, rows):
     """Values of the outputs in the graph; and of each name, type and number of columns, if any."""
+    require_no_dates(exported.parts, OnnxExportError, "which ONNX has not")
     scores = [
         _scores(graph, estimator, prepared(graph, preparation, rows))
         for preparation, _, estimator in exported.parts

@@ -17,11 +17,6 @@ def prepared(graph, preparation, X):
     """
     if preparation is None:
         return X if isinstance(X, str) else _side_by_side(graph, X)
-    if preparation.dates:
-        raise OnnxExportError(
-            f"Column {preparation.dates[0]} holds dates, which ONNX has not: give numbers, such as "
-            "days since 1970, before fitting."
-        )
     if not isinstance(X, str):
         X = _read_columns(graph, preparation, X)
         preparation = of_read_rows(preparation)

@@ -13,7 +13,7 @@ EXITING, CASCADED = ("forest", "thresholds", "shares"), ("stages", "thresholds",
 _STAGES = (
     "LocallyLinear", "TreePath", "TreeLeaves", "LinkedTree", "Forest", "Exiting",
     "ConformalLinear", "GaussianCells", "KernelExpansion", "GatedExpansion", "Mapped",
-    "Stacked", "Additive", "Averaged",
+    "Stacked", "Additive", "Averaged", "Hinges",
 )  # fmt: skip
 
 

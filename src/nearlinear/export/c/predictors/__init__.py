@@ -9,6 +9,7 @@ exits         Models that a row may leave early, in C: what comes after is not c
 expansions    Sums of kernels over support rows: one machine, or many that share the rows.
 forests       One row down the trees of a forest: tables of splits, and no nested ifs.
 gated         Kernel machines blended by a gate.
+hinges        Layers of units that bend, in C.
 linear        Local linear models around anchors: the nearest anchors, their codes, the blend.
 linked_trees  One path down a tree whose nodes name their children.
 sums          Sums in C: of curves of single columns, and of other models.

@@ -2,23 +2,25 @@
 
 Values are learned as they are, and of two classes the log odds. Of several classes a row stands for
 each class that the teacher thinks possible, weighted by its probability: under the log loss that is
-the same as learning the probabilities, and trees can share one walk for all classes.
+the same as learning the probabilities, and trees can share one walk for all classes. Around anchors
+log probabilities are tried, too: see ``odds``.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import issparse, vstack
+from sklearn.utils import _safe_indexing
 
-from ..estimators._base.rows import TrainingRows
-from ..estimators._base.target_units import TargetUnits
-from ..estimators._base.task import Classification, Regression
-from .averaging import mean_and_error
-from .candidates import Anchors, Boosted
-from .judging import ClassJudge, ValueJudge
+from ...estimators._base.rows import TrainingRows
+from ...estimators._base.target_units import TargetUnits
+from ...estimators._base.task import Classification, Regression
+from ..averaging import mean_and_error
+from ..candidates import Anchors, Boosted
+from ..judging import ClassJudge, ValueJudge, paired_gain
+from ..rounds import rounds_of_parts
 from .new_rows import between, can_be_mixed
 from .teachers import scores_of_parts
-from .trials import rounds_of_parts
 
 _LARGEST_ODDS = 6.0  # a surer teacher is believed no more than that
 _RAREST = 0.01  # a class of less is left out, and the others share what it had
@@ -61,24 +63,43 @@ class Lesson:
 
     @property
     def n_new(self):
-        return sum(len(parts) for _, _, parts in self.new)
+        return sum(len(parts) for _, _, parts, _ in self.new)
 
     def ask(self, count, rng):
         """More new rows, with the word of the teacher that has not seen their parents."""
         found, parts = between(self.X, self.Z, self.parts, count, rng)
         Z = found if self.encoder is None else self.encoder.transform(found)
-        scores = scores_of_parts(self.teacher, self.models, found, parts)
-        told = scores if self.calibration is None else self.calibration(scores)
-        self.new.append((np.asarray(Z, dtype=self.Z.dtype), told, parts))
+        told = self._word(found, parts, self.models)
+        self.new.append((np.asarray(Z, dtype=self.Z.dtype), told, parts, found))
+
+    def _word(self, X, parts, models):
+        scores = scores_of_parts(self.teacher, models, X, parts)
+        return scores if self.calibration is None else self.calibration(scores)
 
     def rows(self):
         """All that there is to learn from by now."""
         Z, told, parts = (
             part[0] if len(part) == 1 else _joined(part)
-            for part in zip((self.Z, self.told, self.parts), *self.new, strict=True)
+            for part in zip(
+                (self.Z, self.told, self.parts), *(one[:3] for one in self.new), strict=True
+            )
         )
         training, origin = _training(Z, told, self.teacher.classes)
         return Rows(training, origin, parts[origin], origin < self.n_real)
+
+    def rows_without(self, part, models):
+        """All rows but those of a part, by teachers that have not seen its labels either.
+
+        ``models`` are those of ``models_without``.
+        """
+        own = {other: model for (first, other), model in models.items() if first == part}
+        pieces = []
+        for Z, _, parts, X in ((self.Z, self.told, self.parts, self.X), *self.new):
+            kept = np.flatnonzero(parts != part)
+            told = self._word(_safe_indexing(X, kept), parts[kept], own)
+            pieces.append((Z[kept], told))
+        Z, told = (_joined(one) for one in zip(*pieces, strict=True))
+        return _training(Z, told, self.teacher.classes)[0]
 
     def judge_of(self, rows):
         """The judge of some of the rows, as a function of their places."""
@@ -114,6 +135,9 @@ class OddsJudge:
 
     def mean(self, answers):
         return float(np.average(self.losses(answers), weights=self.weight))
+
+    def gain(self, one, other):
+        return paired_gain(self, one, other)
 
     def score(self, answers):
         """The share of rows whose label is the teacher's, and its standard error."""

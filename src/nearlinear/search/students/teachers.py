@@ -1,6 +1,7 @@
 """A teacher's scores: what kind they are, and those of models that have not seen the rows."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from sklearn.base import clone
@@ -9,8 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from ..runtime.outcome import LogLoss, Shares
-from .judging import ClassJudge
+from ...runtime.outcome import LogLoss, Shares
+from ..judging import ClassJudge
 
 N_PARTS = 5
 _WAYS = ("predict_proba", "decision_function", "predict")
@@ -180,15 +181,26 @@ def models_of_parts(teacher, X, y, parts):
     return found
 
 
+def models_without(teacher, X, y, parts, held):
+    """``{(part, other): model}`` that has seen neither; one of the two is among the ``held``."""
+    found = {}
+    for part, other in combinations(range(N_PARTS), 2):
+        if part in held or other in held:
+            kept = np.flatnonzero((parts != part) & (parts != other))
+            model = clone(teacher.model)
+            model.fit(_safe_indexing(X, kept), _safe_indexing(y, kept))
+            found[part, other] = found[other, part] = model
+    return found
+
+
 def scores_of_parts(teacher, models, X, parts):
     """Scores of each row by the model of its part; by the teacher itself without such models."""
     if models is None:
         return teacher.scores(X)
     found = None
-    for part, model in enumerate(models):
+    for part in np.unique(parts):
         places = np.flatnonzero(parts == part)
-        if len(places):
-            own = teacher.scores(_safe_indexing(X, places), model)
-            found = np.empty((len(parts), own.shape[1])) if found is None else found
-            found[places] = own
+        own = teacher.scores(_safe_indexing(X, places), models[part])
+        found = np.empty((len(parts), own.shape[1])) if found is None else found
+        found[places] = own
     return found

@@ -6,28 +6,30 @@ import time
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from ..estimators._base.input import fit_rows
+from ...estimators._base.input import fit_rows
+from ..portfolio import LINEAR
 from .lessons import log_odds
-from .portfolio import LINEAR
+from .teachers import models_without
 
 _MOST_ROWS, _SECONDS, _TURNS = 10_000, 0.2, 5
 
 
-def fidelity(found, rows, lesson):
+def fidelity(held, lesson):
     """Agreement of labels and correlation of scores, or R² of values."""
-    origin, answers = _held_out(found, rows)
+    origin, answers = held
     told = lesson.told[origin]
     if lesson.teacher.classes is None:
         return {"r2": _r2(told, answers)}
     agreement = float(np.mean(_places(answers) == told.argmax(axis=1)))
     told = log_odds(told) if answers.shape[1] == 1 else told
-    correlation = np.corrcoef(told.ravel(), answers.ravel())[0, 1]
+    with np.errstate(invalid="ignore"):  # NaN where one of them says the same of all rows
+        correlation = np.corrcoef(told.ravel(), answers.ravel())[0, 1]
     return {"agreement": agreement, "correlation": float(correlation)}
 
 
-def scores_beside(model, found, rows, rounds, lesson, y):
+def scores_beside(model, held, rows, rounds, lesson, y):
     """Accuracy or R² of the teacher, the student and a linear model, each on held-out rows."""
-    origin, answers = _held_out(found, rows)
+    origin, answers = held
     classes, told, truth = lesson.teacher.classes, lesson.told[origin], np.asarray(y)[origin]
     line = _linear_answers(model, rows, rounds, lesson, np.asarray(y))[origin]
     if classes is None:
@@ -44,10 +46,39 @@ def scores_beside(model, found, rows, rounds, lesson, y):
     }  # fmt: skip
 
 
-def _held_out(found, rows):
+def held_out(found, rows):
     """Rows that were held out, each once, and the student's answers."""
     origin, first = np.unique(rows.origin[found.held], return_index=True)
     return origin, found.blend.answers(found.answers)[first]
+
+
+def unseen(found, rows, lesson, y, seed, means):
+    """The same, of students all of whose teachers have not seen these rows' labels either.
+
+    They are those that were chosen, fitted anew.
+    """
+    origin = np.unique(rows.origin[found.held])
+    parts = lesson.parts[origin]
+    models = models_without(lesson.teacher, lesson.X, y, lesson.parts, np.unique(parts))
+    told = None
+    for part in np.unique(parts):
+        training, own = lesson.rows_without(part, models), np.flatnonzero(parts == part)
+        said = _blended(found, training, lesson.Z[origin[own]], seed, means)
+        told = np.empty((len(origin), said.shape[1])) if told is None else told
+        told[own] = said
+    return origin, told
+
+
+def _blended(found, training, Z, seed, means):
+    """Answers of the members of the chosen blend, fitted to other rows."""
+    answers = []
+    for place in found.blend.places:
+        member = found.members[place]
+        predictor = member.candidate.fit(training, seed, *means)
+        scores = predictor(Z.astype(predictor.dtype), n_jobs=means.n_jobs).astype(np.float64)
+        calibration = member.calibration
+        answers.append(scores if calibration is None else np.asarray(calibration(scores)))
+    return sum(w * one for w, one in zip(found.blend.weights, answers, strict=True))
 
 
 def _linear_answers(model, rows, rounds, lesson, y):

@@ -1,24 +1,30 @@
 """A slow model's knowledge in a fast one."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from .._compile import one_blas_thread
-from .._warn import warn_user
-from ..estimators._base.input import fit_rows
-from ..estimators._base.outputs import Teller
-from .fidelity import bytes_of, fidelity, microseconds, scores_beside
-from .fitting import budget_of, encoded, learned_of, require_room
+from ..._compile import one_blas_thread
+from ..._warn import warn_user
+from ...estimators._base.input import fit_rows
+from ...estimators._base.outputs import Teller
+from ..contest import Contest, parts_of
+from ..encoding import encoded
+from ..fitting import budget_of, learned_of
+from ..near_linear import NearLinearClassifier, NearLinearRegressor
+from ..portfolio import require_known
+from ..search import search
+from ..trials import Means
+from .fidelity import bytes_of, fidelity, held_out, microseconds, scores_beside, unseen
 from .lessons import Lesson, learn_enough
-from .near_linear import NearLinearClassifier, NearLinearRegressor
-from .portfolio import require_known
-from .search import search
+from .odds import with_odds
 from .teachers import can_learn, dealt, models_of_parts, read_teacher, scores_of_parts
 
 _SHARE_OF_TIME = 0.2  # of a time limit, in which the teacher labels new rows
+_OF_A_REPORT = 1.5  # of the time of the first teachers, which those of the report take at most
 _NOT_HERE = ("scoring", "class_weight")
 
 
@@ -61,9 +67,10 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         ``student_score`` and ``linear_score`` (accuracy or R²) and ``gain_kept``, the student's
         gain over a linear model as a share of the teacher's. CPU microseconds a row of
         ``predict`` (``teacher_us``, ``student_us``, ``speed_up``), bytes of pickles
-        (``teacher_bytes``, ``student_bytes``), ``n_new_rows`` and ``targets``. On noisy data the
-        student's score is too good: the teachers of the rows it learned from have seen the labels
-        of the rows it is judged on. Rows of your own tell what it is worth.
+        (``teacher_bytes``, ``student_bytes``), ``n_new_rows`` and ``targets``. With ``y`` and a
+        teacher that can be fitted anew, held-out rows are new to all: students of the settings that
+        were chosen learn from teachers that have not seen these rows. A teacher that is taken as it
+        is may know them, and its score is too good then.
 
     Notes
     -----
@@ -92,24 +99,32 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     began, rng = time.perf_counter(), check_random_state(model.random_state)
     lesson, of_rows = _lesson(model, taught, X, y, rng)
     teacher_us = microseconds(taught.answer, X)
-    seeker, most = _with_time_left(model, time.perf_counter() - began, teacher_us)
+    spent = time.perf_counter() - began
+    spent += 0.0 if lesson.models is None else _OF_A_REPORT * spent
+    seeker, most = _with_time_left(model, spent, teacher_us)
     with one_blas_thread():
         learn_enough(lesson, rng, model.n_jobs, most)
         rows = lesson.rows()
-        require_room(model, rows.training.X)
+        means = Means.of(model, rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
         once = np.ones(len(rows.parts), dtype=np.intp)
+        contest = Contest(*rounds, parts_of(rows.training, once), lesson.judge_of(rows))
+        if taught.classes is not None and len(taught.classes) > 2:
+            contest = replace(contest, with_twins=with_odds)
         found, tried, kept = search(
-            seeker, rows.training, once, budget_of(model), Teller(model), rounds,
-            lesson.judge_of(rows),
+            seeker, rows.training, contest, budget_of(model), means,
+            check_random_state(model.random_state), Teller(model),
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried)
+        held = held_out(found, rows)
+        if lesson.models is not None and kept is None:
+            held = unseen(found, rows, lesson, y, int(rng.randint(2**31 - 1)), means)
         report = {
             "targets": "as the teacher has them" if lesson.models is None else "out-of-fold",
-            "n_new_rows": lesson.n_new, **fidelity(found, rows, lesson),
+            "n_new_rows": lesson.n_new, **fidelity(held, lesson),
         }  # fmt: skip
         if y is not None:
-            report |= scores_beside(model, found, rows, rounds, lesson, y)
+            report |= scores_beside(model, held, rows, rounds, lesson, y)
     learned.attributes.update(encoder_=lesson.encoder, report_=report)
     if taught.classes is not None:
         learned.attributes.pop("residuals_", None)  # those are errors of log odds
@@ -146,7 +161,8 @@ def _lesson(model, taught, X, y, rng):
     told = scores if calibration is None else calibration(scores)
     answers = told if taught.classes is None else taught.classes[told.argmax(axis=1)]
     answers = answers[:, 0] if answers.ndim == 2 and answers.shape[1] == 1 else answers
-    encoder, Z, of_columns = encoded(model, X, answers if y is None else y)
+    answers = answers if y is None else y
+    encoder, Z, of_columns = encoded(model, X, answers)
     of_rows = {**fit_rows(model, Z, answers).attributes, **of_columns}
     if taught.classes is not None:
         of_rows["classes_"] = taught.classes

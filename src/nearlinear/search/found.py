@@ -1,0 +1,93 @@
+"""What a search leaves behind: fitted models, how they are judged, and which were chosen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..predictors.averaged import Averaged
+from ..runtime.outcome import LogLoss
+from .averaging import Blend, best_blend, mean_and_error
+from .budgets import Price
+from .front import front, knee
+from .trials import settings_of
+
+
+@dataclass(frozen=True)
+class Member:
+    """A candidate fitted to all rows, with what held-out rows said of it."""
+
+    candidate: object
+    predictor: object
+    calibration: object
+    answers: np.ndarray
+    price: Price
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """Members, their judge, and the blend that was chosen; ``linear`` is the linear one's place."""
+
+    members: tuple
+    judge: object
+    blend: Blend
+    linear: int
+    held: np.ndarray
+
+    def within(self, budget):
+        """The best blend inside a budget, without another fit."""
+        return best_blend(self.answers, self.judge, self.prices, budget, self.linear)
+
+    def knee(self, budget):
+        """The single model inside a budget from which on more time buys little."""
+        places = [place for place, price in enumerate(self.prices) if budget.holds([price])]
+        answers, prices = self.answers, self.prices
+        found = knee([(prices[p].us, self.judge.mean(answers[p])) for p in places])
+        return None if found is None else Blend.alone(places[found])
+
+    @property
+    def answers(self):
+        return [member.answers for member in self.members]
+
+    @property
+    def prices(self):
+        return [member.price for member in self.members]
+
+    def predictor(self, blend):
+        """One predictor, whose scores are logarithms of odds, or values."""
+        chosen = [self.members[place] for place in blend.places]
+        if len(chosen) == 1 and isinstance(chosen[0].calibration, LogLoss | None):
+            return chosen[0].predictor
+        calibrations = tuple(member.calibration for member in chosen)
+        return Averaged(
+            tuple(member.predictor for member in chosen), blend.weights,
+            () if None in calibrations else calibrations,
+        )  # fmt: skip
+
+    def price(self, blend):
+        return Price.total([self.members[place].price for place in blend.places])
+
+    def points(self, chosen):
+        """A record of every member and of the blends, and which of them nothing dominates."""
+        blends = [Blend.alone(place) for place in range(len(self.members))]
+        blends += [blend for blend in dict.fromkeys((self.blend, chosen)) if blend not in blends]
+        found = [{**self._record(blend), "is_chosen": blend == chosen} for blend in blends]
+        best = front([(one["us_per_row"], one["loss"]) for one in found])
+        return [{**one, "on_front": place in best} for place, one in enumerate(found)]
+
+    def _record(self, blend):
+        answers = blend.answers(self.answers)
+        judge = self.judge
+        loss, error = mean_and_error(judge.losses(answers), judge.weight, judge.copies)
+        score, score_error = judge.score(answers)
+        price, chosen = self.price(blend), [self.members[place] for place in blend.places]
+        families = [member.candidate.family for member in chosen]
+        return {
+            "model": " + ".join(families),
+            "settings": [settings_of(member.candidate) for member in chosen],
+            "weights": list(blend.weights), "criterion": judge.mean(answers), "loss": loss,
+            "loss_error": error,
+            "score": score, "score_error": score_error, "times_linear": price.times_linear,
+            "us_per_row": price.us, "single_row_us": price.single_us, "n_bytes": price.n_bytes,
+            "fit_seconds": sum(member.seconds for member in chosen),
+        }  # fmt: skip

@@ -1,0 +1,29 @@
+"""Which points are on a front: those that no other one beats in both time and loss."""
+
+import numpy as np
+
+
+def front(points):
+    """Places of such points ``(time, loss)``, cheapest first; of equal ones, the first."""
+    found, lowest = [], np.inf
+    for place in sorted(range(len(points)), key=points.__getitem__):
+        loss = points[place][1]
+        if loss < lowest:
+            found, lowest = [*found, place], loss
+    return found
+
+
+def knee(points):
+    """The place from which on more time buys little, None without points.
+
+    It is the one farthest above the line from the cheapest point of the front to the most accurate
+    one, in log time.
+    """
+    places = front(points)
+    if not places:
+        return None
+    us, loss = np.array([points[place] for place in places]).T
+    time = np.log(us / us[0])
+    gain = (loss[0] - loss) / max(loss[0] - loss[-1], 1e-300)
+    above = gain - time / max(time[-1], 1e-300)
+    return places[int(above.argmax())]

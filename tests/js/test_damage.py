@@ -1,0 +1,71 @@
+"""Damaged files in nearlinear.js: each is refused, or scored as the NumPy runtime scores it."""
+
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from js.changed import try_changed
+from js.node import ask, job, needs_node
+from runtime import crafted, fuzz
+from runtime.damage import damage_bytes
+
+from nearlinear.runtime.container import MAGIC, to_bytes
+
+pytestmark = needs_node
+N_CASES = 600
+
+
+def test_files_with_changed_bytes_are_refused():
+    rng, originals = np.random.default_rng(0), [crafted.file_of(name) for name in crafted.MODELS]
+    damaged = []
+    while len(damaged) < N_CASES:
+        original = originals[rng.integers(len(originals))]
+        changed = damage_bytes(original, rng)
+        if changed != original:
+            damaged.append(job(changed, []))
+    assert {found.get("name") for found in ask(damaged)} == {"ModelFileError"}
+
+
+def test_files_with_changed_content_are_refused_or_scored_alike(tmp_path):
+    seeds = fuzz.originals(None)
+    counts, findings = try_changed(range(N_CASES), seeds, tmp_path / "case.nlm")
+    assert findings == []
+    assert counts["scored"] > 0.05 * N_CASES
+    assert counts["apart"] + counts["too large"] < 0.02 * N_CASES
+
+
+def claim(shape, length=None):
+    """A file that says of an array that it has this shape."""
+    entry = {"dtype": "<f8", "shape": shape, "offset": 128, "crc32": 0}
+    text = json.dumps({"arrays": [entry]}).encode()
+    return MAGIC + struct.pack("<IIQ", 1, zlib.crc32(text), length or len(text)) + text + bytes(99)
+
+
+def test_a_file_that_claims_to_be_huge_takes_no_memory():
+    shapes = [[2**k] for k in (20, 40, 62, 64)] + [[10**30], [2**40, 0], [0, 2**62], [3, 2**30]]
+    files = [claim(shape) for shape in shapes] + [
+        claim([1], length) for length in (2**40, 2**64 - 1)
+    ]
+    for name, edit in {
+        "Repeated gate": crafted.put("gate", "count", 2**40),
+        "soft anchors": crafted.put_top("n_features", 2**30),
+        "two kernels": crafted.put_top("n_gating_features", 2**30),
+    }.items():
+        files.append(to_bytes(*crafted.edited(*crafted.make(name), edit)))
+    nested = b"[" * 100_000
+    files.append(MAGIC + _header(nested))
+    answers = ask([job(data, []) for data in files], ["--max-old-space-size=64"])
+    assert {found["name"] for found in answers} == {"ModelFileError"}
+
+
+def _header(text):
+    checksum = zlib.crc32(text, zlib.crc32((4).to_bytes(4, "little")))
+    return struct.pack("<IIQ", 4, checksum, len(text)) + text
+
+
+@pytest.mark.parametrize("text", ['{"arrays": [], "arrays": []}', '{"arrays": [1e999]}', "[NaN]"])
+def test_headers_that_python_does_not_take_for_json_are_refused(text):
+    (found,) = ask([job(MAGIC + _header(text.encode()), [])])
+    assert "is not JSON" in found["error"]
