@@ -60,7 +60,7 @@ def test_pieces_are_lines(make):
     predictor, rng = make(), np.random.default_rng(2)
     many = 0
     for _ in range(5):
-        start, step = rng.normal(size=3) - 1.0, rng.normal(size=3)
+        start, step = rng.normal(size=3), 3.0 * rng.normal(size=3)
         found = np.concatenate([[0.0], corners(predictor, start, step), [1.0]])
         many += len(found) - 2
         wide = np.diff(found) > 1e-6
