@@ -81,7 +81,7 @@ def _results(smoke):
         notes = write_models(place, smoke)
         module = place / "nearlinear.mjs"
         module.write_bytes(text)
-        words = [node, "--single-threaded", script, place, module]
+        words = [node, script, place, module]
         words += filter(None, [os.environ.get("NEARLINEAR_NODE_MODULES")])
         done = subprocess.run(words, check=True, capture_output=True, text=True)
     for title, found in json.loads(done.stdout).items():
