@@ -39,7 +39,7 @@ def raw_rows(n_rows=240, seed=0):
 
 @pytest.fixture(scope="session")
 def classes():
-    """A classifier of boosted trees and lines, with rows that it has not seen."""
+    """A classifier of lines and anchors, with rows that it has not seen."""
     X, y, _ = raw_rows()
     search = NearLinearClassifier(families=["piecewise linear", "anchors"], random_state=0)
     return search.fit(X[:160], y[:160]), X[160:], y[160:]
@@ -47,8 +47,9 @@ def classes():
 
 @pytest.fixture(scope="session")
 def values():
+    """A regressor with anchors, so that it has regions."""
     X, _, y = raw_rows()
-    search = NearLinearRegressor(families=["piecewise linear", "anchors"], random_state=0)
+    search = NearLinearRegressor(families=["anchors"], random_state=0)
     return search.fit(X[:160], y[:160]), X[160:], y[160:]
 
 

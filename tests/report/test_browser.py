@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from report.conftest import HOSTILE
 
+from nearlinear.report.regions import regions_of
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("NEARLINEAR_CHROMIUM") or shutil.which("chromium")
 AXE = Path(
@@ -113,6 +115,18 @@ def test_the_panel_says_what_python_says(opened, classes, values):
             assert np.isnan(row["width"]) == opened[name].is_checked(
                 "input[aria-label^='width is']"
             )
+
+
+def test_the_panel_names_the_region(opened, values, told):
+    subject, document = told["values"]
+    numbers = [one["number"] for one in document["regions"]["regions"]]
+    found = regions_of(subject.model.predictor_, subject.encoded[:6])[1]
+    assert "nodes" not in document["regions"]
+    assert len(set(found)) > 1
+    for row, number in zip(values[1].iloc[:6].to_dict("records"), found, strict=True):
+        asked(opened["values"], plain(row))
+        place = numbers.index(number) + 1
+        assert opened["values"].text_content("#facts-more") == f" · region {place}"
 
 
 def test_a_slider_moves_the_score_to_what_python_says(opened, classes):

@@ -54,7 +54,9 @@ def averaged():
 
 
 @pytest.mark.parametrize(
-    "make", [additive, hinges, forest, tree, nearest, clusters, averaged], ids=lambda one: one.__name__
+    "make",
+    [additive, hinges, forest, tree, nearest, clusters, averaged],
+    ids=lambda one: one.__name__,
 )
 def test_pieces_are_lines(make):
     predictor, rng = make(), np.random.default_rng(2)

@@ -14,7 +14,7 @@ from .._files import replacing
 from .._version import __version__
 from .contents import contents
 from .subject import subject_of
-from .what_if import packed_model
+from .what_if import packed_model, packed_regions
 
 LARGEST, _MOST_OF_MODEL = 2_000_000, 1_500_000  # bytes of a page, and of the model in it
 _FOLDER = Path(__file__).parent / "browser"
@@ -55,7 +55,7 @@ def page(subject, peers=None):
         size = f"{len(packed) / 1e6:.1f} MB"
         packed, reason = "", f"The model takes {size}, which is too much for a page of 2 MB."
     document["what_if_reason"] = reason
-    text = _filled(document, packed or "")
+    text = _filled(document, packed or "", packed_regions(subject) if packed else "")
     if len(text.encode()) > LARGEST:
         raise ValueError(
             f"The report would be {len(text.encode()) / 1e6:.1f} MB: give fewer columns or rows."
@@ -63,7 +63,7 @@ def page(subject, peers=None):
     return text
 
 
-def _filled(document, packed):
+def _filled(document, packed, regions):
     style = (_FOLDER / "page.css").read_text("utf-8")
     script = script_text()
     parts = {
@@ -73,6 +73,7 @@ def _filled(document, packed):
         "STYLE": style,
         "CONTENTS": json_text(document),
         "MODEL": packed,
+        "REGIONS": regions if len(packed) + len(regions) <= _MOST_OF_MODEL else "",
         "SCRIPT": script,
     }
     template = (_FOLDER / "page.html").read_text("utf-8")

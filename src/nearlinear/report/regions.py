@@ -112,13 +112,13 @@ def _usual(name, cells, mine):
 
 def regions_of(predictor, Z):
     """A word for the parts, and the number of the one that answers for each row; or None."""
-    rule = RULES.get(kind_of(predictor))
-    return None if rule is None else rule(predictor, Z)
+    predictor = answering(predictor)
+    if not _can_answer(predictor):
+        return None
+    return RULES[kind_of(predictor)](predictor, Z.astype(predictor.dtype, copy=False))
 
 
 def _locally_linear(predictor, Z):
-    if len(predictor.biases) < 2:
-        return None
     if predictor.is_sparse:
         indices, codes = predictor.gate.codes(Z)
         return "anchor", indices[np.arange(len(codes)), codes.argmax(axis=1)]
@@ -141,14 +141,18 @@ def _cells(predictor, Z):
     return "cell", np.asarray(predictor.cells(np.ascontiguousarray(Z, dtype=predictor.dtype)))
 
 
-def _averaged(predictor, Z):
-    """Those of the weightiest member that has any."""
-    for place in np.argsort(-np.asarray(predictor.weights), kind="stable"):
-        member = predictor.members[place]
-        found = regions_of(member, Z.astype(member.dtype, copy=False))
-        if found is not None:
-            return found
-    return None
+def answering(predictor):
+    """The predictor whose parts are the regions: of an average the weightiest that has any."""
+    if kind_of(predictor) != "Averaged":
+        return predictor
+    order = np.argsort(-np.asarray(predictor.weights), kind="stable")
+    members = [answering(predictor.members[place]) for place in order]
+    return next((one for one in members if _can_answer(one)), predictor)
+
+
+def _can_answer(predictor):
+    is_single = kind_of(predictor) == "LocallyLinear" and len(predictor.biases) < 2
+    return kind_of(predictor) in RULES and not is_single
 
 
 RULES = {
@@ -161,5 +165,4 @@ RULES = {
     "Cascaded": lambda predictor, Z: ("stage", predictor.stops(Z)),
     "Mapped": lambda predictor, Z: regions_of(predictor.predictor, predictor.map(Z)),
     "Exponential": lambda predictor, Z: regions_of(predictor.predictor, Z),
-    "Averaged": _averaged,
 }

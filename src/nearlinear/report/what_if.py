@@ -3,6 +3,8 @@
 import base64
 import gzip
 import tempfile
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from ..export.file import save
 from ..predictors.base import leads
 from ..runtime.container import ModelFileError
+from .regions import answering
 from .subject import CLASSES
 
 _MOST_CONTROLS, _MOST_VALUES, _MOST_USUAL, _FEW = 40, 200, 6, 12
@@ -109,10 +112,29 @@ def _examples(subject):
 
 def packed_model(subject):
     """The model file, compressed, in letters; or the reason why there is none."""
+    try:
+        return _packed(subject.whole.pipeline), None
+    except (ModelFileError, ValueError, TypeError) as error:
+        return None, str(error)
+
+
+def packed_regions(subject):
+    """Of an average, the member whose parts are the regions, as a model of its own; or nothing."""
+    member = answering(subject.model.predictor_)
+    if member is subject.model.predictor_:
+        return ""
+    alone = copy(subject.model)
+    alone.predictor_ = member
+    for name in ("record_", "tried_", "residuals_"):
+        vars(alone).pop(name, None)
+    try:
+        return _packed(replace(subject.whole, model=alone).pipeline)
+    except (ModelFileError, ValueError, TypeError):
+        return ""
+
+
+def _packed(model):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.nlm"
-        try:
-            save(subject.whole.pipeline, path)
-        except (ModelFileError, ValueError, TypeError) as error:
-            return None, str(error)
-        return base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode(), None
+        save(model, path)
+        return base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode()

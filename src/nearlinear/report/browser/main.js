@@ -27,7 +27,8 @@ async function wake(doc) {
   if (!place) return;
   try {
     const model = nearlinear.load(await unpacked(text));
-    place.replaceChildren(whatIf(doc, model));
+    const alone = document.getElementById("regions-model").textContent;
+    place.replaceChildren(whatIf(doc, model, alone ? nearlinear.load(await unpacked(alone)) : model));
     checked(doc, model);
   } catch (error) {
     place.replaceChildren(el("p", { class: "problem" }, `The model does not run in this browser: ${error.message}`));

@@ -8,8 +8,9 @@ async function unpacked(text) {
 
 // What the model says of one row, in one form for all models.
 class Asker {
-  constructor(model, doc) {
+  constructor(model, doc, regions = model) {
     this.model = model;
+    this.regions = regions;  // of an average, the member that has some
     this.doc = doc;
     this.classes = doc.classes;
     this.hasChances = doc.what_if.probabilities;
@@ -33,8 +34,8 @@ class Asker {
 
 const REST = 60;  // milliseconds
 
-function whatIf(doc, model) {
-  const setup = doc.what_if, asker = new Asker(model, doc);
+function whatIf(doc, model, regions) {
+  const setup = doc.what_if, asker = new Asker(model, doc, regions);
   const first = Math.min(1, setup.rows.length - 1);
   let row = setup.rows[first].row.slice();
   let wanted = doc.task === "values" ? doc.measures.median : null;
@@ -145,7 +146,7 @@ function grounds(asker, row, doc, hands) {
 
 function facts(asker, row, doc) {
   const found = [];
-  const number = doc.regions && regionOf(asker.model, row, doc.regions.nodes);
+  const number = doc.regions && regionOf(asker.regions, row, doc.regions.nodes);
   if (Number.isInteger(number)) {
     const place = doc.regions.regions.findIndex((r) => r.number === number);
     found.push(place >= 0 ? ` · ${doc.regions.nodes ? "group" : "region"} ${place + 1}` : " · a rarely visited region");
