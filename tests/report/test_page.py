@@ -43,6 +43,10 @@ def test_the_page_asks_nothing_from_outside(text):
     assert links <= {"http://www.w3.org/2000/svg"}
 
 
+def test_all_scripts_are_in_the_page():
+    assert {path.stem for path in pages._FOLDER.glob("*.js")} == set(pages._SCRIPTS)
+
+
 def test_the_model_is_in_the_page(text, classes, tmp_path):
     path = tmp_path / "model.nlm"
     path.write_bytes(gzip.decompress(base64.b64decode(block(text, "model"))))

@@ -18,7 +18,10 @@ from .what_if import packed_model, packed_regions
 
 LARGEST, _MOST_OF_MODEL = 2_000_000, 1_500_000  # bytes of a page, and of the model in it
 _FOLDER = Path(__file__).parent / "browser"
-_SCRIPTS = ("base", "charts", "story", "panel", "main")
+_SCRIPTS = (  # the last one begins
+    "base", "marks", "charts", "effect", "front", "map", "story", "measures", "matters", "controls",
+    "reasons", "changes", "pasted", "panel", "main",
+)  # fmt: skip
 _MODULE = Path(__file__).parents[1] / "js" / "nearlinear.js"
 
 

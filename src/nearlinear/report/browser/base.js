@@ -31,17 +31,22 @@ function num(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (typeof value !== "number") return String(value);
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return value.toLocaleString("en-US").replace("-", "−");
+  if (Number.isInteger(value) && Math.abs(value) < 1e6)
+    return value.toLocaleString("en-US").replace("-", "−");
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(2).replace("-", "−");
   const rounded = Number(value.toPrecision(digits));
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size || 1)));
-  return rounded.toLocaleString("en-US", { maximumFractionDigits: Math.min(places, 12) }).replace("-", "−");
+  return rounded
+    .toLocaleString("en-US", { maximumFractionDigits: Math.min(places, 12) })
+    .replace("-", "−");
 }
 
 // Years and codes: no signs between thousands.
 function bare(value) {
-  return typeof value === "number" ? String(Number(value.toPrecision(8))).replace("-", "−") : cell(value);
+  return typeof value === "number"
+    ? String(Number(value.toPrecision(8))).replace("-", "−")
+    : cell(value);
 }
 
 function cell(value) {
@@ -79,7 +84,8 @@ function ticks(low, high, count) {
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * ([1, 2, 2.5, 5, 10].find((m) => m * unit >= rough) || 10);
   const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * width; k++) found.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * width; k++)
+    found.push(Number((k * step).toPrecision(12)));
   return found;
 }
 
@@ -89,7 +95,9 @@ function logTicks(low, high) {
     for (const m of [1, 2, 5]) found.push(m * 10 ** power);
   }
   const inside = found.filter((v) => v >= low && v <= high);
-  return inside.length > 6 ? inside.filter((v) => String(v.toExponential()).startsWith("1")) : inside;
+  return inside.length > 6
+    ? inside.filter((v) => String(v.toExponential()).startsWith("1"))
+    : inside;
 }
 
 // --- figures: drawn for the width that they have, and again when it changes -----------------------
@@ -99,7 +107,14 @@ const drawn = [];
 // `draw(width)` gives an svg element; `table` is {head, rows}: the same numbers for everyone.
 function figure({ draw, caption, table, legend, attributes }) {
   const place = el("div", { class: "place" });
-  const node = el("figure", attributes, place, legend, caption && el("figcaption", null, caption), table && dataTable(table));
+  const node = el(
+    "figure",
+    attributes,
+    place,
+    legend,
+    caption && el("figcaption", null, caption),
+    table && dataTable(table),
+  );
   let last = 0;
   const again = (forced) => {
     const width = Math.round(forced || place.clientWidth || node.clientWidth);
@@ -107,21 +122,61 @@ function figure({ draw, caption, table, legend, attributes }) {
     last = width;
     place.replaceChildren(draw(width));
   };
-  drawn.push({ node, again, reset: () => { last = 0; } });
+  drawn.push({
+    node,
+    again,
+    reset: () => {
+      last = 0;
+    },
+  });
   new ResizeObserver(() => again()).observe(place);
   return node;
 }
 
-addEventListener("beforeprint", () => drawn.filter((one) => one.node.isConnected).forEach((one) => one.again(one.node.closest(".grid2, .halves") ? 310 : 620)));
-addEventListener("afterprint", () => drawn.forEach((one) => { one.reset(); one.again(); }));
+addEventListener("beforeprint", () =>
+  drawn
+    .filter((one) => one.node.isConnected)
+    .forEach((one) => one.again(one.node.closest(".grid2, .halves") ? 310 : 620)),
+);
+addEventListener("afterprint", () =>
+  drawn.forEach((one) => {
+    one.reset();
+    one.again();
+  }),
+);
 
 function dataTable({ head, rows, title }) {
-  const cells = (row) => row.map((value, k) => (k === 0 ? el("th", { scope: "row" }, value) : el("td", { class: "n" }, value)));
-  return el("details", null, el("summary", null, title || "The numbers as a table"),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" },
-      el("table", null,
-        el("thead", null, el("tr", null, head.map((name, k) => el("th", { scope: "col", class: k ? "n" : null }, name)))),
-        el("tbody", null, rows.map((row) => el("tr", null, cells(row)))))));
+  const cells = (row) =>
+    row.map((value, k) =>
+      k === 0 ? el("th", { scope: "row" }, value) : el("td", { class: "n" }, value),
+    );
+  return el(
+    "details",
+    null,
+    el("summary", null, title || "The numbers as a table"),
+    el(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" },
+      el(
+        "table",
+        null,
+        el(
+          "thead",
+          null,
+          el(
+            "tr",
+            null,
+            head.map((name, k) => el("th", { scope: "col", class: k ? "n" : null }, name)),
+          ),
+        ),
+        el(
+          "tbody",
+          null,
+          rows.map((row) => el("tr", null, cells(row))),
+        ),
+      ),
+    ),
+  );
 }
 
 function canvas(width, height, label, role = "img") {
@@ -135,54 +190,65 @@ function cut(text, pixels, size = 12) {
   return letters.length <= most ? String(text) : `${letters.slice(0, most - 1).join("")}…`;
 }
 
-function mark(kind, x, y, r, color, hollow) {
-  const paint = hollow ? { fill: "var(--paper)", stroke: color, "stroke-width": 1.8 } : { fill: color };
-  if (kind === "circle") return sv("circle", { cx: x, cy: y, r, ...paint });
-  const poly = (points) => sv("polygon", { points: points.map(([a, b]) => `${x + r * a},${y + r * b}`).join(" "), ...paint });
-  if (kind === "triangle") return poly([[0, -1.15], [1.05, 0.8], [-1.05, 0.8]]);
-  if (kind === "turned") return poly([[0, 1.15], [1.05, -0.8], [-1.05, -0.8]]);
-  if (kind === "square") return poly([[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]);
-  if (kind === "diamond") return poly([[0, -1.25], [1.1, 0], [0, 1.25], [-1.1, 0]]);
-  if (kind === "plus") return poly([[-.35, -1.1], [.35, -1.1], [.35, -.35], [1.1, -.35], [1.1, .35], [.35, .35], [.35, 1.1], [-.35, 1.1], [-.35, .35], [-1.1, .35], [-1.1, -.35], [-.35, -.35]]);
-  if (kind === "cross") return poly([[0, -.5], [.6, -1.1], [1.1, -.6], [.5, 0], [1.1, .6], [.6, 1.1], [0, .5], [-.6, 1.1], [-1.1, .6], [-.5, 0], [-1.1, -.6], [-.6, -1.1]]);
-  return poly([[0, -1.3], [.35, -.4], [1.25, -.4], [.55, .2], [.8, 1.1], [0, .55], [-.8, 1.1], [-.55, .2], [-1.25, -.4], [-.35, -.4]]);
-}
-
-function color(k) { return `var(--c${k % 8})`; }
-
-const DASHES = ["none", "7 4", "2 4", "9 3 2 3", "4 3", "12 4"];
-
-// Entries with a dash are of lines.
-function legendOf(entries) {
-  return el("ul", { class: "legend" }, entries.map(({ name, kind, paint, hollow, dash }) => {
-    const width = dash ? 34 : 12;
-    return el("li", null, sv("svg", { viewBox: `0 0 ${width} 12`, width, height: 12, "aria-hidden": "true" },
-      dash && sv("line", { x1: 1, x2: width - 1, y1: 6, y2: 6, stroke: paint, "stroke-width": 2.2, "stroke-dasharray": dash }), mark(kind, width / 2, 6, 4.6, paint, hollow)), name);
-  }));
-}
-
 // Left and bottom axes; gives the svg's parts.
-function axes({ x, y, xTicks, yTicks, xName, yName, width, height, left, bottom, xText = num, yText = num, grid = true }) {
+function axes({
+  x,
+  y,
+  xTicks,
+  yTicks,
+  xName,
+  yName,
+  width,
+  height,
+  left,
+  bottom,
+  xText = num,
+  yText = num,
+  grid = true,
+}) {
   const base = height - bottom;
   return [
-    yTicks.map((t) => [grid && sv("line", { class: "axis", x1: left, x2: width, y1: y(t), y2: y(t) }),
-      sv("text", { x: left - 8, y: y(t) + 4, "text-anchor": "end" }, yText(t))]),
+    yTicks.map((t) => [
+      grid && sv("line", { class: "axis", x1: left, x2: width, y1: y(t), y2: y(t) }),
+      sv("text", { x: left - 8, y: y(t) + 4, "text-anchor": "end" }, yText(t)),
+    ]),
     xTicks.map((t) => sv("text", { x: x(t), y: base + 18, "text-anchor": "middle" }, xText(t))),
     sv("line", { class: "zero", x1: left, x2: width, y1: base, y2: base }),
-    xName && sv("text", { x: (left + width) / 2, y: height - 2, "text-anchor": "middle" }, cut(xName, width - left)),
+    xName &&
+      sv(
+        "text",
+        { x: (left + width) / 2, y: height - 2, "text-anchor": "middle" },
+        cut(xName, width - left),
+      ),
     yName && sv("text", { x: 0, y: 11 }, cut(yName, width)),
   ];
 }
 
 function copyable(title, text) {
-  const button = el("button", { type: "button", class: "quiet", "aria-label": `Copy: ${title}` }, "Copy");
+  const button = el(
+    "button",
+    { type: "button", class: "quiet", "aria-label": `Copy: ${title}` },
+    "Copy",
+  );
   button.addEventListener("click", async () => {
     let done = true;
-    try { await navigator.clipboard.writeText(text); } catch { done = copiedByHand(text); }
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      done = copiedByHand(text);
+    }
     button.textContent = done ? "Copied" : "Select and copy";
-    setTimeout(() => { button.textContent = "Copy"; }, 1600);
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1600);
   });
-  return el("div", { class: "copy" }, el("span", { class: "title" }, title), el("pre", { tabindex: "0" }, text), button);
+  return el(
+    "div",
+    { class: "copy" },
+    el("span", { class: "title" }, title),
+    el("pre", { tabindex: "0" }, text),
+    button,
+  );
 }
 
 // For pages opened from a file, where the clipboard may be closed.
@@ -192,7 +258,11 @@ function copiedByHand(text) {
   document.body.append(area);
   area.select();
   let done = false;
-  try { done = document.execCommand("copy"); } catch { done = false; }
+  try {
+    done = document.execCommand("copy");
+  } catch {
+    done = false;
+  }
   area.remove();
   return done;
 }
