@@ -24,7 +24,7 @@ def raw_rows(n_rows=240, seed=0):
     """Numbers with gaps, texts of which one would end a script, dates, two targets."""
     rng = np.random.default_rng(seed)
     width, height = rng.normal(5.0, 2.0, n_rows), rng.normal(0.0, 1.0, n_rows)
-    kind = rng.choice(["round", "flat", HOSTILE], n_rows)
+    kind = rng.choice(["007", "flat", HOSTILE], n_rows)
     frame = pandas.DataFrame({
         "width": np.where(rng.random(n_rows) < 0.1, np.nan, width),
         HOSTILE: height,

@@ -156,6 +156,16 @@ def test_the_nearest_change_flips_the_label(opened, classes):
     assert page.text_content("#answer-label") == promised != before
 
 
+def test_a_line_of_csv_is_a_row(opened, classes):
+    model, X, _ = classes
+    row = X[X["kind"] == "007"].iloc[[0]]
+    page = opened["classes"]
+    page.fill("#paste", row.to_csv(index=False, lineterminator="\n"))
+    page.click("#use-paste")
+    said = answer(page)["scores"]
+    np.testing.assert_allclose(said, model.decision_function(row)[0], rtol=1e-6, atol=1e-6)
+
+
 def test_a_row_that_cannot_be_read_is_told_in_a_sentence(opened):
     page = opened["classes"]
     page.fill("#paste", "1,2")

@@ -10,7 +10,7 @@ cost            What a prediction costs here, beside a linear model and others t
 effects         What the model says as one column changes and all others stay as they are.
 front           Models that a search has found, their prices, and how to get each of them.
 groups          Groups of rows that a model without regions treats alike.
-importances     Which columns matter: mean contributions, or what is lost when a column is shuffled.
+importances     Which columns matter, and how that is known.
 made            Where a report comes from: versions, seeds, a hash of the rows, and lines to copy.
 page            From the document to one page: everything inside, nothing asked from outside.
 region_map      A map of regions: two directions of the encoded rows that set regions apart.

@@ -1,4 +1,4 @@
-"""Which columns matter: mean contributions, or what is lost when a column is shuffled."""
+"""Which columns matter: sizes of contributions, or how far shuffling a column moves answers."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,9 @@ def moves_of(subject):
     """Sizes of contributions, or those of shuffling; None where there are too many columns."""
     told = subject.explained
     if told is not None:
-        parts = np.abs(told[1].contributions).sum(axis=1)
+        parts = told[1].contributions
+        # what a column adds to every row tells none apart
+        parts = np.abs(parts - parts.mean(axis=0)).sum(axis=1)
         sizes = parts[:, : subject.rows.shape[1]].copy()
         for part, (i, j, *_) in zip(parts.T[sizes.shape[1] :], told[1].pairs, strict=True):
             sizes[:, [i, j]] += part[:, None] / 2.0

@@ -1,6 +1,6 @@
 """What a report is about: a fitted model, what comes before it, and the rows that judge it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -48,7 +48,15 @@ class Whole:
         return scored_rows(self.model, self.prepared(X))
 
     def explain(self, X):
-        return self.model.explain(X, n_support=0, preparation=self.preparation)
+        """Contributions of raw columns; where these are scaled, in the units of the model.
+
+        In raw units a column that is far from 0 would add much to every row.
+        """
+        if self.preparation is None or self.table is None or not self.table.only_scales:
+            return self.model.explain(X, n_support=0, preparation=self.preparation)
+        found = self.model.explain(self.prepared(X), n_support=0)
+        names = getattr(self.preparation, "feature_names_in_", None)
+        return replace(found, feature_names=None if names is None else tuple(map(str, names)))
 
     def probabilities(self, scores):
         """Of classes, from scores; None where there are none."""
@@ -68,6 +76,11 @@ class Whole:
             return None if behind is None else preparation_of_steps([behind])
         except NoPreparation:
             return None
+
+    @property
+    def is_centered(self):
+        """Whether an encoder has centered columns, so that contributions speak for themselves."""
+        return self.table is not None and not self.table.is_affine
 
     @property
     def is_bare(self):
@@ -142,12 +155,12 @@ class Subject:
 
         Gives the numbers of these rows and the explanation.
         """
-        places = spread_over(self.rows.shape[0], 500)
+        places, names = spread_over(self.rows.shape[0], 500), self.rows.names
         try:
             found = self.whole.explain(self.rows.take(places))
         except (TypeError, ValueError):
             return None
-        if found.contributions is None or found.names[: len(self.rows.names)] != self.rows.names:
+        if found.contributions is None or found.names[: len(names)] != names:
             return None
         return places, found
 

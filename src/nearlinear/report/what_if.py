@@ -42,6 +42,8 @@ def what_if(subject, order):
         "controls": controls,
         "names": list(subject.rows.names),
         "rows": rows,
+        # whether the model's own contributions are told, or those beside the typical row
+        "own_parts": subject.explained is not None and subject.whole.is_centered,
         "support": hasattr(subject.model, "support_score"),
         "probabilities": subject.task == CLASSES and subject.whole.gives_probabilities,
     }

@@ -19,7 +19,7 @@ function whatMatters(doc) {
   const how =
     found &&
     (found.by === "contribution"
-      ? "The length of a bar is the mean size of what a column adds to a score or takes from it, as a share of all columns."
+      ? "The length of a bar is how much a column moves scores up or down, beside what it adds on average; as a share of all columns."
       : "The length of a bar is how far answers move when the cells of a column change places among rows, as a share of all columns.");
   const { curves, hardly } = doc.effects;
   const unit =

@@ -118,6 +118,9 @@ function whatIf(doc, model, regions) {
     if (place === more) answer.dataset.busy = "no";
   }
 
+  const texts = new Set(
+    setup.controls.filter((one) => one.kind === "text").map((one) => one.column),
+  );
   const box = el("textarea", {
     id: "paste",
     "aria-label": "A row as a CSV line or JSON",
@@ -140,7 +143,7 @@ function whatIf(doc, model, regions) {
         id: "use-paste",
         onclick: () => {
           try {
-            take(parsedRow(box.value, setup.names, row));
+            take(parsedRow(box.value, setup.names, row, texts));
             status.textContent = "";
           } catch (error) {
             status.textContent = error.message;

@@ -1,6 +1,15 @@
 // Rows that people paste: lines of CSV, or JSON.
 
-function parsedRow(text, names, before) {
+// A row of cells; `texts` are the numbers of columns that hold text, where "007" is no number.
+function parsedRow(text, names, before, texts) {
+  return cellsOf(text, names, before).map((value, k) => {
+    if (value === null || texts.has(k)) return value === null ? null : String(value);
+    const isNumber = typeof value === "string" && Number.isFinite(Number(value));
+    return isNumber ? Number(value) : value;
+  });
+}
+
+function cellsOf(text, names, before) {
   const trimmed = text.trim();
   if (!trimmed) throw new Error("Nothing is pasted: give a CSV line or JSON.");
   if (trimmed[0] === "{" || trimmed[0] === "[") return ofJson(trimmed, names, before);
@@ -15,7 +24,9 @@ function parsedRow(text, names, before) {
       `The line has ${cells.length} cells, and there are ${header.length} columns: ${header.slice(0, 6).join(", ")}${header.length > 6 ? ", …" : ""}.`,
     );
   return byName(
-    Object.fromEntries(header.map((name, k) => [name.trim(), asCell(cells[k])])),
+    Object.fromEntries(
+      header.map((name, k) => [names.includes(name) ? name : name.trim(), asCell(cells[k])]),
+    ),
     names,
     before,
   );
@@ -88,7 +99,5 @@ function csvCells(line) {
 }
 
 function asCell(text) {
-  const trimmed = text.trim();
-  if (["", "NA", "NaN", "nan", "null", "None", "?"].includes(trimmed)) return null;
-  return Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
+  return ["", "NA", "NaN", "nan", "null", "None", "?"].includes(text.trim()) ? null : text;
 }

@@ -11,7 +11,7 @@ function runnerUp(scores, shown) {
 
 function reasons(asker, row, doc, shown, second) {
   const found =
-    ofColumns(asker, row, shown, second) || besideTypical(asker, row, doc, shown, second);
+    ofColumns(asker, row, doc, shown, second) || besideTypical(asker, row, doc, shown, second);
   const flip = doc.classes && second === null && shown === 0 ? -1 : 1;
   const entries = found.parts
     .map((e) => ({ ...e, value: flip * e.value }))
@@ -53,35 +53,16 @@ function reasons(asker, row, doc, shown, second) {
   ];
 }
 
-// The model's own contributions, where it has those of columns.
-function ofColumns(asker, row, shown, second) {
-  let found;
-  try {
-    found = asker.model.contributions([row]);
-  } catch {
-    return null;
-  }
-  found = Array.isArray(found) ? found[0] : found;
-  if (!found || !found.values || found.names[0] === "kernel 0") return null;
-  const lead = (values) =>
-    second === null ? values : Array.from(values[shown], (value, k) => value - values[second][k]);
-  const values = Array.from(
-    typeof found.values[0] === "number"
-      ? found.values
-      : second === null
-        ? found.values[0]
-        : lead(found.values),
-  );
-  const base =
-    typeof found.base === "number"
-      ? found.base
-      : second === null
-        ? found.base[0]
-        : found.base[shown] - found.base[second];
-  return { parts: values.map((value, k) => ({ name: found.names[k], value })), base };
+// The model's own contributions, where they are those of columns that an encoder has centered.
+function ofColumns(asker, row, doc, shown, second) {
+  if (!doc.what_if.own_parts) return null;
+  const { names, values, base } = asker.model.contributions([row])[0];
+  if (second === null) return { parts: names.map((name, k) => ({ name, value: values[k] })), base };
+  const parts = names.map((name, k) => ({ name, value: values[shown][k] - values[second][k] }));
+  return { parts, base: base[shown] - base[second] };
 }
 
-// A kernel machine has no parts of columns: those of the way from the typical row to this one.
+// Of all other models: what columns add on the way from the typical row to this one.
 const MOST_EXACT = 9,
   ORDERS = 48;
 
