@@ -10,6 +10,7 @@ from js.changed import try_changed
 from js.node import ask, job, needs_node
 from runtime import crafted, fuzz
 from runtime.damage import damage_bytes
+from runtime.lies import lies
 
 from nearlinear.runtime.container import MAGIC, to_bytes
 
@@ -36,6 +37,19 @@ def test_files_with_changed_content_are_refused_or_scored_alike(tmp_path):
     assert counts["apart"] + counts["too large"] < 0.02 * N_CASES
 
 
+def test_lies_about_a_predictor_are_refused():
+    """Some of those that Python's readers are tried with; each model has hundreds."""
+    told, jobs = [], []
+    for name in crafted.MODELS:
+        header, arrays = crafted.make(name)
+        for lie, edit in list(lies(header, arrays))[:: 1 + len(jobs) % 3 + 10]:
+            told.append((name, lie))
+            jobs.append(job(to_bytes(*crafted.edited(header, arrays, edit)), []))
+    answers = zip(told, ask(jobs), strict=True)
+    assert [lie for lie, found in answers if found.get("name") != "ModelFileError"] == []
+    assert len(jobs) > 500
+
+
 def claim(shape, length=None):
     """A file that says of an array that it has this shape."""
     entry = {"dtype": "<f8", "shape": shape, "offset": 128, "crc32": 0}
@@ -52,6 +66,7 @@ def test_a_file_that_claims_to_be_huge_takes_no_memory():
         "Repeated gate": crafted.put("gate", "count", 2**40),
         "soft anchors": crafted.put_top("n_features", 2**30),
         "two kernels": crafted.put_top("n_gating_features", 2**30),
+        "unbalanced tree of IndicatorNode": crafted.nodes_of_nothing,
     }.items():
         files.append(to_bytes(*crafted.edited(*crafted.make(name), edit)))
     nested = b"[" * 100_000

@@ -46,6 +46,11 @@ def refused(name, edit, match):
         model_of(*edited(*make(name), edit))
 
 
+def test_nodes_of_no_outputs_take_no_memory():
+    """An array without numbers may have any number of rows."""
+    refused("unbalanced tree of IndicatorNode", crafted.nodes_of_nothing, "nowhere, back or twice")
+
+
 def test_a_predictor_is_one_of_the_known_kinds():
     refused("gated linear", lambda header, arrays: header.update(predictor=crafted.GAUSSIAN),
             "predictor of the unknown kind 'Gaussian'")  # fmt: skip

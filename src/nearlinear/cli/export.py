@@ -234,9 +234,9 @@ def _write_js(loaded, place, arguments):
 
 _ASK_NODE = """
 import { readFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
 const [module, model, ask] = process.argv.slice(1);
-const { load } = await import(pathToFileURL(module));
+const text = readFileSync(module).toString("base64"); // names in .js are no modules in Node 18
+const { load } = await import(`data:text/javascript;base64,${text}`);
 const rows = JSON.parse(readFileSync(0, "utf-8"));
 process.stdout.write(JSON.stringify(load(readFileSync(model))[ask](rows)));
 """

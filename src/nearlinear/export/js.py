@@ -160,4 +160,4 @@ def _check_kinds(descriptions):
 
 
 # Kinds that the module has a rule for, as it lists them itself.
-RULES = {kind: MODULE for kind in _KIND.findall(module_text()) if kind in KINDS}
+RULES = dict.fromkeys(_KIND.findall(module_text()), MODULE)

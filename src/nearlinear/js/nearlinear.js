@@ -1634,10 +1634,12 @@ function treeLinks(found, nNodes) {
   good &&= nNodes >= 1 && found.shape[1] === 2 && found.shape[0] < nNodes;
   require(good, "LinkedTree", "its children have another shape");
   const children = found.doubles;
-  const levels = new Int32Array(nNodes).fill(-1);
+  // an array without numbers may have any number of rows: no memory for nodes that nobody names
+  good = children.length >= nNodes - 1;
+  const levels = new Int32Array(good ? nNodes : 1).fill(-1);
   levels[0] = 0;
   let named = 0;
-  for (let k = 0; k < children.length; k++) {
+  for (let k = 0; k < children.length && good; k++) {
     const child = children[k];
     const parent = k >> 1;
     if (child === -1) {

@@ -1,7 +1,8 @@
 """Candidates judged on rows that were held out: a race with halving.
 
 Everyone is tried on the first part, the better half also on the others. Of many rows a sample
-stands for all in the first round, and the better half then sees them all.
+stands for all in the first round; then the best four, and those that nothing beats in both loss and
+cost, see them all.
 """
 
 from dataclasses import dataclass, field
@@ -13,11 +14,13 @@ from scipy.sparse import issparse
 
 from .._compile import announcing
 from ..estimators._base.checks import require_memory
+from .front import front
 from .portfolio import LINEAR
 
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
+_BEST = 4  # that do where fits to all rows take much longer than those to the sample
 
 
 @dataclass
@@ -84,7 +87,7 @@ class Trials:
     def run(self):
         """Two rounds of a race; what was done by then stays when Ctrl-C or the clock ends it."""
         self._play(0, self.trials)
-        better = self._better_half()
+        better = self._better()
         self.n_better = len(better)
         for number in range(1, len(self.rounds)):
             self._play(number, better)
@@ -118,7 +121,7 @@ class Trials:
         figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": loss}
         self.tell(describe(trial.candidate), figures)
 
-    def _better_half(self):
+    def _better(self):
         judge = self.contest.judge_of(self.rounds[:1])
         losses = {}
         for place, trial in enumerate(self.trials):
@@ -126,6 +129,9 @@ class Trials:
                 losses[place] = judge.mean(judge.answers(trial.candidate, trial.scores[0])[0])
         ranked = sorted(losses, key=losses.get)
         kept = set(ranked[: _half(len(ranked))])
+        if self.contest.is_nested:
+            points = [(self.trials[p].cost.times_linear, losses[p]) for p in ranked]
+            kept = {*ranked[:_BEST], *(ranked[place] for place in front(points))}
         linear = [p for p in ranked if self.trials[p].candidate.family == "linear"]
         kept |= set(linear[:1]) | {p for p in ranked if self.trials[p].candidate == LINEAR}
         return [trial for place, trial in enumerate(self.trials) if place in kept]
