@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 
 from .subject import spread_over
 
-_MOST_POINTS, _MOST_COLUMNS = 400, 50
+_MOST_POINTS, _MOST_COLUMNS, _FARTHEST = 400, 50, 2.8
 
 
 def plane(subject, numbers, shown):
@@ -21,6 +21,7 @@ def plane(subject, numbers, shown):
     if points is None:
         return None
     points = (points - points.mean(axis=0)) / np.maximum(points.std(axis=0), 1e-12)
+    points = np.clip(points, -_FARTHEST, _FARTHEST)  # one row far away would hide all others
     kept = spread_over(len(points), _MOST_POINTS)
     rows = np.flatnonzero(mine)
     right = subject.answers == subject.y if subject.classes is not None else None
