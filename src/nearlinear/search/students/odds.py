@@ -9,7 +9,7 @@ from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Regression
 from ..candidates import Anchors
 
-_LEAST_SHARE = 0.01  # a teacher that is surer is believed no more than that
+_LEAST_SHARE = 0.1  # a teacher that is surer is believed no more than that
 
 
 @dataclass(frozen=True)
