@@ -145,38 +145,41 @@ addEventListener("afterprint", () =>
   }),
 );
 
-function dataTable({ head, rows, title }) {
-  const cells = (row) =>
-    row.map((value, k) =>
-      k === 0 ? el("th", { scope: "row" }, value) : el("td", { class: "n" }, value),
-    );
+// --- tables --------------------------------------------------------------------------------------
+
+// A table that scrolls by itself: cells of the head, rows of cells, and a class for each row.
+function tableOf({ label, attributes, caption, head, rows, classOf }) {
+  const tr = (cells, r) => el("tr", { class: classOf && classOf(r) }, cells);
   return el(
-    "details",
-    null,
-    el("summary", null, title || "The numbers as a table"),
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
     el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" },
-      el(
-        "table",
-        null,
-        el(
-          "thead",
-          null,
-          el(
-            "tr",
-            null,
-            head.map((name, k) => el("th", { scope: "col", class: k ? "n" : null }, name)),
-          ),
-        ),
-        el(
-          "tbody",
-          null,
-          rows.map((row) => el("tr", null, cells(row))),
-        ),
-      ),
+      "table",
+      attributes,
+      caption && el("caption", { class: "sr" }, caption),
+      head && el("thead", null, el("tr", null, head)),
+      el("tbody", null, rows.map(tr)),
     ),
   );
+}
+
+// Names in the first column, numbers in the others.
+function table(head, rows, classOf) {
+  return tableOf({
+    label: `table: ${head[0] || "costs"}`,
+    head: head.map((name, k) => el("th", { scope: "col", class: k ? "n" : null }, name)),
+    rows: rows.map((row) =>
+      row.map((value, k) =>
+        k ? el("td", { class: "n" }, value) : el("th", { scope: "row" }, value),
+      ),
+    ),
+    classOf,
+  });
+}
+
+function dataTable({ head, rows, title }) {
+  const summary = el("summary", null, title || "The numbers as a table");
+  return el("details", null, summary, table(head, rows));
 }
 
 function canvas(width, height, label, role = "img") {

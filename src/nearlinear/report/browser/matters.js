@@ -113,54 +113,24 @@ function ifMissing(one) {
 }
 
 function columnsTable(columns, label) {
-  return el(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
-    el(
-      "table",
-      { class: "columns" },
-      el(
-        "thead",
-        null,
-        el(
-          "tr",
-          null,
-          ["column", "holds", "what was done, and why", "missing cells", "weight"].map((name, k) =>
-            el("th", { scope: "col", class: k > 2 ? "n" : null }, name),
-          ),
-        ),
-      ),
-      el(
-        "tbody",
-        null,
-        columns.map((c) =>
-          el(
-            "tr",
-            null,
-            el("th", { scope: "row" }, c.name),
-            el("td", { class: "holds" }, c.kind),
-            el(
-              "td",
-              null,
-              c.done.startsWith("dropped")
-                ? [el("span", { class: "tag dropped" }, "dropped"), c.done.slice(8)]
-                : [c.done, c.why && el("div", { class: "small" }, c.why)],
-            ),
-            el(
-              "td",
-              { class: "n", "data-name": "missing cells:" },
-              c.missing ? num(c.missing) : "–",
-            ),
-            el(
-              "td",
-              { class: "n", "data-name": "weight:" },
-              c.share === null ? "–" : percent(c.share),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
+  const names = ["column", "holds", "what was done, and why", "missing cells", "weight"];
+  const done = (c) =>
+    c.done.startsWith("dropped")
+      ? [el("span", { class: "tag dropped" }, "dropped"), c.done.slice(8)]
+      : [c.done, c.why && el("div", { class: "small" }, c.why)];
+  const number = (name, text) => el("td", { class: "n", "data-name": name }, text);
+  return tableOf({
+    label,
+    attributes: { class: "columns" },
+    head: names.map((name, k) => el("th", { scope: "col", class: k > 2 ? "n" : null }, name)),
+    rows: columns.map((c) => [
+      el("th", { scope: "row" }, c.name),
+      el("td", { class: "holds" }, c.kind),
+      el("td", null, done(c)),
+      number("missing cells:", c.missing ? num(c.missing) : "–"),
+      number("weight:", c.share === null ? "–" : percent(c.share)),
+    ]),
+  });
 }
 
 function columnsTold(doc) {

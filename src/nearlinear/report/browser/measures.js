@@ -79,51 +79,7 @@ function classesTold(doc, m) {
   return [
     el("p", null, text),
     el("h3", null, "What is taken for what"),
-    el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "confusion matrix" },
-      el(
-        "table",
-        { class: "matrix", id: "confusion" },
-        el(
-          "caption",
-          { class: "sr" },
-          "Rows: the true class. Columns: the answer. Cells: number of rows.",
-        ),
-        el(
-          "thead",
-          null,
-          el(
-            "tr",
-            null,
-            el("td", { class: "corner" }),
-            labels.map((l) => el("th", { scope: "col" }, cell(l))),
-          ),
-        ),
-        el(
-          "tbody",
-          null,
-          labels.map((l, i) =>
-            el(
-              "tr",
-              null,
-              el("th", { scope: "row" }, cell(l)),
-              counts[i].map((n, j) =>
-                shaded(
-                  el("td", { class: i === j ? "right" : n ? "wrong" : "none" }, String(n)),
-                  i === j ? "--c0" : "--c1",
-                  n /
-                    Math.max(
-                      1,
-                      counts[i].reduce((a, b) => a + b),
-                    ),
-                ),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
+    confusionTable(labels, counts),
     el(
       "p",
       { class: "note" },
@@ -159,6 +115,31 @@ function classesTold(doc, m) {
         ]
       : el("p", { class: "note" }, "This model gives labels and scores, and no probabilities."),
   ];
+}
+
+function confusionTable(labels, counts) {
+  const total = (row) =>
+    Math.max(
+      1,
+      row.reduce((sum, n) => sum + n),
+    );
+  const kind = (n, isRight) => (isRight ? "right" : n ? "wrong" : "none");
+  const one = (n, isRight, row) =>
+    shaded(
+      el("td", { class: kind(n, isRight) }, String(n)),
+      isRight ? "--c0" : "--c1",
+      n / total(row),
+    );
+  return tableOf({
+    label: "confusion matrix",
+    attributes: { class: "matrix", id: "confusion" },
+    caption: "Rows: the true class. Columns: the answer. Cells: number of rows.",
+    head: [el("td", { class: "corner" }), labels.map((l) => el("th", { scope: "col" }, cell(l)))],
+    rows: labels.map((l, i) => [
+      el("th", { scope: "row" }, cell(l)),
+      counts[i].map((n, j) => one(n, i === j, counts[i])),
+    ]),
+  });
 }
 
 function shaded(node, name, share) {

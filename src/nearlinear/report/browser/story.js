@@ -9,39 +9,6 @@ function section(id, title, ...children) {
   );
 }
 
-function table(head, rows, classOf) {
-  return el(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": `table: ${head[0]}` },
-    el(
-      "table",
-      null,
-      el(
-        "thead",
-        null,
-        el(
-          "tr",
-          null,
-          head.map((name, k) => el("th", { scope: "col", class: k ? "n" : null }, name)),
-        ),
-      ),
-      el(
-        "tbody",
-        null,
-        rows.map((row, r) =>
-          el(
-            "tr",
-            { class: classOf && classOf(r) },
-            row.map((value, k) =>
-              k ? el("td", { class: "n" }, value) : el("th", { scope: "row" }, value),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
 function inShort(doc) {
   return el(
     "section",
@@ -332,25 +299,12 @@ function howMade(doc) {
   return section(
     "made",
     "How was this made?",
-    el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "table: origin" },
-      el(
-        "table",
-        null,
-        el(
-          "tbody",
-          null,
-          rows.map(([k, v]) =>
-            el(
-              "tr",
-              null,
-              el("th", { scope: "row" }, k),
-              el("td", { class: k.startsWith("hash") ? "hash" : null }, v),
-            ),
-          ),
-        ),
-      ),
-    ),
+    tableOf({
+      label: "table: origin",
+      rows: rows.map(([k, v]) => [
+        el("th", { scope: "row" }, k),
+        el("td", { class: k.startsWith("hash") ? "hash" : null }, v),
+      ]),
+    }),
   );
 }
