@@ -15,7 +15,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off lint bench attack reproduce-smoke clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off test-browser lint bench attack reproduce-smoke clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
 	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
+	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
 	@echo "make lint             ruff: rules and format"
 	@echo "make bench            speed and memory"
 	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
@@ -90,6 +91,16 @@ test-all: CASES = --all
 test-all: test
 	@echo "changed model files"
 	@$(ONE_THREAD) NEARLINEAR_FUZZ_CASES=20000 $(RUN) -m pytest -q --no-header --all tests/runtime/test_damage.py
+
+# axe-core looks for what keeps people out; it is no part of the repository.
+$(VENV)/.browser: $(VENV)/.test
+	@$(PIP) --group browser $(PINS)
+	@npm install --silent --no-save --prefix $(VENV)/browser axe-core@4
+	@touch $@
+
+test-browser: $(VENV)/.browser
+	@$(ONE_THREAD) NEARLINEAR_AXE=$(abspath $(VENV))/browser/node_modules/axe-core/axe.min.js \
+		$(RUN) -m pytest -q --no-header tests/report/test_browser.py
 
 lint: $(VENV)/.lint
 	@$(RUN) -m ruff check --quiet .

@@ -27,7 +27,10 @@ def few_rows_of(load):
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in ("methods", "pipelines"))]
 
 
-@pytest.mark.parametrize("name", [*PAGES, "docs/probabilities.md", "docs/front_door.md"])
+OWN = ["docs/probabilities.md", "docs/front_door.md", "docs/report.md"]
+
+
+@pytest.mark.parametrize("name", [*PAGES, *OWN])
 def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
     blocks = python_blocks(name)
     assert blocks, f"{name} shows no Python"

@@ -17,7 +17,7 @@ from .comparing.comparison import (
     draw,
     verdict,
 )
-from .fit import SEARCHES, check_seed, read_table, refusing
+from .fit import SEARCHES, check_report, check_seed, read_table, refusing, write_page
 from .fitting.budgets import add_budget_arguments, search_settings
 from .fitting.one_method import models_of
 from .fitting.told import tell_columns
@@ -50,6 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--picture", type=Path, metavar="PATH",
         help="draw score against time; the suffix (.png, .pdf, .svg) chooses the format",
     )  # fmt: skip
+    parser.add_argument(
+        "--report", type=Path, metavar="PATH",
+        help="also write a page about our model beside the others, judged on the test rows",
+    )  # fmt: skip
     add_force(parser)
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default: 0)")
     add_csv_arguments(parser)
@@ -59,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     form, settings = csv_format(arguments), search_settings(arguments)
     check_seed(arguments)
+    check_report(arguments)
     if not 0.0 < arguments.test_share < 1.0:
         raise CommandError(f"--test-share {arguments.test_share}: a share between 0 and 1")
     if arguments.picture is not None:
@@ -77,6 +82,10 @@ def run(arguments: argparse.Namespace) -> None:
     told = None
     if arguments.picture is not None:
         told = draw(arguments.picture, {Path(arguments.data).name: found})
+    if arguments.report is not None:
+        peers = as_facts(found)["models"]
+        write_page(arguments, found.model, parts.X_test, parts.y_test, peers=peers)
+        told = "\n".join(filter(None, (told, f"report: {arguments.report}")))
     if arguments.json:
         print(json.dumps(as_facts(found)))
         return

@@ -39,6 +39,7 @@ examples:
   nearlinear fit train.csv --target label --max-us-per-row 1 --max-bytes 64kB --time-limit 2m
   nearlinear fit train.csv.gz --target price --delimiter ';' --decimal , --encoding latin-1
   nearlinear fit train.parquet --target label --method ldkl --set C=10 --set depth=4
+  nearlinear fit train.csv --target label --report report.html
   nearlinear fit train.csv --target label --out - | ssh host 'cat > model.nlm'
 """
 
@@ -66,11 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", default="model.nlm", metavar="PATH",
         help="model file, or - for standard output (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--report", type=Path, metavar="PATH",
+        help="also write a page about the model, judged on the rows that --hold-out holds out; it "
+        "opens in any browser, and runs the model",
+    )  # fmt: skip
     add_force(parser)
     parser.add_argument(
         "--hold-out", type=float, metavar="SHARE",
         help="share of the rows to try the model on before it is fitted to all (default: 0.2 with "
-        "--method; the search has held-out rows of its own)",
+        "--method or --report; the search has held-out rows of its own)",
     )  # fmt: skip
     parser.add_argument(
         "--no-scaling", action="store_true", help="with --method: features are scaled already"
@@ -94,6 +100,9 @@ def run(arguments: argparse.Namespace) -> None:
         made = _fit_search(arguments, form, settings, start)
     n_bytes = _save(made.model, arguments.out)
     found = facts(made, time.perf_counter() - start, n_bytes) | {"model": arguments.out}
+    if arguments.report is not None:
+        found["report"] = str(arguments.report)
+        write_page(arguments, made.model, made.held.X, made.held.y, judge=made.held.model)
     # standard output holds the model, if that was asked for
     stream = sys.stderr if arguments.out == STANDARD else sys.stdout
     if arguments.json:
@@ -102,6 +111,8 @@ def run(arguments: argparse.Namespace) -> None:
         tell_method(found, arguments.method == found["method"], stream)
     else:
         tell_search(found, stream)
+    if arguments.report is not None and not arguments.json:
+        print(f"report: {arguments.report}, opens in any browser", file=stream)
 
 
 def _check(arguments):
@@ -113,12 +124,43 @@ def _check(arguments):
     else:
         check_writable(Path(arguments.out), inputs=[arguments.data], force=arguments.force)
     check_seed(arguments)
+    check_report(arguments)
     if arguments.hold_out is None:
-        arguments.hold_out = 0.2 if arguments.method else 0.0
+        arguments.hold_out = 0.2 if arguments.method or arguments.report else 0.0
+    if arguments.report is not None and arguments.hold_out == 0.0:
+        raise CommandError("--report: needs rows that judge the model; give --hold-out above 0")
     if not 0.0 <= arguments.hold_out < 1.0:
         raise CommandError(f"--hold-out {arguments.hold_out}: a share from 0 to below 1")
     if arguments.no_scaling and not arguments.method:
         raise CommandError("--no-scaling: is for --method; the search looks at the columns itself")
+
+
+def check_report(arguments):
+    """Refuse a report that cannot be written before any work."""
+    if arguments.report is None:
+        return
+    if arguments.report.suffix not in (".html", ".htm"):
+        raise CommandError(f"{arguments.report}: a report's name ends in .html")
+    out = getattr(arguments, "out", None)
+    if out is not None and Path(out) == arguments.report:
+        raise CommandError(f"{arguments.report}: is --out already; name another file")
+    check_writable(arguments.report, inputs=[arguments.data], force=arguments.force)
+
+
+def write_page(arguments, model, X, y, **more):
+    """A page about a fitted model or pipeline, with the names that the command knows."""
+    from ..report.page import write_report
+    from ..report.subject import Whole
+
+    whole, out = Whole.of(model), getattr(arguments, "out", None)
+    try:
+        write_report(
+            whole.model, X, y, arguments.report, preparation=whole.preparation,
+            target=arguments.target, data=str(arguments.data),
+            file=None if out in (None, STANDARD) else str(out), **more,
+        )  # fmt: skip
+    except (ValueError, TypeError, OSError) as error:
+        raise CommandError(f"{arguments.report}: {error}") from error
 
 
 def check_seed(arguments):
@@ -135,13 +177,14 @@ def _fit_method(arguments, form):
         estimator = models.get(name) or models_of([name], arguments)[name]
         model, X = pipeline_of(estimator, piece, arguments)
         with refusing(arguments):
-            figures = held_out(model, X, piece.target, arguments, begin)
+            held = held_out(model, X, piece.target, arguments, begin)
             begin(f"fitting {name} to all {X.shape[0]:,} rows")
             model.fit(X, piece.target)
-    if figures is not None:
-        estimator.validation_score_ = figures["R2" if "R2" in figures else "accuracy"]
+    if held is not None:
+        measure = "R2" if "R2" in held.figures else "accuracy"
+        estimator.validation_score_ = held.figures[measure]
     name_features(model, piece.names)
-    return Made(model, estimator, task, X.shape, figures, {})
+    return Made(model, estimator, task, X.shape, held, {})
 
 
 def _fit_search(arguments, form, settings, start):
@@ -155,11 +198,11 @@ def _fit_search(arguments, form, settings, start):
         if not task.is_regression:
             check_classes(y, arguments)
         with refusing(arguments), limited(model, start, share=0.5):
-            figures = held_out(model, X, y, arguments, begin)
+            held = held_out(model, X, y, arguments, begin)
     with refusing(arguments), limited(model, start):
         was_cut = run_search(model, X, y, plain=not arguments.json)
     model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
-    return Made(model, model, task, X.shape, figures, search_facts(model, X, was_cut))
+    return Made(model, model, task, X.shape, held, search_facts(model, X, was_cut))
 
 
 @contextmanager

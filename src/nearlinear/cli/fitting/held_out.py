@@ -1,5 +1,7 @@
 """Figures of a model on rows that it has not seen, before it is fitted to all."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .._errors import CommandError
@@ -7,8 +9,18 @@ from ..shown.figures import class_figures, value_figures
 from ..tables.target import holds_values
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A model fitted to some rows, the others, their answers, and its figures on these."""
+
+    model: object
+    X: object
+    y: np.ndarray
+    figures: dict
+
+
 def held_out(model, X, y, arguments, begin):
-    """Figures on rows that the model has not seen."""
+    """The model tried on rows that it has not seen; None if none shall be held out."""
     from sklearn.base import clone, is_classifier
     from sklearn.model_selection import train_test_split
 
@@ -25,8 +37,9 @@ def held_out(model, X, y, arguments, begin):
     X_train, X_test, y_train, y_test = parts
     name = type(model[-1] if hasattr(model, "steps") else model).__name__
     begin(f"trying {name} on {len(y_test):,} held-out rows")
-    answers = clone(model).fit(X_train, y_train).predict(X_test)
-    return (value_figures if strata is None else class_figures)(y_test, answers)
+    tried = clone(model).fit(X_train, y_train)
+    figures = value_figures if strata is None else class_figures
+    return HeldOut(tried, X_test, y_test, figures(y_test, tried.predict(X_test)))
 
 
 def _check_rare(y, arguments):

@@ -8,6 +8,7 @@ from ..shown.figures import in_short, never_found
 from ..shown.foreign_text import shown
 from ..shown.text_table import text_table
 from ..tables.target import Task
+from .held_out import HeldOut
 
 _MOST_LINES, _MOST_NAMES, _TIMED_ROWS = 8, 6, 1000
 
@@ -16,15 +17,20 @@ _MOST_LINES, _MOST_NAMES, _TIMED_ROWS = 8, 6, 1000
 class Made:
     """A fitted model (or pipeline), its last step, and what is known of it.
 
-    ``figures`` are those of held-out rows, if any; ``more`` is what a search has to tell.
+    ``held`` are rows that were held out, if any; ``more`` is what a search has to tell.
     """
 
     model: object
     estimator: object
     task: Task
     shape: tuple
-    figures: dict | None
+    held: HeldOut | None
     more: dict
+
+    @property
+    def figures(self):
+        """Those of held-out rows, or None."""
+        return None if self.held is None else self.held.figures
 
 
 def facts(made, seconds, n_bytes):
@@ -147,10 +153,12 @@ def _dates(columns):
 
 def front_table(front, task):
     """The front as a table, cheapest first; an arrow at what was chosen."""
+    from ...report.front import names_of
+
     is_regression = task == "regression"
     header = ("model", *(("R²",) if is_regression else ("accuracy, %", "log loss")),
               "× linear", "µs/row", "bytes")  # fmt: skip
-    rows, names = [], _names(front)
+    rows, names = [], names_of(front)
     for one, name in zip(front, names, strict=True):
         score = [f"{one['score']:.4f} ± {one['score_error']:.4f}"] if is_regression else [
             f"{100 * one['score']:.2f} ± {100 * one['score_error']:.2f}",
@@ -161,18 +169,6 @@ def front_table(front, task):
             f"{one['times_linear']:.1f}", shown_us(one["us_per_row"]), shown_bytes(one["n_bytes"]),
         ))  # fmt: skip
     return text_table(header, rows)
-
-
-def _names(front):
-    """Names of single models, with the settings in which those of one family differ."""
-    found = []
-    for one in front:
-        alike = [other["settings"][0] for other in front if other["model"] == one["model"]]
-        own, is_single = one["settings"][0], len(one["settings"]) == 1
-        differ = [key for key in own if len({str(other.get(key)) for other in alike}) > 1]
-        told = ", ".join(f"{key} {own[key]:g}" for key in differ)
-        found.append(f"{one['model']} ({told})" if told and is_single else one["model"])
-    return found
 
 
 def tell_columns(columns, stream=None):

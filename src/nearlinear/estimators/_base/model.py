@@ -262,6 +262,34 @@ class Model(BaseEstimator):
         dtype = self.predictor_.dtype
         return RowScorer(self.predictor_, n_features, dtype, classes, table, names, outcome)
 
+    def report(self, X, y, path, *, preparation=None, peers=None, title=None, target=None):
+        """Write a page about the model that opens in any browser, without a network.
+
+        It tells how good the model is on these rows, which columns matter and how, its regions and
+        its costs, and it runs the model itself: the reader changes a row and sees what it says. The
+        page holds the model and a few of the rows: share it as you would share these.
+
+        Parameters
+        ----------
+        X : table, array or CSR matrix of shape (n_samples, n_features)
+            Rows that the fit has not seen; with a preparation, rows before it.
+        y : array of shape (n_samples,)
+            Their labels or values.
+        path : str or path
+            The page, by custom ``.html``; below 2 MB, written whole or not at all.
+        preparation : transformer, Pipeline of transformers or None
+            What comes before the model, fitted. Of a pipeline:
+            ``pipeline[-1].report(X, y, path, preparation=pipeline[:-1])``.
+        peers : list of dict or None
+            Alternatives to stand beside: the "models" of ``nearlinear compare --json``.
+        title, target : str or None
+            The heading, and what the answer is called.
+        """
+        from ...report.page import write_report
+
+        names = {"title": title, "target": target}
+        write_report(self, X, y, path, preparation=preparation, peers=peers, **names)
+
     @property
     def cost_(self):
         """What one prediction costs: multiply-adds, multiple of a linear model, bytes."""
