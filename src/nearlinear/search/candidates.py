@@ -173,28 +173,35 @@ class Boosted:
             self.max_features,
         )  # fmt: skip
         plan = Plan(shape, False, n_pairs=self.n_pairs, lam=self.leaf_penalty)
-        wishes = Wishes(
-            shape, plan.root, plan.root_C, plan.n_pairs, plan.lam, plan.has_slopes, plan.grower,
-            Columns(PairColumns.none()), {}, n_jobs,
-        )  # fmt: skip
-        is_classification = _is_classification(rows)
-        loss = LogLoss() if is_classification else SquaredError()
-        parts = [rows]
-        if not is_classification:
-            parts = [replace(rows, targets=column[:, None]) for column in rows.targets.T]
-        made = []
-        for number, part in enumerate(parts):
-            key = "pairs", self.n_pairs, number, seed
-            columns = rows.once(key, partial(with_pairs, part, wishes, self.n_pairs, loss, seed))
-            known = replace(wishes, pairs=columns.pairs)
-            made.append(fit_plan(part, plan, known, loss, seed).predictor)
-        return _side_by_side(made)
+        return _planned(plan, rows, seed, n_jobs)
 
     def cost(self, shape):
         n_leaves = min(self.max_leaves, max(2, shape.n_rows // self.min_samples_leaf))
         n_trees = self.n_trees * shape.n_outputs
         work = n_trees * (1 + 1.2 * np.log2(n_leaves)) + 2 * self.n_pairs
         return shape.cost(work, n_trees * n_leaves, 14)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One decision tree, as deep as its rows want it: of forests, the one that costs least."""
+
+    min_samples_leaf: int
+    family = "decision tree"
+    scores = "margins"
+    takes_sparse = False
+
+    def fit(self, rows, seed, n_jobs, max_memory=None):
+        require_memory(24 * rows.X.shape[0] * rows.X.shape[1], max_memory, _FEWER)
+        shape = TreeShape(1, None, 1.0, self.min_samples_leaf, max_features=None)
+        return _planned(Plan(shape, False, grower="tree"), rows, seed, n_jobs)
+
+    def cost(self, shape):
+        told = shape.n_outputs if shape.is_classification else 1
+        n_trees = 1 if shape.is_classification else shape.n_outputs
+        n_leaves = max(2, shape.n_rows // (4 * self.min_samples_leaf))
+        work = n_trees * (told + 1.2 * np.log2(n_leaves))
+        return shape.cost(work, n_trees * n_leaves * (told + 3))
 
 
 @dataclass(frozen=True)
@@ -345,6 +352,26 @@ def _require_for_anchors(rows, n_anchors, max_memory):
     numbers = (n_anchors + 1) * (n_features + 1) * n_outputs
     size = n_rows * (k * (24 + 8 * n_outputs) + 24 * n_outputs) + 25 * 8 * numbers
     require_memory(size, max_memory, _FEWER)
+
+
+def _planned(plan, rows, seed, n_jobs):
+    """Trees of a plan, grown on all rows; of values one forest for each column."""
+    wishes = Wishes(
+        plan.shape, plan.root, plan.root_C, plan.n_pairs, plan.lam, plan.has_slopes, plan.grower,
+        Columns(PairColumns.none()), {}, n_jobs,
+    )  # fmt: skip
+    is_classification = _is_classification(rows)
+    loss = LogLoss() if is_classification else SquaredError()
+    parts = [rows]
+    if not is_classification:
+        parts = [replace(rows, targets=column[:, None]) for column in rows.targets.T]
+    made = []
+    for number, part in enumerate(parts):
+        key = "pairs", plan.n_pairs, number, seed
+        columns = rows.once(key, partial(with_pairs, part, wishes, plan.n_pairs, loss, seed))
+        known = replace(wishes, pairs=columns.pairs)
+        made.append(fit_plan(part, plan, known, loss, seed).predictor)
+    return _side_by_side(made)
 
 
 def _is_classification(rows):

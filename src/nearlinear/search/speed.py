@@ -26,13 +26,14 @@ from .candidates import (
     Hinges,
     Kernels,
     LocalKernels,
+    Tree,
     Trees,
 )
 
 _TYPICAL = (
     Additive(1.0), Additive(1.0, 7), Anchors(48, 1.0, 0.1), Kernels(1.0), Boosted(30, 16, 0.1),
-    Bagged(10), Trees(1, 1), Trees(1), LocalKernels(), Cells(), FewSupport(20), Hinges(32),
-    Hinges(64, 2),
+    Tree(100), Tree(1), Bagged(10), Trees(1, 1), Trees(1), LocalKernels(), Cells(), FewSupport(20),
+    Hinges(32), Hinges(64, 2),
 )  # fmt: skip
 _N_ROWS, _N_FEATURES, _N_TIMED = 400, 24, 2048
 _ONE_ROW_US = 2.0  # of a call that scores one row
