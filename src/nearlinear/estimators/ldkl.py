@@ -3,6 +3,8 @@
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..losses import LOSSES
+from ._base.blocks.fit import fit
+from ._base.blocks.trees import learn_trees_from
 from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
@@ -272,6 +274,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
+    fit, _learn_blocks = fit, learn_trees_from
     _takes_several_answers = True
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -540,6 +543,7 @@ class LDKLRegressor(RegressorMixin, Model):
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
+    fit, _learn_blocks = fit, learn_trees_from
     _takes_several_answers = True
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -27,6 +27,8 @@ from ._base.anchors import (
     make_gate,
     predictor_of,
 )
+from ._base.blocks.anchors import learn_sapl_from
+from ._base.blocks.fit import fit
 from ._base.capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
 from ._base.checks import at_least, cost, fit_context, fraction, one_of, positive, shared
 from ._base.input import stream_rows
@@ -267,6 +269,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit, _learn_blocks = fit, learn_sapl_from
+
     def _learn(self, rows):
         tell = Teller(self)
         check_memory(self, rows.X, rows.task.n_outputs, rows.X.dtype.itemsize, copies=7)
@@ -446,7 +450,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     def _improve(self, rows, start, setting, watch, n_neighbors, rng, n_epochs=None):
         if not setting.learns:
             return
-        n_rows = rows.X.shape[0]
         n_epochs = self._epochs(rows) if n_epochs is None else n_epochs
         C = self._weight_of_losses(rows, setting)
         if self._engine(rows) != "adam":
@@ -461,9 +464,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
                 *data, watch, n_epochs=n_epochs, anchor_rate=anchor_rate, rule=rule, **options
             )
             return
-        batch = (
-            int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
-        )
+        batch = self._batch_size(rows.X.shape[0])
         train_by_adam(
             rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
             loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs, batch_size=batch,
@@ -471,6 +472,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
+
+    def _batch_size(self, n_rows):
+        return int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
 
     def _printed_steps(self, *data, **options):
         t0 = tried_t0(*data, skip=self.skip, **options) if self.t0 == "auto" else self.t0

@@ -16,6 +16,8 @@ from ._base.anchors import (
     make_anchors,
     make_gate,
 )
+from ._base.blocks.anchors import learn_fixed_from
+from ._base.blocks.fit import fit
 from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
@@ -157,8 +159,13 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit = fit
+
     def _learn(self, rows):
         return _learn(self, rows, "soft", rows.X.shape[1])
+
+    def _learn_blocks(self, rows, keeper):
+        return learn_fixed_from(self, rows, keeper, _coding(self, "soft"), rows.n_features)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -308,8 +315,13 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit = fit
+
     def _learn(self, rows):
         return _learn(self, rows, "reconstruction", 0)
+
+    def _learn_blocks(self, rows, keeper):
+        return learn_fixed_from(self, rows, keeper, _coding(self, "reconstruction"), 0)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
