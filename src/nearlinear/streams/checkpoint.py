@@ -54,7 +54,7 @@ class Checkpoint:
 
 def _read(path):
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         about = json.loads(str(arrays.pop(_ABOUT)))
         if {"fit", "seed", "state"} <= set(about):

@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...streams.blocks import is_source
 from .checks import require_moderate, require_sound
 from .rows import TrainingRows
 from .target_units import TargetUnits
@@ -115,6 +116,8 @@ def scored_rows(model, X, gating=None):
 
 def _checked_pairs(model, X, y, is_first, takes_several=False):
     """Rows, labels or values, and attributes that name the columns."""
+    if y is None and is_source(X):
+        raise ValueError(f"{type(model).__name__} does not learn from rows in blocks: give arrays.")
     probe = _without_learned(model)
     if not is_first:
         if model._training.is_from_file:

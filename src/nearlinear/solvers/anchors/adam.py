@@ -204,7 +204,7 @@ class AnchorTraining:
     def end_epoch(self, watch):
         """Tell ``watch`` of the averaged model, after all blocks of an epoch."""
         self.epoch, model = self.epoch + 1, self.model()
-        objective = self._total + 0.5 * self._ridge * model.squared_norm
+        objective = float(self._total + 0.5 * self._ridge * model.squared_norm)
         self._total = 0.0
         self._is_stopped = watch(Progress(self.epoch, objective, state=model))
 

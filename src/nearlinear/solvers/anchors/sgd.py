@@ -146,7 +146,10 @@ class RowTraining:
     def __init__(
         self, start, like, gate, objective, *, n_rows, loss, C, ridge, n_epochs, anchor_rate, rng
     ):
-        self._trainer = RowTrainer.start_from(start, like, C, anchor_rate)
+        # constants read no feature, and may take long steps
+        square = mean_square_norm(start.local_features(like))
+        rule = FadingSteps(min(0.2 * C, 0.3 / square))
+        self._trainer = RowTrainer.start_from(start, like, C, anchor_rate, rule)
         self._gate, self._objective, self._rng, self._dtype = gate, objective, rng, like.dtype
         self._settings = {"loss": loss, "ridge": ridge, "rng": rng, "n_total": n_epochs * n_rows}
         self.epoch, self._n_epochs, self._is_stopped = 0, n_epochs, False

@@ -38,9 +38,7 @@ def learn_sapl_from(model, rows, keeper):
         sample = rows.sample()
     check_memory(model, sample.X, sample.task.n_outputs, sample.X.dtype.itemsize, copies=7)
     if model._engine(sample) == "printed":
-        raise ValueError(
-            "solver='printed' needs all rows at once: give 'adam' or 'sgd'."
-        )
+        raise ValueError("solver='printed' needs all rows at once: give 'adam' or 'sgd'.")
     if model._engine(sample) == "adam" and issparse(sample.X):
         raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
     setting, tried = model._choose_setting(sample, rng, tell)
