@@ -209,7 +209,7 @@ def test_a_pipeline_is_fitted_to_blocks(moons):
     assert fit_pipeline(sparse, from_arrays(csr_matrix(X), y, block_rows=400)).score(*test) > 0.95
 
 
-@in_one_test("name", ["LLCSAPLClassifier", "LLSVMClassifier", "LDKLClassifier"])
+@in_one_test("name", ["LLCSAPLClassifier", "LDKLClassifier"])
 def test_a_fit_takes_a_few_blocks_of_memory_whatever_the_file_has(name, tmp_path):
     path, rng = tmp_path / "X.npy", np.random.default_rng(0)
     X = np.lib.format.open_memmap(path, "w+", np.float32, (80_000, 40))

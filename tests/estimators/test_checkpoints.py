@@ -29,8 +29,8 @@ class Mortal:
 
 @pytest.fixture(scope="module")
 def source():
-    X, y = make_moons(1500, noise=0.2, random_state=0)
-    return from_arrays(X, y, block_rows=250)
+    X, y = make_moons(900, noise=0.2, random_state=0)
+    return from_arrays(X, y, block_rows=150)
 
 
 MODELS = {
@@ -57,7 +57,7 @@ def scores(model, source):
 @in_one_test("kind", MODELS)
 def test_a_fit_that_died_goes_on_to_the_same_bits(kind, source, tmp_path):
     whole, path = model_of(kind).fit(source), tmp_path / f"{kind}.npz"
-    n_deaths, left = 0, 75
+    n_deaths, left = 0, 80
     while True:
         model = model_of(kind)
         try:
@@ -78,7 +78,7 @@ def test_a_checkpoint_of_another_fit_or_no_checkpoint_is_refused(source, tmp_pat
     model.fit(source, checkpoint=path, every=0.0)
     with pytest.raises(ValueError, match=r"another fit \(depth: '2' there, '3' here\)"):
         model_of("tree").set_params(depth=3).fit(source, checkpoint=path)
-    other = from_arrays(source.X[::-1].copy(), source.y, block_rows=250)
+    other = from_arrays(source.X[::-1].copy(), source.y, block_rows=150)
     with pytest.raises(ValueError, match="another fit"):
         model_of("tree").fit(other, checkpoint=path)
     path.write_bytes(path.read_bytes()[:100])
