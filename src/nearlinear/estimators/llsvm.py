@@ -89,9 +89,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     sharpness_ : float
         Sharpness of the soft assignment, in the units of the data (coding "soft" only).
     duality_gap_ : float
-        How far the training objective is above its optimum, at most.
+        How far the training objective is above its optimum, at most. NaN after a fit to rows in
+        blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class.
+        Epochs of the slowest class; of rows in blocks, at most 40.
 
     Notes
     -----
@@ -254,9 +255,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     anchors_ : array of shape (n_anchors, n_features)
         Anchors of the gate.
     duality_gap_ : float
-        How far the training objective is above its optimum, at most.
+        How far the training objective is above its optimum, at most. NaN after a fit to rows in
+        blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class.
+        Epochs of the slowest class; of rows in blocks, at most 40.
 
     Notes
     -----
