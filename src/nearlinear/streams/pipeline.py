@@ -48,18 +48,19 @@ def fit_pipeline(pipeline, source, **settings):
     Pipeline
         The same one, fitted.
     """
-    steps, names = [], getattr(source, "feature_names", None)
+    steps = []
     for place, (name, step) in enumerate(pipeline.steps[:-1]):
         if step in (None, "passthrough"):
             continue
         step = clone(step)
         _fit_step(step, Transformed(source, steps))
         pipeline.steps[place] = name, step
-        if names is not None and not steps:
-            step.feature_names_in_ = names
         steps.append(step)
     model = pipeline.steps[-1][1]
     model.fit(Transformed(source, steps) if steps else source, **settings)
+    names = getattr(source, "feature_names", None)
+    if names is not None and steps:
+        steps[0].feature_names_in_ = names  # now: blocks are arrays without names
     return pipeline
 
 

@@ -58,7 +58,9 @@ class TableBlocks:
             yield from self.part(number)
 
 
-def from_tables(path, target, *, columns=None, weight=None, block_rows=None, dtype="float32"):
+def from_tables(
+    path, target, *, columns=None, weight=None, block_rows=None, dtype="float32", delimiter=None
+):
     """A source of the rows of Parquet or CSV tables.
 
     Parameters
@@ -75,13 +77,15 @@ def from_tables(path, target, *, columns=None, weight=None, block_rows=None, dty
         Rows of a block. None stands for 64 MB.
     dtype : dtype
         Precision in which rows are given out.
+    delimiter : str or None
+        What parts the cells of a CSV file. None stands for a comma, and for a tab in .tsv files.
 
     Returns
     -------
     TableBlocks
         Can be iterated again and again; ``fit`` of a method that streams takes it.
     """
-    dataset = _dataset(path)
+    dataset = _dataset(path, delimiter)
     known = dataset.schema.names
     for role, name in (("target", target), ("weight", weight)):
         if name is not None and name not in known:
@@ -104,7 +108,12 @@ def from_tables(path, target, *, columns=None, weight=None, block_rows=None, dty
     return TableBlocks(fragments, schema, columns, target, weight, rows, dtype)
 
 
-def _dataset(path):
+def column_names(path, delimiter=None):
+    """All columns of a table."""
+    return _dataset(path, delimiter).schema.names
+
+
+def _dataset(path, delimiter):
     try:
         import pyarrow
         from pyarrow import dataset
@@ -117,11 +126,11 @@ def _dataset(path):
     if len(kinds) != 1 or None in kinds:
         raise ValueError(f"{path}: tables in blocks are files of one kind, .parquet or .csv.")
     (kind,) = kinds
-    form = kind
-    if kind == "csv" and Path(files[0]).suffix.lower() == ".tsv":
+    form, is_tabbed = kind, Path(files[0]).suffix.lower() == ".tsv"
+    if kind == "csv" and (delimiter or is_tabbed):
         from pyarrow import csv
 
-        form = dataset.CsvFileFormat(csv.ParseOptions(delimiter="\t"))
+        form = dataset.CsvFileFormat(csv.ParseOptions(delimiter=delimiter or "\t"))
     try:
         return dataset.dataset(files, format=form)
     except (pyarrow.ArrowException, OSError) as error:
