@@ -85,7 +85,9 @@ def _digits(n_rows):
 
 
 def _covertype(n_rows):
-    split = datasets.load("covertype").limited(train_rows=n_rows)
+    split = datasets.load("covertype")
+    if n_rows < len(split.y_train):
+        split = split.limited(train_rows=n_rows)
     return (
         split.X_train.astype(np.float32), split.y_train,
         split.X_test.astype(np.float32), split.y_test,

@@ -275,7 +275,7 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
     fit, _learn_blocks = fit, learn_trees_from
-    _takes_several_answers = True
+    _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -544,7 +544,7 @@ class LDKLRegressor(RegressorMixin, Model):
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
     fit, _learn_blocks = fit, learn_trees_from
-    _takes_several_answers = True
+    _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):

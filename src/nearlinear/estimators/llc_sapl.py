@@ -213,6 +213,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         "n_iter_no_change": [at_least(1)],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
 
     def __init__(
         self,

@@ -124,6 +124,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
 
     def __init__(
         self,
@@ -281,6 +282,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
 
     def __init__(
         self,

@@ -120,7 +120,7 @@ def _checked_pairs(model, X, y, is_first, takes_several=False):
         raise ValueError(f"{type(model).__name__} does not learn from rows in blocks: give arrays.")
     probe = _without_learned(model)
     if not is_first:
-        if model._training.is_from_file:
+        if model._training.is_from_file and not getattr(model, "_goes_on_from_file", False):
             raise ValueError(
                 f"This {type(model).__name__} comes from a file, which has what prediction needs "
                 "and no more: fit it anew to learn on."

@@ -299,7 +299,7 @@ def _merged(rows):
 
 def _begin_stream(model, rows, plan, state, rng):
     """From the fitted tree if there is one, else from the rows of the first call."""
-    previous = None if state is None else model.predictor_
+    previous = getattr(model, "predictor_", None)
     if model.n_trees not in (1, "auto") or isinstance(previous, Averaged):
         raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
     if model.solver != "adam":
@@ -308,6 +308,8 @@ def _begin_stream(model, rows, plan, state, rng):
     if previous is not None:
         if not is_balanced(previous):
             raise ValueError("partial_fit cannot go on from a pruned tree: fit with pruning=None.")
+        if state is None:
+            state = _state_of_file(model, rows)
         start = state.coordinates.model(previous, rows.X.dtype)
         annealing = replace(annealing, first=annealing.last)
     else:
@@ -319,6 +321,21 @@ def _begin_stream(model, rows, plan, state, rng):
             model, plan, plan.usual, Z, targets, rows.weight, generator_of(rng), n_seen
         )
     return replace(state, stream=TreeStream(start, plan.learning_rate, annealing))
+
+
+def _state_of_file(model, rows):
+    """What a stream goes on from if the tree comes from a file: in coordinates of these rows."""
+    if not sees_plain_rows(model):
+        raise ValueError(
+            f"This {type(model).__name__} with global_features comes from a file, which has what "
+            "prediction needs and no more: fit it anew to learn on."
+        )
+    coordinates = TreeCoordinates.of(model, rows)
+    tree, _ = tree_and_projection(model.predictor_)
+    if isinstance(rows.task, Regression):
+        coordinates = replace(coordinates, offset=float(tree.intercept[0]))
+    names = ("history_", "n_iter_", "hardening_gap_", "setting_", "settings_tried_")
+    return TreeState(coordinates, {k: v for k, v in vars(model).items() if k in names})
 
 
 def generator_of(rng):
