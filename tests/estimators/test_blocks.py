@@ -190,8 +190,48 @@ def test_what_cannot_be_done_is_said(moons, tmp_path):
     for change in ({"n_init": 2}, {"polish": True}, {"solver": "sgd"}, {"n_trees": 3}):
         with pytest.raises(ValueError, match=next(iter(change))):
             quick("LDKLClassifier", **change).fit(source)
+    for every, path in ((-1.0, "c"), (1.0, "no/c")):
+        with pytest.raises(ValueError, match=r"every=|in a folder"):
+            model.fit(source, checkpoint=tmp_path / path, every=every)
     with pytest.raises(ValueError, match="rows in blocks"):
-        quick("ClusteredSVMClassifier").fit(source, None)
+        quick("ClusteredSVMClassifier").fit(source)
+
+
+def test_rows_that_come_sorted_are_warned_of(moons):
+    X, y = moons[0], np.sort(moons[1])
+    blocks = [(X[start : start + 500], y[start : start + 500]) for start in range(0, 4000, 500)]
+
+    class Sorted(list):
+        block_rows = 500
+
+    with pytest.warns(UserWarning, match="rows that come sorted are learned badly"):
+        quick("LDKLClassifier", max_iter=1).fit(Sorted(blocks))
+
+
+class Interrupted:
+    """A source in which somebody presses Ctrl-C after some parts."""
+
+    def __init__(self, source, n_parts_left):
+        self.source, self.left = source, n_parts_left
+        self.n_parts, self.block_rows = source.n_parts, source.block_rows
+
+    def part(self, number):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        yield from self.source.part(number)
+
+
+@each_method
+def test_ctrl_c_keeps_what_was_learned_and_is_passed_on(name, moons):
+    X, y, *test = moons
+    source, model = from_arrays(X, y, block_rows=400), quick(name)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(Interrupted(source, 40))  # in the survey: nothing is there yet
+    assert not hasattr(model, "predictor_")
+    with pytest.raises(KeyboardInterrupt, match="kept"):
+        model.fit(Interrupted(source, 120))
+    assert model.score(*test) > 0.85
 
 
 def test_a_pipeline_is_fitted_to_blocks(moons):

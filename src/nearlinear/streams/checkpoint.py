@@ -6,6 +6,7 @@ The file is an .npz archive of plain arrays and one text of JSON: reading it run
 import json
 import time
 import zipfile
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,10 @@ class Checkpoint:
 
     def __init__(self, path, every):
         self._path, self._every = Path(path), every
+        if not (isinstance(every, Real) and every >= 0):
+            raise ValueError(f"every={every!r} must be a number of seconds, 0 or more.")
+        if not self._path.absolute().parent.is_dir() or self._path.is_dir():
+            raise ValueError(f"checkpoint={str(path)!r} must be a file in a folder that is there.")
         self._written = time.monotonic()
         self._arrays, self._about = _read(self._path) if self._path.exists() else (None, None)
 

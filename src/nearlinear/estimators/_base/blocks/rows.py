@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
+from ...._warn import warn_user
 from ....streams.blocks import Block, Parted, shuffled, usual_rows
 from ....streams.survey import Survey, row_ranks, survey_rows
 from ..input import block_pairs
@@ -17,6 +18,7 @@ from ..task import Regression, check_labels, class_factors, task_of_classes
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
 # and half of it where that is less.
 _SAMPLE, _HELD_OUT = 20_000, 10_000
+_FREQUENT = 0.05  # a class of so many rows is among the first, unless rows are sorted
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class _Checks:
 def surveyed(model, source, seed):
     """``BlockRows`` of a source, after one pass over it."""
     parted, checks = Parted(source), _Checks(model)
-    masses, sizes = {}, []
+    masses, sizes, first = {}, [], set()
 
     def see(block, row):
         block = checks(block, row)
@@ -167,6 +169,8 @@ def surveyed(model, source, seed):
         weight = np.ones(len(block.y)) if block.weight is None else block.weight
         if checks.is_classifier:
             classes, labels = np.unique(block.y, return_inverse=True)
+            if row < (parted.block_rows or _SAMPLE):
+                first.update(classes.tolist())
             for label, mass in zip(classes, np.bincount(labels, weights=weight), strict=True):
                 masses[label] = masses.get(label, 0.0) + mass
         else:
@@ -189,6 +193,8 @@ def surveyed(model, source, seed):
         factors = class_factors(model.class_weight, classes, mass)
         total = float(mass @ factors)
         task = task_of_classes(model, classes, np.flatnonzero(mass * factors > 0))
+        if parted.n_parts == 1:
+            _warn_if_sorted(model, classes, mass / mass.sum(), first)
     names = dict(checks.names)
     if getattr(source, "feature_names", None) is not None:
         names["feature_names_in_"] = np.asarray(source.feature_names, dtype=object)
@@ -196,3 +202,14 @@ def surveyed(model, source, seed):
         sizes[0], usual_rows(survey.sample.X.shape[1], survey.sample.X.dtype.itemsize)
     )
     return BlockRows(parted, checks, survey, task, factors, names, total, rows, seed)
+
+
+def _warn_if_sorted(model, classes, shares, first):
+    for label, share in zip(classes.tolist(), shares, strict=True):
+        if share > _FREQUENT and label not in first:
+            warn_user(
+                f"{type(model).__name__}: the first rows of the source have no {label!r}, which "
+                f"{100 * share:.0f} % of all rows are; rows that come sorted are learned badly. "
+                "Shuffle them, or give a source of several parts."
+            )
+            return
