@@ -252,7 +252,7 @@ def test_a_pipeline_is_fitted_to_blocks(moons):
 @in_one_test("name", ["LLCSAPLClassifier", "LDKLClassifier"])
 def test_a_fit_takes_a_few_blocks_of_memory_whatever_the_file_has(name, tmp_path):
     path, rng = tmp_path / "X.npy", np.random.default_rng(0)
-    X = np.lib.format.open_memmap(path, "w+", np.float32, (80_000, 40))
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (50_000, 40))
     for start in range(0, len(X), 10_000):
         X[start : start + 10_000] = rng.standard_normal((10_000, 40), dtype=np.float32)
     y = X[:, 0] > 0
@@ -268,5 +268,5 @@ def test_a_fit_takes_a_few_blocks_of_memory_whatever_the_file_has(name, tmp_path
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert n_file == 32 * n_block
-    assert peak < 15 * n_block
+    assert n_file == 20 * n_block
+    assert peak < 12 * n_block

@@ -29,8 +29,8 @@ class Mortal:
 
 @pytest.fixture(scope="module")
 def source():
-    X, y = make_moons(900, noise=0.2, random_state=0)
-    return from_arrays(X, y, block_rows=150)
+    X, y = make_moons(600, noise=0.2, random_state=0)
+    return from_arrays(X, y, block_rows=100)
 
 
 MODELS = {
@@ -78,7 +78,7 @@ def test_a_checkpoint_of_another_fit_or_no_checkpoint_is_refused(source, tmp_pat
     model.fit(source, checkpoint=path, every=0.0)
     with pytest.raises(ValueError, match=r"another fit \(depth: '2' there, '3' here\)"):
         model_of("tree").set_params(depth=3).fit(source, checkpoint=path)
-    other = from_arrays(source.X[::-1].copy(), source.y, block_rows=150)
+    other = from_arrays(source.X[::-1].copy(), source.y, block_rows=100)
     with pytest.raises(ValueError, match="another fit"):
         model_of("tree").fit(other, checkpoint=path)
     path.write_bytes(path.read_bytes()[:100])
