@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from estimators.dying_source import DyingSource
 from grids import in_one_test
 from scipy.sparse import csr_matrix
 from sklearn.datasets import make_moons
@@ -208,29 +209,17 @@ def test_rows_that_come_sorted_are_warned_of(moons):
         quick("LDKLClassifier", max_iter=1).fit(Sorted(blocks))
 
 
-class Interrupted:
-    """A source in which somebody presses Ctrl-C after some parts."""
-
-    def __init__(self, source, n_parts_left):
-        self.source, self.left = source, n_parts_left
-        self.n_parts, self.block_rows = source.n_parts, source.block_rows
-
-    def part(self, number):
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        yield from self.source.part(number)
-
-
 @each_method
 def test_ctrl_c_keeps_what_was_learned_and_is_passed_on(name, moons):
     X, y, *test = moons
     source, model = from_arrays(X, y, block_rows=400), quick(name)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(Interrupted(source, 40))  # in the survey: nothing is there yet
+        model.fit(
+            DyingSource(source, 40, KeyboardInterrupt())
+        )  # in the survey: nothing is there yet
     assert not hasattr(model, "predictor_")
     with pytest.raises(KeyboardInterrupt, match="kept"):
-        model.fit(Interrupted(source, 120))
+        model.fit(DyingSource(source, 120, KeyboardInterrupt()))
     assert model.score(*test) > 0.85
 
 

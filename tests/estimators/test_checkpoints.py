@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from estimators.dying_source import DyingSource
 from grids import in_one_test
 from sklearn.datasets import make_moons
 
@@ -11,20 +12,6 @@ from nearlinear.streams import from_arrays
 
 class Dies(Exception):
     """What a kill is to this process."""
-
-
-class Mortal:
-    """A source that dies after some parts."""
-
-    def __init__(self, source, n_parts_left):
-        self._source, self._left = source, n_parts_left
-        self.n_parts, self.block_rows = source.n_parts, source.block_rows
-
-    def part(self, number):
-        self._left -= 1
-        if self._left < 0:
-            raise Dies
-        yield from self._source.part(number)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +48,7 @@ def test_a_fit_that_died_goes_on_to_the_same_bits(kind, source, tmp_path):
     while True:
         model = model_of(kind)
         try:
-            model.fit(Mortal(source, left), checkpoint=path, every=0.0)
+            model.fit(DyingSource(source, left, Dies()), checkpoint=path, every=0.0)
             break
         except Dies:
             n_deaths, left = n_deaths + 1, left + 67

@@ -8,8 +8,9 @@ from ._base.blocks.trees import learn_trees_from
 from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
+from ._base.streams.trees import learn_trees_on
 from ._base.tree_plan import TREE_CONSTRAINTS
-from ._base.trees import learn_trees, learn_trees_on, sees_plain_rows
+from ._base.trees import learn_trees, sees_plain_rows
 
 
 class LDKLClassifier(ClassifierMixin, Model):

@@ -17,7 +17,7 @@ from ..solvers.anchors.sgd import PrintedSteps, train_by_sgd, tried_t0, usual_an
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
 from ..solvers.watch import Progress, Watch
-from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, models_of
+from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, attributes_of, models_of
 from ._base.anchors import (
     ANCHORS,
     SHARPNESS,
@@ -311,14 +311,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             setting, predictor, tried = self._or_linear(
                 setting, predictor, rows, train, held_out, rng
             )
-        attributes = {
-            "history_": watch.history,
-            "n_iter_": max(1, watch.history[-1].step),
-            "setting_": setting,
-            "settings_tried_": tried,
-            "loss_": setting.loss,
-        }
-        return Learned(predictor, attributes, kept=interruption.kept)
+        return Learned(predictor, attributes_of(watch, setting, tried), kept=interruption.kept)
 
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
         """A model of many rows, or the linear one where that is as good on held-out rows."""

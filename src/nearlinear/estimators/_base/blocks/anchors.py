@@ -17,6 +17,7 @@ from ....solvers.anchors.objective import training_objective
 from ....solvers.anchors.sgd import RowTraining, usual_anchor_rate
 from ....solvers.solution import LocalModels
 from ....solvers.watch import Progress, Watch
+from ..anchor_settings import attributes_of
 from ..anchors import check_memory, make_anchors, make_gate, predictor_of
 from ..capacity import usual_epochs
 from ..model import Learned
@@ -91,14 +92,7 @@ def learn_sapl_from(model, rows, keeper):
         setting, predictor, tried = model._or_linear(
             setting, predictor, whole, whole, held_out, rng
         )
-    attributes = {
-        "history_": watch.history,
-        "n_iter_": max(1, watch.history[-1].step),
-        "setting_": setting,
-        "settings_tried_": tried,
-        "loss_": setting.loss,
-    }
-    return Learned(predictor, attributes, kept=interruption.kept)
+    return Learned(predictor, attributes_of(watch, setting, tried), kept=interruption.kept)
 
 
 def learn_fixed_from(model, rows, keeper, coding, width):
