@@ -66,6 +66,21 @@ def test_a_source_of_about_one_block_is_a_fit_to_arrays(name, moons):
     assert same_bits(model, quick(name).fit(X, y), X)
 
 
+def test_blocks_may_be_tables(moons):
+    pandas = pytest.importorskip("pandas")
+    X, y, *test = moons
+    frame = pandas.DataFrame(X, columns=["east", "north"])
+    blocks = [
+        (frame[start : start + 500], pandas.Series(y[start : start + 500], index=range(9, 509)))
+        for start in range(0, 4000, 500)
+    ]
+    model = make_pipeline(QuantileTransformer(n_quantiles=50), quick("LDKLClassifier", max_iter=1))
+    new = pandas.DataFrame(test[0], columns=frame.columns)
+    assert fit_pipeline(model, blocks).score(new, test[1]) > 0.8
+    model = quick("LLSVMClassifier", max_iter=1).fit(blocks)
+    assert list(model.feature_names_in_) == ["east", "north"]
+
+
 def test_values_are_learned_from_blocks():
     x = np.linspace(-3, 3, 4000)[:, None]
     y = 1e4 + 100 * np.sin(x[:, 0])

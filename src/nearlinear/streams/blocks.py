@@ -26,7 +26,8 @@ class Block(NamedTuple):
 
     def take(self, rows):
         weight = None if self.weight is None else self.weight[rows]
-        return Block(self.X[rows], self.y[rows], weight)
+        X = self.X.iloc if hasattr(self.X, "iloc") else self.X  # of a table
+        return Block(X[rows], self.y[rows], weight)
 
 
 def is_source(thing):
@@ -66,7 +67,8 @@ class Parted:
                     f"A source of rows yields blocks (X, y) or (X, y, weight), not "
                     f"{type(block).__name__}."
                 )
-            yield Block(*block)
+            X, *rest = block
+            yield Block(X, *(None if one is None else np.asarray(one) for one in rest))
 
 
 def usual_rows(n_features, itemsize):

@@ -70,9 +70,10 @@ def _fit_step(step, source):
             step.partial_fit(block.X, block.y)
         return
     found = survey_rows(source, _sample_rows, 0, lambda block, row: block)
-    order = np.argsort(found.numbers)
-    step.fit(found.sample.X[order], found.sample.y[order])
+    some = found.sample.take(np.argsort(found.numbers))
+    step.fit(some.X, some.y)
 
 
 def _sample_rows(block):
-    return min(SAMPLE_ROWS, usual_rows(block.X.shape[1], block.X.dtype.itemsize))
+    itemsize = getattr(block.X, "dtype", np.dtype(float)).itemsize  # a table has several
+    return min(SAMPLE_ROWS, usual_rows(block.X.shape[1], itemsize))

@@ -102,8 +102,7 @@ class _Chosen:
 
     def _joined(self):
         first = self._blocks[0]
-        X = [block.X for block in self._blocks]
-        X = vstack(X, format="csr") if issparse(first.X) else np.concatenate(X)
+        X = _stacked([block.X for block in self._blocks])
         y = np.concatenate([block.y for block in self._blocks])
         weight = None
         if first.weight is not None:
@@ -115,3 +114,13 @@ class _Chosen:
         self._shrink()
         (block,), (numbers,), (ranks,) = self._blocks, self._numbers, self._ranks
         return block, numbers, ranks
+
+
+def _stacked(parts):
+    if issparse(parts[0]):
+        return vstack(parts, format="csr")
+    if hasattr(parts[0], "iloc"):  # tables, which keep their names
+        from pandas import concat
+
+        return concat(parts)
+    return np.concatenate(parts)
