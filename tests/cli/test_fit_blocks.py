@@ -58,6 +58,7 @@ def test_sparse_rows_in_blocks(tmp_path):
         (["--target", "kind", "--method", "svmknn"], "learns from tables in memory"),
         (["--target", "kind", "--max-times-linear", "5"], "needs all rows at once"),
         (["--target", "kind", "--hold-out", "0.2"], "is for tables in memory"),
+        (["--target", "kind", "--report", "page.html"], "--report: is for tables in memory"),
         (["--target", "none"], "no column 'none'"),
         ([], "with --target"),
     ],

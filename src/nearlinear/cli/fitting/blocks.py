@@ -92,6 +92,8 @@ def _check(arguments, form):
         raise CommandError(
             f"{arguments.data}: tables in blocks are UTF-8 with decimal points; raise --max-memory"
         )
+    if arguments.report is not None:
+        raise CommandError("--report: is for tables in memory; leave it out")
     if arguments.hold_out and arguments.hold_out_was_given:
         raise CommandError("--hold-out: is for tables in memory; score other rows afterwards")
 
