@@ -1,4 +1,7 @@
-"""SIGKILL while a file is written: the old file or the new one, whole."""
+"""SIGKILL while a file is written, or while a model is fitted to rows in blocks.
+
+A file is the old one or the new one, whole. A fit goes on from its checkpoint to the same bits.
+"""
 
 import contextlib
 import io
@@ -14,17 +17,20 @@ from cli.fruit import NAMES, frame_of, rows
 
 import nearlinear
 from nearlinear.cli import main
+from nearlinear.streams import from_arrays
+from nearlinear.streams.checkpoint import Checkpoint
 
 from .apart import call
 from .report import Count
 
 
 def run(count):
-    """``count`` kills, half of them of a save and half of ``nearlinear predict --out``."""
+    """``count`` kills, half of them of a save and half of ``predict --out``; half as many fits."""
     half = count // 2
     return [
         *call(saves, half, what="kills of nearlinear.save", timeout=300),
         *call(predictions, half, what="kills of nearlinear predict --out", timeout=300),
+        *call(fits, half, what="kills of fits with a checkpoint", timeout=900),
     ]
 
 
@@ -61,6 +67,60 @@ def predictions(count):
         os.waitpid(whole, 0)
         states = [b"old labels\n" * 1000, path.read_bytes()]
         return _killed(found, count, path, states, predict)
+
+
+def fits(count):
+    """Models are fitted to rows in blocks, and killed again and again until they are done."""
+    found, whole = (
+        Count("kills of fits with a checkpoint"),
+        Count("fits that were killed, at their end"),
+    )
+    X = np.random.default_rng(0).standard_normal((6000, 6)).astype(np.float32)
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
+    source = from_arrays(X, y, block_rows=300)
+    models = [
+        nearlinear.LLCSAPLClassifier(12, max_iter=6, random_state=0),
+        nearlinear.LDKLClassifier(4, max_iter=8, random_state=0),
+        nearlinear.LLSVMClassifier(12, max_iter=6, random_state=0),
+    ]
+    chance, number = random.Random(0), 0
+    with tempfile.TemporaryDirectory() as folder:
+        path, end = Path(folder) / "fit.npz", Path(folder) / "scores.npy"
+
+        def fit(model):
+            model.fit(source, checkpoint=path, every=0.0)
+            np.save(end, model.decision_function(X))
+
+        while found.tried < count:
+            model, number = models[number % len(models)], number + 1
+            path.unlink(missing_ok=True)
+            took = _duration(lambda model=model: fit(model))
+            wanted, n_kills = np.load(end), 0
+            path.unlink()
+            end.unlink()
+            while not end.exists():
+                child = _forked(lambda model=model: fit(model))
+                if found.tried < count:
+                    time.sleep(chance.uniform(0.0, took))
+                    os.kill(child, signal.SIGKILL)
+                    found.add(*_state_of(path, found.tried))
+                    n_kills += 1
+                os.waitpid(child, 0)
+            same = np.array_equal(np.load(end), wanted)
+            fault = f"{type(model).__name__} after {n_kills} kills"
+            whole.add("the same bits" if same else "other bits", None if same else fault)
+            end.unlink()
+    return [found, whole]
+
+
+def _state_of(path, number):
+    if not path.exists():
+        return "no checkpoint yet", None
+    try:
+        Checkpoint(path, 0.0)
+    except ValueError as error:
+        return "a half", f"kill {number}: {error}"
+    return "a whole checkpoint", None
 
 
 def _killed(found, count, path, states, write):

@@ -16,7 +16,7 @@ SOLVERS = MATHEMATICS | {"solvers"}  # the files of the folder itself, not those
 
 # What each part may import beside itself and the foundation; the longest name that fits counts.
 ALLOWED = {
-    **{part: set() for part in FOUNDATION | MATHEMATICS | {"runtime"}},
+    **{part: set() for part in FOUNDATION | MATHEMATICS | {"runtime", "streams"}},
     "solvers": MATHEMATICS,
     "solvers.machine": SOLVERS,
     "solvers.mixture": SOLVERS | {"solvers.machine"},
@@ -32,7 +32,7 @@ ALLOWED = {
     "explain": {"kernels", "gates", "predictors", "preparation", "runtime"},
     "single_row": {"gates", "predictors", "preparation", "runtime"},
     # "report": a thin method on ``Model``, which imports it when it is called
-    "estimators": MODELS | {"preparation", "runtime", "report"},
+    "estimators": MODELS | {"preparation", "runtime", "report", "streams"},
     "preparation": {"runtime"},
     "tables": {"preparation", "runtime"},
     "export": MODELS | {"__init__", "runtime", "preparation", "tables"},
@@ -41,9 +41,10 @@ ALLOWED = {
     "report": MODELS | {"preparation", "runtime", "export", "search"},
     # "__init__": commands use the public names as any user does.
     "cli": MODELS
-    | {"__init__", "search", "tables", "export", "runtime", "displays", "preparation", "report"},
+    | {"__init__", "search", "tables", "export", "runtime", "displays", "preparation", "report"}
+    | {"streams"},
     "__main__": {"cli"},
-    "__init__": MODELS | {"export", "runtime", "search", "tables"},
+    "__init__": MODELS | {"export", "runtime", "search", "tables", "streams"},
 }
 
 

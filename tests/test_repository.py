@@ -27,7 +27,7 @@ def few_rows_of(load):
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in ("methods", "pipelines"))]
 
 
-OWN = ["docs/probabilities.md", "docs/front_door.md", "docs/report.md"]
+OWN = ["docs/probabilities.md", "docs/front_door.md", "docs/report.md", "docs/blocks.md"]
 
 
 @pytest.mark.parametrize("name", [*PAGES, *OWN])

@@ -98,6 +98,7 @@ __all__ = [
     "load",
     "row_scorer",
     "save",
+    "streams",
     "to_c",
     "to_js",
     "to_onnx",
@@ -105,7 +106,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in ("gates", "kernels"):
+    if name in ("gates", "kernels", "streams"):
         return import_module(f".{name}", __name__)
     if name in _MODULES:
         value = getattr(import_module(f".{_MODULES[name]}", __name__), name)

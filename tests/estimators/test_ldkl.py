@@ -305,14 +305,14 @@ def test_an_interrupt_in_a_later_restart_leaves_the_earlier_ones(moons, monkeypa
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_of_several_restarts_the_best_is_kept(moons, monkeypatch, share):
-    watches, record = [], trees._watch
+    watches, record = [], trees.watch_of_trees
 
     def note(*args):
         made = record(*args)
         watches.append(made[0])
         return made
 
-    monkeypatch.setattr(trees, "_watch", note)
+    monkeypatch.setattr(trees, "watch_of_trees", note)
     model = LDKLClassifier(2, max_iter=4, n_init=6, validation_fraction=share, random_state=1).fit(
         *moons
     )

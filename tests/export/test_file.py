@@ -293,8 +293,28 @@ def test_a_model_that_is_saved_twice_or_fitted_anew_gives_the_same_bytes(name, r
 STREAMS = [name for name in NAMES if hasattr(getattr(nearlinear, name), "partial_fit")]
 
 
-@in_one_test("name", STREAMS)
-def test_a_loaded_model_does_not_go_on_with_a_stream(name, rows, path):
+GOES_ON = [name for name in STREAMS if hasattr(getattr(nearlinear, name), "_goes_on_from_file")]
+
+
+@in_one_test("name", GOES_ON)
+def test_a_loaded_model_goes_on_with_a_stream(name, rows, path):
+    X, new = rows
+    y, model = targets(name, X), small(name).set_params(random_state=0)
+    if "n_trees" in model.get_params():
+        model.set_params(n_trees=1)
+    save(fitted(model, X, y), path)
+    loaded = load(path)
+    before = loaded.predictor_(new)
+    for one in (model, loaded):
+        one.partial_fit(X, y)
+    found, size = loaded.predictor_(new), np.abs(before).max()
+    assert np.abs(found - before).max() > 1e-4 * size
+    # the coordinates of a tree from a file are those of the rows, to rounding
+    np.testing.assert_allclose(found, model.predictor_(new), rtol=0, atol=1e-3 * size)
+
+
+@in_one_test("name", [name for name in STREAMS if name not in GOES_ON])
+def test_a_loaded_model_of_another_method_does_not(name, rows, path):
     X, _ = rows
     save(fitted(small(name), X, targets(name, X)), path)
     with pytest.raises(ValueError, match=r"comes from a file.* fit it anew"):

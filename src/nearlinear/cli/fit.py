@@ -16,6 +16,7 @@ from ._errors import CommandError
 from ._methods import find_methods, offered
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
+from .fitting.blocks import add_memory_argument, fit_in_blocks, is_too_large
 from .fitting.budgets import add_budget_arguments, search_settings
 from .fitting.held_out import held_out
 from .fitting.one_method import models_of, name_features, pipeline_of, suiting
@@ -40,6 +41,7 @@ examples:
   nearlinear fit train.csv.gz --target price --delimiter ';' --decimal , --encoding latin-1
   nearlinear fit train.parquet --target label --method ldkl --set C=10 --set depth=4
   nearlinear fit train.csv --target label --report report.html
+  nearlinear fit large.parquet --target label --method llcsapl --max-memory 2GB
   nearlinear fit train.csv --target label --out - | ssh host 'cat > model.nlm'
 """
 
@@ -47,7 +49,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument(
-        "data", help="table: .csv, .tsv (also .gz), .parquet, .svmlight or .npz (X and y), or -"
+        "data",
+        help="table: .csv, .tsv (also .gz), .parquet, .svmlight or .npz (X and y), a folder of "
+        "tables, or -",
     )
     parser.add_argument("--target", metavar="COL", help="column to predict (not for svmlight, npz)")
     add_task_argument(parser)
@@ -81,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-scaling", action="store_true", help="with --method: features are scaled already"
     )
+    add_memory_argument(parser)
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default: 0)")
     add_csv_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -91,11 +96,15 @@ def run(arguments: argparse.Namespace) -> None:
     _check(arguments)
     settings = search_settings(arguments)
     start = time.perf_counter()
-    if arguments.method:
+    is_large = is_too_large(arguments)
+    if arguments.method or is_large:
+        if settings and is_large:
+            raise CommandError(f"{arguments.data}: it is larger than --max-memory, and a search "
+                               "needs all rows at once; leave its options out")  # fmt: skip
         if settings:
             raise CommandError(f"--{next(iter(settings)).replace('_', '-')}: is for the search; "
                                "leave --method out")  # fmt: skip
-        made = _fit_method(arguments, form)
+        made = _fit_large(arguments, form) if is_large else _fit_method(arguments, form)
     else:
         made = _fit_search(arguments, form, settings, start)
     n_bytes = _save(made.model, arguments.out)
@@ -107,7 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
     stream = sys.stderr if arguments.out == STANDARD else sys.stdout
     if arguments.json:
         print(json.dumps(found), file=stream)
-    elif arguments.method:
+    elif arguments.method or is_large:
         tell_method(found, arguments.method == found["method"], stream)
     else:
         tell_search(found, stream)
@@ -125,13 +134,14 @@ def _check(arguments):
         check_writable(Path(arguments.out), inputs=[arguments.data], force=arguments.force)
     check_seed(arguments)
     check_report(arguments)
+    arguments.hold_out_was_given = arguments.hold_out is not None
     if arguments.hold_out is None:
         arguments.hold_out = 0.2 if arguments.method or arguments.report else 0.0
     if arguments.report is not None and arguments.hold_out == 0.0:
         raise CommandError("--report: needs rows that judge the model; give --hold-out above 0")
     if not 0.0 <= arguments.hold_out < 1.0:
         raise CommandError(f"--hold-out {arguments.hold_out}: a share from 0 to below 1")
-    if arguments.no_scaling and not arguments.method:
+    if arguments.no_scaling and not arguments.method and not is_too_large(arguments):
         raise CommandError("--no-scaling: is for --method; the search looks at the columns itself")
 
 
@@ -185,6 +195,11 @@ def _fit_method(arguments, form):
         estimator.validation_score_ = held.figures[measure]
     name_features(model, piece.names)
     return Made(model, estimator, task, X.shape, held, {})
+
+
+def _fit_large(arguments, form):
+    with progress(2, plain=not arguments.json) as begin, refusing(arguments):
+        return fit_in_blocks(arguments, form, begin)
 
 
 def _fit_search(arguments, form, settings, start):

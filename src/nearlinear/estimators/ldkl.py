@@ -3,11 +3,14 @@
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..losses import LOSSES
+from ._base.blocks.fit import fit
+from ._base.blocks.trees import learn_trees_from
 from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
+from ._base.streams.trees import learn_trees_on
 from ._base.tree_plan import TREE_CONSTRAINTS
-from ._base.trees import learn_trees, learn_trees_on, sees_plain_rows
+from ._base.trees import learn_trees, sees_plain_rows
 
 
 class LDKLClassifier(ClassifierMixin, Model):
@@ -272,7 +275,8 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
-    _takes_several_answers = True
+    fit, _learn_blocks = fit, learn_trees_from
+    _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -540,7 +544,8 @@ class LDKLRegressor(RegressorMixin, Model):
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
-    _takes_several_answers = True
+    fit, _learn_blocks = fit, learn_trees_from
+    _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):

@@ -17,7 +17,7 @@ from ..solvers.anchors.sgd import PrintedSteps, train_by_sgd, tried_t0, usual_an
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
 from ..solvers.watch import Progress, Watch
-from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, models_of
+from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, attributes_of, models_of
 from ._base.anchors import (
     ANCHORS,
     SHARPNESS,
@@ -27,6 +27,8 @@ from ._base.anchors import (
     make_gate,
     predictor_of,
 )
+from ._base.blocks.anchors import learn_sapl_from
+from ._base.blocks.fit import fit
 from ._base.capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
 from ._base.checks import at_least, cost, fit_context, fraction, one_of, positive, shared
 from ._base.input import stream_rows
@@ -211,6 +213,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         "n_iter_no_change": [at_least(1)],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
 
     def __init__(
         self,
@@ -267,6 +270,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit, _learn_blocks = fit, learn_sapl_from
+
     def _learn(self, rows):
         tell = Teller(self)
         check_memory(self, rows.X, rows.task.n_outputs, rows.X.dtype.itemsize, copies=7)
@@ -306,14 +311,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             setting, predictor, tried = self._or_linear(
                 setting, predictor, rows, train, held_out, rng
             )
-        attributes = {
-            "history_": watch.history,
-            "n_iter_": max(1, watch.history[-1].step),
-            "setting_": setting,
-            "settings_tried_": tried,
-            "loss_": setting.loss,
-        }
-        return Learned(predictor, attributes, kept=interruption.kept)
+        return Learned(predictor, attributes_of(watch, setting, tried), kept=interruption.kept)
 
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
         """A model of many rows, or the linear one where that is as good on held-out rows."""
@@ -446,7 +444,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     def _improve(self, rows, start, setting, watch, n_neighbors, rng, n_epochs=None):
         if not setting.learns:
             return
-        n_rows = rows.X.shape[0]
         n_epochs = self._epochs(rows) if n_epochs is None else n_epochs
         C = self._weight_of_losses(rows, setting)
         if self._engine(rows) != "adam":
@@ -461,9 +458,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
                 *data, watch, n_epochs=n_epochs, anchor_rate=anchor_rate, rule=rule, **options
             )
             return
-        batch = (
-            int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
-        )
+        batch = self._batch_size(rows.X.shape[0])
         train_by_adam(
             rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
             loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs, batch_size=batch,
@@ -471,6 +466,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
+
+    def _batch_size(self, n_rows):
+        return int(np.clip(n_rows // 32, 16, 512)) if self.batch_size == "auto" else self.batch_size
 
     def _printed_steps(self, *data, **options):
         t0 = tried_t0(*data, skip=self.skip, **options) if self.t0 == "auto" else self.t0

@@ -16,6 +16,8 @@ from ._base.anchors import (
     make_anchors,
     make_gate,
 )
+from ._base.blocks.anchors import learn_fixed_from
+from ._base.blocks.fit import fit
 from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
@@ -87,9 +89,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     sharpness_ : float
         Sharpness of the soft assignment, in the units of the data (coding "soft" only).
     duality_gap_ : float
-        How far the training objective is above its optimum, at most.
+        How far the training objective is above its optimum, at most. NaN after a fit to rows in
+        blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class.
+        Epochs of the slowest class; of rows in blocks, at most 40.
 
     Notes
     -----
@@ -121,6 +124,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
 
     def __init__(
         self,
@@ -157,8 +161,13 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit = fit
+
     def _learn(self, rows):
         return _learn(self, rows, "soft", rows.X.shape[1])
+
+    def _learn_blocks(self, rows, keeper):
+        return learn_fixed_from(self, rows, keeper, _coding(self, "soft"), rows.n_features)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -247,9 +256,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     anchors_ : array of shape (n_anchors, n_features)
         Anchors of the gate.
     duality_gap_ : float
-        How far the training objective is above its optimum, at most.
+        How far the training objective is above its optimum, at most. NaN after a fit to rows in
+        blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class.
+        Epochs of the slowest class; of rows in blocks, at most 40.
 
     Notes
     -----
@@ -272,6 +282,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
 
     def __init__(
         self,
@@ -308,8 +319,13 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit = fit
+
     def _learn(self, rows):
         return _learn(self, rows, "reconstruction", 0)
+
+    def _learn_blocks(self, rows, keeper):
+        return learn_fixed_from(self, rows, keeper, _coding(self, "reconstruction"), 0)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):

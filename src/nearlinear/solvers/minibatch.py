@@ -6,6 +6,7 @@ from .._compile import compiled
 
 _WARM_UP = 0.1  # share of the steps in which the step size rises
 _MOMENTUM, _SCALE_MEMORY, _AVERAGE = 0.9, 0.999, 0.998
+_PARTS = ("value", "average", "_mean", "_square")  # of a parameter
 
 
 def one_cycle(step, n_steps):
@@ -48,6 +49,15 @@ class Parameter:
         )
         if reach < np.inf:
             np.clip(self.value, self._start - reach, self._start + reach, out=self.value)
+
+    def state(self):
+        """All that the next steps depend on, as arrays by name."""
+        return {name: getattr(self, name) for name in _PARTS}
+
+    def restore(self, state):
+        """Go on from what ``state`` gave."""
+        for name in _PARTS:
+            getattr(self, name)[...] = state[name]
 
     def restart(self, index, value):
         """Put one entry elsewhere and forget how it moved."""

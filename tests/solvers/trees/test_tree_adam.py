@@ -9,9 +9,10 @@ from scipy.sparse import csr_matrix
 from nearlinear.gates.trees.balanced import hard_paths
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.minibatch import one_cycle
-from nearlinear.solvers.trees import adam as tree_phases
-from nearlinear.solvers.trees.adam import Annealing, TreeInTraining, train_tree
+from nearlinear.solvers.trees import phases as tree_phases
+from nearlinear.solvers.trees.adam import TreeInTraining, train_tree
 from nearlinear.solvers.trees.paths import path_scores
+from nearlinear.solvers.trees.phases import Annealing
 from nearlinear.solvers.trees.soft import SoftPass, TreeGradients
 from nearlinear.solvers.watch import Watch
 from reference.tree_problem import make_projected, make_rows, make_tree

@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 from nearlinear.gates.trees.balanced import hard_paths
 from nearlinear.losses import LOSSES
 from nearlinear.solvers.minibatch import RowNoise
-from nearlinear.solvers.trees.adam import Annealing, HardPhase, SoftPhase, soft_gradients
 from nearlinear.solvers.trees.paths import path_gradients
+from nearlinear.solvers.trees.phases import Annealing, HardPhase, SoftPhase, soft_gradients
 from nearlinear.solvers.trees.soft import SoftPass
 from reference.tree_problem import make_projected, make_rows, make_tree
 

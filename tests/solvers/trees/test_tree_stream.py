@@ -8,8 +8,9 @@ from scipy.sparse import csr_matrix
 
 from nearlinear.gates.trees.balanced import hard_paths
 from nearlinear.losses import LOSSES
-from nearlinear.solvers.trees.adam import Annealing, TreeStream
+from nearlinear.solvers.trees.adam import TreeStream
 from nearlinear.solvers.trees.paths import path_scores
+from nearlinear.solvers.trees.phases import Annealing
 from nearlinear.solvers.trees.soft import SoftPass
 from reference.tree_problem import make_projected, make_rows, make_tree
 

@@ -2,6 +2,7 @@
 
 Modules
 -------
+blocks      ``fit`` of tables that are larger than the memory they may take: in blocks.
 budgets     What a model may cost: options that ``fit`` and ``compare`` share.
 held_out    Figures of a model on rows that it has not seen, before it is fitted to all.
 one_method  One method, as ``fit --method`` takes it: its parameters, and what comes before it.

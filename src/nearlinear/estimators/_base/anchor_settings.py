@@ -35,3 +35,14 @@ def models_of(predictor, dtype, has_root):
         None if gate.metric is None else gate.metric.astype(dtype),
         (weights.mean(axis=0), biases.mean(axis=0)) if has_root else None,
     )  # fmt: skip
+
+
+def attributes_of(watch, setting, tried):
+    """What a user sees of a fit beside its predictor."""
+    return {
+        "history_": watch.history,
+        "n_iter_": max(1, watch.history[-1].step),
+        "setting_": setting,
+        "settings_tried_": tried,
+        "loss_": setting.loss,
+    }

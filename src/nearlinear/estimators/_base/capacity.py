@@ -19,14 +19,18 @@ class Verdict:
 
 
 def are_many(rows):
-    """Whether there are rows enough for a full model, and too many for a search among others."""
+    """Whether there are rows enough for a full model, and too many for a search among others.
+
+    A sample stands for many.
+    """
     n_rows, n_features = rows.X.shape
-    return n_rows > _MOST_ROWS or n_rows * n_features > _MOST_NUMBERS
+    is_much = n_rows > _MOST_ROWS or n_rows * n_features > _MOST_NUMBERS
+    return is_much or rows.n_all is not None
 
 
 def usual_epochs(rows):
     """Fewer for more rows, so that each is seen often enough."""
-    return int(np.clip(_ROW_VISITS // rows.X.shape[0], *_EPOCHS))
+    return int(np.clip(_ROW_VISITS // rows.n_rows, *_EPOCHS))
 
 
 def given(estimator, *names):

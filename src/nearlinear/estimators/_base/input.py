@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...streams.blocks import is_source
 from .checks import require_moderate, require_sound
 from .rows import TrainingRows
 from .target_units import TargetUnits
@@ -47,6 +48,19 @@ def stream_rows(model, X, y, sample_weight=None, classes=None):
     task, labels, weight = classes_of_stream(model, X, y, classes, sample_weight)
     targets = task.targets(labels, X.dtype)
     return TrainingRows(X, labels, targets, weight, X.shape[0], task, names)
+
+
+def block_pairs(model, X, y, first=None):
+    """Rows of a block, their labels or values, and what names the columns.
+
+    ``first`` begins with that of the first block and the precision of its rows.
+    """
+    if first is None:
+        return _checked_pairs(model, X, y, is_first=True)
+    probe = _without_learned(model)
+    vars(probe).update(first[0])
+    X, y = _validated(probe, X, y, dtype=first[1], reset=False)
+    return X, y, first[0]
 
 
 def _several(X, targets, weight, names, task):
@@ -102,11 +116,11 @@ def scored_rows(model, X, gating=None):
 
 def _checked_pairs(model, X, y, is_first, takes_several=False):
     """Rows, labels or values, and attributes that name the columns."""
-    # a model without what it has learned takes the attributes that the checks set
-    probe = object.__new__(type(model))
-    vars(probe).update(model.get_params(deep=False))
+    if y is None and is_source(X):
+        raise ValueError(f"{type(model).__name__} does not learn from rows in blocks: give arrays.")
+    probe = _without_learned(model)
     if not is_first:
-        if model._training.is_from_file:
+        if model._training.is_from_file and not getattr(model, "_goes_on_from_file", False):
             raise ValueError(
                 f"This {type(model).__name__} comes from a file, which has what prediction needs "
                 "and no more: fit it anew to learn on."
@@ -114,12 +128,9 @@ def _checked_pairs(model, X, y, is_first, takes_several=False):
         probe = model
     row_types = getattr(model, "_row_types", [np.float64, np.float32])
     dtype = row_types if is_first else model.predictor_.dtype
-    checks = {
-        "dtype": dtype,
-        "reset": is_first,
-        "y_numeric": not isinstance(model, ClassifierMixin),
-    }
+    checks = {"dtype": dtype, "reset": is_first}
     if model._is_precomputed:
+        checks["y_numeric"] = not isinstance(model, ClassifierMixin)
         X, y = validate_data(probe, X, y, allow_nd=True, **checks)
         X = _as_stack(X)
         if X.shape[0] != X.shape[1]:
@@ -128,16 +139,29 @@ def _checked_pairs(model, X, y, is_first, takes_several=False):
                 f"shape {X.shape}: give an array of shape (n_rows, n_rows, n_kernels)."
             )
     else:
-        require_sound(X)
-        form = "csr" if model._takes_sparse else False
         checks["multi_output"] = takes_several and _has_columns(y)
-        checks["ensure_all_finite"] = _finite_for(model)
-        X, y = validate_data(probe, X, y, accept_sparse=form, order="C", **checks)
-        y = y.toarray() if issparse(y) else y
-        require_moderate(X)
-        X = _canonical(X)
+        X, y = _validated(probe, X, y, **checks)
     names = ("n_features_in_", "feature_names_in_")
     return X, y, {name: vars(probe)[name] for name in names if name in vars(probe)}
+
+
+def _without_learned(model):
+    """A model without what it has learned, which takes the attributes that checks set."""
+    probe = object.__new__(type(model))
+    vars(probe).update(model.get_params(deep=False))
+    return probe
+
+
+def _validated(model, X, y, **checks):
+    require_sound(X)
+    X, y = validate_data(
+        model, X, y, accept_sparse="csr" if model._takes_sparse else False, order="C",
+        y_numeric=not isinstance(model, ClassifierMixin), ensure_all_finite=_finite_for(model),
+        **checks,
+    )  # fmt: skip
+    y = y.toarray() if issparse(y) else y
+    require_moderate(X)
+    return _canonical(X), y
 
 
 def _finite_for(model):

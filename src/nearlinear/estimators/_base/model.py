@@ -71,7 +71,7 @@ class Model(BaseEstimator):
 
     _takes_sparse = True
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn from rows and their labels or values.
 
         Parameters

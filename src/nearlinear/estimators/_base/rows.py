@@ -19,8 +19,9 @@ class TrainingRows:
     """Distinct weighted rows; ``targets`` is ±1 with one column, or one column per class.
 
     ``names`` is what the rows say of their columns, as attributes of a fitted model. The last
-    ``n_gating`` columns are those that only a gate sees. ``found`` is what was worked out of these
-    very rows, for all who ask again.
+    ``n_gating`` columns are those that only a gate sees. ``n_all`` is how many rows these are a
+    sample of, or None where they are all. ``found`` is what was worked out of these very rows, for
+    all who ask again.
     """
 
     X: np.ndarray
@@ -31,6 +32,7 @@ class TrainingRows:
     task: object = None
     names: dict = field(default_factory=dict)
     n_gating: int = 0
+    n_all: int | None = None
     found: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, key, work):
@@ -38,6 +40,11 @@ class TrainingRows:
         if key not in self.found:
             self.found[key] = work()
         return self.found[key]
+
+    @property
+    def n_rows(self):
+        """How many rows a model is fitted to."""
+        return self.X.shape[0] if self.n_all is None else self.n_all
 
     @property
     def attributes(self):

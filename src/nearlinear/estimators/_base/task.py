@@ -88,17 +88,22 @@ def answers(classes, scores):
 
 def classes_in(model, X, y, sample_weight):
     """The task of labels, their positions among the classes, and the weights of rows."""
-    _check_labels(y)
+    check_labels(y)
     classes, labels = np.unique(y, return_inverse=True)
     weight = _class_weights(X, labels, classes, sample_weight, model.class_weight)
-    present = classes[np.unique(labels[weight > 0])].tolist()
+    return task_of_classes(model, classes, np.unique(labels[weight > 0])), labels, weight
+
+
+def task_of_classes(model, classes, present):
+    """The task of these classes, of which those at the positions ``present`` have weight."""
+    present = classes[present].tolist()
     if len(present) < 2:
         raise ValueError(
             f"{type(model).__name__} needs at least two classes with positive weight, "
             f"y has one class: {present[0] if present else None!r}."
         )
     _require_few(classes)
-    return Classification(classes), labels, weight
+    return Classification(classes)
 
 
 def labels_in(model, X, Y, sample_weight):
@@ -122,7 +127,7 @@ def labels_in(model, X, Y, sample_weight):
 
 def classes_of_stream(model, X, y, classes, sample_weight):
     """The same for rows of a stream, whose classes are named in the first call."""
-    _check_labels(y)
+    check_labels(y)
     classes = _all_classes(model, classes)
     labels = np.searchsorted(classes, y)
     known = classes[np.minimum(labels, len(classes) - 1)] == y
@@ -153,7 +158,7 @@ def _all_classes(model, classes):
     return classes
 
 
-def _check_labels(y):
+def check_labels(y):
     """Labels of several types cannot be put in an order; numbers count as one type."""
     if y.dtype == object:
         kinds = {_kind(label) for label in y}
@@ -199,13 +204,19 @@ def _class_weights(X, labels, classes, sample_weight, class_weight):
     weight = row_weights(X, sample_weight)
     if class_weight is None:
         return weight
-    if class_weight == "balanced":
-        mass = np.bincount(labels, weights=weight, minlength=len(classes))
-        factors = mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
-    else:
-        factors = _named_factors(class_weight, classes.tolist())
+    mass = np.bincount(labels, weights=weight, minlength=len(classes))
+    factors = class_factors(class_weight, classes, mass)
     with np.errstate(over="ignore"):
         return _moderate(weight * factors[labels])
+
+
+def class_factors(class_weight, classes, mass):
+    """What the weights of each class are multiplied by; ``mass`` is their sum."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if class_weight == "balanced":
+        return mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, np.inf))
+    return _named_factors(class_weight, classes.tolist())
 
 
 def _moderate(weight):

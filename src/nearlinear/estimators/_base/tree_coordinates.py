@@ -65,9 +65,12 @@ class TreeCoordinates:
         return None if self.lift is None else self.lift.n_features + 1
 
     def targets(self, rows):
+        return self.in_units(rows.targets, rows.X.dtype)
+
+    def in_units(self, targets, dtype):
         if np.ndim(self.scale) == 0 and (self.scale, self.offset) == (1.0, 0.0):
-            return rows.targets
-        return ((rows.targets - self.offset) / self.scale).astype(rows.X.dtype)
+            return targets
+        return ((targets - self.offset) / self.scale).astype(dtype)
 
     def predictor(self, model, kept=None):
         """Of a tree in training; ``kept`` says which nodes stay, or None for all."""

@@ -9,7 +9,7 @@ from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
 from ...gates.trees.node_gates import NODE_GATES, node_gate_of
 from ...losses import LOSSES, EpsilonInsensitive, LabelLogLoss, SquaredError
-from ...solvers.trees.adam import Annealing
+from ...solvers.trees.phases import Annealing
 from .capacity import given, usual_epochs
 from .checks import (
     HasMethods,
@@ -138,7 +138,7 @@ class TreePlan:
 
 
 def tree_plan(model, rows):
-    n_rows, n_features = rows.X.shape
+    n_rows, n_features = rows.n_rows, rows.X.shape[1]
     kind = Regression if isinstance(rows.task, Regression) else Classification
     defaults, n_components = _DEFAULTS[kind], _rank(model, rows.X)
     node_gate = node_gate_of(model.node_gate, model.sigma)
@@ -148,7 +148,8 @@ def tree_plan(model, rows):
     usual = TreeSetting(model.depth, defaults.C, defaults.jitter, root_C)
     width = n_components or n_features
     rate = _ADAM_RATE if model.solver == "adam" else defaults.original_rate
-    n_trees = 3 if is_searched and n_rows <= _FEW_ROWS else 1
+    is_few = n_rows <= _FEW_ROWS and rows.n_all is None
+    n_trees = 3 if is_searched and is_few else 1
     return TreePlan(
         loss=_loss(model, rows.task),
         node_gate=node_gate,
@@ -193,7 +194,7 @@ def _or_usual(value, usual):
 
 
 def _usual_epochs(model, rows, n_components):
-    if model.solver == "sgd" or rows.X.shape[0] > _HUGE:
+    if model.solver == "sgd" or rows.n_rows > _HUGE:
         return 100
     return usual_epochs(rows) if n_components is None else _WIDE_EPOCHS
 

@@ -22,10 +22,9 @@ from ...solvers.trees.paths import (
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
 from .capacity import are_many, choose_setting, given, judge, tell_verdicts
-from .model import Learned, stream_rng
+from .model import Learned
 from .outputs import Teller, keeping
 from .pruning import prune_trees
-from .task import Regression
 from .tree_coordinates import TreeCoordinates, is_balanced
 from .tree_plan import TreeSetting, check_size, original_rates, tree_plan, tree_settings
 
@@ -55,33 +54,33 @@ def learn_trees(model, rows):
     plan, tell = tree_plan(model, rows), Teller(model)
     check_size(model, rows, plan)
     rng = check_random_state(model.random_state)
-    setting, tried = _choose_setting(model, rows, plan, rng, tell)
+    setting, tried = choose_tree_setting(model, rows, plan, rng, tell)
     train, held_out = rows, None
     is_checked = plan.is_searched and are_many(rows)
     chooses = model.early_stopping or model.polish or model.n_init > 1
     if chooses or is_checked or model.pruning is not None:
         train, held_out = rows.split(model.validation_fraction, rng)
     judges = held_out if chooses else None
-    coordinates, starts = _starts(model, train, plan, setting)
+    coordinates, starts = previous_or_new(model, train, plan, setting)
     watches = []
     with keeping("the best model so far is") as interruption:
         for start in starts:
             watches.append([])
             for _ in range(model.n_init):
                 generator = generator_of(rng)
-                watch, compare = _watch(model, train, judges, coordinates, tell)
+                watch, compare = watch_of_trees(model, train, judges, coordinates, tell)
                 watches[-1].append(watch)
-                _run(model, train, coordinates, setting, generator, watch, start, compare)
+                run_training(model, train, coordinates, setting, generator, watch, start, compare)
     watches = [[watch for watch in attempts if watch.history] for attempts in watches]
     best = [max(attempts, key=_quality) for attempts in watches if attempts]
     if not best:
         raise KeyboardInterrupt  # before the first epoch has ended
     if is_checked and held_out is not None:
         trees = [watch.best for watch in best]
-        tried = _compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng)
+        tried = compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng)
         if tried[0].loss <= tried[1].loss:
             setting, coordinates = tried[0].setting, TreeCoordinates.of(model, rows)
-            best = [_run(model, rows, coordinates, setting, generator_of(rng), Watch())]
+            best = [run_training(model, rows, coordinates, setting, generator_of(rng), Watch())]
     trees = [watch.best for watch in best]
     kept, is_stopped = [None] * len(trees), interruption.kept
     can_prune = held_out is not None and setting.depth is not None and not is_stopped
@@ -101,7 +100,7 @@ def learn_trees(model, rows):
     attributes = {
         "history_": history,
         "n_iter_": history[-1].step,
-        "hardening_gap_": _hardening_gap(history),
+        "hardening_gap_": hardening_gap(history),
         "setting_": setting,
         "settings_tried_": tried,
     }
@@ -111,7 +110,7 @@ def learn_trees(model, rows):
     )  # fmt: skip
 
 
-def _choose_setting(model, rows, plan, rng, tell):
+def choose_tree_setting(model, rows, plan, rng, tell):
     """The linear model, and then the trees on top of it, judged on held-out rows."""
     if not plan.is_searched:
         return plan.usual, []
@@ -129,7 +128,7 @@ def _choose_setting(model, rows, plan, rng, tell):
         Z, generator = coordinates.rows(held_out.X), np.random.default_rng(seed)
         n_trees, scores = tree_plan(model, train).count(setting), 0.0
         for _ in range(n_trees):
-            tree = _run(model, train, coordinates, setting, generator, Watch()).best
+            tree = run_training(model, train, coordinates, setting, generator, Watch()).best
             scores = scores + hard_scores(tree, Z) / n_trees
         return plan.loss.value(scores, coordinates.targets(held_out))
 
@@ -141,11 +140,11 @@ def _choose_setting(model, rows, plan, rng, tell):
     return setting, tried + judged
 
 
-def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng):
+def compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng):
     """Held-out losses of the linear model and of trees of many rows."""
     Z, targets = coordinates.rows(held_out.X), coordinates.targets(held_out)
     linear = TreeSetting(None, 1.0, 0.0, 1.0)
-    line = _run(model, train, coordinates, linear, generator_of(rng), Watch()).best
+    line = run_training(model, train, coordinates, linear, generator_of(rng), Watch()).best
 
     def losses(trees):
         scores = sum(hard_scores(tree, Z) for tree in trees) / len(trees)
@@ -154,7 +153,7 @@ def _compare_with_linear(model, plan, setting, trees, coordinates, train, held_o
     return judge([(linear, losses([line])), (setting, losses(trees))], held_out.weight)
 
 
-def _starts(model, rows, plan, setting):
+def previous_or_new(model, rows, plan, setting):
     """Coordinates and trees of the previous fit, or new ones where they do not fit any more."""
     n_trees, sizes = plan.count(setting), (rows.X.shape[1], rows.targets.shape[1])
     if model.warm_start and model._state is not None:
@@ -170,7 +169,7 @@ def _starts(model, rows, plan, setting):
     return TreeCoordinates.of(model, rows), [None] * n_trees
 
 
-def _watch(model, train, held_out, coordinates, tell):
+def watch_of_trees(model, train, held_out, coordinates, tell):
     """What keeps the best tree by its hard paths, and what compares it with soft splits.
 
     Without held-out rows, soft and hard splits are compared on training rows.
@@ -190,7 +189,7 @@ def _watch(model, train, held_out, coordinates, tell):
     return watch, judging.compare
 
 
-def _run(model, train, coordinates, setting, rng, watch, start=None, compare=None):
+def run_training(model, train, coordinates, setting, rng, watch, start=None, compare=None):
     """The watch after one training run; ``compare(tree, sharpness)`` gives figures of splits."""
     plan = tree_plan(model, train)
     Z, targets = coordinates.rows(train.X), coordinates.targets(train)
@@ -261,66 +260,6 @@ def start_of_tree(model, plan, setting, Z, targets, weight, rng, n_seen):
     return replace(start, projection=projection)
 
 
-def learn_trees_on(model, rows):
-    """Steps on the rows of one call of a stream; the first call also makes the tree."""
-    rows, state = _merged(rows), model._state
-    is_new = getattr(model, "predictor_", None) is None
-    if not is_new and (
-        getattr(model, "multilabel_", False) or model.predictor_.n_outputs != rows.targets.shape[1]
-    ):
-        raise ValueError(
-            "partial_fit takes one answer a row, and this model was fitted to several."
-        )
-    plan = tree_plan(model, rows)
-    rng, seed = stream_rng(model, None if state is None else state.seed)
-    if state is None or state.stream is None:
-        state = _begin_stream(model, rows, plan, state, rng)
-    coordinates, weight_seen = state.coordinates, state.weight_seen + rows.weight.sum()
-    with keeping("what was learned from the rows so far is") as interruption:
-        state.stream.train(
-            coordinates.rows(rows.X), coordinates.targets(rows), rows.weight,
-            loss=plan.loss, ridge=1.0 / (plan.usual.C * weight_seen),
-            direction_ridges=plan.direction_penalties, jitter=plan.usual.jitter,
-            batch_size=plan.batch_size, n_jobs=model.n_jobs, rng=generator_of(rng),
-        )  # fmt: skip
-    predictor = coordinates.predictor(state.stream.model())
-    state = replace(state, weight_seen=weight_seen, seed=seed)
-    return Learned(predictor, state.attributes, state, interruption.kept)
-
-
-def _merged(rows):
-    """The canonical form of a stream's rows; equal rows of different values stay apart."""
-    numbers = None
-    if isinstance(rows.task, Regression):
-        numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
-    rows = rows.merged(numbers)
-    return replace(rows, targets=rows.targets.astype(rows.X.dtype, copy=False))
-
-
-def _begin_stream(model, rows, plan, state, rng):
-    """From the fitted tree if there is one, else from the rows of the first call."""
-    previous = None if state is None else model.predictor_
-    if model.n_trees not in (1, "auto") or isinstance(previous, Averaged):
-        raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
-    if model.solver != "adam":
-        raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
-    annealing = plan.annealing
-    if previous is not None:
-        if not is_balanced(previous):
-            raise ValueError("partial_fit cannot go on from a pruned tree: fit with pruning=None.")
-        start = state.coordinates.model(previous, rows.X.dtype)
-        annealing = replace(annealing, first=annealing.last)
-    else:
-        check_size(model, rows, plan)
-        state = TreeState(TreeCoordinates.of(model, rows), {})
-        Z, targets = state.coordinates.rows(rows.X), state.coordinates.targets(rows)
-        n_seen = state.coordinates.n_seen
-        start = start_of_tree(
-            model, plan, plan.usual, Z, targets, rows.weight, generator_of(rng), n_seen
-        )
-    return replace(state, stream=TreeStream(start, plan.learning_rate, annealing))
-
-
 def generator_of(rng):
     return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
 
@@ -330,7 +269,7 @@ def _quality(watch):
     return watch.best_score if watch.score is not None else -watch.history[-1].objective
 
 
-def _hardening_gap(history):
+def hardening_gap(history):
     """Score with soft splits less that with hard ones, at the last soft epoch."""
     soft = [line.figures for line in history if line.figures]
     return soft[-1]["soft splits"] - soft[-1]["hard splits"] if soft else None

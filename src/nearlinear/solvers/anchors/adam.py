@@ -127,6 +127,19 @@ class _ModelInTraining:
             slope = gradients.log_metric.astype(np.float64)
             self._log_metric.step(slope, gate, 0.0, self._count, _LOG_RANGE)
 
+    def _parameters(self):
+        found = vars(self).items()
+        return {name[1:]: one for name, one in found if isinstance(one, Parameter)}
+
+    def state(self):
+        parts = self._parameters().items()
+        return {f"{name}.{k}": v for name, one in parts for k, v in one.state().items()}
+
+    def restore(self, state, count):
+        self._count = count
+        for name, one in self._parameters().items():
+            one.restore({k.removeprefix(f"{name}."): v for k, v in state.items()})
+
     def now(self):
         """The model as it is, sharing memory with the parameters."""
         return self._assemble("value")
@@ -151,6 +164,65 @@ class _ModelInTraining:
         )
 
 
+class AnchorTraining:
+    """Epochs of Adam on rows that come in one block or in several.
+
+    ``like`` are rows that tell the spread of all. An epoch has ``n_rows`` rows in ``n_batches``
+    mini-batches, whatever its blocks are. ``jitter`` adds Gaussian noise to every row, in units of
+    each feature's standard deviation.
+    """
+
+    def __init__(
+        self, start, like, *, n_rows, n_batches, n_neighbors, loss, ridge, n_epochs, batch_size,
+        learning_rate, jitter, learn_sharpness, learn_metric, rng,
+    ):  # fmt: skip
+        self._current = _ModelInTraining(
+            start, relative_steps(like, learning_rate), ridge,
+            learn_sharpness=learn_sharpness, learn_metric=learn_metric,
+        )  # fmt: skip
+        self._noise, self._rng = RowNoise(like, jitter, rng), rng
+        self._n_neighbors, self._loss, self._ridge = n_neighbors, loss, ridge
+        self._n_rows, self._batch_size = n_rows, batch_size
+        self._n_epochs, self._n_steps = n_epochs, n_epochs * n_batches
+        self.epoch, self._count, self._total, self._is_stopped = 0, 0, 0.0, False
+
+    @property
+    def is_over(self):
+        return self._is_stopped or self.epoch >= self._n_epochs
+
+    def take(self, X, targets, row_weight):
+        """One step for each mini-batch of a block."""
+        current = self._current
+        for rows, targets_of, share in Batches(X, targets, row_weight, self._batch_size, self._rng):
+            value, gradients = batch_gradients(
+                self._noise(rows), targets_of, share, current.now(), self._n_neighbors, self._loss
+            )
+            self._total += value * len(rows) / self._n_rows
+            current.step(gradients, one_cycle(self._count, self._n_steps))
+            self._count += 1
+
+    def end_epoch(self, watch):
+        """Tell ``watch`` of the averaged model, after all blocks of an epoch."""
+        self.epoch, model = self.epoch + 1, self.model()
+        objective = float(self._total + 0.5 * self._ridge * model.squared_norm)
+        self._total = 0.0
+        self._is_stopped = watch(Progress(self.epoch, objective, state=model))
+
+    def model(self):
+        return self._current.averaged()
+
+    def state(self):
+        """Arrays by name, and all else that the next blocks depend on as plain values."""
+        plain = {"epoch": self.epoch, "count": self._count, "total": self._total}
+        plain["rng"] = self._rng.bit_generator.state
+        return self._current.state(), plain
+
+    def restore(self, arrays, plain):
+        self._current.restore(arrays, plain["count"])
+        self.epoch, self._count, self._total = plain["epoch"], plain["count"], plain["total"]
+        self._rng.bit_generator.state = plain["rng"]
+
+
 def train_by_adam(
     X,
     targets,
@@ -158,40 +230,19 @@ def train_by_adam(
     start,
     watch,
     *,
-    n_neighbors,
-    loss,
     C,
-    n_epochs,
     batch_size,
-    learning_rate,
-    jitter,
-    learn_sharpness,
-    learn_metric,
-    rng,
+    **settings,
 ):
-    """Run ``n_epochs`` from ``start``, and tell ``watch`` of the averaged model after each.
+    """Run epochs from ``start``, and tell ``watch`` of the averaged model after each.
 
-    ``jitter`` adds Gaussian noise to every row, in units of each feature's standard deviation.
+    ``settings`` are those of ``AnchorTraining``.
     """
     row_weight = sample_weight / sample_weight.mean()
-    ridge = 1.0 / (C * sample_weight.sum())
-    current = _ModelInTraining(
-        start, relative_steps(X, learning_rate), ridge,
-        learn_sharpness=learn_sharpness, learn_metric=learn_metric,
+    training = AnchorTraining(
+        start, X, n_rows=len(X), n_batches=-(-len(X) // batch_size),
+        ridge=1.0 / (C * sample_weight.sum()), batch_size=batch_size, **settings,
     )  # fmt: skip
-    batches = Batches(X, targets, row_weight, batch_size, rng)
-    noise = RowNoise(X, jitter, rng)
-    n_steps, count = n_epochs * batches.n_batches, 0
-    for epoch in range(1, n_epochs + 1):
-        total = 0.0
-        for rows, targets_of, share in batches:
-            value, gradients = batch_gradients(
-                noise(rows), targets_of, share, current.now(), n_neighbors, loss
-            )
-            total += value * len(rows) / len(X)
-            current.step(gradients, one_cycle(count, n_steps))
-            count += 1
-        model = current.averaged()
-        objective = total + 0.5 * ridge * model.squared_norm
-        if watch(Progress(epoch, objective, state=model)):
-            break
+    while not training.is_over:
+        training.take(X, targets, row_weight)
+        training.end_epoch(watch)

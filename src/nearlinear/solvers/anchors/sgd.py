@@ -137,6 +137,51 @@ class RowTrainer:
         )
 
 
+class RowTraining:
+    """Epochs of steps on rows that come in blocks, ``n_rows`` of them in an epoch.
+
+    ``objective(model)`` is what a record says of the model after an epoch.
+    """
+
+    def __init__(
+        self, start, like, gate, objective, *, n_rows, loss, C, ridge, n_epochs, anchor_rate, rng
+    ):
+        # constants read no feature, and may take long steps
+        square = mean_square_norm(start.local_features(like))
+        rule = FadingSteps(min(0.2 * C, 0.3 / square))
+        self._trainer = RowTrainer.start_from(start, like, C, anchor_rate, rule)
+        self._gate, self._objective, self._rng, self._dtype = gate, objective, rng, like.dtype
+        self._settings = {"loss": loss, "ridge": ridge, "rng": rng, "n_total": n_epochs * n_rows}
+        self.epoch, self._n_epochs, self._is_stopped = 0, n_epochs, False
+
+    @property
+    def is_over(self):
+        return self._is_stopped or self.epoch >= self._n_epochs
+
+    def take(self, X, targets, row_weight):
+        """One step for each row of a block."""
+        self._trainer.train(X, targets, row_weight, self._gate, **self._settings)
+
+    def end_epoch(self, watch):
+        """Tell ``watch`` of the model, after all blocks of an epoch."""
+        self.epoch, model = self.epoch + 1, self.model()
+        self._is_stopped = watch(Progress(self.epoch, self._objective(model), state=model))
+
+    def model(self):
+        return self._trainer.model(self._dtype)
+
+    def state(self):
+        """Arrays by name, and all else that the next blocks depend on as plain values."""
+        plain = {"epoch": self.epoch, "n_steps": self._trainer.n_steps}
+        return self._trainer.state._asdict(), plain | {"rng": self._rng.bit_generator.state}
+
+    def restore(self, arrays, plain):
+        for name, array in self._trainer.state._asdict().items():
+            array[...] = arrays[name]
+        self.epoch, self._trainer.n_steps = plain["epoch"], plain["n_steps"]
+        self._rng.bit_generator.state = plain["rng"]
+
+
 def train_by_sgd(
     X, targets, sample_weight, start, watch, *, n_neighbors, loss, C, n_epochs, anchor_rate, rng,
     rule=None,

@@ -7,8 +7,6 @@ follow their hard path, which is what will be predicted.
 A stream takes the same steps, portion by portion.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..._interrupt import uninterrupted
@@ -17,6 +15,7 @@ from ..minibatch import Batches, Parameter, RowNoise, one_cycle
 from ..watch import Progress
 from .model import TreeModel
 from .paths import path_gradients
+from .phases import HardPhase, SoftPhase, soft_gradients
 from .soft import SoftPass
 from .start import revive_splits
 
@@ -88,6 +87,19 @@ class TreeInTraining:
         own = [self._splits, self._slopes, self._weights]
         return own if self._projection is None else [*own, self._projection]
 
+    @property
+    def count(self):
+        return self._count
+
+    def state(self):
+        parts = enumerate(self._parameters())
+        return {f"{number}.{k}": v for number, one in parts for k, v in one.state().items()}
+
+    def restore(self, state, count):
+        self._count = count
+        for number, one in enumerate(self._parameters()):
+            one.restore({k.removeprefix(f"{number}."): v for k, v in state.items()})
+
     def _assemble(self, which):
         arrays = [getattr(parameter, which) for parameter in self._parameters()]
         if which == "average":
@@ -95,146 +107,115 @@ class TreeInTraining:
         return TreeModel(*arrays[:3], self._node_gate, *arrays[3:])
 
 
-def train_tree(
-    Z,
-    targets,
-    sample_weight,
-    start,
-    watch,
-    *,
-    loss,
-    C,
-    direction_ridges,
-    annealing,
-    n_epochs,
-    batch_size,
-    learning_rate,
-    jitter,
-    rng,
-    compare=None,
-    n_jobs=None,
-):
-    """Run ``n_epochs`` from ``start``, and tell ``watch`` of the averaged tree after each.
+class TreeTraining:
+    """Epochs of Adam on rows that come in one block or in several, soft ones and then hard ones.
 
     When the watch has seen nothing better for a while, soft epochs give way to the hard ones, and
-    those to the end. ``compare(model, sharpness)`` gives figures of soft and hard splits.
+    those to the end. ``like`` are rows that tell the spread of all, and that dead splits are put
+    among. An epoch has ``n_rows`` rows in ``n_batches`` mini-batches, whatever its blocks are.
+    ``compare(model, sharpness)`` gives figures of soft and hard splits.
+    """
+
+    def __init__(
+        self, start, like, *, n_rows, n_batches, loss, ridge, direction_ridges, annealing, n_epochs,
+        batch_size, learning_rate, jitter, rng, compare=None, n_jobs=None,
+    ):  # fmt: skip
+        self.tree = TreeInTraining(start, learning_rate, ridge, direction_ridges)
+        noise = RowNoise(like, jitter, rng, start.rows)
+        soft = SoftPhase(SoftPass(start, batch_size), noise, loss, annealing, compare, n_jobs)
+        n_soft = n_epochs - round(annealing.hard_fraction * n_epochs) if start.depth else 0
+        self._revivals = {round(share * n_soft) for share in _REVIVALS}
+        self._stages = ((soft, 0, n_soft), (HardPhase(noise, loss), n_soft, n_epochs))
+        self._like, self._rng = like, rng
+        self._n_rows, self._n_batches, self._n_epochs = n_rows, n_batches, n_epochs
+        self._stage, self._time, self._number, self._total = 0, 0, 0, 0.0
+        self.epoch = 0  # those that were run: a stage may end early
+        if n_soft == 0:
+            self._begin_stage(1)
+
+    def _begin_stage(self, stage):
+        self._stage = stage
+        if stage < len(self._stages):
+            self._time = self._stages[stage][1]
+            if self._time == self._stages[stage][2]:
+                self._begin_stage(stage + 1)
+
+    @property
+    def is_over(self):
+        return self._stage == len(self._stages)
+
+    @property
+    def phase(self):
+        return self._stages[self._stage][0]
+
+    def take(self, batches):
+        """One step for each mini-batch of a block of rows that ``phase.rows`` has seen."""
+        phase, first, last = self._stages[self._stage]
+        tree, n_batches = self.tree, self._n_batches
+        for rows, targets, share in batches:
+            passed = self._time + self._number / n_batches
+            value, gradients = phase.gradients(
+                tree.now(), rows, targets, share, (passed - first) / (last - first)
+            )
+            self._total += value * rows.shape[0] / self._n_rows
+            factor = one_cycle(passed * n_batches, self._n_epochs * n_batches)
+            tree.step(gradients, factor, move_splits=phase.moves_splits)
+            self._number += 1
+
+    def end_epoch(self, watch):
+        """Tell ``watch`` of the averaged tree, after all blocks of an epoch."""
+        phase, _, last = self._stages[self._stage]
+        self.epoch, self._time, model = self.epoch + 1, self._time + 1, self.tree.averaged()
+        objective = float(self._total + self.tree.penalty(model))
+        self._number, self._total = 0, 0.0
+        figures = phase.figures(model)
+        is_enough = watch(Progress(self.epoch, objective, state=model, figures=figures))
+        if not is_enough and phase.moves_splits and self._time in self._revivals:
+            self.tree.move_splits(revive_splits(model, self._like, self._rng))
+        if is_enough or self._time == last:
+            watch.wait_again()
+            self.tree.settle()
+            self._begin_stage(self._stage + 1)
+
+    def model(self):
+        return self.tree.averaged()
+
+    def state(self):
+        """Arrays by name, and all else that the next blocks depend on as plain values."""
+        plain = {name: getattr(self, name) for name in _PLACE}
+        plain["soft"] = self._stages[0][0].state()
+        plain["rng"] = self._rng.bit_generator.state
+        return self.tree.state(), plain | {"count": self.tree.count}
+
+    def restore(self, arrays, plain):
+        self.tree.restore(arrays, plain["count"])
+        for name in _PLACE:
+            setattr(self, name, plain[name])
+        self._stages[0][0].restore(plain["soft"])
+        self._rng.bit_generator.state = plain["rng"]
+
+
+_PLACE = ("epoch", "_stage", "_time", "_number", "_total")  # how far training is
+
+
+def train_tree(Z, targets, sample_weight, start, watch, *, C, batch_size, rng, **settings):
+    """Run epochs from ``start``, and tell ``watch`` of the averaged tree after each.
+
+    ``settings`` are those of ``TreeTraining``.
     """
     row_weight = sample_weight / sample_weight.mean()
-    ridge = 1.0 / (C * sample_weight.sum())
-    tree = TreeInTraining(start, learning_rate, ridge, direction_ridges)
-    noise = RowNoise(Z, jitter, rng, start.rows)
-    soft = SoftPhase(SoftPass(start, batch_size), noise, loss, annealing, compare, n_jobs)
-    n_soft = n_epochs - round(annealing.hard_fraction * n_epochs) if start.depth else 0
-    revivals = {round(share * n_soft) for share in _REVIVALS}
-    epoch = 0
-    for phase, first, last in ((soft, 0, n_soft), (HardPhase(noise, loss), n_soft, n_epochs)):
-        batches = Batches(phase.rows(tree.now(), Z), targets, row_weight, batch_size, rng)
-        for time in range(first, last):
-            epoch, total = epoch + 1, 0.0
-            for number, (rows, targets_of, share) in enumerate(batches):
-                passed = time + number / batches.n_batches
-                value, gradients = phase.gradients(
-                    tree.now(), rows, targets_of, share, (passed - first) / (last - first)
-                )
-                total += value * rows.shape[0] / Z.shape[0]
-                factor = one_cycle(passed * batches.n_batches, n_epochs * batches.n_batches)
-                tree.step(gradients, factor, move_splits=phase.moves_splits)
-            model = tree.averaged()
-            objective = float(total + tree.penalty(model))
-            if watch(Progress(epoch, objective, state=model, figures=phase.figures(model))):
-                break
-            if phase is soft and time + 1 in revivals:
-                tree.move_splits(revive_splits(model, Z, rng))
-        watch.wait_again()
-        tree.settle()
-
-
-_STEPS_PER_UNIT = 20  # how often the unit of the sharpness is measured
-_UNIT_ROWS = 256
-
-
-@dataclass(frozen=True)
-class Annealing:
-    """Sharpness of the turns, in units of one over the rows' mean distance from a split.
-
-    It grows by a constant factor per step from ``first`` to ``last``; after that, for the last
-    ``hard_fraction`` of the epochs, turns are hard.
-    """
-
-    first: float
-    last: float
-    hard_fraction: float
-
-    def sharpness(self, progress):
-        return self.first * (self.last / self.first) ** progress
-
-
-class SoftPhase:
-    """Rows take all paths, in shares; splits, slopes, weights and projection learn.
-
-    ``compare(model, sharpness)`` gives figures of soft and hard splits, or is None.
-    """
-
-    moves_splits = True
-
-    def __init__(self, soft: SoftPass, noise: RowNoise, loss, annealing, compare, n_jobs):
-        self._soft, self._noise, self._loss = soft, noise, loss
-        self._annealing, self._compare, self._n_jobs = annealing, compare, n_jobs
-        self._count, self._unit, self._sharpness = 0, 1.0, 1.0
-
-    def rows(self, model, Z):
-        """The projection still moves: rows are projected batch by batch."""
-        return Z
-
-    def gradients(self, model, rows, targets, share, progress):
-        seen = self._noise(model.rows(rows))
-        if self._count % _STEPS_PER_UNIT == 0:
-            self._unit = max(self._soft.mean_distance(model, seen[:_UNIT_ROWS]), 1e-12)
-        self._count += 1
-        self._sharpness = self._annealing.sharpness(progress) / self._unit
-        return soft_gradients(
-            self._soft, model, rows, seen, targets, share, self._sharpness, self._loss, self._n_jobs
-        )
-
-    def figures(self, model):
-        """What a line of progress says beside the objective."""
-        return {} if self._compare is None else self._compare(model, self._sharpness)
-
-
-class HardPhase:
-    """Each row follows its path; weights and slopes adapt to what will be predicted.
-
-    ``kept`` says which nodes of a pruned tree are left, or is None for all.
-    """
-
-    moves_splits = False
-
-    def __init__(self, noise: RowNoise, loss, kept=None):
-        self._noise, self._loss, self._kept = noise, loss, kept
-
-    def rows(self, model, Z):
-        """The projection stays: rows are projected once."""
-        return model.rows(Z)
-
-    def gradients(self, model, rows, targets, share, progress):
-        seen = self._noise(rows)
-        paths = hard_paths(seen, model.splits, model.depth)
-        return path_gradients(model, seen, paths, targets, share, self._loss, self._kept)
-
-    def figures(self, model):
-        return {}
-
-
-def soft_gradients(soft, model, rows, seen, targets, share, sharpness, loss, n_jobs=None):
-    """Loss and gradients of a batch, that of the projection included."""
-    if model.projection is None:
-        return soft.gradients(model, seen, targets, share, sharpness, loss, n_jobs)
-    row_slopes = np.empty_like(seen)
-    value, gradients = soft.gradients(
-        model, seen, targets, share, sharpness, loss, n_jobs, row_slopes=row_slopes
-    )
-    projection = np.ascontiguousarray((rows[:, :-1].T @ row_slopes[:, :-1]).T)
-    return value, gradients._replace(projection=projection)
+    training = TreeTraining(
+        start, Z, n_rows=Z.shape[0], n_batches=-(-Z.shape[0] // batch_size),
+        ridge=1.0 / (C * sample_weight.sum()), batch_size=batch_size, rng=rng, **settings,
+    )  # fmt: skip
+    phase = None
+    while not training.is_over:
+        if training.phase is not phase:
+            phase = training.phase
+            seen = phase.rows(training.tree.now(), Z)
+            batches = Batches(seen, targets, row_weight, batch_size, rng)
+        training.take(batches)
+        training.end_epoch(watch)
 
 
 _STEPS = 500  # after so many steps splits are as sharp as they get

@@ -6,8 +6,9 @@ import numpy as np
 
 from ...gates.trees.balanced import hard_paths, local_scores_along_paths
 from ..minibatch import Batches, RowNoise, one_cycle
-from .adam import HardPhase, TreeInTraining
+from .adam import TreeInTraining
 from .paths import path_features
+from .phases import HardPhase
 
 
 def node_strengths(model, norm):

@@ -1,0 +1,48 @@
+"""Fits to rows in blocks: a million deformed digits in one pass, and a table in blocks and whole.
+
+Seconds are those of the processor, of all threads.
+"""
+
+from benchmarks.bench_fit import GIGABYTE, in_child
+from benchmarks.report import FOLDER, Result
+from reproduce import datasets
+
+_MODULE = "benchmarks.blocks_child"
+
+
+def child(case, rows, *more):
+    print(f"  {case}, {rows:,} rows ...", flush=True)
+    return in_child(case, "--rows", str(rows), *more, n_threads=1, module=_MODULE)
+
+
+def digits(n_rows):
+    case = f"{n_rows:,} deformed MNIST digits, one pass"
+    took, sgd = (child(name, n_rows) for name in ("digits", "digits_sgd"))
+    alone = child("digits_alone", n_rows // 5)
+    yield Result(case, "accuracy on the MNIST test set", took["accuracy"], "%", 98.2, True,
+                 note=f"SGDClassifier {sgd['accuracy']:.2f} %")  # fmt: skip
+    yield Result(case, "peak memory of the process", took["peak"] / GIGABYTE, "GB", 1.5)
+    rate = n_rows / took["seconds"]
+    note = "with the survey, which makes all rows once more"
+    yield Result(case, "rows a second, LLC-SAPL with 100 anchors", rate, note=note)
+    yield Result(case, "rows a second, SGDClassifier", n_rows / sgd["seconds"])
+    yield Result(case, "rows a second, made and not learned", alone["rows"] / alone["seconds"])
+
+
+def covertype(n_rows):
+    blocks = child("covertype_blocks", n_rows, "--block-rows", str(min(50_000, n_rows // 4)))
+    arrays = child("covertype_arrays", n_rows)
+    case = "covertype as Parquet, LDKL, 15 epochs"
+    lost, note = arrays["accuracy"] - blocks["accuracy"], f"{blocks['accuracy']:.2f} % in blocks"
+    yield Result(case, "points below the fit in memory", lost, target=0.2, note=note)
+    for name, found in (("in blocks", blocks), ("in memory", arrays)):
+        yield Result(case, f"fit, {name}", found["seconds"], "s")
+
+
+def run(smoke=False, folder=FOLDER):
+    found = []
+    if datasets.is_available("mnist"):
+        found += digits(40_000 if smoke else 1_000_000)
+    if datasets.is_available("covertype"):
+        found += covertype(20_000 if smoke else 1_000_000)
+    return found

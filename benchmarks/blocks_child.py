@@ -1,0 +1,126 @@
+"""One fit to rows in blocks in a process of its own, so that its memory is its own.
+
+``python -m benchmarks.blocks_child digits --rows 1000000`` prints seconds, memory and accuracy as
+JSON. Seconds are those of the processor, of all threads: others may use the machine, too.
+"""
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from nearlinear import LDKLClassifier, LLCSAPLClassifier
+from nearlinear.streams import deformed_images, fit_pipeline, from_tables
+from reproduce import datasets
+
+_TABLE_EPOCHS = 15
+
+
+def digits(options):
+    """LLC-SAPL with 100 anchors in one pass over deformed MNIST."""
+    source, X_test, y_test = _digits(options.rows)
+    model = LLCSAPLClassifier(100, max_iter=1, random_state=0)
+    spent = _measured(lambda: model.fit(source))
+    return spent | {"accuracy": 100 * model.score(X_test, y_test)}
+
+
+def digits_sgd(options):
+    """scikit-learn's linear model in one pass over the same rows."""
+    source, X_test, y_test = _digits(options.rows)
+    model = SGDClassifier(random_state=0)
+
+    def fit():
+        for X, y, _ in source:
+            model.partial_fit(X, y, classes=np.arange(10))
+
+    return _measured(fit) | {"accuracy": 100 * model.score(X_test, y_test)}
+
+
+def digits_alone(options):
+    """The rows themselves."""
+    source, *_ = _digits(options.rows)
+    return _measured(lambda: [None for _ in source])
+
+
+def covertype(options):
+    """LDKL, the table in a Parquet file or in memory."""
+    X, y, X_test, y_test = _covertype(options.rows)
+    model = make_pipeline(
+        StandardScaler(), LDKLClassifier(9, max_iter=_TABLE_EPOCHS, random_state=options.seed)
+    )
+    if options.case == "covertype_arrays":
+        spent = _measured(lambda: model.fit(X, y))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "covertype.parquet"
+            _write(X, y, path)
+            source = from_tables(path, "label", block_rows=options.block_rows)
+            del X, y
+            spent = _measured(lambda: fit_pipeline(model, source))
+    return spent | {"accuracy": 100 * model.score(X_test, y_test)}
+
+
+CASES = {
+    "digits": digits,
+    "digits_sgd": digits_sgd,
+    "digits_alone": digits_alone,
+    "covertype_blocks": covertype,
+    "covertype_arrays": covertype,
+}
+
+
+def _digits(n_rows):
+    found = datasets.read("mnist")
+    images = found["X_train"].reshape(-1, 28, 28).astype(np.float32)
+    images /= 255.0
+    source = deformed_images(images, found["y_train"], n_rows)
+    return source, found["X_test"].astype(np.float32) / 255.0, found["y_test"]
+
+
+def _covertype(n_rows):
+    split = datasets.load("covertype")
+    if n_rows < len(split.y_train):
+        split = split.limited(train_rows=n_rows)
+    return (
+        split.X_train.astype(np.float32), split.y_train,
+        split.X_test.astype(np.float32), split.y_test,
+    )  # fmt: skip
+
+
+def _write(X, y, path):
+    import pandas
+
+    frame = pandas.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])])
+    frame["label"] = y
+    frame.to_parquet(path, row_group_size=10_000)
+
+
+def _measured(work):
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return {
+        "seconds": time.process_time() - cpu,
+        "wall": time.perf_counter() - wall,
+        "peak": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    }
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.blocks_child")
+    parser.add_argument("case", choices=CASES)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--block-rows", type=int, default=None)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    print(json.dumps({"rows": options.rows, **CASES[options.case](options)}))
+
+
+if __name__ == "__main__":
+    main()

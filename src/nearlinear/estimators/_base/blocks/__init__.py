@@ -1,0 +1,10 @@
+"""Fits to rows in blocks: a survey, a sample to start from, training on all of them.
+
+Modules
+-------
+anchors   Anchor methods from rows in blocks.
+fit       ``fit`` of methods that learn from arrays and from rows in blocks alike.
+rows      Rows of a source as an estimator trains on them: checked, with targets, some held out.
+training  Training on rows in blocks, from a checkpoint if there is one.
+trees     LDKL from rows in blocks: a tree that starts from a sample and is trained on all rows.
+"""

@@ -1,0 +1,125 @@
+"""Anchor methods from rows in blocks.
+
+What need not be exact comes from a sample: k-means, the sharpness, the models that training starts
+from. Training sees all rows.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import issparse
+
+from ....losses import LOSSES
+from ....predictors.locally_linear import LocallyLinear
+from ....solvers.anchors.adam import AnchorTraining
+from ....solvers.anchors.fixed_gate import solve_local_models
+from ....solvers.anchors.objective import training_objective
+from ....solvers.anchors.sgd import RowTraining, usual_anchor_rate
+from ....solvers.solution import LocalModels
+from ....solvers.watch import Progress, Watch
+from ..anchor_settings import attributes_of
+from ..anchors import check_memory, make_anchors, make_gate, predictor_of
+from ..capacity import usual_epochs
+from ..model import Learned
+from ..outputs import Teller, keeping
+from ..pruning import pruned_anchors, pruned_models
+from .training import train_on_blocks
+
+_START_TOL, _START_EPOCHS = 1e-2, 30
+
+
+def learn_sapl_from(model, rows, keeper):
+    """LLC-SAPL; a ``Learned`` of the full setting, or of a linear model if that is as good."""
+    tell, rng = Teller(model), np.random.RandomState(rows.seed)
+    previous = getattr(model, "predictor_", None) if model.warm_start else None
+    is_checked = model.local_model == "affine" and not model._is_given()
+    held_out, sample = None, rows.sample()
+    if model.early_stopping or is_checked:
+        rows, held_out = rows.split(model.validation_fraction)
+        sample = rows.sample()
+    check_memory(model, sample.X, sample.task.n_outputs, sample.X.dtype.itemsize, copies=7)
+    if model._engine(sample) == "printed":
+        raise ValueError("solver='printed' needs all rows at once: give 'adam' or 'sgd'.")
+    if model._engine(sample) == "adam" and issparse(sample.X):
+        raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
+    setting, tried = model._choose_setting(sample, rng, tell)
+    start = None
+    if model.n_anchors == "pruned" and previous is None:
+        setting, start, tried = pruned_models(model, sample, setting, rng, tell)
+    if start is None:
+        start = model._start(sample, setting, previous, rng)
+    n_neighbors = min(model.n_neighbors, len(start.anchors))
+
+    def held_out_score(found):
+        scores = predictor_of(found, n_neighbors)(held_out.X, model.n_jobs)
+        return rows.task.score(scores, held_out.targets, held_out.weight)
+
+    judges = model.early_stopping and held_out is not None
+    watch = Watch(
+        tell.steps("epoch"), held_out_score if judges else None,
+        patience=model.n_iter_no_change if judges else np.inf,
+    )  # fmt: skip
+    C, loss = model._weight_of_losses(sample, setting), LOSSES[setting.loss]
+
+    def objective(found):
+        """On the sample; the penalty is that of all rows."""
+        share = C * rows.total_weight / sample.weight.sum()
+        return training_objective(
+            sample.X, sample.targets, sample.weight, found, n_neighbors, loss, share
+        )
+
+    watch(Progress(0, objective(start), state=start))
+    n_epochs = model._epochs(sample)
+    ridge, generator = 1.0 / (C * rows.total_weight), np.random.default_rng(rows.seed)
+    if model._engine(sample) == "adam":
+        batch = model._batch_size(rows.n_rows)
+        training = AnchorTraining(
+            start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
+            n_neighbors=n_neighbors, loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch,
+            learning_rate=model.learning_rate, jitter=setting.jitter,
+            learn_sharpness=model.learn_sharpness, learn_metric=model.learn_metric, rng=generator,
+        )  # fmt: skip
+    else:
+        training = RowTraining(
+            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.n_rows, loss=loss, C=C,
+            ridge=ridge, n_epochs=n_epochs, anchor_rate=usual_anchor_rate(sample.X), rng=generator,
+        )  # fmt: skip
+    with keeping("the best model so far is") as interruption:
+        train_on_blocks(training, rows, watch, keeper)
+    predictor = predictor_of(watch.best, n_neighbors)
+    if is_checked and held_out is not None:
+        whole = replace(sample, n_all=None)
+        setting, predictor, tried = model._or_linear(
+            setting, predictor, whole, whole, held_out, rng
+        )
+    return Learned(predictor, attributes_of(watch, setting, tried), kept=interruption.kept)
+
+
+def learn_fixed_from(model, rows, keeper, coding, width):
+    """LLSVM and LCC+SVM: steps with a gate that stays; local models read ``width`` columns."""
+    rng, sample = np.random.RandomState(rows.seed), rows.sample()
+    check_memory(model, sample.X, sample.task.n_outputs, 8, copies=3)
+    if model.n_anchors == "pruned" and isinstance(model.anchors, str):
+        anchors = pruned_anchors(model, sample, coding, width, rng)
+    else:
+        anchors = make_anchors(model, sample, rng)
+    anchors = anchors.astype(sample.X.dtype, copy=False)
+    gate, loss = make_gate(model, anchors, sample.X, coding), LOSSES[model.loss]
+    found, _ = solve_local_models(
+        sample.X[:, :width], *gate.codes(sample.X, model.n_jobs), sample.targets, loss=loss,
+        C=model.C * sample.weight, n_components=len(anchors), tol=_START_TOL,
+        max_iter=_START_EPOCHS, rng=rng, n_jobs=model.n_jobs,
+    )  # fmt: skip
+    start = LocalModels(anchors, getattr(gate, "sharpness", 1.0), found.weights, found.biases)
+    watch = Watch(Teller(model).steps("epoch"), best=start)
+    training = RowTraining(
+        start, sample.X, gate, lambda models: None, n_rows=rows.n_rows, loss=loss, C=model.C,
+        ridge=1.0 / (model.C * rows.total_weight),
+        n_epochs=min(model.max_iter, usual_epochs(sample)), anchor_rate=0.0,
+        rng=np.random.default_rng(rows.seed),
+    )  # fmt: skip
+    with keeping("the best model so far is") as interruption:
+        train_on_blocks(training, rows, watch, keeper)
+    predictor = LocallyLinear(gate, watch.best.weights, watch.best.biases)
+    attributes = {"duality_gap_": np.nan, "n_iter_": training.epoch}
+    return Learned(predictor, attributes, kept=interruption.kept)

@@ -1,0 +1,114 @@
+"""LDKL from rows in blocks: a tree that starts from a sample and is trained on all rows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ....solvers.minibatch import Batches
+from ....solvers.trees.adam import TreeTraining
+from ....solvers.watch import Watch
+from ..model import Learned
+from ..outputs import Teller, keeping
+from ..tree_coordinates import TreeCoordinates
+from ..tree_plan import check_size, tree_plan
+from ..trees import (
+    TreeState,
+    choose_tree_setting,
+    compare_with_linear,
+    generator_of,
+    hardening_gap,
+    previous_or_new,
+    run_training,
+    start_of_tree,
+    watch_of_trees,
+)
+from .training import train_on_blocks
+
+
+class _Scaled:
+    """Rows of a block as a tree sees them, made where they are asked for: no block is copied."""
+
+    def __init__(self, X, *views):
+        self._X, self._views, self.shape = X, views, X.shape
+
+    def __getitem__(self, rows):
+        seen = self._X[rows]
+        for view in self._views:
+            seen = view(seen)
+        return seen
+
+
+def learn_trees_from(model, rows, keeper):
+    """A ``Learned`` of one tree, or of a linear model where held-out rows ask for no more."""
+    _require_streaming(model)
+    rng, tell, held_out, sample = np.random.RandomState(rows.seed), Teller(model), None, None
+    plan = tree_plan(model, rows.sample())
+    if model.early_stopping or plan.is_searched:
+        rows, held_out = rows.split(model.validation_fraction)
+    sample = rows.sample()
+    plan = tree_plan(model, sample)
+    check_size(model, sample, plan)
+    setting, tried = choose_tree_setting(model, sample, plan, rng, tell)
+    coordinates, (start,) = previous_or_new(model, sample, plan, setting)
+    watch, compare = watch_of_trees(
+        model, sample, held_out if model.early_stopping else None, coordinates, tell
+    )
+    Z, generator, annealing = coordinates.rows(sample.X), generator_of(rng), plan.annealing
+    if start is None:
+        start = start_of_tree(
+            model, plan, setting, Z, coordinates.targets(sample), sample.weight, generator,
+            coordinates.n_seen,
+        )  # fmt: skip
+    else:
+        # the splits are good: blurring them again would lose them
+        annealing = replace(annealing, first=annealing.last)
+    training = TreeTraining(
+        start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(plan.batch_size), loss=plan.loss,
+        ridge=1.0 / (setting.C * rows.total_weight), direction_ridges=plan.direction_penalties,
+        annealing=annealing, n_epochs=plan.n_epochs, batch_size=plan.batch_size,
+        learning_rate=plan.learning_rate, jitter=setting.jitter, rng=generator, compare=compare,
+        n_jobs=model.n_jobs,
+    )  # fmt: skip
+
+    def take(X, targets, weight):
+        phase, tree = training.phase, training.tree
+        view = [coordinates.rows]
+        if not phase.moves_splits:
+            view.append(tree.now().rows)
+        seen = _Scaled(X, *view)
+        targets = coordinates.in_units(targets, X.dtype)
+        training.take(Batches(seen, targets, weight, plan.batch_size, generator))
+
+    with keeping("the best model so far is") as interruption:
+        train_on_blocks(training, rows, watch, keeper, take)
+    tree = watch.best
+    if plan.is_searched and held_out is not None and watch.history:
+        tried = compare_with_linear(
+            model, plan, setting, [tree], coordinates, sample, held_out, rng
+        )
+        if tried[0].loss <= tried[1].loss:
+            setting, coordinates = tried[0].setting, TreeCoordinates.of(model, sample)
+            watch = run_training(model, sample, coordinates, setting, generator_of(rng), Watch())
+            tree = watch.best
+    attributes = {
+        "history_": watch.history,
+        "n_iter_": watch.history[-1].step if watch.history else 1,
+        "hardening_gap_": hardening_gap(watch.history),
+        "setting_": setting,
+        "settings_tried_": tried,
+    }
+    state = TreeState(coordinates, attributes)
+    return Learned(coordinates.predictor(tree), attributes, state, interruption.kept)
+
+
+def _require_streaming(model):
+    """Refuse what needs all rows at once, or several trainings."""
+    for name, usual in (("n_trees", (1, "auto")), ("n_init", (1,)), ("solver", ("adam",))):
+        if getattr(model, name) not in usual:
+            raise ValueError(
+                f"{name}={getattr(model, name)!r} needs all rows at once: give {usual[0]!r} "
+                "for rows in blocks."
+            )
+    for name in ("polish", "pruning"):
+        if getattr(model, name):
+            raise ValueError(f"{name} needs all rows at once: leave it out for rows in blocks.")
