@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from report.conftest import HOSTILE
 
+from nearlinear import save
 from nearlinear.report.regions import regions_of
 
 ROOT = Path(__file__).parents[2]
+PLAYGROUND = ROOT / "docs" / "playground" / "index.html"
 CHROMIUM = os.environ.get("NEARLINEAR_CHROMIUM") or shutil.which("chromium")
 AXE = Path(
     os.environ.get("NEARLINEAR_AXE", ROOT / ".venv/browser/node_modules/axe-core/axe.min.js")
@@ -41,6 +43,16 @@ def browser():
         found.close()
 
 
+def page_of(browser, path, wrong):
+    """A page, and what it says and asks for that it should not."""
+    page = browser.new_context(viewport=DESKTOP, color_scheme="light").new_page()
+    page.on("console", lambda one: wrong.append(one.text))
+    page.on("pageerror", lambda one: wrong.append(str(one)))
+    page.on("request", lambda one: wrong.append(one.url) if "file:" not in one.url else None)
+    page.goto(path.as_uri())
+    return page
+
+
 @pytest.fixture(scope="module")
 def opened(browser, classes, values, tmp_path_factory):
     """Pages by task, and all that went wrong on them."""
@@ -48,11 +60,7 @@ def opened(browser, classes, values, tmp_path_factory):
     for name, (model, X, y) in {"classes": classes, "values": values}.items():
         path = folder / f"{name}.html"
         model.report(X, y, path, title=HOSTILE, target="size")
-        page = browser.new_context(viewport=DESKTOP, color_scheme="light").new_page()
-        page.on("console", lambda one: wrong.append(one.text))
-        page.on("pageerror", lambda one: wrong.append(str(one)))
-        page.on("request", lambda one: wrong.append(one.url) if "file:" not in one.url else None)
-        page.goto(path.as_uri())
+        page = page_of(browser, path, wrong)
         page.wait_for_function("document.documentElement.dataset.ready")
         page.wait_for_selector("#raw-answer", state="attached")
         found[name] = page
@@ -181,19 +189,50 @@ def test_phones_scroll_in_one_direction_only(opened):
         page.set_viewport_size(DESKTOP)
 
 
+def grave_faults(page):
+    """What axe-core calls serious or critical."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    return [
+        (one["id"], one["nodes"][0]["html"], one["nodes"][0].get("failureSummary"))
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: make test-browser brings it")
 def test_nothing_keeps_people_out(opened):
     for name, page in opened.items():
-        page.evaluate(AXE.read_text("utf-8"))
         if name == "classes":
             page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         else:
             page.click("#theme")
             assert page.get_attribute("html", "data-theme") == "dark"
-        found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
-        grave = [
-            (one["id"], one["nodes"][0]["html"], one["nodes"][0].get("failureSummary"))
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert grave == []
+        assert grave_faults(page) == []
+
+
+def test_models_of_the_playground_answer(browser, classes, tmp_path):
+    """Each of its models tells of a row that moves, and a model of one's own is read."""
+    wrong, path = [], tmp_path / "own.nlm"
+    page = page_of(browser, PLAYGROUND, wrong)
+    for number in range(page.locator("#plane-model option").count()):
+        page.select_option("#plane-model", str(number))
+        page.click("#plane-canvas", position={"x": 60, "y": 60})
+        before = page.inner_text("#plane-told")
+        page.click("#plane-canvas", position={"x": 400, "y": 330})
+        assert page.inner_text("#plane-told") != before
+    for kind in ("regions", "support"):
+        page.select_option("#plane-view", kind)
+    page.click("#tab-digits")
+    before = page.inner_text("#digits-told")
+    page.click("#digits-next")
+    assert page.inner_text("#digits-told") != before
+    page.click("#tab-own")
+    model = classes[0]
+    save(model, path)
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#own-told h2")
+    assert page.inner_text("#own-told h2") in [str(label) for label in model.classes_]
+    if AXE.exists():
+        assert grave_faults(page) == []
+    assert wrong == []
