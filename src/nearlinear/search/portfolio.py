@@ -23,6 +23,7 @@ _N_KNOTS = 7
 _MANY_CLASSES = 5
 _MOST_KERNEL_ROWS, _MOST_SLOW_KERNEL_ROWS = 15_000, 10_000
 _BIG_ROWS, _DEEP_ROWS, _MOST_LOCAL_ROWS = 4_000, 30_000, 2_000
+_MOST_TREE_COLUMNS = 400_000
 _MOST_AVERAGED_ROWS = 100_000  # more make one oblique tree as steady as an average
 _MOST_HINGED_COLUMNS = 2_000
 LINEAR = Additive(1.0)  # what all others are held against
@@ -37,7 +38,14 @@ def portfolio(shape, is_sparse, has_budget, has_time=False, families=None):
         found += _slow(shape)
     if families is not None:
         found = [one for one in found if one.family in ("linear", *families)]
-    return [one for one in found if one.takes_sparse or not is_sparse]
+    found = [one for one in found if one.takes_sparse or not is_sparse]
+    return [one for one in found if not _takes_long(one, shape)]
+
+
+def _takes_long(candidate, shape):
+    """Whether boosting would take minutes: trees of every class on very many columns."""
+    n_trees = candidate.n_trees if isinstance(candidate, Boosted) else 0
+    return n_trees * shape.n_outputs * shape.n_features > _MOST_TREE_COLUMNS
 
 
 def require_known(families):
