@@ -86,6 +86,8 @@ def _kernels(shape):
 
 def _small(shape):
     """What a budget asks for: the same families at a fraction of their cost."""
+    if shape.n_features <= _MOST_HINGED_COLUMNS:
+        yield from (Hinges(16), Hinges(32), Hinges(64), Hinges(64, 2))
     for n_trees, leaves in ((5, 8), (5, 31), (10, 31), (30, 8), (30, 31), (100, 8)):
         yield Boosted(n_trees, leaves, _step(n_trees), 1.0)
     if shape.n_rows > _BIG_ROWS:
@@ -100,8 +102,6 @@ def _small(shape):
     yield Trees(1)
     if shape.n_rows <= _MOST_AVERAGED_ROWS:
         yield Trees(3)
-    if shape.n_features <= _MOST_HINGED_COLUMNS:
-        yield from (Hinges(16), Hinges(32), Hinges(64), Hinges(64, 2))
 
 
 def _slow(shape):
