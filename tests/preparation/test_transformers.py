@@ -25,10 +25,6 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from nearlinear.export.c.literals import CSourceError
-from nearlinear.export.c.texts import of_coded_rows
-from nearlinear.export.onnx.builder import OnnxExportError
-from nearlinear.export.onnx.preparation import prepared
 from nearlinear.preparation.columns import raw_columns
 from nearlinear.preparation.transformers import NoPreparation, preparation_of_steps
 from nearlinear.runtime.columns.readings import Reading
@@ -166,10 +162,6 @@ def test_dates_are_read_as_their_parts():
     cells[1, 1] = "soon"
     with pytest.raises(ValueError, match="row 1 has 'soon' in column 'day', where a date"):
         prepare(cells, ["number", "day"])
-    with pytest.raises(OnnxExportError, match="Column 1 holds dates"):
-        prepared(None, prepare, "X")
-    with pytest.raises(CSourceError, match="Column 1 holds dates"):
-        of_coded_rows(prepare)
 
 
 def test_cells_are_read_as_people_have_them():

@@ -68,9 +68,11 @@ def make(name, dtype=np.float64):
     n_outputs = _count_outputs(predictor, draft.arrays)
     classes = {"$": "strings", "items": ["no", "yes", "so"][: max(2, n_outputs)]}
     classes = None if predictor["kind"] == "Exponential" else classes  # its scores are values
+    method = METHODS[predictor["kind"]]
     header = {
-        "method": METHODS[predictor["kind"]],
-        "parameters": table(),
+        "method": method,
+        # rows come as they are: there is no encoder in the file
+        "parameters": table(encoder=None) if method.startswith("NearLinear") else table(),
         "predictor": predictor,
         "classes": classes,
         "n_features": N_FEATURES,
