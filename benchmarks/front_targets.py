@@ -94,7 +94,10 @@ def _chosen(points, asked):
     judged = [point for point in within if point.held_out is not None]
     if judged:
         return (max if asked.at_least else min)(judged, key=lambda point: point.held_out)
-    return max(within, key=lambda point: point.us, default=None)
+    if within:
+        return max(within, key=lambda point: point.us)
+    defaults = _find(forests, FOREST, "defaults")
+    return defaults if defaults and defaults.us <= asked.most_us else None
 
 
 def _find(points, family, size=None):
