@@ -33,7 +33,7 @@ function make(tag, text = "", name = "") {
   return made;
 }
 
-const short = (value) => (value === 0 ? "0" : Number(value.toPrecision(3)).toString());
+const short = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");
 
 // Parts as bars from a middle line (or from the left where none is below 0), the largest first.
 function bars(parts, most = 8, whole = 1e-12) {
@@ -44,6 +44,7 @@ function bars(parts, most = 8, whole = 1e-12) {
   for (const one of shown) {
     const bar = make("dd", "", "bar");
     const inner = make("i", "", one.value < 0 ? "minus" : "");
+    if (one.color) inner.style.background = one.color;
     const width = (Math.abs(one.value) / largest) * (hasBoth ? 50 : 100);
     inner.style.width = `${width}%`;
     inner.style.left = `${hasBoth ? (one.value < 0 ? 50 - width : 50) : 0}%`;
@@ -62,7 +63,7 @@ function partsOf(found, output) {
 
 // The gates: which of the model's parts answer for a row, and how much each counts.
 function whoAnswers({ component, active, gates, region }) {
-  const name = { anchor: "anchor", node: "node of the tree", kernel: "kernel", member: "member" }[component] ?? component;
+  const name = { anchor: "anchor", node: "the node of the tree with number", kernel: "kernel", member: "member" }[component] ?? component;
   if (Array.isArray(active[0])) return [make("p", `${active.length} paths answer together.`)];
   if (component === "node" || active.length === 1) return [make("p", `It ends at ${name} ${region}.`)];
   if (component === "leaf") return [make("p", `Leaves ${active.join(", ")} answer, one of each tree.`)];
@@ -82,7 +83,7 @@ function tell(place, model, row) {
     place.append(make("h2", `${answer}`));
     if (shares) {
       const parts = Array.from(shares, (value, c) => ({
-        name: `${classes[c]}`, value, told: `${(100 * value).toFixed(1)} %`,
+        name: `${classes[c]}`, value, told: `${(100 * value).toFixed(1)} %`, color: CLASSES[c],
       }));
       place.append(bars(parts, 5, 1));
     }
@@ -99,7 +100,17 @@ function tell(place, model, row) {
     return;
   }
   const part = `${found.names[0]}`.startsWith("kernel") ? "kernel" : "column";
-  place.append(make("p", `What each ${part} adds to the score:`), bars(partsOf(found, output)));
+  const parts = partsOf(found, output);
+  if (classes?.length === 2) {
+    // of two classes, what is above 0 speaks for the second
+    for (const one of parts) one.color = CLASSES[one.value < 0 ? 0 : 1];
+  }
+  const one = (numbers) => (Array.isArray(numbers) ? numbers[output] : numbers);
+  place.append(
+    make("p", `What each ${part} adds to the score:`),
+    bars(parts),
+    make("p", `They begin at ${short(one(found.base))} and end at ${short(one(found.score))}, the score.`),
+  );
 }
 
 // ---------------------------------------------------------------------- the plane
@@ -291,8 +302,7 @@ function drawDigits() {
   const place = element("digits-told");
   tell(place, model, digits.dots);
   // sixty-four bars tell nobody anything: the picture does
-  place.querySelector(".bars:last-child")?.remove();
-  place.querySelector("p:last-child")?.remove();
+  if (found) [...place.children].slice(-3, -1).forEach((part) => part.remove());
   const values = found ? partsOf(found, output).map((one) => one.value) : new Array(64).fill(0);
   const largest = Math.max(...values.map(Math.abs), 1e-12);
   drawDots(element("digits-why"), (dot) => {

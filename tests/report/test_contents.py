@@ -93,6 +93,14 @@ def test_every_point_of_the_front_that_has_a_command_is_what_it_gives(values, to
     assert any(one["is_chosen"] for one in points)
 
 
+def test_commands_of_a_model_of_dates_have_no_onnx_and_no_c(told):
+    subject, document = told["classes"]
+    assert subject.has_dates
+    text = json.dumps([document["front"], document["lines"]])
+    assert "--to js" in text
+    assert ".onnx" not in text and "model.c" not in text
+
+
 def test_peers_stand_in_the_front_and_in_the_costs(values):
     model, X, y = values
     peer = {"name": "a rival", "score": 0.5, "us_per_row": 3.0, "bytes": 10, "loss": float("nan")}

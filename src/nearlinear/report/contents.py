@@ -70,10 +70,7 @@ def _ranked(subject, moves, order):
 
 def columns(subject, moves):
     """What was done to each column, and why; in the words of the encoder where there is one."""
-    encoder = getattr(subject.model, "encoder_", None)
-    if encoder is None and subject.whole.preparation is not None:
-        encoder = subject.whole.preparation
-        encoder = encoder[0] if hasattr(encoder, "steps") else encoder
+    encoder = subject.encoder
     done = "taken as it is" if encoder is None else f"goes through {type(encoder).__name__}"
     known = getattr(encoder, "columns_", None) or [
         {"name": name, "kind": "number", "done": done, "missing": 0} for name in subject.rows.names

@@ -1,6 +1,7 @@
 """Models that a search has found, their prices, and how to get each of them."""
 
 from ..search.found import Found
+from .made import exports
 
 # Budgets that may choose a model, and where its own price stands in a record.
 _BUDGETS = {
@@ -61,7 +62,7 @@ def _ways(subject, one):
     name, data, target = (subject.names.get(key) for key in ("file", "data", "target"))
     name = name or "model.nlm"
     if one["is_chosen"]:
-        return f"nearlinear.save(model, {name!r})", f"nearlinear export {name} model.onnx"
+        return f"nearlinear.save(model, {name!r})", exports(subject, name)[0]
     if not isinstance(subject.model._state, Found):  # of a file, which has the chosen model alone
         return None, None
     for option, key in _BUDGETS.items():

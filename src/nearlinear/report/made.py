@@ -98,9 +98,11 @@ def lines(subject):
             "title": "Answer a table (command line)",
             "text": f"nearlinear predict {name} NEW.csv{proba} --out answers.csv",
         },
-        {
-            "title": "Export",
-            "text": f"nearlinear export {name} model.onnx\nnearlinear export {name} model.c\n"
-            f"nearlinear export {name} --to js FOLDER",
-        },
+        {"title": "Export", "text": "\n".join(exports(subject, name))},
     ]
+
+
+def exports(subject, name):
+    """Commands that work for this model, the most usual one first."""
+    found = [] if subject.has_dates else ["model.onnx", "model.c"]
+    return [f"nearlinear export {name} {where}" for where in (*found, "--to js FOLDER")]

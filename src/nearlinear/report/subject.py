@@ -113,6 +113,21 @@ class Subject:
         return self.whole.model
 
     @property
+    def encoder(self):
+        """What makes numbers of the columns, or None."""
+        found = getattr(self.model, "encoder_", None)
+        if found is None and self.whole.preparation is not None:
+            found = self.whole.preparation
+            found = found[0] if hasattr(found, "steps") else found
+        return found
+
+    @property
+    def has_dates(self):
+        """Whether it looks at dates, for which ONNX and C have no place."""
+        columns = getattr(self.encoder, "columns_", None) or ()
+        return any(c["kind"] == "date" and not c["done"].startswith("dropped") for c in columns)
+
+    @property
     def task(self):
         return CLASSES if isinstance(self.model, ClassifierMixin) else VALUES
 

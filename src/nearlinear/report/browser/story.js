@@ -161,7 +161,7 @@ function chosenFrom(doc) {
       "p",
       null,
       front.points.length
-        ? `The search tried ${num(front.tried)} candidates on rows that it held out, and fitted ${front.points.length} models to all rows. To the right is slower, up is better; nothing beats the models on the dashed line in both. Click a point, or reach it with the Tab key, to see what it is and how to get it.`
+        ? `The search tried ${num(front.tried)} candidates on rows that it held out, and fitted ${front.points.length} models to all rows. To the right is slower, up is better; nothing has both a lower held-out loss and less time than the models on the dashed line. Click a point, or reach it with the Tab key, to see what it is and how to get it.`
         : "The model beside alternatives that were measured.",
     ),
     front.peers.length > 0 &&
