@@ -18,6 +18,7 @@ from nearlinear.search.averaging import Blend, greedy, guarded, mean_and_error
 from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
 from nearlinear.search.encoding import encoded, splitter
+from nearlinear.search.families import FAMILIES
 from nearlinear.search.front import front, knee
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
@@ -160,6 +161,8 @@ def test_unlike_families_are_tried():
     assert any(isinstance(one, Kernels) for one in portfolio(small, False, False))
     assert not any(isinstance(one, Kernels) for one in portfolio(large, False, False))
     assert any(isinstance(one, Trees) for one in portfolio(small, False, True))
+    for name in FAMILIES:
+        assert name in [one.family for one in portfolio(small, False, False, families=[name])]
     sparse = portfolio(small, True, False)
     assert not any(isinstance(one, Boosted | Bagged) for one in sparse)
 

@@ -100,7 +100,8 @@ def headline(subject, measures, cost):
     """Three or four figures that are read first."""
     times = {"label": "work", "value": f"{cost['times_linear']:.3g} ×", "note": "a linear model"}
     size = {"label": "size", "value": _bytes(cost["bytes"]), "note": "that prediction reads"}
-    speed = {"label": "speed", "value": f"{cost['us']:.2g} µs", "note": "a row, one thread"}
+    where = "a row" if cost["encoder_us"] is None else "a row, behind the encoder"
+    speed = {"label": "speed", "value": f"{cost['us']:.2g} µs", "note": where}
     if subject.task == CLASSES:
         first = {
             "label": "right answers", "value": f"{100 * measures['accuracy']:.1f} %",

@@ -92,7 +92,8 @@ def _small(shape):
         yield Boosted(n_trees, leaves, _step(n_trees), 1.0)
     if shape.n_rows > _BIG_ROWS:
         yield from (Boosted(n, 255, _step(n), 1.0) for n in (5, 10))
-        yield from (Tree(1), Tree(5), Tree(20))
+        yield Tree(1)
+    yield from (Tree(5), Tree(20))
     if shape.n_rows > _DEEP_ROWS:
         yield from (_deep(n) for n in (2, 4, 20))
     yield from (Anchors(100, 1.0, 0.1), Anchors(200, 1.0, 0.1))
