@@ -7,6 +7,7 @@ from scipy.sparse import csr_matrix
 from shipping import assert_ships
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVC
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
@@ -38,6 +39,8 @@ def ring(n_rows=240, n_classes=2, seed=0):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_student_keeps_what_a_machine_gains_over_a_line(n_classes, tmp_path):
     X, y = ring(n_classes=n_classes)
+    rng = np.random.RandomState(0)
+    y = np.where(rng.uniform(size=len(y)) < 0.2, rng.randint(n_classes, size=len(y)), y)
     teacher = SVC().fit(X, y)
     student = distill(teacher, X, y, **QUICK)
     X_new, _ = ring(600, n_classes, seed=1)
@@ -51,6 +54,17 @@ def test_a_student_keeps_what_a_machine_gains_over_a_line(n_classes, tmp_path):
     assert report["linear_score"] < 0.75
     assert report["speed_up"] == report["teacher_us"] / report["student_us"]
     assert_ships(student, X_new[:20], tmp_path)
+
+
+def test_labels_are_learned_where_they_teach_more_than_the_teacher():
+    X, y = ring(300, 3)
+    student = distill(LogisticRegression(), X, y, **QUICK)
+    assert student.report_["targets"] == "y"
+    assert student.report_["student_score"] > student.report_["teacher_score"] + 0.2
+    values = np.hypot(*X.T)
+    student = distill(LinearRegression(), X, values, **QUICK)
+    assert student.report_["targets"] == "y"
+    assert student.report_["student_score"] > student.report_["teacher_score"] + 0.5
 
 
 def test_targets_are_of_models_that_have_not_seen_the_row():

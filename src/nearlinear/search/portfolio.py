@@ -88,6 +88,8 @@ def _small(shape):
     """What a budget asks for: the same families at a fraction of their cost."""
     if shape.n_features <= _MOST_HINGED_COLUMNS:
         yield from (Hinges(16), Hinges(32), Hinges(64), Hinges(64, 2))
+        if shape.n_rows > _BIG_ROWS:
+            yield from (Hinges(128, 2), Hinges(256, 2))
     for n_trees, leaves in ((5, 8), (5, 31), (10, 31), (30, 8), (30, 31), (100, 8)):
         yield Boosted(n_trees, leaves, _step(n_trees), 1.0)
     if shape.n_rows > _BIG_ROWS:

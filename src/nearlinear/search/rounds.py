@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 _FEWEST, _FEW, _SOME = 500, 2_000, 5_000
-_SAMPLE = 20_000
+_SAMPLE, _FEWEST_SAMPLED, _CELLS = 20_000, 5_000, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ def _with_sample(found, rows, rng):
     """A single round of many rows is played on a sample first; without any, nothing is."""
     if not found:
         raise ValueError("Every class has one row, so that none can be held out: give more rows.")
-    if len(found) == 1 and len(found[0].kept) > _SAMPLE:
+    n_rows = int(np.clip(_CELLS // max(1, rows.X.shape[1]), _FEWEST_SAMPLED, _SAMPLE))
+    if len(found) == 1 and len(found[0].kept) > max(n_rows, _SAMPLE):
         whole = found[0]
-        some = np.isin(whole.kept, _stratified(whole.kept, rows.labels, _SAMPLE, rng))
+        some = np.isin(whole.kept, _stratified(whole.kept, rows.labels, n_rows, rng))
         return [replace(whole, kept=whole.kept[some], n_kept=whole.n_kept[some]), whole], True
     return found, False
 

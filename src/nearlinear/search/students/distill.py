@@ -36,7 +36,8 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
     log odds of two classes, or probabilities of several ones. Given ``y``, copies of the teacher
     are fitted to four fifths of the rows and tell the other fifth, since a model is over-sure of
     rows that it has seen. New rows, each between a row and one of its neighbors, are labeled by the
-    teacher, too; held-out rows say how many help, and none is among the choices.
+    teacher, too; held-out rows say how many help, and none is among the choices. They also say
+    whether ``y`` itself teaches more than the teacher's word; then the student learns ``y``.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         Rows as the teacher takes them. New rows are made of arrays and of tables of pandas.
     y : array of shape (n_samples,) or None, default=None
         Labels or values. None, a function, and a teacher that cannot be cloned: its scores are
-        taken as they are, and ``report_["targets"]`` says so.
+        taken as they are, and ``report_["targets"]`` says so; it is "y" where that is learned.
     classes : array or None, default=None
         Of a function whose scores are those of classes: the labels in rising order, one for each
         column; of two classes, a single column is that of the second. None takes those of ``y``.
@@ -109,7 +110,7 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         rounds = rows.rounds(lesson.n_real, rng)
         once = np.ones(len(rows.parts), dtype=np.intp)
         contest = Contest(*rounds, parts_of(rows.training, once), lesson.judge_of(rows))
-        if taught.classes is not None and len(taught.classes) > 2:
+        if taught.classes is not None and len(taught.classes) > 2 and not lesson.learns_truth:
             contest = replace(contest, with_twins=with_odds)
         found, tried, kept = search(
             seeker, rows.training, contest, budget_of(model), means,
@@ -117,12 +118,13 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried)
         held = held_out(found, rows)
-        if lesson.models is not None and kept is None:
+        if lesson.models is not None and not lesson.learns_truth and kept is None:
             held = unseen(found, rows, lesson, y, int(rng.randint(2**31 - 1)), means)
         report = {
-            "targets": "as the teacher has them" if lesson.models is None else "out-of-fold",
-            "n_new_rows": lesson.n_new, **fidelity(held, lesson),
-        }  # fmt: skip
+            "targets": _targets(lesson),
+            "n_new_rows": lesson.n_new,
+            **fidelity(held, lesson),
+        }
         if y is not None:
             report |= scores_beside(model, held, rows, rounds, lesson, y)
     learned.attributes.update(encoder_=lesson.encoder, report_=report)
@@ -139,6 +141,12 @@ def distill(teacher, X, y=None, *, classes=None, **budget):
         "seconds": time.perf_counter() - began,
     }  # fmt: skip
     return model
+
+
+def _targets(lesson):
+    if lesson.learns_truth:
+        return "y"
+    return "as the teacher has them" if lesson.models is None else "out-of-fold"
 
 
 def _student(taught, budget):
@@ -167,7 +175,10 @@ def _lesson(model, taught, X, y, rng):
     if taught.classes is not None:
         of_rows["classes_"] = taught.classes
     Z = check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32])
-    return Lesson(taught, models, calibration, encoder, X, Z, told, parts), of_rows
+    truth = labels
+    if taught.classes is None and y is not None:
+        truth = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
+    return Lesson(taught, models, calibration, encoder, X, Z, told, parts, truth), of_rows
 
 
 def _places(classes, y):

@@ -3,7 +3,8 @@
 Values are learned as they are, and of two classes the log odds. Of several classes a row stands for
 each class that the teacher thinks possible, weighted by its probability: under the log loss that is
 the same as learning the probabilities, and trees can share one walk for all classes. Around anchors
-log probabilities are tried, too: see ``odds``.
+log probabilities are tried, too: see ``odds``. Where labels or values are given, and held-out rows
+say that they teach more than the teacher does, these are learned.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from ...estimators._base.rows import TrainingRows
 from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Classification, Regression
 from ..averaging import mean_and_error
-from ..candidates import Anchors, Boosted
+from ..candidates import Anchors, Boosted, Hinges
 from ..judging import ClassJudge, ValueJudge, paired_gain
 from ..rounds import rounds_of_parts
 from .new_rows import between, can_be_mixed
@@ -27,7 +28,7 @@ _RAREST = 0.01  # a class of less is left out, and the others share what it had
 _LEAST_WEIGHT = 1e-6
 _MOST_NEW = 50_000
 _TIMES = (1, 3)  # new rows for each row
-_PROBES = (Anchors(48, 1.0, 0.1), Boosted(30, 31, 0.3, 1.0))
+_PROBES = (Anchors(48, 1.0, 0.1), Boosted(30, 31, 0.3, 1.0), Hinges(64))
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,11 @@ class Rows:
 
 @dataclass
 class Lesson:
-    """``Z`` are encoded rows, ``told`` is a probability for each class, or values."""
+    """``Z`` are encoded rows, ``told`` is a probability for each class, or values.
+
+    ``truth`` holds places of classes or columns of values, if they are known; ``learns_truth`` says
+    that they are learned in place of the teacher's word.
+    """
 
     teacher: object
     models: list | None
@@ -55,7 +60,9 @@ class Lesson:
     Z: np.ndarray
     told: np.ndarray
     parts: np.ndarray
+    truth: np.ndarray | None = None
     new: list = field(default_factory=list)
+    learns_truth: bool = False
 
     @property
     def n_real(self):
@@ -78,6 +85,9 @@ class Lesson:
 
     def rows(self):
         """All that there is to learn from by now."""
+        if self.learns_truth:
+            training, everyone = self._true_rows(), np.arange(self.n_real)
+            return Rows(training, everyone, self.parts, np.ones(self.n_real, dtype=bool))
         Z, told, parts = (
             part[0] if len(part) == 1 else _joined(part)
             for part in zip(
@@ -86,6 +96,16 @@ class Lesson:
         )
         training, origin = _training(Z, told, self.teacher.classes)
         return Rows(training, origin, parts[origin], origin < self.n_real)
+
+    def _true_rows(self):
+        classes, weight = self.teacher.classes, np.ones(self.n_real)
+        if classes is None:
+            targets, labels = self.truth.astype(self.Z.dtype), np.zeros(self.n_real, dtype=np.intp)
+            task = Regression(TargetUnits())
+        else:
+            task, labels = Classification(classes), self.truth
+            targets = task.targets(labels, self.Z.dtype)
+        return TrainingRows(self.Z, labels, targets, weight, self.n_real, task)
 
     def rows_without(self, part, models):
         """All rows but those of a part, by teachers that have not seen its labels either.
@@ -110,7 +130,7 @@ class Lesson:
             weight = training.weight[held]
             if classes is None:
                 return ValueJudge(training.targets[held], weight)
-            if len(classes) == 2:
+            if len(classes) == 2 and not self.learns_truth:
                 return OddsJudge(training.targets[held], weight)
             return ClassJudge(training.labels[held], weight, len(classes), classes=classes)
 
@@ -153,38 +173,62 @@ def log_odds(shares):
 
 
 def learn_enough(lesson, rng, n_jobs, most=None):
-    """As many new rows as held-out rows say are good, none among the choices.
+    """As many new rows as held-out rows say are good, none among the choices, or the truth alone.
 
-    Two cheap models are fitted with and without them, and the better one counts.
+    Three cheap models are fitted with and without them, and the best one counts.
     """
-    if issparse(lesson.Z) or not can_be_mixed(lesson.X):
-        return
     seed = int(rng.randint(np.iinfo(np.int32).max))
     lowest = _lowest_loss(lesson, seed, n_jobs)
-    most = _MOST_NEW if most is None else min(most, _MOST_NEW)
+    if not issparse(lesson.Z) and can_be_mixed(lesson.X):
+        most = _MOST_NEW if most is None else min(most, _MOST_NEW)
+        lowest = _with_new_rows(lesson, rng, n_jobs, most, seed, lowest)
+    if lesson.truth is not None:
+        lesson.learns_truth = True
+        lesson.learns_truth = _lowest_loss(lesson, seed, n_jobs) < lowest
+        if lesson.learns_truth:
+            lesson.new.clear()
+
+
+def _with_new_rows(lesson, rng, n_jobs, most, seed, lowest):
+    """The lowest loss, with as many new rows as it takes."""
     for times in _TIMES:
         before = len(lesson.new)
         count = min(times * lesson.n_real, most) - lesson.n_new
         if count <= 0:
-            return
+            break
         lesson.ask(count, rng)
         loss = _lowest_loss(lesson, seed, n_jobs)
         if loss >= lowest:
             del lesson.new[before:]
-            return
+            break
         lowest = loss
+    return lowest
 
 
 def _lowest_loss(lesson, seed, n_jobs):
+    """Of the cheap models on held-out rows: by the truth, where it is known."""
     rows = lesson.rows()
     rounds, _ = rows.rounds(lesson.n_real, np.random.RandomState(seed))
-    judge, kept = lesson.judge_of(rows)(rounds[:1]), rows.training.take(rounds[0].kept)
-    held, losses = rows.training.X[rounds[0].held], []
+    kept, held = rows.training.take(rounds[0].kept), rounds[0].held
+    judge = lesson.judge_of(rows)(rounds[:1])
+    if lesson.truth is not None:
+        origin, first = np.unique(rows.origin[held], return_index=True)
+        judge, held = _true_judge(lesson, origin), held[first]
+    losses = []
     for candidate in _PROBES:
+        if issparse(lesson.Z) and not candidate.takes_sparse:
+            continue
         predictor = candidate.fit(kept, seed, n_jobs)
-        scores = predictor(held.astype(predictor.dtype), n_jobs=n_jobs)
+        scores = predictor(rows.training.X[held].astype(predictor.dtype), n_jobs=n_jobs)
         losses.append(judge.mean(judge.answers(candidate, scores)[0]))
     return min(losses)
+
+
+def _true_judge(lesson, places):
+    classes, weight = lesson.teacher.classes, np.ones(len(places))
+    if classes is None:
+        return ValueJudge(lesson.truth[places], weight)
+    return ClassJudge(lesson.truth[places], weight, len(classes))
 
 
 def _training(Z, told, classes):
