@@ -1,10 +1,10 @@
 """Slow teachers and their fast students: what is kept of the gain over a linear model.
 
 Teachers are an SVC, LightGBM with 500 trees and a network of two layers of 512 units; their few
-settings are chosen on held-out training rows. The student may take a fiftieth of the
-teacher's measured time a row, and is distilled from the training rows alone; big sets are cut to
-``MOST_ROWS`` of them for all. All get the same scaled rows. One line for each set and teacher goes
-to results/distill_rows.jsonl at once, and what is there is not measured again.
+settings are chosen on held-out training rows. The student may take a fiftieth of the teacher's
+measured time a row (CPU time of one thread), and is distilled from the training rows alone; big
+sets are cut to ``MOST_ROWS`` of them for all. All get the same scaled rows. One line for each set
+and teacher goes to results/distill_rows.jsonl at once, and what is there is not measured again.
 
     python -m benchmarks distill
     python -m benchmarks distill --tables banana magic04 --only SVC
@@ -25,6 +25,7 @@ import nearlinear
 from benchmarks.front_sets import SHAPES, front_set, held_out_parts
 from benchmarks.report import FOLDER, Result
 from nearlinear.search.students.fidelity import microseconds
+from reproduce.protocol import one_thread
 
 SETS = ("banana", "magic04", "skin", "ijcnn1", "covertype", "a9a", "usps", "letter", "mnist")
 SMOKE = ("banana", "usps")
@@ -82,7 +83,8 @@ def measure(name, teacher_name, candidates, smoke):
         "teacher_bytes": student.report_["teacher_bytes"],
         "student_bytes": student.report_["student_bytes"], **told, "held_out": {
             key: student.report_[key] for key in ("teacher_score", "student_score", "linear_score")
-        }, "chosen": next(one["model"] for one in student.record_ if one["is_chosen"]),
+        }, "targets": student.report_["targets"],
+        "chosen": next(one["model"] for one in student.record_ if one["is_chosen"]),
         "settings": next(one["settings"] for one in student.record_ if one["is_chosen"]),
         "teacher_seconds": teacher_seconds, "distill_seconds": seconds,
     }  # fmt: skip
@@ -120,7 +122,7 @@ def run(smoke=False, folder=FOLDER, tables=None, only=None):
         for name in tables or (SMOKE if smoke else SETS):
             if (name, teacher) in known or (only and teacher not in only):
                 continue
-            with warnings.catch_warnings():
+            with one_thread(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 row = known[name, teacher] = measure(name, teacher, candidates, smoke)
             with path.open("a", encoding="utf-8") as file:
