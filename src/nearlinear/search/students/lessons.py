@@ -19,6 +19,7 @@ from ...estimators._base.task import Classification, Regression
 from ..averaging import mean_and_error
 from ..candidates import Anchors, Boosted, Hinges
 from ..judging import ClassJudge, ValueJudge, paired_gain
+from ..portfolio import LINEAR
 from ..rounds import rounds_of_parts
 from .new_rows import between, can_be_mixed
 from .teachers import scores_of_parts
@@ -28,7 +29,7 @@ _RAREST = 0.01  # a class of less is left out, and the others share what it had
 _LEAST_WEIGHT = 1e-6
 _MOST_NEW = 50_000
 _TIMES = (1, 3)  # new rows for each row
-_PROBES = (Anchors(48, 1.0, 0.1), Boosted(30, 31, 0.3, 1.0), Hinges(64))
+_PROBES = (LINEAR, Anchors(48, 1.0, 0.1), Boosted(30, 31, 0.3, 1.0), Hinges(64))
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def log_odds(shares):
 def learn_enough(lesson, rng, n_jobs, most=None):
     """As many new rows as held-out rows say are good, none among the choices, or the truth alone.
 
-    Three cheap models are fitted with and without them, and the best one counts.
+    A few cheap models are fitted with and without them, and the best one counts.
     """
     seed = int(rng.randint(np.iinfo(np.int32).max))
     lowest = _lowest_loss(lesson, seed, n_jobs)
