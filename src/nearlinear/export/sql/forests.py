@@ -7,7 +7,7 @@ from .builder import values_of
 from .literals import number
 from .walks import Tree, cases, last_node, lookup, nodes_of_cases
 
-_MOST_CASES = 8192  # of a forest, about 300 MB in each of DuckDB's threads
+_MOST_CASES = 4096  # of a forest, about 150 MB in each of DuckDB's threads
 _FEWEST_CASES = 31  # of a tree, however many there are
 
 

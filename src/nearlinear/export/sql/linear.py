@@ -30,7 +30,7 @@ def _of_nearest(query, part, X, gates, output):
     biases = query.let(number_list(part.biases[:, output]))
     weights = part.weights[:, :, output]
     row = query.row(X)
-    models = query.let(f"[{', '.join(map(number_list, weights))}]") if len(X) else None
+    models = query.let(number_list(weights)) if len(X) else None
     terms = []
     for index, code in zip(indices, codes):
         local = f"{biases}[{index}]"

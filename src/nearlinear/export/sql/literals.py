@@ -20,7 +20,16 @@ def number(value):
 
 
 def number_list(values):
-    return f"[{', '.join(map(number, np.ravel(values).tolist()))}]"
+    """A list as one text that is read once: of a constant for each number, plans take gigabytes."""
+    values = np.asarray(values)
+    whole = values.dtype.kind in "iu"
+    return f"CAST('{_nested(values.tolist())}' AS {'INTEGER' if whole else 'DOUBLE'}{'[]' * values.ndim})"
+
+
+def _nested(values):
+    if not isinstance(values, list):
+        return repr(values)
+    return f"[{', '.join(map(_nested, values))}]"
 
 
 def text(value):

@@ -117,10 +117,10 @@ def last_node(query, tree, nodes):
     is_leaf = tree.columns < 0
     here = np.arange(len(is_leaf))
     columns, children = np.where(is_leaf, 0, tree.columns), np.where(is_leaf, here, tree.children)
-    lists = [_whole(columns + 1), number_list(np.where(is_leaf, np.inf, tree.thresholds))]
-    lists = [query.let(one) for one in (*lists, _whole(children + 1))]
+    lists = [number_list(columns + 1), number_list(np.where(is_leaf, np.inf, tree.thresholds))]
+    lists = [query.let(one) for one in (*lists, number_list(children + 1))]
     goes_left = np.where(is_leaf, 1, tree.missing_left)
-    missing = query.let(_whole(goes_left))
+    missing = query.let(number_list(goes_left))
     row = query.let(f"[{', '.join(tree.X)}]")
     for _ in range(_levels_below(tree, nodes)):
         column, threshold, child = (f"{one}[{at}]" for one in lists)
@@ -128,10 +128,6 @@ def last_node(query, tree, nodes):
         side += f"WHEN {row}[{column}] IS NULL THEN 1 - {missing}[{at}] ELSE 1 END"
         at = query.let(f"{child} + {side}")
     return at
-
-
-def _whole(values):
-    return f"[{', '.join(map(str, values.tolist()))}]"
 
 
 def _levels_below(tree, nodes):
