@@ -130,8 +130,9 @@ _TREE_KERNEL = {
 _NO_TABLES = "it has no table of its own"
 _BLOCK = "a block of one row is as quick"
 _SUPPORT = (
-    "A kernel machine compares a row with all its support vectors, for which SQL is no place: "
-    "export to ONNX or C, or fit a forest, a tree or a linear model."
+    "A {} compares a row with all its support rows, for which SQL is no place: export to ONNX or "
+    "C, or fit another kind; a search is told by families=['linear', 'anchors', 'boosted trees', "
+    "'oblique trees', 'hinge units']."
 )
 # Why a target has no function for a kind; users read those of files, ONNX, C and SQL.
 NOT_IN = {
@@ -150,7 +151,10 @@ NOT_IN = {
         "NeighborhoodSVM": _QUERIES,
         **_SWITCHES,
         "OwnFeatures": _TRAINING["OwnFeatures"],
-        **dict.fromkeys(("KernelExpansion", "GatedExpansion", "GaussianCells"), _SUPPORT),
+        **{
+            kind: _SUPPORT.format(kind)
+            for kind in ("KernelExpansion", "GatedExpansion", "GaussianCells")
+        },
         "ConformalLinear": "Conformal kernels (a ConformalLinear) have no SQL: export to ONNX or "
         "C, or fit LLSVMClassifier, which is as local.",
         "ReconstructionCodes": "ReconstructionCodes solve linear equations for every row, which "

@@ -17,6 +17,7 @@ comparing/           What ``compare`` does: the alternatives, and what models sc
 completion           ``nearlinear completion``.
 demo                 ``nearlinear demo``: the whole job on tables that come with the package.
 export               ``nearlinear export``.
+exporting/           What ``export`` does beside writing.
 fit                  ``nearlinear fit``: a model from a table.
 fitting/             What ``fit`` does.
 inspect              ``nearlinear inspect``: what a model file holds.

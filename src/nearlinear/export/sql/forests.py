@@ -81,6 +81,7 @@ def _told(query, part, tree, leaf_of, most, seen, t):
     outputs = [int(part.outputs[t])] if n_told == 1 else range(n_told)
     nodes, is_all = nodes_of_cases(tree, most)
     if n_told == 1 and is_all:
+
         def end(node):
             leaf = leaf_of[node]
             slopes = part.slopes[leaf, 0]

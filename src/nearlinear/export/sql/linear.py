@@ -10,7 +10,7 @@ from .literals import number, number_list
 def locally_linear(query, part, X):
     """Σ_j γ_j(x) (W_jᵀ x + b_j) + b."""
     gates = values_of(query, part.gate, X)
-    n_models, width, n_outputs = part.weights.shape
+    _, width, n_outputs = part.weights.shape
     seen = X[:width]
     intercept = np.zeros(n_outputs) if part.intercept is None else part.intercept
     blend = _of_nearest if isinstance(gates, tuple) else _of_all

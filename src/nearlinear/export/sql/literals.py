@@ -22,8 +22,8 @@ def number(value):
 def number_list(values):
     """A list as one text that is read once: of a constant for each number, plans take gigabytes."""
     values = np.asarray(values)
-    whole = values.dtype.kind in "iu"
-    return f"CAST('{_nested(values.tolist())}' AS {'INTEGER' if whole else 'DOUBLE'}{'[]' * values.ndim})"
+    kind = "INTEGER" if values.dtype.kind in "iu" else "DOUBLE"
+    return f"CAST('{_nested(values.tolist())}' AS {kind}{'[]' * values.ndim})"
 
 
 def _nested(values):

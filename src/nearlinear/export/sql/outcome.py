@@ -1,7 +1,5 @@
 """Probabilities and classes of scores in SQL, and means of several models."""
 
-import numpy as np
-
 from ...kinds import rule_for
 from ...runtime.outcome import FLOOR, LARGEST_SCORE
 from .builder import values_of
@@ -12,8 +10,7 @@ from .literals import SqlExportError, label, number
 def probabilities(query, outcome, scores):
     """Names of columns, one for each class: the mean over models."""
     found = [
-        _calibrated(query, part, one)
-        for part, one in zip(outcome.calibration, scores, strict=True)
+        _calibrated(query, part, one) for part, one in zip(outcome.calibration, scores, strict=True)
     ]
     share = f" / {number(len(found))}" if len(found) > 1 else ""
     return [query.let(f"{query.total(one)}{share}") for one in zip(*found)]
@@ -117,8 +114,3 @@ def averaged(query, part, X):
         return means
     logs = [query.let(f"ln(greatest({mean}, {number(FLOOR)}))") for mean in means]
     return [f"({logs[1]} - {logs[0]})"] if part.n_outputs == 1 else logs
-
-
-def classes_of(classes):
-    """Labels as plain values."""
-    return np.asarray(classes).tolist()

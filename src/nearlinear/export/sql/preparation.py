@@ -11,7 +11,7 @@ _NAN = "CAST('nan' AS DOUBLE)"
 def prepared(query, preparation, names, takes_missing):
     """Names of the columns that a model takes, of a table whose columns have these names, quoted.
 
-    A row with what the model refuses meets some check of the query not.
+    Rows with what the model refuses fail some check of the query.
     """
     if preparation is None:
         found = tuple(raw_number(query, name) for name in names)
@@ -70,8 +70,6 @@ class _Raw:
         """The place of a category; NULL where it is missing."""
         name = self._names[one.column]
         other = "NULL" if one.unknown == "missing" else "(-1e0)"
-        if one.is_of_dates:
-            raise AssertionError("dates are refused before")
         if one.is_of_text:
             x = self._query.raw(_cell_text(name, one.of))
             places = {c: k for k, c in enumerate(one.of) if is_utf8(c)}
@@ -104,7 +102,7 @@ def _place(x, places, literal, other):
 
 
 def _column(query, p, j, raw):
-    """clip((v − shift) / scale, low, high), the lesser of it and of a fold; what NULL stands for."""
+    """clip((v − shift) / scale, low, high), or a fold if that is less; what stands for NULL."""
     value = raw
     equals = p.column("equals", np.nan)[j]
     if not np.isnan(equals):
@@ -112,8 +110,8 @@ def _column(query, p, j, raw):
     curve = None if p.curves is None else p.curves[j]
     if curve is not None:
         value = on_curve(query, curve, raw)
-    if p.fold is not None and np.isfinite(p.fold[j]).all():
-        value = query.let(value)
+    if p.fold is not None and p.fold[j][3] < np.inf:
+        value = query.let(value)  # which two lines read
     found = _line(value, p.column("shift", 0.0)[j], p.column("scale", 1.0)[j])
     low, high = p.column("low", -np.inf)[j], p.column("high", np.inf)[j]
     if low == high:

@@ -21,7 +21,7 @@ from .linear import (
     with_gates,
 )
 from .literals import SqlExportError, identifier
-from .outcome import CALIBRATIONS, averaged, classes_of, each_label, labels, probabilities
+from .outcome import CALIBRATIONS, averaged, each_label, labels, probabilities
 from .preparation import prepared
 from .trees import tree
 
@@ -64,9 +64,9 @@ def to_sql(model, table="rows", *, keep=(), path=None):
     and for a regressor ``value``, or ``value_0``, ``value_1``, … Where a row may have several
     labels, ``label_<class>`` is 0 or 1. NULL and NaN are missing values. Where the model would
     refuse a row (a missing or unknown value that it does not take, infinity), all of these are
-    NULL. Numbers are DOUBLE; a model of float32 sees columns and pair columns rounded to it, so that
-    rows take the branches that they take in Python. A row within rounding of a linear split, or of
-    being as far from one anchor as from the next, may take the other side.
+    NULL. Numbers are DOUBLE; a model of float32 sees columns and pair columns rounded to it, so
+    that rows take the branches that they take in Python. A row within rounding of a linear split,
+    or of being as far from one anchor as from the next, may take the other side.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _results(query, whole, scores):
     outcome = whole.outcome
     if whole.classes is None:
         return _named("value", range(len(scores[0])), scores[0])
-    classes = classes_of(whole.classes)
+    classes = whole.classes.tolist()
     if outcome.is_of_each_label:
         pairs = [each_label(score) for score in scores[0]]
         found = _named("label", classes, [one for one, _ in pairs], always=True)
