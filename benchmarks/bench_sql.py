@@ -16,7 +16,7 @@ from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import drawn
 from nearlinear import LDKLClassifier, LLSVMClassifier, LocalForestClassifier, runtime, save, to_sql
 
-N_FEATURES, N_TRAINED, N_SCORED = 30, 8000, 200_000
+N_FEATURES, N_TRAINED, N_SCORED = 30, 8000, 100_000
 _PLAIN = {"pairs": 0, "linear_root": False, "leaf_model": "constant"}
 MODELS = {
     "linear": lambda: LDKLClassifier(0, max_iter=3, random_state=0),
