@@ -25,7 +25,7 @@ MODELS = {
     "forest of 100 × 31": lambda: LocalForestClassifier(
         100, max_leaves=31, **_PLAIN, random_state=0
     ),
-    "forest of 20 × 4,095": lambda: _large_forest(),
+    "forest of 20 large trees": lambda: _large_forest(),
 }
 
 
