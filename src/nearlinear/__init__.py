@@ -51,6 +51,7 @@ _MODULES = {
     "to_c": "export.c.source",
     "to_js": "export.js",
     "to_onnx": "export.onnx.graph",
+    "to_sql": "export.sql.statement",
 }
 
 __all__ = [
@@ -102,6 +103,7 @@ __all__ = [
     "to_c",
     "to_js",
     "to_onnx",
+    "to_sql",
 ]
 
 

@@ -106,6 +106,7 @@ TARGETS = {
     "c": ("export.c.source", (*_ALL, "calibration")),
     "int8": ("export.c.quantized", _ALL),
     "js": ("export.js", (*_ALL, "calibration", "threshold", "outcome")),
+    "sql": ("export.sql.statement", ("predictor", "sparse gate", "gate", "map", "calibration")),
     "explain": ("explain.explain", ("predictor",)),
     "row": ("single_row.makers", ("predictor", "calibration")),
     "label": ("displays.kernel_labels", ("kernel",)),
@@ -128,7 +129,12 @@ _TREE_KERNEL = {
 }
 _NO_TABLES = "it has no table of its own"
 _BLOCK = "a block of one row is as quick"
-# Why a target has no function for a kind; users read those of files, ONNX and C.
+_SUPPORT = (
+    "A {} compares a row with all its support rows, for which SQL is no place: export to ONNX or "
+    "C, or fit another kind; a search is told by families=['linear', 'anchors', 'boosted trees', "
+    "'oblique trees', 'hinge units']."
+)
+# Why a target has no function for a kind; users read those of files, ONNX, C and SQL.
 NOT_IN = {
     "check": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
     "score": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
@@ -141,6 +147,19 @@ NOT_IN = {
         "Product": "A product of kernels has no C source: fit with sums of kernels.",
     },
     "js": {"NeighborhoodSVM": _QUERIES, **_SWITCHES, **_TRAINING},
+    "sql": {
+        "NeighborhoodSVM": _QUERIES,
+        **_SWITCHES,
+        "OwnFeatures": _TRAINING["OwnFeatures"],
+        **{
+            kind: _SUPPORT.format(kind)
+            for kind in ("KernelExpansion", "GatedExpansion", "GaussianCells")
+        },
+        "ConformalLinear": "Conformal kernels (a ConformalLinear) have no SQL: export to ONNX or "
+        "C, or fit LLSVMClassifier, which is as local.",
+        "ReconstructionCodes": "ReconstructionCodes solve linear equations for every row, which "
+        "SQL does not: export to ONNX or C, or fit LLSVMClassifier, whose codes are exponentials.",
+    },
     "explain": {
         "NeighborhoodSVM": "SVM-KNN trains a new machine around every row, so there is no model "
         "to take apart; fit a model that is trained once, such as LLSVMClassifier, to get "
@@ -181,8 +200,8 @@ _NAMES = {}  # those names by class
 
 
 def register(
-    cls, *, name=None, check=None, score=None, onnx=None, c=None, int8=None, explain=None, row=None,
-    label=None,
+    cls, *, name=None, check=None, score=None, onnx=None, c=None, int8=None, sql=None, explain=None,
+    row=None, label=None,
 ):  # fmt: skip
     """Let a gate, a kernel, a node feature of a tree, a predictor or a method of yours be saved.
 
@@ -212,6 +231,9 @@ def register(
         ``nearlinear.export.c.kernels`` make it; of a node feature an expression of the float u.
     int8 : function (part)
         The part with its tables rounded; needed for C in eight bits if there are any tables.
+    sql : function (query, part, X), or (feature, u) of a node feature
+        The same in SQL, of names of columns: expressions, one for each output or component; of a
+        node feature one of the expression u.
     explain : function (predictor, X, n_support, n_jobs)
         Of a predictor: what its scores are made of.
     row : function (predictor, n_features)
@@ -236,8 +258,8 @@ def register(
     if family != "method" and not is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is no dataclass: a file holds the fields of one.")
     given = {
-        "check": check, "score": score, "onnx": onnx, "c": c, "int8": int8, "explain": explain,
-        "row": row, "label": label,
+        "check": check, "score": score, "onnx": onnx, "c": c, "int8": int8, "sql": sql,
+        "explain": explain, "row": row, "label": label,
     }  # fmt: skip
     rules = {target: rule for target, rule in given.items() if rule is not None}
     _REGISTERED[name], _NAMES[cls] = Registered(cls, family, rules), name

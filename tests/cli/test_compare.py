@@ -1,6 +1,7 @@
 """``nearlinear compare``: one table; what we lose is told as plainly as what we lead."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from cli.raw import LINEAR, raw_frame, raw_table
 from grids import in_one_test
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
+from small_predictors import additive
 
 from nearlinear import TableEncoder
 from nearlinear.cli import main
@@ -16,6 +18,7 @@ from nearlinear.cli.comparing import measure as measuring
 from nearlinear.cli.comparing.comparison import Comparison, comparison_table, verdict
 from nearlinear.cli.comparing.contenders import contenders
 from nearlinear.cli.comparing.measure import Measurement, Split
+from nearlinear.search.candidates import Additive, Shape
 
 
 @pytest.fixture
@@ -88,9 +91,37 @@ def test_leads_and_losses_are_told():
     told = verdict(comparison())
     assert told.splitlines()[0] == "nearlinear: anchors"
     assert "ahead of worse; level with alike, better." in told
-    assert told.endswith("By log loss, ours is number 2 of 4; the least is 0.1250, of better.")
+    assert told.endswith(
+        "By log loss, ours is number 2 of 4, level with alike; the least is 0.1250, of better."
+    )
     rows = comparison().rows
     assert rows[0].lead_over(rows[1]) == pytest.approx((0.375, np.sqrt(0.375 * 0.625 / 7)))
+
+
+def test_what_shows_no_difference_is_level():
+    """Rows that are told alike but for rounding have a lead beyond its own tiny error."""
+    gains = np.linspace(0.5, 1.0, 8)
+    found = comparison()
+    rows = [measurement("nearlinear", gains + 1e-9, ours=True), measurement("alike", gains)]
+    split = replace(found.split, is_regression=True)
+    told = verdict(replace(found, rows=rows, split=split))
+    assert "ours is level with alike." in told
+    told = verdict(replace(found, rows=rows))
+    assert told.endswith("By log loss, ours is number 1 of 2, level with alike.")
+
+
+def test_a_linear_model_has_the_same_bytes_everywhere():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3)).astype(np.float32)
+    values = np.column_stack([X[:, 0], X[:, 1]]).astype(np.float32)
+    for is_regression, y in ((False, X[:, 0] > 0), (True, X[:, 0])):
+        (linear,) = (one for one in contenders(is_regression, 60, 0) if one.name == "linear")
+        found = linear.count_bytes(linear.model.fit(X, y))
+        ours = additive(3, dtype=linear.model.coef_.dtype, counts=(0,))
+        n_bytes = Additive(C=1.0).cost(Shape(60, 3, 1, not is_regression)).n_bytes
+        assert found == ours.cost.n_bytes == 4 * ours.dtype.itemsize
+        assert n_bytes == additive(3, dtype=np.float32, counts=(0,)).cost.n_bytes
+    assert linear.count_bytes(linear.model.fit(X, values)) == 2 * found
 
 
 @in_one_test(

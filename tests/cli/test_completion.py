@@ -96,7 +96,7 @@ def test_bash_offers_files(tmp_path):
         (["fit", "--method", "ld"], {"ldkl", "ldmkl"}),
         (["fit", "train.csv", "--method", "LDK"], {"LDKLClassifier", "LDKLRegressor"}),
         (["fit", "--method", "=", "ldk"], {"ldkl"}),
-        (["export", "model.nlm", "--to", ""], {"c", "js", "onnx"}),
+        (["export", "model.nlm", "--to", ""], {"c", "js", "onnx", "sql"}),
         (["export", "--dtype", "i"], {"int8"}),
         (["completion", ""], {"bash", "zsh", "fish"}),
         (["methods", "llc"], {"llcsapl"}),

@@ -62,7 +62,7 @@ def test_bytes_are_for_c_only(model, tmp_path, refused):
 
 
 def test_what_is_to_be_written_is_asked_for_and_must_suit_the_name(model, tmp_path, refused):
-    assert "--to c, --to onnx or --to js" in refused(model, tmp_path / "build")
+    assert "--to c, --to onnx, --to js or --to sql" in refused(model, tmp_path / "build")
     assert "--to is c" in refused(model, tmp_path / "x.onnx", "--to", "c")
     assert "not a folder" in refused(model, model, "--to", "c")
 
@@ -78,6 +78,15 @@ def test_a_folder_gets_the_module_the_model_and_a_page(model, tmp_path, capsys, 
     assert "is the input" in refused(model, "--to", "js", model.parent, "--force")
 
 
+def test_a_name_that_ends_in_sql_is_a_statement_for_a_table(model, tmp_path, capsys, refused):
+    found = export(capsys, model, tmp_path / "x.sql", "--table", "fruit", "--keep", "id")
+    assert "DuckDB agrees" in found["check"]
+    assert found["bytes"] == (tmp_path / "x.sql").stat().st_size
+    assert 'FROM "fruit"' in (tmp_path / "x.sql").read_text()
+    assert "exists" in refused(model, tmp_path / "x.sql")
+    assert "are for SQL" in refused(model, tmp_path / "x.onnx", "--table", "fruit")
+
+
 @pytest.mark.parametrize("name", ["x.onnx", "x.c"])
 def test_earlier_files_are_replaced_only_by_force(model, tmp_path, refused, capsys, name):
     export(capsys, model, tmp_path / name)
@@ -91,7 +100,7 @@ def test_the_model_is_never_overwritten(model, tmp_path, refused):
     assert "is the input" in line
 
 
-@pytest.mark.parametrize("end", ["onnx", "c"])
+@pytest.mark.parametrize("end", ["onnx", "c", "sql"])
 def test_a_pipeline_of_python_is_exported_with_its_steps(end, tmp_path, capsys):
     columns, steps = STEPS["columns"]
     X, y = prepared_table()

@@ -87,6 +87,17 @@ def test_a_time_limit_is_that_of_the_whole_command(tmp_path, monkeypatch):
     assert nearlinear.load(out).time_limit == 100
 
 
+def test_both_searches_of_held_out_rows_show_how_far_they_are(tmp_path, capsys):
+    words = ["fit", raw_table(tmp_path), "--target", "heavy", *LINEAR, "--out", tmp_path / "m.nlm"]
+    assert run_quietly([*words, "--hold-out", "0.3"]) == 0
+    told = capsys.readouterr().err
+    first, second = "first search, for the held-out score: ", "second search, on all rows: "
+    assert 0 < told.index(first) < told.index(second)
+    assert f"{first}best on the first part" in told
+    assert run_quietly([*words, "--force"]) == 0
+    assert "first search" not in capsys.readouterr().err
+
+
 def test_programs_get_one_object(tmp_path, capsys):
     out = tmp_path / "model.nlm"
     words = [

@@ -17,6 +17,7 @@ comparing/           What ``compare`` does: the alternatives, and what models sc
 completion           ``nearlinear completion``.
 demo                 ``nearlinear demo``: the whole job on tables that come with the package.
 export               ``nearlinear export``.
+exporting/           What ``export`` does beside writing.
 fit                  ``nearlinear fit``: a model from a table.
 fitting/             What ``fit`` does.
 inspect              ``nearlinear inspect``: what a model file holds.
@@ -47,7 +48,7 @@ COMMANDS = {
     "predict": "labels and scores of a table, streamed in constant memory",
     "score": "how good a model is on a table whose answers are known",
     "inspect": "what a model file holds: method, cost, training record",
-    "export": "a model file as C source, ONNX graph or JavaScript, checked against the model",
+    "export": "a model file as C source, ONNX graph, JavaScript or SQL, checked against the model",
     "warmup": "compile what prediction needs, once, for container images",
     "completion": "a script that completes commands, options and values in a shell",
 }

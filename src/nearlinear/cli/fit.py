@@ -20,7 +20,7 @@ from .fitting.blocks import add_memory_argument, fit_in_blocks, is_too_large
 from .fitting.budgets import add_budget_arguments, search_settings
 from .fitting.held_out import held_out
 from .fitting.one_method import models_of, name_features, pipeline_of, suiting
-from .fitting.search import run_search
+from .fitting.search import run_search, try_search
 from .fitting.told import Made, facts, search_facts, tell_method, tell_search
 from .tables.cells import check_decimal_signs, refused
 from .tables.columns import add_column_arguments, with_columns
@@ -186,8 +186,13 @@ def _fit_method(arguments, form):
         name = suiting(names, piece.target, task, arguments)
         estimator = models.get(name) or models_of([name], arguments)[name]
         model, X = pipeline_of(estimator, piece, arguments)
+
+        def fit(tried, X, y, n_rows):
+            begin(f"trying {name} on {n_rows:,} held-out rows")
+            return tried.fit(X, y)
+
         with refusing(arguments):
-            held = held_out(model, X, piece.target, arguments, begin)
+            held = held_out(model, X, piece.target, arguments, fit)
             begin(f"fitting {name} to all {X.shape[0]:,} rows")
             model.fit(X, piece.target)
     if held is not None:
@@ -204,7 +209,8 @@ def _fit_large(arguments, form):
 
 def _fit_search(arguments, form, settings, start):
     models = models_of(SEARCHES, arguments, **settings)
-    with progress(2 if arguments.hold_out else 1, plain=not arguments.json) as begin:
+    plain = not arguments.json
+    with progress(1, plain=plain) as begin:
         piece, task = read_table(arguments, form, begin)
         X, y = piece.values, piece.target
         check_decimal_signs(X, piece.names, arguments.data, piece.first)
@@ -212,10 +218,13 @@ def _fit_search(arguments, form, settings, start):
         model = models.get(name) or models_of([name], arguments, **settings)[name]
         if not task.is_regression:
             check_classes(y, arguments)
-        with refusing(arguments), limited(model, start, share=0.5):
-            held = held_out(model, X, y, arguments, begin)
+    with refusing(arguments), limited(model, start, share=0.5):
+        held = held_out(
+            model, X, y, arguments, lambda tried, X, y, _: try_search(tried, X, y, plain=plain)
+        )
+    title = "second search, on all rows: " if held is not None else ""
     with refusing(arguments), limited(model, start):
-        was_cut = run_search(model, X, y, plain=not arguments.json)
+        was_cut = run_search(model, X, y, plain=plain, title=title)
     model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
     return Made(model, model, task, X.shape, held, search_facts(model, X, was_cut))
 

@@ -1,4 +1,4 @@
-"""Leaving Python: model files, ONNX, C, JavaScript.
+"""Leaving Python: model files, ONNX, C, JavaScript, SQL.
 
 Modules
 -------
@@ -11,6 +11,7 @@ onnx/          Models as ONNX graphs.
 prepared_rows  The preparation in a model file: its table for every reader, its steps for Python.
 rewrapping     Wrappers as data, and put on again around models that come from a file.
 row_scorers    ``row_scorer``: single rows in microseconds, for pipelines and wrapped models.
+sql/           Models as SQL.
 stored_steps   Transformers as data: a known class, its parameters and what it has learned.
 wrappers       scikit-learn's wrappers around our models: taken off, and put on again.
 """

@@ -118,7 +118,10 @@ class Additive:
         """
         intervals = np.diff(self.firsts)[self.bent_columns] + 1
         work = self.weights.size + int(np.ceil(np.log2(intervals)).sum())
-        n_bytes = sum(getattr(self, field.name).nbytes for field in fields(self))
+        arrays = [self.weights, self.intercept]
+        if len(self.bent_columns):  # else nothing reads where knots would begin
+            arrays += [self.firsts, self.knots, self.values]
+        n_bytes = sum(array.nbytes for array in arrays)
         return Cost(work, work / self.weights.size, int(n_bytes))
 
     def __getstate__(self):

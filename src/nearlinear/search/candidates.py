@@ -74,7 +74,10 @@ class Additive:
     def cost(self, shape):
         d, outputs = shape.n_features, shape.n_outputs
         comparisons = int(np.ceil(np.log2(self.n_knots + 1))) * d if self.n_knots else 0
-        return shape.cost(d * outputs + comparisons, d * (self.n_knots + 1) * (outputs + 1))
+        numbers = (d + 1) * outputs
+        if self.n_knots:  # and where those of each column begin, in two words
+            numbers += d * self.n_knots * (outputs + 1) + 2 * (d + 1)
+        return shape.cost(d * outputs + comparisons, numbers)
 
 
 @dataclass(frozen=True)

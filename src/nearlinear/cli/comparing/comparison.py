@@ -124,7 +124,7 @@ def comparison_table(found):
 
 def _cells(row, found):
     is_regression = found.split.is_regression
-    unit, digits = (1.0, 4) if is_regression else (100.0, 2)
+    unit, digits = _shown(is_regression)
     lead = ""
     if row is not found.ours:
         mean, error = found.ours.lead_over(row)
@@ -136,13 +136,25 @@ def _cells(row, found):
     )  # fmt: skip
 
 
+def _shown(is_regression):
+    """The unit of scores, and the digits that are shown."""
+    return (1.0, 4) if is_regression else (100.0, 2)
+
+
+def _is_level(found, row):
+    """Within a standard error, or where the table shows no difference."""
+    mean, error = found.ours.lead_over(row)
+    unit, digits = _shown(found.split.is_regression)
+    return not abs(mean) > error or round(unit * abs(mean), digits) == 0.0
+
+
 def verdict(found):
     """What ours is, its leads and its losses; within a standard error it is neither."""
     groups = {"ahead of": [], "level with": [], "behind": []}
     for row in found.rows:
         if not row.ours:
-            mean, error = found.ours.lead_over(row)
-            word = "level with" if abs(mean) <= error else "ahead of" if mean > 0 else "behind"
+            is_ahead = found.ours.score > row.score
+            word = "level with" if _is_level(found, row) else "ahead of" if is_ahead else "behind"
             groups[word].append(row.name)
     said = [f"{word} {', '.join(names)}" for word, names in groups.items() if names]
     what = f"{OURS}: {chosen(found.model)}"
@@ -155,13 +167,20 @@ def verdict(found):
 
 
 def _by_loss(found):
-    """Our place by log loss, which says more of probabilities than the share of right labels."""
+    """Our place by log loss, which says more of probabilities than the share of right labels.
+
+    Losses of which the table shows the same digits share a place.
+    """
     if found.split.is_regression:
         return ""
     rows = [row for row in found.rows if row is found.ours or not row.ours]
     ranked = sorted((row for row in rows if row.loss is not None), key=lambda row: row.loss)
-    place, least = ranked.index(found.ours) + 1, ranked[0]
-    told = "" if place == 1 else f"; the least is {least.loss:.4f}, of {least.name}"
+    losses = {row.name: round(row.loss, 4) for row in ranked}
+    own, least = losses.pop(found.ours.name), ranked[0]
+    place = 1 + sum(loss < own for loss in losses.values())
+    alike = [name for name, loss in losses.items() if loss == own]
+    told = f", level with {', '.join(alike)}" if alike else ""
+    told += "" if place == 1 else f"; the least is {least.loss:.4f}, of {least.name}"
     return f"\nBy log loss, ours is number {place} of {len(ranked)}{told}."
 
 

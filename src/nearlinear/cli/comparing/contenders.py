@@ -108,7 +108,8 @@ def _nbytes(*arrays):
 
 
 def _linear(model):
-    return _nbytes(model.coef_) + 8 * len(model.coef_.reshape(-1, model.coef_.shape[-1]))
+    weights = model.coef_.reshape(-1, model.coef_.shape[-1])
+    return weights.itemsize * (weights.size + len(weights))
 
 
 def _tree(model):

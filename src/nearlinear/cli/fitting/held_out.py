@@ -19,8 +19,11 @@ class HeldOut:
     figures: dict
 
 
-def held_out(model, X, y, arguments, begin):
-    """The model tried on rows that it has not seen; None if none shall be held out."""
+def held_out(model, X, y, arguments, fit):
+    """The model tried on rows that it has not seen; None if none shall be held out.
+
+    ``fit(model, X, y, n_rows)`` gives it fitted; ``n_rows`` are held out.
+    """
     from sklearn.base import clone, is_classifier
     from sklearn.model_selection import train_test_split
 
@@ -35,9 +38,7 @@ def held_out(model, X, y, arguments, begin):
     except ValueError as error:
         raise CommandError(f"{arguments.data}: {error} Give --hold-out 0") from error
     X_train, X_test, y_train, y_test = parts
-    name = type(model[-1] if hasattr(model, "steps") else model).__name__
-    begin(f"trying {name} on {len(y_test):,} held-out rows")
-    tried = clone(model).fit(X_train, y_train)
+    tried = fit(clone(model), X_train, y_train, len(y_test))
     figures = value_figures if strata is None else class_figures
     return HeldOut(tried, X_test, y_test, figures(y_test, tried.predict(X_test)))
 

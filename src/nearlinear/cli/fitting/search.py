@@ -10,11 +10,14 @@ from .._progress import clock, search_bar
 _EVERY = 2.0  # seconds between plain lines
 
 
-def run_search(model, X, y, *, plain=True):
-    """Fit a front door; gives whether Ctrl-C has cut the search short and the best was kept."""
+def run_search(model, X, y, *, plain=True, title=""):
+    """Fit a front door; gives whether Ctrl-C has cut the search short and the best was kept.
+
+    ``title`` says which search it is, where there are two.
+    """
     from ...search.fitting import fit_table
 
-    with watching(model, plain) as tell, keeping_the_best():
+    with watching(model, plain, title) as tell, keeping_the_best():
         try:
             fit_table(model, X, y, None, tell)
         except KeyboardInterrupt:
@@ -24,15 +27,24 @@ def run_search(model, X, y, *, plain=True):
     return False
 
 
+def try_search(model, X, y, *, plain=True):
+    """The search before that of all rows; Ctrl-C ends it, and the command."""
+    from ...search.fitting import fit_table
+
+    with watching(model, plain, "first search, for the held-out score: ") as tell:
+        fit_table(model, X, y, None, tell)
+    return model
+
+
 @contextmanager
-def watching(model, plain):
+def watching(model, plain, title=""):
     """Give a ``tell(step, figures)`` that shows how far a search has come, on standard error."""
     race, began = _Race(model), time.perf_counter()
     with search_bar() as bar:
         if bar is not None:
 
             def tell(step, figures):
-                label = race.label(step, figures)
+                label = title + race.label(step, figures)
                 left = None
                 if model.time_limit is not None:
                     left = max(0.0, model.time_limit - (time.perf_counter() - began))
@@ -43,7 +55,7 @@ def watching(model, plain):
 
             def tell(step, figures):
                 nonlocal told
-                label, now = race.label(step, figures), time.perf_counter()
+                label, now = title + race.label(step, figures), time.perf_counter()
                 if now - told >= _EVERY or "fit" not in figures:
                     told = now
                     line = f"[{race.done}/{race.planned}] {label} ({clock(began)})"

@@ -83,6 +83,7 @@ def cascaded(part, X):
         if scores is None:
             scores = np.zeros((len(X), found.shape[1]), dtype=found.dtype)
         scores = scores.astype(np.result_type(scores, found), copy=False)
-        stays = _leads(found) >= limit
+        # the last stage keeps all its rows, those among them that have no scores
+        stays = (_leads(found) >= limit) | (limit == -math.inf)
         scores[rows[stays]], rows = found[stays], rows[~stays]
     return scores

@@ -1,0 +1,150 @@
+"""Forests in SQL, and models that rows may leave early."""
+
+import numpy as np
+
+from ...predictors.exiting import some_trees
+from .builder import values_of
+from .literals import number
+from .walks import Tree, cases, last_node, lookup, nodes_of_cases
+
+_MOST_CASES = 4096  # of a forest, about 150 MB in each of DuckDB's threads
+_FEWEST_CASES = 31  # of a tree, however many there are
+
+
+def forest(query, part, X):
+    """b + ⟨root, x⟩ + Σ_t ⟨w_l, z⟩ in the order of trees, rounded once as the predictor does."""
+    sums = _sums(query, part, X)
+    return query.in_precision([query.let(query.total(terms)) for terms in sums], part.dtype)
+
+
+def _sums(query, part, X):
+    """Terms of each output."""
+    gate, filled = part.gate, _filled(part, X)
+    sums = [[number(b)] for b in part.intercept]
+    if part.root.shape[1]:
+        for terms, product in zip(sums, query.products(filled, part.root)):
+            terms.append(product)
+    seen = [filled[d] for d in part.slope_columns]
+    all_columns = _with_pairs(query, gate, X)
+    most = max(_FEWEST_CASES, _MOST_CASES // gate.n_trees)
+    for t in range(gate.n_trees):
+        tree, leaf_of = _tree(gate, t, all_columns)
+        for output, told in _told(query, part, tree, leaf_of, most, seen, t):
+            sums[output].append(told)
+    return sums
+
+
+def _filled(part, X):
+    """What root and slopes see in place of a missing value."""
+    if not (part.root.shape[1] or part.slopes.shape[2]):
+        return X
+    fill = part.fill if len(part.fill) else np.zeros(len(X))
+    return [f"coalesce({x}, {number(value)})" for x, value in zip(X, fill)]
+
+
+def _with_pairs(query, gate, X):
+    """Each product is rounded, then the sum: as everywhere else, so that no row changes sides."""
+    found = []
+    is_single = gate.dtype == np.float32
+    for (i, j), factors in zip(gate.pairs, gate.factors):
+        first, second = (f"{X[d]} * {number(f)}" for d, f in zip((i, j), factors))
+        if is_single:
+            first, second = (f"CAST({one} AS FLOAT)" for one in (first, second))
+            found.append(f"CAST({first} + {second} AS DOUBLE)")
+        else:
+            found.append(f"{first} + {second}")
+    return (*X, *(query.let(one) for one in found))
+
+
+def _tree(gate, t, X):
+    """A tree of its own, and the number of the leaf at each node."""
+    mine = slice(gate.starts[t], gate.starts[t + 1])
+    columns, children = gate.columns[mine], gate.children[mine].astype(np.int64)
+    is_inner = columns >= 0
+    sets = {}
+    for node in np.flatnonzero(is_inner) if len(gate.sets) else ():
+        which = gate.sets[mine][node]
+        if which >= 0:
+            words = gate.categories[which]
+            bits = (words[:, None] >> np.arange(32, dtype=np.uint32)) & 1
+            sets[int(node)] = bits.ravel().astype(bool)
+    tree = Tree(
+        X, columns, gate.thresholds[mine], np.where(is_inner, children - gate.starts[t], 0),
+        gate.missing_left[mine], sets,
+    )  # fmt: skip
+    return tree, np.where(is_inner, -1, children)
+
+
+def _told(query, part, tree, leaf_of, most, seen, t):
+    """Outputs, and what a tree adds to them."""
+    n_told = part.values.shape[1]
+    outputs = [int(part.outputs[t])] if n_told == 1 else range(n_told)
+    nodes, is_all = nodes_of_cases(tree, most)
+    if n_told == 1 and is_all:
+
+        def end(node):
+            leaf = leaf_of[node]
+            slopes = part.slopes[leaf, 0]
+            terms = [f"{x} * {number(w)}" for x, w in zip(seen, slopes) if w]
+            return query.total([number(part.values[leaf, 0]), *terms])
+
+        yield outputs[0], query.let(cases(tree, nodes, end))
+        return
+    at = last_node(query, tree, nodes)
+    leaves = np.maximum(leaf_of, 0)
+    for k, output in enumerate(outputs):
+        told = np.where(leaf_of < 0, 0.0, part.values[leaves, k])
+        terms = [lookup(query, told, at)] if np.any(told) else []
+        for x, slopes in zip(seen, part.slopes[leaves, k].T):
+            slopes = np.where(leaf_of < 0, 0.0, slopes)
+            if np.any(slopes):
+                terms.append(f"{lookup(query, slopes, at)} * {x}")
+        if terms:
+            yield output, query.let(query.total(terms))
+
+
+# --- early exits --------------------------------------------------------------------------------
+
+
+def exiting(query, part, X):
+    """The sums after the first tree whose lead reaches its threshold; all trees are walked."""
+    places = [t for t, limit in enumerate(part.thresholds) if limit < np.inf]
+    ends = [t + 1 for t in places] + [part.forest.gate.n_trees]
+    sums, first, totals = [], 0, None
+    for last in ends:
+        terms = _sums(query, some_trees(part.forest, first, last), X)
+        if totals is not None:
+            terms = [[total, *more] for total, more in zip(totals, terms)]
+        totals = [query.let(query.total(one)) for one in terms]
+        sums.append(totals)
+        first = last
+    found = _first_sure(query, sums, [part.thresholds[t] for t in places])
+    return query.in_precision([query.let(one) for one in found], part.dtype)
+
+
+def cascaded(query, part, X):
+    scores = [
+        [query.let(one) for one in values_of(query, stage, query.in_precision(X, stage.dtype))]
+        for stage, _ in part.steps
+    ]
+    return _first_sure(query, scores, [limit for _, limit in part.steps[:-1]])
+
+
+def _first_sure(query, scores, limits):
+    sure = [
+        query.let(f"{_lead(query, found)} >= {number(limit)}")
+        for found, limit in zip(scores, limits)
+    ]
+    answers = []
+    for values in zip(*scores, strict=True):
+        whens = [f"WHEN {one} THEN {value}" for one, value in zip(sure, values)]
+        answers.append(f"CASE {' '.join(whens)} ELSE {values[-1]} END" if whens else values[-1])
+    return answers
+
+
+def _lead(query, scores):
+    """|score| of one output, else the best less the second."""
+    if len(scores) == 1:
+        return f"abs({scores[0]})"
+    best = query.let(f"list_reverse_sort([{', '.join(scores)}])")
+    return f"({best}[1] - {best}[2])"
