@@ -71,10 +71,13 @@ class Count(NamedTuple):
 
 
 class Trials:
-    """All candidates on all rounds, as far as time allows."""
+    """All candidates on all rounds, as far as time allows.
 
-    def __init__(self, contest, candidates, rng, clock, means, tell):
-        self.contest, self.rounds = contest, contest.rounds
+    ``us_of(family, cost)`` forecasts what a prediction takes.
+    """
+
+    def __init__(self, contest, candidates, rng, clock, means, tell, us_of):
+        self.contest, self.rounds, self._us_of = contest, contest.rounds, us_of
         self.clock, self.means, self.tell = clock, means, tell
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
@@ -130,7 +133,9 @@ class Trials:
         ranked = sorted(losses, key=losses.get)
         kept = set(ranked[: _half(len(ranked))])
         if self.contest.is_nested:
-            points = [(self.trials[p].cost.times_linear, losses[p]) for p in ranked]
+            tried = [self.trials[p] for p in ranked]
+            us = [self._us_of(one.candidate.family, one.cost) for one in tried]
+            points = list(zip(us, [losses[p] for p in ranked], strict=True))
             kept = {*ranked[:_BEST], *(ranked[place] for place in front(points))}
         linear = [p for p in ranked if self.trials[p].candidate.family == "linear"]
         kept |= set(linear[:1]) | {p for p in ranked if self.trials[p].candidate == LINEAR}
