@@ -17,8 +17,6 @@ from ..gated_models import count_epochs, primal_loss, primal_output
 from ..gating import gate_for
 from ..localized import localized_outputs, localized_setup
 from ..outputs import Teller, keeping
-from ..target_units import TargetUnits
-from ..task import Regression
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
 
@@ -29,7 +27,7 @@ def learn_gated_from(model, rows, keeper):
     """A ``Learned`` of one gate and its linear models for each output."""
     if model.solver not in ("auto", "adam"):
         raise ValueError(f"solver={model.solver!r} needs all rows at once: give 'adam'.")
-    sample = _as_all(rows)
+    sample = rows.weighted_sample()
     setup, gate = localized_setup(model, sample), gate_for(model, sample)
     maps = [affine_map(kernel, sample.X.shape[1]) for kernel in setup.kernels] * model.n_copies
     if any(one is None for one in maps):
@@ -60,16 +58,6 @@ def learn_gated_from(model, rows, keeper):
         for problem, one in zip(problems, trainings, strict=True)
     ]
     return replace(localized_outputs(setup, found, False), kept=interruption.kept)
-
-
-def _as_all(rows):
-    """The sample, weighing as much as all rows, with the unit of values in it."""
-    sample = rows.sample()
-    if isinstance(sample.task, Regression):
-        units = TargetUnits.of_values(sample.targets[:, 0], sample.weight)
-        sample = replace(sample, task=Regression(units))
-    factor = rows.total_weight / sample.weight.sum()
-    return replace(sample, weight=factor * sample.weight, n_all=None)
 
 
 class _SideBySide:
