@@ -20,6 +20,9 @@ QUICK = {
     "LLSVMClassifier": {"n_anchors": 10, "n_neighbors": 3, "max_iter": 3},
     "LCCSVMClassifier": {"n_anchors": 30, "n_neighbors": 4, "max_iter": 6},
     "LDKLClassifier": {"depth": 3, "max_iter": 6},
+    "LocalForestClassifier": {"n_trees": 10, "max_leaves": 8, "pairs": 0, "linear_root": False},
+    "LMKLClassifier": {"n_copies": 4, "max_epochs": 30, "batch_size": 64},
+    "DCPredClassifier": {"n_clusters": 2, "n_landmarks": 6},
 }
 each_method = in_one_test("name", QUICK)
 

@@ -3,7 +3,8 @@
 The problem of every cell and output is that in memory, convex and of all rows. A pass over the rows
 gives its value and slope, and the first passes also its Hessian: the Gram matrix of the features
 and Σ_i 2 C_i φ_i φ_iᵀ over the rows that are active, with a tenth of the others, so that steps do
-not go too far. Each is a search of its own by L-BFGS from the last such Hessian (``solvers/quasi_newton.py``), and starts from the solution for the sample.
+not go too far. Each is a search of its own by L-BFGS from the last such Hessian
+(``solvers/quasi_newton.py``), and starts from the solution for the sample.
 """
 
 import numpy as np
