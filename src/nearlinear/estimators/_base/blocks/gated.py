@@ -13,9 +13,14 @@ from ....solvers.localized.gate import GatedTraining
 from ....solvers.minibatch import Batches
 from ....solvers.watch import Progress, Watch
 from ..checks import require_memory
-from ..gated_models import count_epochs, primal_loss, primal_output
 from ..gating import gate_for
-from ..localized import localized_outputs, localized_setup
+from ..localized import (
+    count_epochs,
+    localized_outputs,
+    localized_setup,
+    primal_loss,
+    primal_output,
+)
 from ..outputs import Teller, keeping
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
