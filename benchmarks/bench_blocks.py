@@ -40,7 +40,7 @@ def covertype(n_rows):
 
 
 def forest(n_rows):
-    rows = min(100_000, n_rows // 4)
+    rows = min(200_000, n_rows // 4)
     blocks = child("forest_blocks", n_rows, "--block-rows", str(rows))
     arrays = child("forest_arrays", n_rows)
     case = f"covertype as Parquet, local forest, 100 trees of 31 leaves, blocks of {rows:,} rows"

@@ -12,7 +12,7 @@ import numpy as np
 from ..quasi_newton import numbered, of_numbers, restored_search, search_state
 from .leaf_search import LeafSearch
 
-_FIRST, _NEXT, _LAST, _ALONE = 6, 4, 8, 20  # passes of a phase
+_FIRST, _NEXT, _LAST, _ALONE = 6, 4, 24, 32  # passes of a phase
 _SMALL = 2e-4  # a pass that lowers the objective by less, as a share, is the last of its phase
 _PATIENCE = 2
 
