@@ -1,0 +1,150 @@
+"""The pass in which a front door looks at all rows of a source, and the sample that it searches on.
+
+The sample are the rows that rank lowest by a hash of their numbers, and of a class that has few
+rows there some more.
+"""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin
+
+from ...streams.blocks import Block, Parted, stacked, usual_rows
+from ...streams.survey import Survey, row_ranks, survey_rows
+from ...tables.encoder import TableEncoder
+from ...tables.survey import AnswerSurvey, survey_of
+
+MOST_SAMPLED = 200_000
+_OF_CLASS = 50  # rows of each class that the sample has, or all that there are
+_RAW_SHARE, _ENCODED_SHARE = 8, 3  # parts of max_memory: one has the sample, one its encoded rows
+_COPIES = 48  # bytes of an encoded number while a search runs
+_OBJECT = 80  # bytes of a cell of a table, which becomes an object when it is read
+_CELL = 16
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """All that one pass has found."""
+
+    parted: Parted
+    survey: Survey
+    columns: AnswerSurvey
+    rare: list  # (block, numbers of its rows) of each class
+    masses: dict  # sums of weights by class
+    block_rows: int
+    most_memory: float
+
+    @property
+    def is_whole(self):
+        """Whether the sample has all rows, and a search on them fits into memory."""
+        n_rows, n_columns = self.survey.n_rows, self.survey.sample.X.shape[1]
+        is_small = issparse(self.survey.sample.X) or (
+            _COPIES * n_rows * n_columns <= self.most_memory
+        )
+        return len(self.survey.ranks) == n_rows and is_small
+
+    def in_order(self):
+        """All rows, where the sample has them."""
+        return self.survey.sample.take(np.argsort(self.survey.numbers))
+
+    def size_for(self, n_features):
+        """Rows of which a search may hold so many encoded columns."""
+        n_rows = int(self.most_memory / (_ENCODED_SHARE * _COPIES * max(1, n_features)))
+        return min(len(self.survey.ranks), MOST_SAMPLED, n_rows)
+
+    def sample(self, n_rows):
+        """About so many rows and their numbers, which rise."""
+        block, numbers = self.survey.sample.take(np.arange(n_rows)), self.survey.numbers[:n_rows]
+        blocks, places = [block], [numbers]
+        for rare, own in self.rare:
+            new = np.flatnonzero(~np.isin(own, numbers))
+            if len(own) - len(new) < _OF_CLASS and len(new):
+                blocks.append(rare.take(new))
+                places.append(own[new])
+        numbers = np.concatenate(places)
+        order = np.argsort(numbers)
+        return joined(blocks).take(order), numbers[order]
+
+
+def joined(blocks):
+    """Blocks below each other."""
+    weights = [block.weight for block in blocks]
+    return Block(
+        stacked([block.X for block in blocks]), np.concatenate([block.y for block in blocks]),
+        None if weights[0] is None else np.concatenate(weights),
+    )  # fmt: skip
+
+
+def sampled(model, source, seed):
+    """Read all rows of a source once."""
+    parted = Parted(source)
+    first = next((b for k in range(parted.n_parts) for b in parted.part(k) if b.X.shape[0]), None)
+    if first is None:
+        raise ValueError("The source has no rows.")
+    is_of_classes = isinstance(model, ClassifierMixin)
+    is_ours = isinstance(model.encoder, str | TableEncoder)
+    columns = (
+        survey_of(first, is_of_classes, seed) if is_ours else AnswerSurvey(is_of_classes, seed)
+    )
+    most = model.max_memory
+    if most is None:
+        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    n_columns = first.X.shape[1]
+    block_rows = parted.block_rows or max(first.X.shape[0], usual_rows(n_columns, _CELL))
+    rare, masses, has_weights = _Rare(seed), {}, first.weight is not None
+
+    def see(block, row):
+        if (block.weight is not None) != has_weights:
+            raise ValueError("Some blocks of the source have weights, and others have none.")
+        block = columns.add(block, row)
+        if is_of_classes:
+            labels, places = np.unique(block.y, return_inverse=True)
+            found = np.bincount(places, block.weight, minlength=len(labels))
+            for label, mass in zip(labels.tolist(), found, strict=True):
+                masses[label] = masses.get(label, 0.0) + mass
+            rare.add(block, row, labels, places)
+        return block
+
+    def n_sample(block):
+        bytes_of_row = max(1, n_columns) * (_CELL if _is_plain(block.X) else _OBJECT)
+        most_rows = int(min(MOST_SAMPLED, most / (_RAW_SHARE * bytes_of_row)))
+        return max(1, most_rows, block_rows + block_rows // 2)
+
+    survey = survey_rows(parted, n_sample, seed, see)
+    return Sampled(parted, survey, columns, rare.found(), masses, block_rows, most)
+
+
+def _is_plain(X):
+    return issparse(X) or isinstance(X, np.ndarray)
+
+
+class _Rare:
+    """Some rows of each class: those that rank lowest."""
+
+    def __init__(self, seed):
+        self._seed, self._kept = seed, {}
+
+    def add(self, block, row, labels, places):
+        ranks = row_ranks(row, len(places), self._seed)
+        for number, label in enumerate(labels.tolist()):
+            mine = np.flatnonzero(places == number)
+            kept = self._kept.get(label)
+            if kept is not None and len(kept[2]) >= _OF_CLASS:
+                mine = mine[ranks[mine] < kept[2].max()]
+            if not len(mine):
+                continue
+            mine = mine[np.argsort(ranks[mine], kind="stable")[:_OF_CLASS]]
+            new = block.take(mine), mine + row, ranks[mine]
+            self._kept[label] = new if kept is None else _lowest(kept, new)
+
+    def found(self):
+        return [kept[:2] for kept in self._kept.values()]
+
+
+def _lowest(one, other):
+    ranks = np.concatenate([one[2], other[2]])
+    order = np.argsort(ranks, kind="stable")[:_OF_CLASS]
+    numbers = np.concatenate([one[1], other[1]])
+    return joined([one[0], other[0]]).take(order), numbers[order], ranks[order]
