@@ -14,10 +14,12 @@ from ..input import block_pairs
 from ..rows import TrainingRows
 from ..target_units import TargetUnits
 from ..task import Regression, check_labels, class_factors, task_of_classes
+from .memory import blocks_memory, require_blocks, room_beside, row_bytes
 
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
 # and half of it where that is less.
 _SAMPLE, _HELD_OUT = 20_000, 10_000
+_OF_CLASS = 50  # rows of any class, if it has as many, in a sample of strata
 _FREQUENT = 0.05  # a class of so many rows is among the first, unless rows are sorted
 
 
@@ -34,6 +36,7 @@ class BlockRows:
     total_weight: float
     block_rows: int
     seed: int
+    masses: np.ndarray | None = None  # the sum of the weights of each class, as they were given
     n_held: int = 0
 
     @property
@@ -47,6 +50,16 @@ class BlockRows:
     @property
     def n_features(self):
         return self.survey.sample.X.shape[1]
+
+    @property
+    def mean_weight(self):
+        return self.total_weight / self.n_rows
+
+    @property
+    def memory(self):
+        """Bytes of the blocks that are there at once, and of what the survey has kept."""
+        n_bytes = row_bytes(self.survey.sample.X)
+        return blocks_memory(self.block_rows, n_bytes) + n_bytes * len(self.survey.ranks)
 
     @property
     def is_whole(self):
@@ -70,7 +83,34 @@ class BlockRows:
     def sample(self):
         """Some training rows, merged, that stand for all."""
         kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + _SAMPLE))
-        rows = self._rows(self.survey.sample.take(kept))
+        return self._merged(self._rows(self.survey.sample.take(kept)))
+
+    def stratified_sample(self):
+        """All training rows that the survey has kept, with some of every class.
+
+        Rows of a class that is rare are as many as it takes; together they weigh as they would if
+        the class had its proportion.
+        """
+        kept = self.survey.sample.take(np.arange(self.n_held, len(self.survey.ranks)))
+        known, parts = self.survey.numbers[self.n_held :], [self._rows(kept)]
+        share = len(known) / self.n_rows
+        bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
+        for label, (block, numbers, ranks) in self.survey.strata.items():
+            number = np.searchsorted(self.task.classes, label)
+            own = np.flatnonzero(parts[0].labels == number)
+            if len(own) >= _OF_CLASS or len(own) >= len(numbers):
+                continue
+            is_new = ~np.isin(numbers, known)
+            if bound is not None and (is_new & (ranks > bound)).any():
+                is_new &= ranks > bound  # but a class that was held out whole is learned from, too
+            more = self._rows(block.take(np.flatnonzero(is_new)))
+            mass = parts[0].weight[own].sum() + more.weight.sum()
+            factor = share * self.masses[number] * self.factors[number] / mass if mass else 1.0
+            parts[0].weight[own] *= factor
+            parts.append(replace(more, weight=more.weight * factor))
+        return self._merged(_joined(parts))
+
+    def _merged(self, rows):
         numbers = None
         if isinstance(self.task, Regression):
             numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
@@ -84,7 +124,7 @@ class BlockRows:
     def epoch(self, number):
         """Yields (X, targets, weights of mean 1) of all training rows, in blocks."""
         bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
-        mean, n_rows = self.total_weight / self.n_rows, 0
+        mean, n_rows = self.mean_weight, 0
 
         def change(block, part, row):
             row = int(self.survey.part_starts[part]) + row
@@ -132,6 +172,15 @@ class BlockRows:
         return TrainingRows(block.X, labels, targets, weight, n_rows, self.task, self.names)
 
 
+def _joined(parts):
+    """Rows one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    names = ("X", "labels", "targets", "weight")
+    found = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
+    return replace(parts[0], **found, n_distinct=len(found["labels"]))
+
+
 class _Checks:
     """What ``fit`` asks of its rows, asked of each block; the first says what all have."""
 
@@ -162,6 +211,8 @@ def surveyed(model, source, seed):
     """``BlockRows`` of a source, after one pass over it."""
     parted, checks = Parted(source), _Checks(model)
     masses, sizes, first = {}, [], set()
+    if parted.block_rows and getattr(source, "row_bytes", None):
+        require_blocks(model, parted.block_rows, source.row_bytes)
 
     def see(block, row):
         block = checks(block, row)
@@ -179,10 +230,17 @@ def surveyed(model, source, seed):
 
     def n_sample(block):
         rows = parted.block_rows or usual_rows(block.X.shape[1], block.X.dtype.itemsize)
+        n_bytes = row_bytes(block.X)
+        if parted.block_rows:
+            require_blocks(model, rows, n_bytes)
+        if grows:
+            return model._sample_rows(rows, block.X.shape[1], room_beside(model, rows, n_bytes))
         return max(1, min(_SAMPLE + _HELD_OUT, rows + rows // 2))
 
-    survey = survey_rows(parted, n_sample, seed, see)
-    task, factors = Regression(TargetUnits()), None
+    grows = hasattr(model, "_sample_rows")
+    of_class = _OF_CLASS if grows and checks.is_classifier else 0
+    survey = survey_rows(parted, n_sample, seed, see, of_class)
+    task, factors, mass = Regression(TargetUnits()), None, None
     total = sum(masses.values())
     if not total > 0:
         raise ValueError("The sum of the weights is zero; give some row a positive weight.")
@@ -201,7 +259,7 @@ def surveyed(model, source, seed):
     rows = parted.block_rows or max(
         sizes[0], usual_rows(survey.sample.X.shape[1], survey.sample.X.dtype.itemsize)
     )
-    return BlockRows(parted, checks, survey, task, factors, names, total, rows, seed)
+    return BlockRows(parted, checks, survey, task, factors, names, total, rows, seed, mass)
 
 
 def _warn_if_sorted(model, classes, shares, first):
