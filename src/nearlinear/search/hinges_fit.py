@@ -28,13 +28,18 @@ def fit_hinges(rows, seed, *, units, max_memory=None):
     # targets as numbers of eight bytes; weights, their slopes and Adam's means
     n_numbers = n_rows * widths[-1] + 5 * sum(a * b for a, b in pairwise(widths))
     require_memory(8 * n_numbers, max_memory, "give fewer rows or columns")
-    batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
-    epochs = min(_EPOCHS, max(_FEWEST_EPOCHS, _MOST_STEPS * batch // n_rows))
+    batch, epochs = schedule(n_rows)
     model = network_of(is_classification, units, batch, seed)
     model.set_params(warm_start=True, n_iter_no_change=epochs)
     answers, center, scale = (rows.labels, 0.0, 1.0) if is_classification else _standardized(rows)
     _train(model, epochs, rows.X, answers, _weight(rows, type(model)))
     return scores_of(model, center, scale, rows.X.dtype)
+
+
+def schedule(n_rows):
+    """Rows of a batch, and the number of epochs."""
+    batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
+    return batch, min(_EPOCHS, max(_FEWEST_EPOCHS, _MOST_STEPS * batch // n_rows))
 
 
 def network_of(is_classification, units, batch, seed):

@@ -28,7 +28,7 @@ class OfAllRows:
     def race(self, trials):
         trials.run()
 
-    def fit(self, place, judged, fit, clock):
+    def fit(self, place, judged, blend, fit, clock):
         """The predictor of a candidate, and words about the rows that it was fitted to."""
         return fit(), ALL_ROWS
 
@@ -125,7 +125,7 @@ def _fitted(judged, blend, rows, seed, means, clock, tell, course):
             return
         trial, calibration = judged.trials[place], judged.calibrations[place]
         fit = partial(trial.candidate.fit, rows, int(seed), *means)
-        done = trial.attempt(partial(course.fit, place, judged, fit, clock), tell)
+        done = trial.attempt(partial(course.fit, place, judged, blend, fit, clock), tell)
         if done is None:
             continue
         predictor, fitted_to = done

@@ -1,5 +1,7 @@
 """``fit`` of a front door to rows in blocks: a survey, a search on a sample, fits to all rows."""
 
+from functools import cache, partial
+
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, clone
@@ -16,13 +18,15 @@ from ..encoding import is_far, rows_by_number, splitter
 from ..fitting import budget_of, contest_for, fit_table, learned_of
 from ..portfolio import require_known
 from ..search import search
-from ..trials import Means
+from ..trials import Means, settings_of
 from .course import InBlocks
+from .forests import Apart
 from .keeping import Kept
 from .rows import AllRows, Encoded, Sums, spooled
 from .sampling import sampled
 
 _FEWEST = 1000  # rows of a sample that can stand for all
+_MOST_HELD = 20_000  # rows of it that judge refitted leaves
 
 
 def fit_blocks(model, source, checkpoint=None, every=60.0, tell=None):
@@ -43,6 +47,7 @@ def fit_blocks(model, source, checkpoint=None, every=60.0, tell=None):
     tell(f"encoding {found.survey.n_rows:,} rows", {})
     with one_blas_thread():
         encoder, rows, spool, sample, Z = _encoded(model, found, seed)
+        del found
         try:
             learned, of_rows = _searched(
                 model, encoder, rows, sample, Z, seed, checkpoint, path, every, tell
@@ -72,18 +77,18 @@ def _encoded(model, found, seed):
             f"max_memory holds {size:,} encoded rows of {first.shape[1]} columns, too few to "
             "search on: raise it, or leave columns out."
         )
-    sample, numbers = found.sample(size)
-    dtype = np.float64 if is_far(model, sample.y) else np.float32
+    sample = found.sample(size)
+    dtype = np.float64 if is_far(model, sample.rows.y) else np.float32
     starts, survey = found.survey.part_starts, found.survey
     rows = Encoded(found.parted, encoding.encode, labels, factors, starts, dtype)
     spool, is_sparse = None, issparse(first)
     if is_sparse or model.encoder is None:
-        Z, sums = encoding.encode(sample.X, 0).astype(dtype), Sums()
+        Z, sums = encoding.encode(sample.rows.X, 0).astype(dtype), Sums()
         for block in rows:
             sums.add(block.y, block.weight)
     else:
         spool, sums = spooled(rows, encoding, dtype, answers.is_of_classes, found.block_rows)
-        rows, starts, Z = spool, spool.part_starts, spool.rows(numbers)
+        rows, starts, Z = spool, spool.part_starts, spool.rows(sample.numbers)
     if sums.n_rows != survey.n_rows:
         raise ValueError(
             f"The source gave {sums.n_rows} rows now and {survey.n_rows} before: it must yield "
@@ -123,27 +128,55 @@ class _AsTheyAre:
 
 
 def _searched(model, encoder, rows, sample, Z, seed, checkpoint, path, every, tell):
-    y, weight = sample.y, sample.weight
+    X, y, weight = sample.rows
     means = Means.of(model, Z)
     some = fit_rows(model, Z, y, weight)
-    split, rng = splitter(encoder, sample.X, y, Z), np.random.RandomState(seed)
+    split, rng = splitter(encoder, X, y, Z), np.random.RandomState(seed)
     contest = contest_for(model, some, y, weight, split, rng)
     if split is None:
         places = some.X
     else:
         places = Z[rows_by_number(model, y, weight, Z.dtype).X[:, 0].astype(np.intp)]
+    kept = Kept(model, y, Z, rows.n_rows, seed, checkpoint)
+    apart = cache(partial(_apart, model, rows, sample, Z))
     course = InBlocks(
-        rows, len(y), places.__getitem__, Kept(model, sample, Z, rows.n_rows, seed, checkpoint),
-        seed, model.n_jobs, path, every,
+        rows, len(y), places.__getitem__, apart, kept, seed, means, path, every
     )  # fmt: skip
-    found, tried, kept = search(model, some, contest, budget_of(model), means, rng, tell, course)
-    learned = learned_of(found, found.blend, tried, kept)
+    found, tried, left = search(model, some, contest, budget_of(model), means, rng, tell, course)
+    learned = learned_of(found, found.blend, _with_rows(tried, found, len(y)), left)
     learned.attributes["encoder_"] = encoder
     of_rows = {**some.attributes}
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(encoder, name):
             of_rows[name] = getattr(encoder, name)
     return learned, of_rows
+
+
+def _apart(model, rows, sample, Z):
+    """The sample without its lowest ranks, and these; None where a class would be gone."""
+    n_held = min(_MOST_HELD, len(sample.ranks) // 5)
+    is_held = np.isin(sample.numbers, sample.ranked[:n_held])
+    parts = []
+    for mine in (~is_held, is_held):
+        weight = None if sample.rows.weight is None else sample.rows.weight[mine]
+        parts.append(fit_rows(model, Z[mine], sample.rows.y[mine], weight))
+    kept, held = parts
+    if rows.is_of_classes and (
+        len(kept.task.classes) < rows.n_classes or len(held.task.classes) < rows.n_classes
+    ):
+        return None
+    return Apart(kept, held, rows.without(sample.ranks[:n_held], held.weight.sum()))
+
+
+def _with_rows(tried, found, n_sample):
+    """Records of trials that say what the rows were."""
+    of_all = {(one.candidate.family, str(settings_of(one.candidate))): one.fitted_to
+              for one in found.members}  # fmt: skip
+    sample = f"a sample of {n_sample:,} rows"
+    return [
+        {**one, "fitted_to": of_all.get((one["model"], str(one["settings"])), sample)}
+        for one in tried
+    ]
 
 
 def _named(model, names):

@@ -1,6 +1,6 @@
 """All rows of a source, encoded: what chosen models are fitted to, a block at a time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def answers_of(block, labels, factors):
 class AllRows:
     """Encoded rows with what their weights and values add up to.
 
-    ``center`` and ``spread`` are of values.
+    ``center`` and ``spread`` are of values. Rows whose ranks are ``left_out`` do not count.
     """
 
     source: object
@@ -61,6 +61,11 @@ class AllRows:
     spread: float
     block_rows: int
     seed: int
+    left_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    def without(self, ranks, weight):
+        """All rows but those of the lowest ranks, which weigh so much."""
+        return replace(self, left_out=ranks, total_weight=self.total_weight - weight)
 
     @property
     def is_of_classes(self):
@@ -68,9 +73,9 @@ class AllRows:
 
     def blocks(self, number=0):
         """(X, targets, weights) in blocks, in an order that the number tells."""
-        scale = self.total_weight / self.n_rows
-        for X, targets, weight in self._rows.epoch(number):
-            yield X, targets, weight * scale
+        rows = self._rows
+        for X, targets, weight in rows.epoch(number):
+            yield X, targets, weight * rows.mean_weight
 
     def labels_of(self, targets):
         """Places of classes, of their ±1 targets."""
@@ -81,16 +86,14 @@ class AllRows:
     @property
     def _rows(self):
         nothing = Block(np.empty((0, self.n_features)), np.empty(0))
-        survey = Survey(
-            self.n_rows, self.part_starts, nothing, np.empty(0, np.intp), np.empty(0, np.uint64)
-        )
+        survey = Survey(self.n_rows, self.part_starts, nothing, np.empty(0, np.intp), self.left_out)
         if self.is_of_classes:
             task, factors = Classification(np.arange(self.n_classes)), np.ones(self.n_classes)
         else:
             task, factors = Regression(TargetUnits()), None
         return BlockRows(
             Parted(self.source), lambda block, row: block, survey, task, factors, {},
-            self.total_weight, self.block_rows, self.seed,
+            self.total_weight, self.block_rows, self.seed, n_held=len(self.left_out),
         )  # fmt: skip
 
 

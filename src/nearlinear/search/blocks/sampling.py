@@ -12,16 +12,26 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
 from ...streams.blocks import Block, Parted, stacked, usual_rows
-from ...streams.survey import Survey, row_ranks, survey_rows
+from ...streams.survey import Survey, survey_rows
 from ...tables.encoder import TableEncoder
 from ...tables.survey import AnswerSurvey, survey_of
 
 MOST_SAMPLED = 200_000
 _OF_CLASS = 50  # rows of each class that the sample has, or all that there are
-_RAW_SHARE, _ENCODED_SHARE = 8, 3  # parts of max_memory: one has the sample, one its encoded rows
+_RAW_SHARE, _ENCODED_SHARE = 4, 3  # parts of max_memory: one has the sample, one its encoded rows
 _COPIES = 48  # bytes of an encoded number while a search runs
 _OBJECT = 80  # bytes of a cell of a table, which becomes an object when it is read
 _CELL = 16
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows by ``numbers``, which rise; ``ranked`` are those of the lowest ranks, in that order."""
+
+    rows: Block
+    numbers: np.ndarray
+    ranked: np.ndarray
+    ranks: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,6 @@ class Sampled:
     parted: Parted
     survey: Survey
     columns: AnswerSurvey
-    rare: list  # (block, numbers of its rows) of each class
     masses: dict  # sums of weights by class
     block_rows: int
     most_memory: float
@@ -55,17 +64,20 @@ class Sampled:
         return min(len(self.survey.ranks), MOST_SAMPLED, n_rows)
 
     def sample(self, n_rows):
-        """About so many rows and their numbers, which rise."""
+        """About so many rows: with some of each class, there may be a few more."""
         block, numbers = self.survey.sample.take(np.arange(n_rows)), self.survey.numbers[:n_rows]
         blocks, places = [block], [numbers]
-        for rare, own in self.rare:
+        for rare, own, _ in self.survey.strata.values():
             new = np.flatnonzero(~np.isin(own, numbers))
             if len(own) - len(new) < _OF_CLASS and len(new):
                 blocks.append(rare.take(new))
                 places.append(own[new])
         numbers = np.concatenate(places)
         order = np.argsort(numbers)
-        return joined(blocks).take(order), numbers[order]
+        return Sample(
+            joined(blocks).take(order), numbers[order], self.survey.numbers[:n_rows],
+            self.survey.ranks[:n_rows],
+        )  # fmt: skip
 
 
 def joined(blocks):
@@ -93,7 +105,7 @@ def sampled(model, source, seed):
         most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     n_columns = first.X.shape[1]
     block_rows = parted.block_rows or max(first.X.shape[0], usual_rows(n_columns, _CELL))
-    rare, masses, has_weights = _Rare(seed), {}, first.weight is not None
+    masses, has_weights = {}, first.weight is not None
 
     def see(block, row):
         if (block.weight is not None) != has_weights:
@@ -104,7 +116,6 @@ def sampled(model, source, seed):
             found = np.bincount(places, block.weight, minlength=len(labels))
             for label, mass in zip(labels.tolist(), found, strict=True):
                 masses[label] = masses.get(label, 0.0) + mass
-            rare.add(block, row, labels, places)
         return block
 
     def n_sample(block):
@@ -112,39 +123,9 @@ def sampled(model, source, seed):
         most_rows = int(min(MOST_SAMPLED, most / (_RAW_SHARE * bytes_of_row)))
         return max(1, most_rows, block_rows + block_rows // 2)
 
-    survey = survey_rows(parted, n_sample, seed, see)
-    return Sampled(parted, survey, columns, rare.found(), masses, block_rows, most)
+    survey = survey_rows(parted, n_sample, seed, see, _OF_CLASS if is_of_classes else 0)
+    return Sampled(parted, survey, columns, masses, block_rows, most)
 
 
 def _is_plain(X):
     return issparse(X) or isinstance(X, np.ndarray)
-
-
-class _Rare:
-    """Some rows of each class: those that rank lowest."""
-
-    def __init__(self, seed):
-        self._seed, self._kept = seed, {}
-
-    def add(self, block, row, labels, places):
-        ranks = row_ranks(row, len(places), self._seed)
-        for number, label in enumerate(labels.tolist()):
-            mine = np.flatnonzero(places == number)
-            kept = self._kept.get(label)
-            if kept is not None and len(kept[2]) >= _OF_CLASS:
-                mine = mine[ranks[mine] < kept[2].max()]
-            if not len(mine):
-                continue
-            mine = mine[np.argsort(ranks[mine], kind="stable")[:_OF_CLASS]]
-            new = block.take(mine), mine + row, ranks[mine]
-            self._kept[label] = new if kept is None else _lowest(kept, new)
-
-    def found(self):
-        return [kept[:2] for kept in self._kept.values()]
-
-
-def _lowest(one, other):
-    ranks = np.concatenate([one[2], other[2]])
-    order = np.argsort(ranks, kind="stable")[:_OF_CLASS]
-    numbers = np.concatenate([one[1], other[1]])
-    return joined([one[0], other[0]]).take(order), numbers[order], ranks[order]
