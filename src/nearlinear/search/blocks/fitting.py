@@ -130,6 +130,8 @@ class _AsTheyAre:
 def _searched(model, encoder, rows, sample, Z, seed, checkpoint, path, every, tell):
     X, y, weight = sample.rows
     means = Means.of(model, Z)
+    if model.max_memory is not None:  # the other half is for blocks and the sample
+        means = means._replace(max_memory=0.5 * model.max_memory)
     some = fit_rows(model, Z, y, weight)
     split, rng = splitter(encoder, X, y, Z), np.random.RandomState(seed)
     contest = contest_for(model, some, y, weight, split, rng)

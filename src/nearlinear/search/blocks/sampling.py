@@ -18,7 +18,7 @@ from ...tables.survey import AnswerSurvey, survey_of
 
 MOST_SAMPLED = 200_000
 _OF_CLASS = 50  # rows of each class that the sample has, or all that there are
-_RAW_SHARE, _ENCODED_SHARE = 4, 3  # parts of max_memory: one has the sample, one its encoded rows
+_RAW_SHARE, _ENCODED_SHARE = 8, 4  # parts of max_memory: one has the sample, one its encoded rows
 _COPIES = 48  # bytes of an encoded number while a search runs
 _OBJECT = 80  # bytes of a cell of a table, which becomes an object when it is read
 _CELL = 16
