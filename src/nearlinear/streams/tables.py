@@ -17,7 +17,7 @@ class TableBlocks:
     def __init__(self, fragments, schema, columns, target, weight, block_rows, dtype):
         self._fragments, self._schema, self.columns = fragments, schema, columns
         self.target, self.weight, self.block_rows, self.dtype = target, weight, block_rows, dtype
-        self.n_parts = len(fragments)
+        self.n_parts, self.row_bytes = len(fragments), len(columns) * dtype.itemsize
 
     @property
     def feature_names(self):

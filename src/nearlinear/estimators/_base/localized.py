@@ -59,19 +59,24 @@ def learn_localized(model, setup, solve, rescue=None):
     ``solve(problem, tell)`` gives the ``Localized`` of one output; ``rescue`` is that of
     ``each_output``.
     """
-    rows, tell = setup.rows, Teller(model)
-    problems = rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
+    tell = Teller(model)
+    problems = setup.rows.task.problems(setup.rows, model.C, getattr(model, "epsilon", None))
     found, was_interrupted = each_output(
         problems, lambda problem: solve(problem, tell), tell, rescue
     )
     warn_if_loose(found, max(model.tol, setup.machine.finest), type(model).__name__)
+    return localized_outputs(setup, found, was_interrupted)
+
+
+def localized_outputs(setup, found, was_interrupted):
+    """A ``Learned`` of the ``Localized`` of every output."""
     outputs = tuple(one.predictor for one in found)
     n_support = int(np.any([one.support for one in found], axis=0).sum())
     attributes = {
         "kernels_": setup.kernels,
         **{k: one_or_all([one.attributes[k] for one in found]) for k in found[0].attributes},
         **certificate(found),
-        **support_attributes(n_support, rows),
+        **support_attributes(n_support, setup.rows),
     }
     return Learned(
         outputs[0] if len(outputs) == 1 else Stacked(outputs),

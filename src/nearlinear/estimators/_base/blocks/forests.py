@@ -3,9 +3,9 @@
 What a plan says of trees (their shape, pairs, a linear root) is chosen on the sample, and so is
 whether a linear model is as good: then it stays that of the sample. Leaves minimize what they do in
 memory (``solvers/forests/refit.py``), by sums over all rows (``solvers/forests/statistics.py``). λ
-is chosen on held-out rows, and one of the choices is to leave leaves as grown. Other than in memory,
-leaves are linear only where that is asked for, and monotone constraints are refused: leaves in
-order need all rows at once.
+is chosen on held-out rows, and one of the choices is to leave leaves as grown. Other than in
+memory, leaves are linear only where that is asked for, and monotone constraints are refused: leaves
+in order need all rows at once.
 """
 
 import numbers
