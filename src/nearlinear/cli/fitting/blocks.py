@@ -50,12 +50,13 @@ def _table_bytes(path):
     if path.suffix.lower() not in (".parquet", ".pq"):
         return path.stat().st_size  # a number takes about as much as its text
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import ArrowException, parquet, types
 
         found = parquet.read_metadata(path)
+        kinds = found.schema.to_arrow_schema().types
     except (ImportError, ArrowException, OSError):  # who reads the table will say what is wrong
         return 0
-    return 8 * found.num_rows * found.num_columns
+    return found.num_rows * sum(8 if types.is_primitive(kind) else _CELL_BYTES for kind in kinds)
 
 
 def fit_in_blocks(arguments, form, begin):

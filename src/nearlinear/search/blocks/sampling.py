@@ -7,6 +7,7 @@ rows there some more.
 import os
 from dataclasses import dataclass
 
+import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
@@ -20,8 +21,7 @@ MOST_SAMPLED = 200_000
 _OF_CLASS = 50  # rows of each class that the sample has, or all that there are
 _RAW_SHARE, _ENCODED_SHARE = 8, 4  # parts of max_memory: one has the sample, one its encoded rows
 _COPIES = 48  # bytes of an encoded number while a search runs
-_OBJECT = 80  # bytes of a cell of a table, which becomes an object when it is read
-_CELL = 16
+_CELL, _OBJECT = 16, 80  # bytes of a number, and of a text, which is an object when it is read
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,20 @@ def sampled(model, source, seed):
         return block
 
     def n_sample(block):
-        bytes_of_row = max(1, n_columns) * (_CELL if _is_plain(block.X) else _OBJECT)
-        most_rows = int(min(MOST_SAMPLED, most / (_RAW_SHARE * bytes_of_row)))
+        most_rows = int(min(MOST_SAMPLED, most / (_RAW_SHARE * _bytes_of_row(block.X))))
         return max(1, most_rows, block_rows + block_rows // 2)
 
     survey = survey_rows(parted, n_sample, seed, see, _OF_CLASS if is_of_classes else 0)
     return Sampled(parted, survey, columns, masses, block_rows, most)
 
 
-def _is_plain(X):
-    return issparse(X) or isinstance(X, np.ndarray)
+def _bytes_of_row(X):
+    if issparse(X):
+        return max(1.0, _CELL * X.nnz / X.shape[0])
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        return _CELL * X.shape[1]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return _OBJECT * X.shape[1]
+    kinds = frame.schema.values()
+    return sum(_CELL if kind.is_numeric() or kind.is_temporal() else _OBJECT for kind in kinds)
