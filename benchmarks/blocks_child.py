@@ -60,27 +60,21 @@ def digits_alone(options):
 
 def covertype(options):
     """LDKL, the table in a Parquet file or in memory."""
-    X, y, X_test, y_test = _covertype(options.rows)
     model = make_pipeline(
         StandardScaler(), LDKLClassifier(9, max_iter=_TABLE_EPOCHS, random_state=options.seed)
     )
-    if options.case == "covertype_arrays":
-        spent = _measured(lambda: model.fit(X, y))
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "covertype.parquet"
-            _write(X, y, path)
-            source = from_tables(path, "label", block_rows=options.block_rows)
-            del X, y
-            spent = _measured(lambda: fit_pipeline(model, source))
-    return spent | {"accuracy": 100 * model.score(X_test, y_test)}
+    return _on_table(options, model, fit_pipeline)
 
 
 def forest(options):
-    """A local forest, the table in a Parquet file or in memory."""
-    X, y, X_test, y_test = _covertype(options.rows)
+    """A local forest, the same."""
     model = LocalForestClassifier(**_FOREST, random_state=options.seed)
-    if options.case == "forest_arrays":
+    return _on_table(options, model, LocalForestClassifier.fit)
+
+
+def _on_table(options, model, fit_source):
+    X, y, X_test, y_test = _covertype(options.rows)
+    if options.case.endswith("_arrays"):
         spent = _measured(lambda: model.fit(X, y))
     else:
         with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +82,7 @@ def forest(options):
             _write(X, y, path)
             source = from_tables(path, "label", block_rows=options.block_rows)
             del X, y
-            spent = _measured(lambda: model.fit(source))
+            spent = _measured(lambda: fit_source(model, source))
     return spent | {"accuracy": 100 * model.score(X_test, y_test)}
 
 

@@ -23,13 +23,13 @@ from ..solvers.cells.newton import (
     solving_memory,
 )
 from ..solvers.watch import Watch
-from ._base.blocks.cells import CellTraining
 from ._base.blocks.fit import fit
 from ._base.blocks.memory import SMALLER_BLOCKS
 from ._base.blocks.training import train_on_blocks
 from ._base.capacity import choose_setting
+from ._base.cells.placed import count_landmarks, place_cells
+from ._base.cells.training import CellTraining
 from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
-from ._base.gaussian_cells import count_landmarks, place_cells
 from ._base.model import Learned, Model
 from ._base.outputs import keeping
 

@@ -23,15 +23,18 @@ from ..solvers.watch import Watch
 from ._base import gating
 from ._base.blocks.gated import learn_gated_from
 from ._base.checks import at_least, one_of, positive, require_memory, shared
-from ._base.gated_models import (
+from ._base.localized import (
     SHUT,
+    Localized,
+    component_scores,
     count_epochs,
     gate_attributes,
+    learn_localized,
     linear_components,
+    localized_setup,
     primal_loss,
     primal_output,
 )
-from ._base.localized import Localized, component_scores, learn_localized, localized_setup
 from ._base.model import Model
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.

@@ -13,12 +13,17 @@ from ....solvers.localized.gate import GatedTraining
 from ....solvers.minibatch import Batches
 from ....solvers.watch import Progress, Watch
 from ..checks import require_memory
-from ..gated_models import count_epochs, primal_loss, primal_output
 from ..gating import gate_for
-from ..localized import localized_outputs, localized_setup
+from ..localized import (
+    count_epochs,
+    localized_outputs,
+    localized_setup,
+    primal_loss,
+    primal_output,
+)
 from ..outputs import Teller, keeping
 from .memory import SMALLER_BLOCKS
-from .training import train_on_blocks
+from .training import restore_all, states_of, train_on_blocks
 
 _COPIES = 6  # of every parameter
 
@@ -90,15 +95,10 @@ class _SideBySide:
         watch(Progress(self.epoch, loss, state=self._trainings))
 
     def state(self):
-        arrays, plain = {}, {"rngs": [rng.bit_generator.state for rng in self._rngs]}
-        for number, one in enumerate(self._trainings):
-            own, plain[str(number)] = one.state()
-            arrays |= {f"{number}/{name}": array for name, array in own.items()}
-        return arrays, plain
+        arrays, plain = states_of(self._trainings)
+        return arrays, plain | {"rngs": [rng.bit_generator.state for rng in self._rngs]}
 
     def restore(self, arrays, plain):
-        for number, (one, rng) in enumerate(zip(self._trainings, self._rngs, strict=True)):
-            head = f"{number}/"
-            own = {k.removeprefix(head): v for k, v in arrays.items() if k.startswith(head)}
-            one.restore(own, plain[str(number)])
-            rng.bit_generator.state = plain["rngs"][number]
+        restore_all(self._trainings, arrays, plain)
+        for rng, state in zip(self._rngs, plain["rngs"], strict=True):
+            rng.bit_generator.state = state

@@ -14,7 +14,7 @@ from ..input import block_pairs
 from ..rows import TrainingRows
 from ..target_units import TargetUnits
 from ..task import Regression, check_labels, class_factors, task_of_classes
-from .memory import blocks_memory, require_blocks, room_beside, row_bytes
+from .memory import blocks_memory, require_blocks, row_bytes
 
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
 # and half of it where that is less.
@@ -243,7 +243,7 @@ def surveyed(model, source, seed):
         if parted.block_rows:
             require_blocks(model, rows, n_bytes)
         if grows:
-            return model._sample_rows(rows, block.X.shape[1], room_beside(model, rows, n_bytes))
+            return model._sample_rows(rows, block.X.shape[1], blocks_memory(rows, n_bytes))
         return max(1, min(_SAMPLE + _HELD_OUT, rows + rows // 2))
 
     grows = hasattr(model, "_sample_rows")

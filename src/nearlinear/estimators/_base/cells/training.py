@@ -12,6 +12,7 @@ import numpy as np
 from ....solvers.cells.newton import Factor
 from ....solvers.quasi_newton import Search, advance, restored_search, search_state
 from ....solvers.watch import Progress
+from ..blocks.training import restore_all, states_of
 
 _TOL, _MOST_PASSES = 1e-6, 20
 _INACTIVE = 0.1
@@ -75,18 +76,12 @@ class CellTraining:
         watch(Progress(self.n_passes, self.objective, self.decrement, state=self.coefs))
 
     def state(self):
-        arrays, plain = {}, {"n_passes": self.n_passes}
-        for number, one in enumerate(self._all):
-            own, plain[str(number)] = one.state()
-            arrays |= {f"{number}/{name}": array for name, array in own.items()}
-        return arrays, plain
+        arrays, plain = states_of(self._all)
+        return arrays, plain | {"n_passes": self.n_passes}
 
     def restore(self, arrays, plain):
         self.n_passes = plain["n_passes"]
-        for number, one in enumerate(self._all):
-            head = f"{number}/"
-            own = {k.removeprefix(head): v for k, v in arrays.items() if k.startswith(head)}
-            one.restore(own, plain[str(number)])
+        restore_all(self._all, arrays, plain)
 
 
 class _Cell:

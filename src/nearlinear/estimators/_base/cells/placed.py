@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._compile import run_blocks
-from ...gates.cells import Cells
-from ...predictors.gaussian_cells import GaussianCells
-from ...solvers.cells.bumps import Bumps
-from ...solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
-from ...solvers.cells.landmarks import place_by_machine, place_landmarks
+from ...._compile import run_blocks
+from ....gates.cells import Cells
+from ....predictors.gaussian_cells import GaussianCells
+from ....solvers.cells.bumps import Bumps
+from ....solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
+from ....solvers.cells.landmarks import place_by_machine, place_landmarks
 
 _LANDMARKS, _MOST_FEATURES = 16, 2000  # "auto" of a cell: as many as its system has room for
 _FEW_ROWS = 1000  # below so many for each cell, rows serve two of them
