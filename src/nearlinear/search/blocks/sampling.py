@@ -4,7 +4,6 @@ The sample are the rows that rank lowest by a hash of their numbers, and of a cl
 rows there some more.
 """
 
-import os
 from dataclasses import dataclass
 
 import narwhals as nw
@@ -12,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
+from ...estimators._base.checks import allowed_memory
 from ...streams.blocks import Block, Parted, stacked, usual_rows
 from ...streams.survey import Survey, survey_rows
 from ...tables.encoder import TableEncoder
@@ -19,7 +19,8 @@ from ...tables.survey import AnswerSurvey, survey_of
 
 MOST_SAMPLED = 200_000
 _OF_CLASS = 50  # rows of each class that the sample has, or all that there are
-_RAW_SHARE, _ENCODED_SHARE = 8, 4  # parts of max_memory: one has the sample, one its encoded rows
+_RAW_SHARE, _FIT_SHARE = 8, 2  # parts of max_memory: one has the sample, one what a fit takes
+_HEAVIEST = 200  # bytes of an encoded number in such a fit: that of a piecewise-linear model
 _COPIES = 48  # bytes of an encoded number while a search runs
 _CELL, _OBJECT = 16, 80  # bytes of a number, and of a text, which is an object when it is read
 
@@ -60,7 +61,7 @@ class Sampled:
 
     def size_for(self, n_features):
         """Rows of which a search may hold so many encoded columns."""
-        n_rows = int(self.most_memory / (_ENCODED_SHARE * _COPIES * max(1, n_features)))
+        n_rows = int(self.most_memory / (_FIT_SHARE * _HEAVIEST * max(1, n_features)))
         return min(len(self.survey.ranks), MOST_SAMPLED, n_rows)
 
     def sample(self, n_rows):
@@ -100,9 +101,7 @@ def sampled(model, source, seed):
     columns = (
         survey_of(first, is_of_classes, seed) if is_ours else AnswerSurvey(is_of_classes, seed)
     )
-    most = model.max_memory
-    if most is None:
-        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    most = allowed_memory(model.max_memory)
     n_columns = first.X.shape[1]
     block_rows = parted.block_rows or max(first.X.shape[0], usual_rows(n_columns, _CELL))
     masses, has_weights = {}, first.weight is not None
