@@ -51,6 +51,19 @@ def forest(n_rows):
         yield Result(case, f"peak memory, {name}", found["peak"] / GIGABYTE, "GB")
 
 
+def front(n_rows):
+    rows = min(20_000, n_rows // 6)
+    blocks = child("front_blocks", n_rows, "--block-rows", str(rows))
+    arrays = child("front_arrays", n_rows)
+    case = f"covertype as Parquet, front door, blocks of {rows:,} rows, max_memory 1 GB"
+    lost = arrays["accuracy"] - blocks["accuracy"]
+    note = f"{blocks['accuracy']:.2f} % in blocks: {blocks['model']}, from {blocks['fitted_to']}"
+    yield Result(case, "points below the fit in memory", lost, target=0.5, note=note)
+    for name, found in (("in blocks", blocks), ("in memory", arrays)):
+        yield Result(case, f"fit, {name}", found["seconds"], "s", note=found["model"])
+        yield Result(case, f"peak memory, {name}", found["peak"] / GIGABYTE, "GB")
+
+
 def run(smoke=False, folder=FOLDER):
     found = []
     if datasets.is_available("mnist"):
@@ -58,4 +71,5 @@ def run(smoke=False, folder=FOLDER):
     if datasets.is_available("covertype"):
         found += covertype(20_000 if smoke else 1_000_000)
         found += forest(20_000 if smoke else 1_000_000)
+        found += front(20_000 if smoke else 1_000_000)
     return found

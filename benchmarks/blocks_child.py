@@ -9,6 +9,7 @@ import json
 import resource
 import tempfile
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,18 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from nearlinear import LDKLClassifier, LLCSAPLClassifier, LocalForestClassifier
+from nearlinear import (
+    LDKLClassifier,
+    LLCSAPLClassifier,
+    LocalForestClassifier,
+    NearLinearClassifier,
+)
 from nearlinear.streams import deformed_images, fit_pipeline, from_tables
 from reproduce import datasets
 
 _TABLE_EPOCHS = 15
+_FRONT = {"families": ["piecewise linear", "decision tree"], "max_times_linear": 100}
+_FRONT_MEMORY = 1e9
 _FOREST = {"n_trees": 100, "max_leaves": 31, "pairs": 0}
 
 
@@ -78,7 +86,33 @@ def _on_table(options, model, fit_source):
     return spent | {"accuracy": 100 * model.score(X_test, y_test)}
 
 
+def front(options):
+    """The front door, the table in a Parquet file or in memory."""
+    model = NearLinearClassifier(**_FRONT, random_state=options.seed)
+    if options.case == "front_arrays":
+        X, y, *_ = _covertype(options.rows)
+        spent = _measured(lambda: model.fit(X, y))
+    else:
+        model.set_params(max_memory=_FRONT_MEMORY)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "covertype.parquet"
+            # in a process of its own: the rows are not to be in the memory of this one
+            writer = get_context("spawn").Process(
+                target=_write_covertype, args=(options.rows, path)
+            )
+            writer.start()
+            writer.join()
+            source = from_tables(path, "label", block_rows=options.block_rows)
+            spent = _measured(lambda: model.fit(source))
+    *_, X_test, y_test = _covertype(options.rows)
+    chosen = next(one for one in model.record_ if one["is_chosen"])
+    told = {name: chosen[name] for name in ("model", "fitted_to", "times_linear")}
+    return spent | told | {"accuracy": 100 * model.score(X_test, y_test)}
+
+
 CASES = {
+    "front_blocks": front,
+    "front_arrays": front,
     "forest_blocks": forest,
     "forest_arrays": forest,
     "digits": digits,
@@ -105,6 +139,11 @@ def _covertype(n_rows):
         split.X_train.astype(np.float32), split.y_train,
         split.X_test.astype(np.float32), split.y_test,
     )  # fmt: skip
+
+
+def _write_covertype(n_rows, path):
+    X, y, *_ = _covertype(n_rows)
+    _write(X, y, path)
 
 
 def _write(X, y, path):

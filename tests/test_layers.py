@@ -34,10 +34,10 @@ ALLOWED = {
     # "report": a thin method on ``Model``, which imports it when it is called
     "estimators": MODELS | {"preparation", "runtime", "report", "streams"},
     "preparation": {"runtime"},
-    "tables": {"preparation", "runtime"},
+    "tables": {"preparation", "runtime", "streams"},
     "export": MODELS | {"__init__", "runtime", "preparation", "tables"},
     "displays": MODELS,
-    "search": MODELS | {"runtime", "preparation", "tables", "displays"},
+    "search": MODELS | {"runtime", "preparation", "tables", "displays", "streams"},
     "report": MODELS | {"preparation", "runtime", "export", "search"},
     # "__init__": commands use the public names as any user does.
     "cli": MODELS

@@ -26,14 +26,26 @@ def fitted(path, *words):
     return nearlinear.load(out)
 
 
-def test_a_large_table_is_fitted_in_blocks_without_being_told(table, capsys):
-    path, X, y = table
-    model = fitted(path, "--target", "kind")
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_large_raw_table_is_searched_in_blocks_without_being_told(tmp_path, capsys, ending):
+    X, y = rows(n_rows=60_000)
+    frame = frame_of(X, y)
+    frame["side"] = np.where(np.arange(len(y)) % 3 == 0, "left", "right")
+    frame["day"] = "2024-02-29"
+    frame.loc[::5, NAMES[0]] = None
+    path = tmp_path / f"fruit.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path, row_group_size=1000)
+    words = ["fit", str(path), "--target", "kind", "--out", str(tmp_path / "model.nlm"), "--json"]
+    assert main([*words, "--max-memory", "3MB", "--families", "linear"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["method"] == "LDKLClassifier" and told["rows"] == 4000
-    assert 256 <= told["blocks_of_rows"] < 1000
-    assert model.score(frame_of(X, y)[NAMES], y) > 0.8
-    assert list(model[0].feature_names_in_) == NAMES
+    assert told["method"] == "NearLinearClassifier" and told["rows"] == 60_000
+    assert 256 <= told["blocks_of_rows"] < 1000 and told["front"][-1]["fitted_to"] == "all rows"
+    assert sum(one["missing"] for one in told["columns"]) == 12_000
+    model = nearlinear.load(tmp_path / "model.nlm")
+    assert model.score(frame.drop(columns="kind"), y) > 0.6
 
 
 def test_a_folder_some_columns_and_another_method(table, tmp_path):
@@ -56,7 +68,7 @@ def test_sparse_rows_in_blocks(tmp_path):
     "words, message",
     [
         (["--target", "kind", "--method", "svmknn"], "learns from tables in memory"),
-        (["--target", "kind", "--max-times-linear", "5"], "needs all rows at once"),
+        (["--target", "kind", "--families", "linear"], "too few to search on"),
         (["--target", "kind", "--hold-out", "0.2"], "is for tables in memory"),
         (["--target", "kind", "--report", "page.html"], "--report: is for tables in memory"),
         (["--target", "none"], "no column 'none'"),

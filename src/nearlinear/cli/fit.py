@@ -10,13 +10,19 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 
 from ._errors import CommandError
 from ._methods import find_methods, offered
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
-from .fitting.blocks import add_memory_argument, fit_in_blocks, is_too_large
+from .fitting.blocks import (
+    add_memory_argument,
+    fit_in_blocks,
+    is_too_large,
+    search_in_blocks,
+)
 from .fitting.budgets import add_budget_arguments, search_settings
 from .fitting.held_out import held_out
 from .fitting.one_method import models_of, name_features, pipeline_of, suiting
@@ -41,7 +47,7 @@ examples:
   nearlinear fit train.csv.gz --target price --delimiter ';' --decimal , --encoding latin-1
   nearlinear fit train.parquet --target label --method ldkl --set C=10 --set depth=4
   nearlinear fit train.csv --target label --report report.html
-  nearlinear fit large.parquet --target label --method llcsapl --max-memory 2GB
+  nearlinear fit large.parquet --target label --max-memory 2GB
   nearlinear fit train.csv --target label --out - | ssh host 'cat > model.nlm'
 """
 
@@ -97,14 +103,15 @@ def run(arguments: argparse.Namespace) -> None:
     settings = search_settings(arguments)
     start = time.perf_counter()
     is_large = is_too_large(arguments)
-    if arguments.method or is_large:
-        if settings and is_large:
-            raise CommandError(f"{arguments.data}: it is larger than --max-memory, and a search "
-                               "needs all rows at once; leave its options out")  # fmt: skip
+    if arguments.method:
         if settings:
             raise CommandError(f"--{next(iter(settings)).replace('_', '-')}: is for the search; "
                                "leave --method out")  # fmt: skip
         made = _fit_large(arguments, form) if is_large else _fit_method(arguments, form)
+    elif is_large:
+        with refusing(arguments):
+            held_to = partial(limited, start=start)
+            made = search_in_blocks(arguments, form, settings, SEARCHES, held_to)
     else:
         made = _fit_search(arguments, form, settings, start)
     n_bytes = _save(made.model, arguments.out)
@@ -116,7 +123,7 @@ def run(arguments: argparse.Namespace) -> None:
     stream = sys.stderr if arguments.out == STANDARD else sys.stdout
     if arguments.json:
         print(json.dumps(found), file=stream)
-    elif arguments.method or is_large:
+    elif arguments.method:
         tell_method(found, arguments.method == found["method"], stream)
     else:
         tell_search(found, stream)
@@ -141,7 +148,7 @@ def _check(arguments):
         raise CommandError("--report: needs rows that judge the model; give --hold-out above 0")
     if not 0.0 <= arguments.hold_out < 1.0:
         raise CommandError(f"--hold-out {arguments.hold_out}: a share from 0 to below 1")
-    if arguments.no_scaling and not arguments.method and not is_too_large(arguments):
+    if arguments.no_scaling and not arguments.method:
         raise CommandError("--no-scaling: is for --method; the search looks at the columns itself")
 
 

@@ -4,6 +4,7 @@ Modules
 -------
 additive_fit  A linear model, or one on piecewise-linear columns, by scikit-learn's solvers.
 averaging     Which models are averaged: greedily, with repeats, a few at most, inside a budget.
+blocks/       The front door for rows in blocks.
 budgets       What a prediction may cost, and what it will cost on this machine.
 candidates    What the search tries: families of models on encoded rows, cheap ones first.
 contest       What candidates are held against each other on.

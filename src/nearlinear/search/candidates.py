@@ -15,6 +15,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from ..estimators._base.checks import require_memory
 from ..estimators._base.forests.orders import Columns
 from ..estimators._base.forests.orders import Shape as TreeShape
+from ..estimators._base.forests.pair_screening import screening_memory
 from ..estimators._base.forests.plan import Plan, fit_plan, with_pairs
 from ..estimators._base.forests.wishes import Wishes
 from ..estimators.cpsp import CPSPClassifier
@@ -170,6 +171,8 @@ class Boosted:
         size = 24 * rows.X.shape[0] * (rows.X.shape[1] + self.n_pairs)
         if np.isfinite(self.leaf_penalty):
             size += refit_memory(rows.X.shape[0], self.n_trees, n_outputs, 0)
+        if self.n_pairs:
+            size = max(size, screening_memory(*rows.X.shape))
         require_memory(size, max_memory, _FEWER)
         shape = TreeShape(
             self.n_trees, self.max_leaves, self.learning_rate, self.min_samples_leaf, 1.0,

@@ -37,10 +37,10 @@ def encoded(model, X, y):
     Z = encoder.fit_transform(X, y)
     names = ("n_features_in_", "feature_names_in_")
     of_rows = {name: getattr(encoder, name) for name in names if hasattr(encoder, name)}
-    return encoder, Z.astype(np.float64 if _is_far(model, y) else np.float32), of_rows
+    return encoder, Z.astype(np.float64 if is_far(model, y) else np.float32), of_rows
 
 
-def _is_far(model, y):
+def is_far(model, y):
     """Whether values are so far from 0 that single precision, of 7 digits, loses what they tell."""
     if isinstance(model, ClassifierMixin):
         return False

@@ -42,7 +42,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
     split = splitter(encoder, X, y, Z)
     with one_blas_thread():
         rng = check_random_state(model.random_state)
-        contest = _contest(model, rows, y, sample_weight, split, rng)
+        contest = contest_for(model, rows, y, sample_weight, split, rng)
         found, tried, kept = search(
             model, rows, contest, budget_of(model), means, rng, tell or Teller(model)
         )
@@ -51,7 +51,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
     return model._settle(learned, rows.X.shape[0], {**rows.attributes, **of_rows})
 
 
-def _contest(model, rows, y, sample_weight, split, rng):
+def contest_for(model, rows, y, sample_weight, split, rng):
     """Rows against each other as they are encoded, or encoded anew by ``split`` in each round."""
     if split is None:
         copies = _copies(model, rows, sample_weight)

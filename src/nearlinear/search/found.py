@@ -11,10 +11,12 @@ from .budgets import Price
 from .front import front, knee
 from .trials import settings_of
 
+ALL_ROWS = "all rows"
+
 
 @dataclass(frozen=True)
 class Member:
-    """A candidate fitted to all rows, with what held-out rows said of it."""
+    """A candidate that was fitted last, with what held-out rows said of it."""
 
     candidate: object
     predictor: object
@@ -22,6 +24,7 @@ class Member:
     answers: np.ndarray
     price: Price
     seconds: float
+    fitted_to: str = ALL_ROWS
 
 
 @dataclass(frozen=True)
@@ -90,4 +93,5 @@ class Found:
             "score": score, "score_error": score_error, "times_linear": price.times_linear,
             "us_per_row": price.us, "single_row_us": price.single_us, "n_bytes": price.n_bytes,
             "fit_seconds": sum(member.seconds for member in chosen),
+            "fitted_to": ", ".join(dict.fromkeys(member.fitted_to for member in chosen)),
         }  # fmt: skip

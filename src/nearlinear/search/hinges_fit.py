@@ -14,7 +14,7 @@ from ..predictors.hinges import Hinges
 
 _N_BATCHES, _LEAST_ROWS, _MOST_ROWS = 64, 32, 1024  # of an epoch, and of a batch
 _EPOCHS, _FEWEST_EPOCHS, _MOST_STEPS = 60, 4, 8000
-_RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and Adam's rates there
+RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and Adam's rates there
 _PENALTY = 0.02  # of squared weights, beside the summed loss of a batch
 
 
@@ -28,20 +28,35 @@ def fit_hinges(rows, seed, *, units, max_memory=None):
     # targets as numbers of eight bytes; weights, their slopes and Adam's means
     n_numbers = n_rows * widths[-1] + 5 * sum(a * b for a, b in pairwise(widths))
     require_memory(8 * n_numbers, max_memory, "give fewer rows or columns")
-    batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
-    epochs = min(_EPOCHS, max(_FEWEST_EPOCHS, _MOST_STEPS * batch // n_rows))
-    kind = MLPClassifier if is_classification else MLPRegressor
-    model = kind(
-        hidden_layer_sizes=units, alpha=_PENALTY, batch_size=batch, random_state=seed,
-        warm_start=True, n_iter_no_change=epochs,
-    )  # fmt: skip
+    batch, epochs = schedule(n_rows)
+    model = network_of(is_classification, units, batch, seed)
+    model.set_params(warm_start=True, n_iter_no_change=epochs)
     answers, center, scale = (rows.labels, 0.0, 1.0) if is_classification else _standardized(rows)
-    _train(model, epochs, rows.X, answers, _weight(rows, kind))
+    _train(model, epochs, rows.X, answers, _weight(rows, type(model)))
+    return scores_of(model, center, scale, rows.X.dtype)
+
+
+def schedule(n_rows):
+    """Rows of a batch, and the number of epochs."""
+    batch = min(n_rows, int(np.clip(n_rows // _N_BATCHES, _LEAST_ROWS, _MOST_ROWS)))
+    return batch, min(_EPOCHS, max(_FEWEST_EPOCHS, _MOST_STEPS * batch // n_rows))
+
+
+def network_of(is_classification, units, batch, seed):
+    """scikit-learn's network, not fitted."""
+    kind = MLPClassifier if is_classification else MLPRegressor
+    return kind(
+        hidden_layer_sizes=units, alpha=_PENALTY, batch_size=batch, random_state=seed
+    )  # fmt: skip
+
+
+def scores_of(model, center, scale, dtype):
+    """What a fitted network says, in the unit of the values."""
     weights, biases = ([*map(np.float64, parts)] for parts in (model.coefs_, model.intercepts_))
     weights[-1], biases[-1] = weights[-1] * scale, biases[-1] * scale + center
     return Hinges(
-        tuple(np.ascontiguousarray(part, dtype=rows.X.dtype) for part in weights),
-        tuple(part.astype(rows.X.dtype) for part in biases),
+        tuple(np.ascontiguousarray(part, dtype=dtype) for part in weights),
+        tuple(part.astype(dtype) for part in biases),
     )
 
 
@@ -51,7 +66,7 @@ def _train(model, epochs, X, answers, weight):
         # scikit-learn takes Ctrl-C for the end of a fit
         warnings.filterwarnings("error", "Training interrupted", UserWarning)
         try:
-            for share, rate in _RATES:
+            for share, rate in RATES:
                 model.set_params(learning_rate_init=rate, max_iter=max(1, round(share * epochs)))
                 model.fit(X, answers, **weight)
         except UserWarning as told:

@@ -7,6 +7,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 
 from ..estimators._base.checks import fit_context, one_of, shared
 from ..estimators._base.model import Model
+from ..streams.blocks import is_source
+from .blocks.fitting import fit_blocks
 from .fitting import fit_table
 from .intervals import coverage_by_region, predict_interval
 from .results import best_estimator, front, plot_front, results, select, support_score
@@ -23,6 +25,16 @@ _CONSTRAINTS = {
     "encoder": [one_of("auto"), None, HasMethods(["fit_transform", "transform"])],
     **shared("max_memory", "n_jobs", "random_state", "verbose"),
 }
+
+
+def _fit(model, X, y, sample_weight, checkpoint, every):
+    if y is None and is_source(X):
+        if sample_weight is not None:
+            raise ValueError("Weights of rows in blocks come with them, as (X, y, weight).")
+        return fit_blocks(model, X, checkpoint, every)
+    if checkpoint is not None:
+        raise ValueError("checkpoint is for rows in blocks: see nearlinear.streams.")
+    return fit_table(model, X, y, sample_weight)
 
 
 class NearLinearClassifier(ClassifierMixin, Model):
@@ -150,24 +162,32 @@ class NearLinearClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
         """Encode the table, search, and fit what was chosen to all rows.
 
         Parameters
         ----------
-        X : table, array or CSR matrix of shape (n_samples, n_features)
+        X : table, array or CSR matrix of shape (n_samples, n_features), or source of blocks
             A table of pandas, polars or Arrow with numbers, text, dates and missing cells, or an
-            array.
+            array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
+            the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
+            search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
         y : array of shape (n_samples,)
-            Labels of any type.
+            Labels of any type. None with a source, which has them.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. None with a source.
+        checkpoint : path or None
+            With a source: a file that holds how far the fit has come. A fit that was killed goes on
+            from it, and ends at the bits of one that was not. The file stays.
+        every : float
+            Seconds between two writes of the checkpoint within the training of a tree; it is
+            written after the search and after each model.
 
         Returns
         -------
         self
         """
-        return fit_table(self, X, y, sample_weight)
+        return _fit(self, X, y, sample_weight, checkpoint, every)
 
 
 class NearLinearRegressor(RegressorMixin, Model):
@@ -294,21 +314,29 @@ class NearLinearRegressor(RegressorMixin, Model):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
         """Encode the table, search, and fit what was chosen to all rows.
 
         Parameters
         ----------
-        X : table, array or CSR matrix of shape (n_samples, n_features)
+        X : table, array or CSR matrix of shape (n_samples, n_features), or source of blocks
             A table of pandas, polars or Arrow with numbers, text, dates and missing cells, or an
-            array.
+            array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
+            the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
+            search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Values.
+            Values. None with a source, which has them.
         sample_weight : array of shape (n_samples,) or None
-            Weights of the rows.
+            Weights of the rows. None with a source.
+        checkpoint : path or None
+            With a source: a file that holds how far the fit has come. A fit that was killed goes on
+            from it, and ends at the bits of one that was not. The file stays.
+        every : float
+            Seconds between two writes of the checkpoint within the training of a tree; it is
+            written after the search and after each model.
 
         Returns
         -------
         self
         """
-        return fit_table(self, X, y, sample_weight)
+        return _fit(self, X, y, sample_weight, checkpoint, every)

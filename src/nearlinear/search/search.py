@@ -12,7 +12,7 @@ from ..runtime.outcome import LogLoss
 from .averaging import Blend, best_blend
 from .budgets import Clock, Price, measured_single_us, measured_us
 from .candidates import Shape
-from .found import Found, Member
+from .found import ALL_ROWS, Found, Member
 from .front import front
 from .portfolio import LINEAR, portfolio
 from .speed import machine_speed
@@ -22,13 +22,26 @@ _TIMED_ROWS = 2048
 _KEPT = "the best model so far is"
 
 
-def search(model, rows, contest, budget, means, rng, tell):
+class OfAllRows:
+    """How a search runs whose rows are all there are."""
+
+    def race(self, trials):
+        trials.run()
+
+    def fit(self, place, judged, blend, fit, clock):
+        """The predictor of a candidate, and words about the rows that it was fitted to."""
+        return fit(), ALL_ROWS
+
+
+def search(model, rows, contest, budget, means, rng, tell, course=None):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
     Candidates that the budget bears are tried on held-out rows. Of those that came to the end, the
     best average is chosen. Its members, the linear model and all that nothing beats are fitted to
-    all rows and timed, and the average is chosen anew if it is slower than forecast.
+    all rows and timed, and the average is chosen anew if it is slower than forecast. ``course``
+    says how trials are run and members fitted where the rows are a sample of more.
     """
+    course = course or OfAllRows()
     clock = Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
@@ -39,14 +52,15 @@ def search(model, rows, contest, budget, means, rng, tell):
 
     trials = Trials(contest, candidates, rng, clock, means, tell, us_of)
     with keeping(_KEPT) as early:
-        trials.run()
+        course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:
         raise KeyboardInterrupt  # there is nothing yet to keep
     judged = _judged(trials, speed, shape)
     blend = judged.best(budget)
     members = {}
     with keeping(_KEPT) as late:
-        for place, member in _fitted(judged, blend, rows, trials.seeds[-1], means, clock, tell):
+        found = _fitted(judged, blend, rows, trials.seeds[-1], means, clock, tell, course)
+        for place, member in found:
             members[place] = member  # one by one: Ctrl-C keeps those that are done
     if not members:
         raise KeyboardInterrupt
@@ -108,24 +122,26 @@ def _judged(trials, speed, shape):
     )  # fmt: skip
 
 
-def _fitted(judged, blend, rows, seed, means, clock, tell):
+def _fitted(judged, blend, rows, seed, means, clock, tell, course):
     """Members by place, one after the other; without time, only those that the blend needs."""
     for place in judged.worth_a_fit(blend):
         if clock.is_spent and place not in (judged.linear, *blend.places):
             return
         trial, calibration = judged.trials[place], judged.calibrations[place]
         fit = partial(trial.candidate.fit, rows, int(seed), *means)
-        predictor = trial.attempt(fit, tell)
-        if predictor is None:
+        done = trial.attempt(partial(course.fit, place, judged, blend, fit, clock), tell)
+        if done is None:
             continue
+        predictor, fitted_to = done
         price = _measured(predictor, calibration, rows.X, judged.prices[place])
         yield (
             place,
             Member(
-                trial.candidate, predictor, calibration, judged.answers[place], price, trial.seconds
+                trial.candidate, predictor, calibration, judged.answers[place], price,
+                trial.seconds, fitted_to,
             ),
-        )
-        tell(f"fitted {trial.candidate.family} to all rows", {"µs a row": price.us})
+        )  # fmt: skip
+        tell(f"fitted {trial.candidate.family} to {fitted_to}", {"µs a row": price.us})
 
 
 def _found(judged, members, blend, budget):

@@ -11,6 +11,7 @@ import queue
 import threading
 from typing import NamedTuple
 
+import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse, vstack
 
@@ -27,8 +28,30 @@ class Block(NamedTuple):
 
     def take(self, rows):
         weight = None if self.weight is None else self.weight[rows]
-        X = self.X.iloc if hasattr(self.X, "iloc") else self.X  # of a table
-        return Block(X[rows], self.y[rows], weight)
+        return Block(_taken(self.X, rows), self.y[rows], weight)
+
+
+def _taken(X, rows):
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return nw.from_native(X, eager_only=True)[rows].to_native()  # of a table of any library
+
+
+def stacked(parts):
+    """Rows below each other, of arrays, CSR rows or tables; tables keep their names."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    if issparse(parts[0]):
+        return vstack(parts, format="csr")
+    if hasattr(parts[0], "iloc"):  # whose types may differ between blocks
+        from pandas import concat
+
+        return concat(parts)
+    return nw.concat([nw.from_native(one, eager_only=True) for one in parts]).to_native()
 
 
 def is_source(thing):

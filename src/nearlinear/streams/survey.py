@@ -7,9 +7,8 @@ which they are depends neither on the blocks nor on the order in which parts are
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import issparse, vstack
 
-from .blocks import Block, read_ahead
+from .blocks import Block, read_ahead, stacked
 
 _SPARE = 1.25  # rows held before those that rank too high are dropped, as a share of the sample
 
@@ -110,7 +109,7 @@ class _Chosen:
 
     def _joined(self):
         first = self._blocks[0]
-        X = _stacked([block.X for block in self._blocks])
+        X = stacked([block.X for block in self._blocks])
         y = np.concatenate([block.y for block in self._blocks])
         weight = None
         if first.weight is not None:
@@ -141,13 +140,3 @@ class _Strata:
 
     def settled(self):
         return {name: chosen.settled() for name, chosen in self._of.items()}
-
-
-def _stacked(parts):
-    if issparse(parts[0]):
-        return vstack(parts, format="csr")
-    if hasattr(parts[0], "iloc"):  # tables, which keep their names
-        from pandas import concat
-
-        return concat(parts)
-    return np.concatenate(parts)

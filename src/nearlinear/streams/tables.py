@@ -15,9 +15,6 @@ class TableBlocks:
     """Rows of tables. A part is a row group of a Parquet file, or a whole CSV file."""
 
     def __init__(self, fragments, schema, columns, target, weight, block_rows, dtype):
-        from pyarrow import ArrowException
-
-        self._failure = ArrowException
         self._fragments, self._schema, self.columns = fragments, schema, columns
         self.target, self.weight, self.block_rows, self.dtype = target, weight, block_rows, dtype
         self.n_parts, self.row_bytes = len(fragments), len(columns) * dtype.itemsize
@@ -29,16 +26,8 @@ class TableBlocks:
     def part(self, number):
         wanted = [*self.columns, self.target, *([self.weight] if self.weight else [])]
         fragment = self._fragments[number]
-        batches = fragment.to_batches(
-            schema=self._schema, columns=wanted, batch_size=self.block_rows,
-            batch_readahead=0, fragment_readahead=0, use_threads=False,
-        )  # fmt: skip
-        try:
-            for batch in batches:
-                if batch.num_rows:
-                    yield self._block(batch)
-        except (self._failure, OSError) as error:
-            raise ValueError(f"{fragment.path}: the table cannot be read on ({error}).") from error
+        for batch in batches_of(fragment, self._schema, wanted, self.block_rows):
+            yield self._block(batch)
 
     def _block(self, batch):
         X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
@@ -85,7 +74,18 @@ def from_tables(
     TableBlocks
         Can be iterated again and again; ``fit`` of a method that streams takes it.
     """
-    dataset = _dataset(path, delimiter)
+    dataset = dataset_of(path, delimiter)
+    columns = chosen_columns(dataset, path, target, columns, weight)
+    for name in columns:
+        _require_numbers(dataset.schema, name, path)
+    dtype = np.dtype(dtype)
+    rows = checked_rows(block_rows) or usual_rows(len(columns), dtype.itemsize)
+    schema = _of_real_numbers(dataset.schema, columns)
+    return TableBlocks(fragments_of(dataset), schema, columns, target, weight, rows, dtype)
+
+
+def chosen_columns(dataset, path, target, columns, weight):
+    """The features, by name; what is not there is refused."""
     known = dataset.schema.names
     for role, name in (("target", target), ("weight", weight)):
         if name is not None and name not in known:
@@ -94,26 +94,45 @@ def from_tables(
     if not columns:
         raise ValueError(f"{path}: there is no column beside {target!r}.")
     for name in columns:
-        _require_numbers(dataset.schema, name, path)
-    dtype = np.dtype(dtype)
-    rows = checked_rows(block_rows) or usual_rows(len(columns), dtype.itemsize)
-    fragments = [
+        if name not in known:
+            raise ValueError(f"{path}: there is no column {name!r}.")
+    return columns
+
+
+def fragments_of(dataset):
+    """Row groups of Parquet files, or whole CSV files."""
+    return [
         part
         for fragment in dataset.get_fragments()
         for part in (
             fragment.split_by_row_group() if hasattr(fragment, "row_groups") else [fragment]
         )
     ]
-    schema = _of_real_numbers(dataset.schema, columns)
-    return TableBlocks(fragments, schema, columns, target, weight, rows, dtype)
+
+
+def batches_of(fragment, schema, wanted, block_rows):
+    """Some columns of a part, in batches of at most so many rows."""
+    from pyarrow import ArrowException
+
+    batches = fragment.to_batches(
+        schema=schema, columns=wanted, batch_size=block_rows, batch_readahead=0,
+        fragment_readahead=0, use_threads=False,
+    )  # fmt: skip
+    try:
+        for batch in batches:
+            if batch.num_rows:
+                yield batch
+    except (ArrowException, OSError) as error:
+        raise ValueError(f"{fragment.path}: the table cannot be read on ({error}).") from error
 
 
 def column_names(path, delimiter=None):
     """All columns of a table."""
-    return _dataset(path, delimiter).schema.names
+    return dataset_of(path, delimiter).schema.names
 
 
-def _dataset(path, delimiter):
+def dataset_of(path, delimiter, has_gaps=False):
+    """Files as one dataset; texts of CSV files may have gaps: empty cells, NA and the like."""
     try:
         import pyarrow
         from pyarrow import dataset
@@ -127,10 +146,13 @@ def _dataset(path, delimiter):
         raise ValueError(f"{path}: tables in blocks are files of one kind, .parquet or .csv.")
     (kind,) = kinds
     form, is_tabbed = kind, Path(files[0]).suffix.lower() == ".tsv"
-    if kind == "csv" and (delimiter or is_tabbed):
+    if kind == "csv":
         from pyarrow import csv
 
-        form = dataset.CsvFileFormat(csv.ParseOptions(delimiter=delimiter or "\t"))
+        form = dataset.CsvFileFormat(
+            csv.ParseOptions(delimiter=delimiter or ("\t" if is_tabbed else ",")),
+            convert_options=csv.ConvertOptions(strings_can_be_null=has_gaps),
+        )
     try:
         return dataset.dataset(files, format=form)
     except (pyarrow.ArrowException, OSError) as error:
@@ -164,11 +186,9 @@ def _of_real_numbers(schema, columns):
 def _require_numbers(schema, name, path):
     from pyarrow import types
 
-    if name not in schema.names:
-        raise ValueError(f"{path}: there is no column {name!r}.")
     kind = schema.field(name).type
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
         raise ValueError(
             f"{path}, column {name!r}: it holds {kind}, and blocks of rows are numbers; name the "
-            "columns of numbers by columns=."
+            "columns of numbers by columns=, or take from_raw_tables."
         )

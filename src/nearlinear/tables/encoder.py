@@ -17,9 +17,9 @@ from sklearn.utils.validation import (
 
 from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
+from ..streams.blocks import is_source
 from .assembly import Making, assembled, assembled_sparse, fitted
-from .cells import present
-from .plan import Settings, kind_of, plans_of
+from .plan import Seen, Settings, kind_of, plans_of
 from .reading import aligned, read_as
 from .table import table_of
 from .target import target_of
@@ -113,15 +113,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table, array, CSR matrix or list of rows
-            A pandas, polars or Arrow table, or rows of numbers, texts and dates.
+        X : table, array, CSR matrix, list of rows or source of blocks
+            A pandas, polars or Arrow table, or rows of numbers, texts and dates. A source yields
+            blocks (X, y) of such rows, the same ones whenever it is iterated: see
+            ``nearlinear.streams``. It is read twice. Levels, missing cells, means, spreads and
+            means of y are then those of all rows; quantiles are those of 100,000.
         y : array of shape (n_samples,) or None
-            Classes or values, for columns of many values. Several outputs are not looked at.
+            Classes or values, for columns of many values. Several outputs are not looked at. None
+            with a source, which has them.
 
         Returns
         -------
         TableEncoder
         """
+        if y is None and is_source(X):
+            from .in_blocks import fit_to_blocks
+
+            self._validate_params()
+            return fit_to_blocks(self, X)
         self._fitted(X, y)
         return self
 
@@ -157,7 +166,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return _sparse(self.transformer_.transform(_sparse(X)))
         if issparse(X):
             X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self).toarray()
-        table = self._read(X)
+        return self._encoded(self._read(X))
+
+    def _encoded(self, table):
         with warnings.catch_warnings():
             # of a value that the fit has not seen, which has an answer
             warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
@@ -194,10 +205,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         kinds = [kind_of(column) for column in table.cells]
         table = read_as(table, kinds)
+        columns = [
+            Seen.whole(column, kind, place in table.declared)
+            for place, (column, kind) in enumerate(zip(table.cells, kinds))
+        ]
+        return self._made(table, columns, target, len(table), len(table))
+
+    def _made(self, table, columns, target, n_rows, n_seen):
+        """Parts as the columns ask for, fitted to a table of all rows or of a sample of them."""
         settings = Settings(
-            len(table), self.max_levels, target is not None, self.pieces is not None
+            n_rows, n_seen, self.max_levels, target is not None, self.pieces is not None
         )
-        plans = plans_of(table, kinds, settings)
+        plans = plans_of(columns, table.name, settings)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         transformer = assembled(plans, Making(plans, settings, self.pieces, target, seed))
         dropped = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.dropped is not None}
@@ -205,8 +224,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"No column of X tells rows apart: {_listed(dropped)}.")
         found = fitted(transformer, table, None if target is None else target.values)
 
-        self.transformer_, self.dropped_, self.kinds_ = transformer, dropped, kinds
-        self.columns_ = [_record(table, k, plan) for k, plan in enumerate(plans)]
+        self.transformer_, self.dropped_ = transformer, dropped
+        self.kinds_ = [seen.kind for seen in columns]
+        self.columns_ = [
+            _record(table, k, plan, columns[k].n_missing) for k, plan in enumerate(plans)
+        ]
         self.is_sparse_ = False
         self._note_columns(table.shape[1], table.names)
         told = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.is_told}
@@ -227,17 +249,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _fitted_sparse(self, X):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        self._made_sparse(X)
+        return _sparse(self.transformer_.transform(X))
+
+    def _made_sparse(self, X):
+        """The part for CSR rows, fitted to these, or to one row of the largest magnitudes."""
         kept = np.unique(X.indices[X.data != 0]).tolist()
         if not kept:
             raise ValueError("No column of X tells rows apart: all numbers are 0.")
-        transformer = assembled_sparse(kept)
-        found = _sparse(transformer.fit_transform(X))
+        transformer = assembled_sparse(kept).fit(X)
         empty = sorted(set(range(X.shape[1])) - set(kept))
         self.transformer_, self.is_sparse_ = transformer, True
         self.dropped_ = {f"x{k}": "always 0" for k in empty}
         self.kinds_, self.columns_ = [], []
         self._note_columns(X.shape[1], None)
-        return found
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -257,10 +282,9 @@ def _name(table, place):
     return f"x{place}" if table.names is None else table.names[place]
 
 
-def _record(table, place, plan):
+def _record(table, place, plan, n_missing):
     done = plan.words if plan.dropped is None else f"dropped: {plan.dropped}"
-    missing = int(np.count_nonzero(~present(table.cells[place])))
-    return {"name": _name(table, place), "kind": plan.kind, "done": done, "missing": missing}
+    return {"name": _name(table, place), "kind": plan.kind, "done": done, "missing": n_missing}
 
 
 def _listed(reasons):

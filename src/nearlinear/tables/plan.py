@@ -22,9 +22,13 @@ NUMBER, TEXT, DATE_KIND = "number", "text", "date"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the plan hangs on: rows, levels that are one-hot encoded, whether y tells them."""
+    """What the plan hangs on: rows, levels that are one-hot encoded, whether y tells them.
+
+    ``n_seen`` of the rows are those whose cells the plan sees.
+    """
 
     n_rows: int
+    n_seen: int
     max_levels: int
     has_target: bool
     has_pieces: bool
@@ -62,30 +66,52 @@ def kind_of(column):
     return TEXT if read_dates(column) is None else DATE_KIND
 
 
-def plans_of(table, kinds, settings):
-    """A plan for each column of a table whose columns were read as their kinds."""
-    plans, seen = [], {}
-    for place, (column, kind) in enumerate(zip(table.cells, kinds)):
-        plan = _plan_of(column, kind, place in table.declared, settings)
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A column as it is known to the plan: its cells, read as its kind, or a sample of them.
+
+    ``values`` are those that are there, and, beside those of a sample, what it lacks: extremes.
+    ``counts`` are rows by level, and None of numbers and dates. ``is_open`` says that there are
+    more levels than were counted.
+    """
+
+    cells: np.ndarray
+    kind: str
+    values: np.ndarray
+    n_missing: int
+    counts: dict | None = None
+    is_open: bool = False
+
+    @classmethod
+    def whole(cls, cells, kind, is_declared):
+        """Of all cells."""
+        here = present(cells)
+        counts = Counter(cells[here].tolist()) if kind == TEXT or is_declared else None
+        return cls(cells, kind, cells[here], int(np.count_nonzero(~here)), counts)
+
+
+def plans_of(columns, name, settings):
+    """A plan for each column that was ``Seen``; ``name(place)`` is what it is called."""
+    plans, known = [], {}
+    for place, seen in enumerate(columns):
+        plan = _plan_of(seen, settings)
         if plan.dropped is None:
-            first = seen.setdefault((_digest(column), plan.parts), place)
+            same = _digest(seen.cells), seen.n_missing, plan.parts
+            first = known.setdefault(same, place)
             if first != place:
-                plan = Plan(kind, dropped=f"the same as {table.name(first)}")
+                plan = Plan(seen.kind, dropped=f"the same as {name(first)}")
         plans.append(plan)
     return plans
 
 
-def _plan_of(column, kind, is_declared, settings):
-    """The plan of a column that was read as its kind."""
-    here = present(column)
-    if not here.any():
-        return Plan(kind, dropped="no cell has a value")
-    values = column[here]
-    if kind == DATE_KIND:
-        return _of_dates(column, here)
-    if kind == TEXT or is_declared:
-        return _of_levels(values.tolist(), np.count_nonzero(~here), kind, settings)
-    return _of_numbers(values, not here.all(), settings)
+def _plan_of(seen, settings):
+    if not len(seen.values):
+        return Plan(seen.kind, dropped="no cell has a value")
+    if seen.kind == DATE_KIND:
+        return _of_dates(seen.values, seen.n_missing > 0)
+    if seen.counts is not None:
+        return _of_levels(seen, settings)
+    return _of_numbers(seen.values, seen.n_missing > 0, settings)
 
 
 def _of_numbers(values, has_gaps, settings):
@@ -95,7 +121,7 @@ def _of_numbers(values, has_gaps, settings):
         if has_gaps:
             return Plan(NUMBER, marks, "whether it is missing; all values are the same")
         return Plan(NUMBER, dropped=f"always {distinct[0]:g}")
-    if _counts_rows(values, distinct, settings.n_rows):
+    if not has_gaps and _counts_rows(values, distinct, settings):
         return Plan(NUMBER, dropped="it numbers the rows", is_told=True)
     if len(distinct) == 2:
         return Plan(NUMBER, ("two_values", *marks), f"0 or 1, centered{words}")
@@ -120,30 +146,31 @@ def largest_deviation(values):
     return farthest / spread if spread > 0 else math.inf
 
 
-def _counts_rows(values, distinct, n_rows):
+def _counts_rows(values, distinct, settings):
     """Whether whole numbers are 0, 1, 2, … or 1, 2, 3, …, as many as rows, or a sample of these.
 
     A training part of a table has gaps; of the whole, at least half of the rows must be there.
     """
-    if len(distinct) < max(n_rows, _FEWEST_NUMBERED) or np.any(values != np.floor(values)):
+    if len(distinct) < max(settings.n_seen, _FEWEST_NUMBERED) or np.any(values != np.floor(values)):
         return False
-    return 0 <= distinct[0] <= 10 and distinct[-1] <= 2 * n_rows
+    return 0 <= distinct[0] <= 10 and distinct[-1] <= 2 * settings.n_rows
 
 
-def _of_levels(values, n_missing, kind, settings):
-    counts = Counter(values)
-    if n_missing:
-        counts[None] = n_missing  # a level of its own
-    n_levels = len(counts)
+def _of_levels(seen, settings):
+    counts, kind, has_gaps = seen.counts, seen.kind, seen.n_missing > 0
+    n_levels = len(counts) + has_gaps  # a missing cell is a level of its own
     if n_levels == 1:
-        return Plan(kind, dropped=f"always {values[0]!r}")
-    if n_levels - bool(n_missing) >= max(2, _DISTINCT * len(values)):
+        return Plan(kind, dropped=f"always {next(iter(counts))!r}")
+    n_distinct, n_values = len(counts), sum(counts.values())
+    if seen.is_open:  # not all were counted: those of the sample tell it
+        n_distinct, n_values = len(set(seen.values.tolist())), len(seen.values)
+    if n_distinct >= max(2, _DISTINCT * n_values):
         why = "nearly every row has a value of its own, as identifiers do"
         return Plan(kind, dropped=why, is_told=True)
-    n_common = sum(count >= settings.min_frequency for count in counts.values())
+    n_common = sum(n >= settings.min_frequency for n in (*counts.values(), seen.n_missing))
     if n_levels <= settings.max_levels and n_common:
         return Plan(kind, ("one_hot",), f"one column for each of {n_levels} values")
-    if kind == TEXT and _is_prose(values):
+    if kind == TEXT and _is_prose(counts):
         why = "it holds sentences: turn them into numbers before"
         return Plan(kind, dropped=why, is_told=True)
     if settings.has_target:
@@ -154,13 +181,14 @@ def _of_levels(values, n_missing, kind, settings):
     return Plan(kind, dropped=why, is_told=True)
 
 
-def _is_prose(texts):
-    n_words = np.mean([text.count(" ") + 1 for text in texts])
-    return n_words >= _WORDS and np.mean([len(text) for text in texts]) >= _LETTERS
+def _is_prose(counts):
+    n_rows = sum(counts.values())
+    n_words = sum(count * (text.count(" ") + 1) for text, count in counts.items()) / n_rows
+    n_letters = sum(count * len(text) for text, count in counts.items()) / n_rows
+    return n_words >= _WORDS and n_letters >= _LETTERS
 
 
-def _of_dates(dates, here):
-    values, has_gaps = dates[here], not here.all()
+def _of_dates(values, has_gaps):
     marks = ("missing_dates",) if has_gaps else ()
     if np.all(values == values[0]):
         if has_gaps:

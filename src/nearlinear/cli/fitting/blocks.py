@@ -10,22 +10,23 @@ from ..tables.cells import refused
 from ..tables.columns import listed
 from ..tables.target import check_classes, task_of
 from .one_method import models_of, suiting
-from .told import Made
+from .search import run_search_in_blocks
+from .told import Made, search_facts
 
-# Where no method is named: a search needs all rows at once.
-USUAL = ["LDKLClassifier", "LDKLRegressor"]
 _SHARE = 0.25  # of the machine's memory, where nobody says how much a table may take
 _KINDS = {".parquet": "table", ".pq": "table", ".csv": "table", ".tsv": "table",
           ".svmlight": "svmlight", ".libsvm": "svmlight", ".svm": "svmlight"}  # fmt: skip
 _LOOKED_AT = 100_000  # rows of the target
+_CELL_BYTES = 64  # of a raw table, on its way to a number
 _BLOCKS = 16  # that --max-memory holds: two, a sample, and what is made of them
 
 
 def add_memory_argument(parser):
     parser.add_argument(
         "--max-memory", type=n_bytes, metavar="SIZE",
-        help="bytes that the table may take; a larger one is read in blocks, by a method that "
-        "learns so (default: a quarter of the machine's memory)",
+        help="bytes that the table may take; a larger one is read in blocks: the search sees a "
+        "sample, and what it chooses learns from all rows (default: a quarter of the machine's "
+        "memory)",
     )  # fmt: skip
 
 
@@ -36,22 +37,26 @@ def is_too_large(arguments):
         return True
     if not path.is_file() or path.suffix.lower() not in _KINDS:
         return False
-    most = arguments.max_memory
-    if most is None:
-        most = _SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return _table_bytes(path) > most
+    return _table_bytes(path) > _most_memory(arguments)
+
+
+def _most_memory(arguments):
+    if arguments.max_memory is not None:
+        return arguments.max_memory
+    return _SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _table_bytes(path):
     if path.suffix.lower() not in (".parquet", ".pq"):
         return path.stat().st_size  # a number takes about as much as its text
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import ArrowException, parquet, types
 
         found = parquet.read_metadata(path)
+        kinds = found.schema.to_arrow_schema().types
     except (ImportError, ArrowException, OSError):  # who reads the table will say what is wrong
         return 0
-    return 8 * found.num_rows * found.num_columns
+    return found.num_rows * sum(8 if types.is_primitive(kind) else _CELL_BYTES for kind in kinds)
 
 
 def fit_in_blocks(arguments, form, begin):
@@ -62,7 +67,7 @@ def fit_in_blocks(arguments, form, begin):
     from nearlinear.streams import fit_pipeline
 
     _check(arguments, form)
-    names = find_methods(arguments.method) if arguments.method else USUAL
+    names = find_methods(arguments.method)
     begin(f"reading {arguments.data} in blocks")
     try:
         y = _some_targets(arguments, form)
@@ -87,6 +92,29 @@ def fit_in_blocks(arguments, form, begin):
     return Made(model, estimator, task, shape, None, {"blocks_of_rows": source.block_rows})
 
 
+def search_in_blocks(arguments, form, settings, names, limited):
+    """A front door, fitted to a raw table in blocks; ``limited(model)`` holds its time limit."""
+    _check(arguments, form)
+    try:
+        y = _some_targets(arguments, form)
+        task = task_of(y, arguments)
+        name = suiting(names, y, task, arguments)
+        settings = {"max_memory": _most_memory(arguments), **settings}
+        model = models_of([name], arguments, **settings)[name]
+        if not task.is_regression:
+            check_classes(y, arguments)
+        source = _raw_source(arguments, form)
+        with limited(model):
+            was_cut = run_search_in_blocks(model, source, plain=not arguments.json)
+    except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
+        raise refused(error, arguments.data) from error
+    model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
+    shape = model._training.n_rows, model.n_features_in_
+    first = next(iter(source))[0]
+    more = search_facts(model, first, was_cut) | {"blocks_of_rows": source.block_rows}
+    return Made(model, model, task, shape, None, more)
+
+
 def _check(arguments, form):
     if form.decimal != "." or form.encoding not in (None, "utf-8"):
         raise CommandError(
@@ -98,28 +126,60 @@ def _check(arguments, form):
         raise CommandError("--hold-out: is for tables in memory; score other rows afterwards")
 
 
-def _source(arguments, form, only_target=False):
+def _source(arguments, form):
+    """Rows of numbers."""
     from nearlinear.streams import from_svmlight, from_tables
+
+    path = arguments.data
+    if _is_svmlight(arguments):
+        return from_svmlight(path)
+    columns, rows = _columns(arguments, form), None
+    if arguments.max_memory is not None:
+        rows = _rows_of_block(arguments, 4 * len(columns))
+    return from_tables(
+        path, arguments.target, columns=columns, block_rows=rows, delimiter=form.delimiter
+    )
+
+
+def _raw_source(arguments, form, only_target=False):
+    """Rows as they are, with texts, dates and gaps."""
+    from nearlinear.streams import from_raw_tables, from_svmlight
+
+    if _is_svmlight(arguments):
+        return from_svmlight(arguments.data)
+    columns, rows = _columns(arguments, form), None
+    if arguments.max_memory is not None:
+        rows = _rows_of_block(arguments, _CELL_BYTES * len(columns))
+    if only_target:
+        columns = columns[:1]
+    return from_raw_tables(
+        arguments.data, arguments.target, columns=columns, block_rows=rows,
+        delimiter=form.delimiter,
+    )  # fmt: skip
+
+
+def _is_svmlight(arguments):
+    if _KINDS.get(Path(arguments.data).suffix.lower()) != "svmlight":
+        return False
+    if arguments.target not in (None, "y"):
+        raise CommandError(f"{arguments.data}: the target of an svmlight file is its first number")
+    return True
+
+
+def _columns(arguments, form):
+    """Names of the features."""
     from nearlinear.streams.tables import column_names
 
     path = arguments.data
-    if _KINDS.get(Path(path).suffix.lower()) == "svmlight":
-        if arguments.target not in (None, "y"):
-            raise CommandError(f"{path}: the target of an svmlight file is its first number")
-        return from_svmlight(path)
     if arguments.target is None:
         raise CommandError(f"{path}: name the column to predict with --target")
     known = [name for name in column_names(path, form.delimiter) if name != arguments.target]
     wanted = listed(arguments.features, known) or known
-    columns = [name for name in wanted if name not in listed(arguments.drop, known)]
-    rows = None
-    if arguments.max_memory is not None:
-        rows = max(256, int(arguments.max_memory / _BLOCKS / (4 * max(1, len(columns)))))
-    if only_target:
-        columns = columns[:1]
-    return from_tables(
-        path, arguments.target, columns=columns, block_rows=rows, delimiter=form.delimiter
-    )
+    return [name for name in wanted if name not in listed(arguments.drop, known)]
+
+
+def _rows_of_block(arguments, bytes_of_row):
+    return max(256, int(arguments.max_memory / _BLOCKS / max(1, bytes_of_row)))
 
 
 def _some_targets(arguments, form):
@@ -127,6 +187,6 @@ def _some_targets(arguments, form):
     from nearlinear.streams.blocks import Parted
     from nearlinear.streams.survey import survey_rows
 
-    source = Parted(_source(arguments, form, only_target=True))
+    source = Parted(_raw_source(arguments, form, only_target=True))
     found = survey_rows(source, lambda block: _LOOKED_AT, arguments.seed, lambda block, row: block)
     return found.sample.y

@@ -17,9 +17,20 @@ def run_search(model, X, y, *, plain=True, title=""):
     """
     from ...search.fitting import fit_table
 
+    return _run(model, lambda tell: fit_table(model, X, y, None, tell), plain, title)
+
+
+def run_search_in_blocks(model, source, *, plain=True):
+    """The same for rows in blocks."""
+    from ...search.blocks.fitting import fit_blocks
+
+    return _run(model, lambda tell: fit_blocks(model, source, tell=tell), plain, "")
+
+
+def _run(model, fit, plain, title):
     with watching(model, plain, title) as tell, keeping_the_best():
         try:
-            fit_table(model, X, y, None, tell)
+            fit(tell)
         except KeyboardInterrupt:
             if not hasattr(model, "predictor_"):
                 raise

@@ -26,17 +26,13 @@ def solve_gated_smooth(
     shape = (n_components, X.shape[1] + 1, targets.shape[1])
 
     def evaluate(flat):
-        model = flat.reshape(shape).astype(codes.dtype, copy=False)
-        weights = np.ascontiguousarray(model[:, :-1])
-        scores = gated_scores(X, indices, codes, weights, np.ascontiguousarray(model[:, -1]))
-        slopes = (C[:, None] * loss.slope(scores, targets)).astype(codes.dtype, copy=False)
-        pair_slopes = codes[:, :, None] * slopes[:, None, :]
-        all_rows = np.ones(len(scores), dtype=np.bool_)
-        products, sums = gated_gradient(X, indices, pair_slopes, all_rows, n_components)
+        value, products, sums = gated_sums(
+            X, indices, codes, targets, flat.reshape(shape), loss=loss, C=C
+        )
         gradient = flat.reshape(shape).copy()
         gradient[:, :-1] += products
         gradient[:, -1] += sums
-        return 0.5 * flat @ flat + C @ loss.value(scores, targets), gradient.ravel()
+        return 0.5 * flat @ flat + value, gradient.ravel()
 
     initial = (
         np.zeros(shape)
@@ -60,6 +56,21 @@ def solve_gated_smooth(
         gap,
         int(result.nit),
     )
+
+
+def gated_sums(X, indices, codes, targets, model, *, loss, C):
+    """Σ_i C_i loss(y_i, f(x_i)) and its slopes in the weights and biases of all components.
+
+    ``model`` has shape (n_components, n_features + 1, n_outputs), biases last.
+    """
+    model = model.astype(codes.dtype, copy=False)
+    weights = np.ascontiguousarray(model[:, :-1])
+    scores = gated_scores(X, indices, codes, weights, np.ascontiguousarray(model[:, -1]))
+    slopes = (C[:, None] * loss.slope(scores, targets)).astype(codes.dtype, copy=False)
+    pair_slopes = codes[:, :, None] * slopes[:, None, :]
+    all_rows = np.ones(len(scores), dtype=np.bool_)
+    products, sums = gated_gradient(X, indices, pair_slopes, all_rows, len(model))
+    return C @ loss.value(scores, targets), products, sums
 
 
 def solve_local_models(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_RATIOS = (0.25, 0.5, 1.0, 2.0, 4.0)
+_UNITS = (0.25, 0.5, 1.0, 2.0, 4.0)
+PER_PAIR = 2 * (1 + len(_UNITS))  # candidates: two signs, ratios of 1 and of the spreads
 _ALIKE = 0.995  # cosine from which on two candidates are one
 
 
@@ -47,7 +48,7 @@ def candidates(columns, spreads):
         for j in columns[place + 1 :]:
             unit = spreads[i] / spreads[j]
             for sign in (1.0, -1.0):
-                ratios = [1.0, *(ratio * unit for ratio in _RATIOS)]
+                ratios = [1.0, *(ratio * unit for ratio in _UNITS)]
                 pairs += [(i, j)] * len(ratios)
                 factors += [(1.0, sign * ratio) for ratio in ratios]
     if not pairs:

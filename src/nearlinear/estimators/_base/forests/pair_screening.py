@@ -6,11 +6,12 @@ import numpy as np
 
 from ....gates.forests.gains import gains_by_column
 from ....losses import LogLoss, SquaredError
-from ....solvers.forests.pairs import PairColumns, best_of, candidates
+from ....solvers.forests.pairs import PER_PAIR, PairColumns, best_of, candidates
 from .boosting import grow_hist
 from .orders import Columns, Shape
 
 _SCREEN_ROWS, _SCREEN_COLUMNS = 60_000, 12
+_BYTES = 32  # of a number: as it is, in double precision, as a bin, and in between
 _SCREEN = Shape(5, 255, 0.5)
 _FEW_VALUES = 6  # a column of so many is no number to add to others
 
@@ -56,6 +57,12 @@ def screen_pairs(rows, columns, count, loss, seed):
         return found
     gains = _gains(rows, found.joined_to(rows.X), Columns(found), loss, seed)
     return best_of(found, gains[rows.X.shape[1] :], spreads, count)
+
+
+def screening_memory(n_rows, n_features):
+    """Bytes of the rows with all candidates beside their columns, while a forest grows on them."""
+    some = min(n_features, _SCREEN_COLUMNS)
+    return _BYTES * min(n_rows, _SCREEN_ROWS) * (n_features + PER_PAIR * some * (some - 1) // 2)
 
 
 def _gains(rows, A, columns, loss, seed):

@@ -1,0 +1,82 @@
+"""The course of a search on a sample: models are fitted to it, then to all rows in blocks."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ..candidates import Additive, Anchors, Boosted, Hinges, Tree, Trees
+from ..found import ALL_ROWS
+from .additive import refit_additive
+from .anchors import refit_anchors
+from .forests import refit_boosted, refit_tree
+from .hinges import refit_hinges
+from .trees import refit_trees
+
+# What of a fitted model is found anew from all rows, as arrays by field.
+_REFITS = {
+    Additive: refit_additive,
+    Anchors: refit_anchors,
+    Hinges: refit_hinges,
+    Tree: refit_tree,
+}
+_WORSE = 2.0  # standard errors by which a fit to all rows may lose on rows that it has seen
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """``held_rows(places)`` are encoded rows that were held out; ``apart()`` is for forests.
+
+    What is chosen is fitted to the sample and, from there, to all rows by sums over blocks. LDKL
+    has a way of its own to learn from blocks. What has none stays with the sample.
+    """
+
+    rows: object
+    n_sample: int
+    held_rows: object
+    apart: object
+    kept: object
+    seed: int
+    means: object
+    checkpoint: object = None  # the path of a file
+    every: float = 60.0
+
+    def race(self, trials):
+        self.kept.race(trials)
+
+    def fit(self, place, judged, blend, fit, clock):
+        """The predictor of a candidate, and words about the rows that it was fitted to.
+
+        Those are all rows for the linear model and for what was chosen.
+        """
+        candidate, of_sample = judged.trials[place].candidate, f"a sample of {self.n_sample:,} rows"
+        found = None
+        if place in (judged.linear, *blend.places) and not clock.is_spent:
+            found = self._of_all(place, candidate, fit)
+        if found is None:
+            return fit(), of_sample
+        if self._is_worse(found, candidate, judged, place):
+            return fit(), f"{of_sample}, as a fit to all was worse"
+        return found, ALL_ROWS
+
+    def _of_all(self, place, candidate, fit):
+        """The predictor from all rows, or None."""
+        n_jobs = self.means.n_jobs
+        if isinstance(candidate, Trees) and candidate.n_trees == 1:
+            path = None if self.checkpoint is None else f"{self.checkpoint}.{place}"
+            return refit_trees(candidate, self.rows, self.seed, n_jobs, path, self.every)
+        if isinstance(candidate, Boosted) and self.apart() is not None:
+            grown = candidate.fit(self.apart().kept, self.seed, *self.means)
+            refit = partial(refit_boosted, candidate, grown, self.apart(), n_jobs)
+            found = self.kept.member(place, refit)
+            return replace(grown, **found) if found else None
+        if type(candidate) not in _REFITS:
+            return None
+        grown = fit()
+        refit = partial(_REFITS[type(candidate)], candidate, grown, self.rows, self.seed, n_jobs)
+        return replace(grown, **self.kept.member(place, refit))
+
+    def _is_worse(self, predictor, candidate, judged, place):
+        """On held-out rows, against the fit that was judged there; a stochastic one may be lost."""
+        X = self.held_rows(judged.held).astype(predictor.dtype)
+        answers, _ = judged.judge.answers(candidate, predictor(X, n_jobs=self.means.n_jobs))
+        gain, error = judged.judge.gain(judged.answers[place], answers)
+        return not gain >= -_WORSE * error
