@@ -101,19 +101,24 @@ class _Chosen:
         )
 
     def _joined(self):
-        first = self._blocks[0]
-        X = _stacked([block.X for block in self._blocks])
-        y = np.concatenate([block.y for block in self._blocks])
-        weight = None
-        if first.weight is not None:
-            weight = np.concatenate([block.weight for block in self._blocks])
-        return Block(X, y, weight), np.concatenate(self._numbers), np.concatenate(self._ranks)
+        block = joined_blocks(self._blocks)
+        return block, np.concatenate(self._numbers), np.concatenate(self._ranks)
 
     def settled(self):
         """Sample, numbers of its rows and their ranks, lowest first."""
         self._shrink()
         (block,), (numbers,), (ranks,) = self._blocks, self._numbers, self._ranks
         return block, numbers, ranks
+
+
+def joined_blocks(blocks):
+    """One block of the rows of several; all have weights, or none has."""
+    X = _stacked([block.X for block in blocks])
+    y = np.concatenate([block.y for block in blocks])
+    weight = None
+    if blocks[0].weight is not None:
+        weight = np.concatenate([block.weight for block in blocks])
+    return Block(X, y, weight)
 
 
 def _stacked(parts):

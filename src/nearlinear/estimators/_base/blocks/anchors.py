@@ -81,7 +81,7 @@ def learn_sapl_from(model, rows, keeper):
         )  # fmt: skip
     else:
         training = RowTraining(
-            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.n_rows, loss=loss, C=C,
+            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.count_batches(1), loss=loss, C=C,
             ridge=ridge, n_epochs=n_epochs, anchor_rate=usual_anchor_rate(sample.X), rng=generator,
         )  # fmt: skip
     with keeping("the best model so far is") as interruption:
@@ -113,8 +113,8 @@ def learn_fixed_from(model, rows, keeper, coding, width):
     start = LocalModels(anchors, getattr(gate, "sharpness", 1.0), found.weights, found.biases)
     watch = Watch(Teller(model).steps("epoch"), best=start)
     training = RowTraining(
-        start, sample.X, gate, lambda models: None, n_rows=rows.n_rows, loss=loss, C=model.C,
-        ridge=1.0 / (model.C * rows.total_weight),
+        start, sample.X, gate, lambda models: None, n_rows=rows.count_batches(1), loss=loss,
+        C=model.C, ridge=1.0 / (model.C * rows.total_weight),
         n_epochs=min(model.max_iter, usual_epochs(sample)), anchor_rate=0.0,
         rng=np.random.default_rng(rows.seed),
     )  # fmt: skip

@@ -1,7 +1,9 @@
 """Rows of a source as an estimator trains on them: checked, with targets, some held out."""
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,12 +20,51 @@ from ..task import Regression, check_labels, class_factors, task_of_classes
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
 # and half of it where that is less.
 _SAMPLE, _HELD_OUT = 20_000, 10_000
+MOST_SAMPLED = _SAMPLE + _HELD_OUT
 _FREQUENT = 0.05  # a class of so many rows is among the first, unless rows are sorted
 
 
 @dataclass(frozen=True)
+class RowRules:
+    """How rows of a block become training rows; rows that rank up to ``bound`` are held out."""
+
+    checks: object
+    task: object
+    factors: np.ndarray | None  # of the classes' weights
+    names: dict
+    seed: int
+    bound: np.uint64 | None = None
+
+    def kept(self, block, row):
+        """A block, checked, without what is held out; ``row`` is the number of its first row."""
+        block = self.checks(block, row)
+        if self.bound is None:
+            return block
+        kept = row_ranks(row, block.X.shape[0], self.seed) > self.bound
+        return block if kept.all() else block.take(np.flatnonzero(kept))
+
+    def rows(self, block):
+        n_rows = block.X.shape[0]
+        weight = np.ones(n_rows) if block.weight is None else block.weight
+        labels = np.zeros(n_rows, dtype=np.intp)
+        if self.factors is None:
+            targets = block.y[:, None].astype(block.X.dtype)
+        else:
+            labels = np.searchsorted(self.task.classes, block.y)
+            known = self.task.classes[np.minimum(labels, len(self.task.classes) - 1)] == block.y
+            if not np.all(known):
+                raise ValueError(
+                    f"The source gave the label {block.y[~known].tolist()[0]!r} now and not "
+                    "before: it must yield the same rows each time."
+                )
+            weight = weight * self.factors[labels]
+            targets = self.task.targets(labels, block.X.dtype)
+        return TrainingRows(block.X, labels, targets, weight, n_rows, self.task, self.names)
+
+
+@dataclass(frozen=True)
 class BlockRows:
-    """All rows of a source but those that are held out: the ones that rank below ``bound``."""
+    """All rows of a source but those that are held out."""
 
     source: Parted
     checks: object
@@ -49,6 +90,15 @@ class BlockRows:
         return self.survey.sample.X.shape[1]
 
     @property
+    def mean_weight(self):
+        return self.total_weight / self.n_rows
+
+    @property
+    def rules(self):
+        bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
+        return RowRules(self.checks, self.task, self.factors, self.names, self.seed, bound)
+
+    @property
     def is_whole(self):
         """Whether the sample has all rows."""
         return len(self.survey.ranks) == self.survey.n_rows
@@ -63,14 +113,14 @@ class BlockRows:
         n_held = min(round(fraction * self.survey.n_rows), most, _HELD_OUT)
         if n_held < 10:
             return self, None
-        held = self._rows(self.survey.sample.take(np.arange(n_held)))
+        held = self.rules.rows(self.survey.sample.take(np.arange(n_held)))
         left = self.total_weight - held.weight.sum()
         return replace(self, n_held=n_held, total_weight=left), held
 
     def sample(self):
         """Some training rows, merged, that stand for all."""
         kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + _SAMPLE))
-        rows = self._rows(self.survey.sample.take(kept))
+        rows = self.rules.rows(self.survey.sample.take(kept))
         numbers = None
         if isinstance(self.task, Regression):
             numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
@@ -81,22 +131,20 @@ class BlockRows:
         whole, rest = divmod(self.n_rows, self.block_rows)
         return whole * -(-self.block_rows // batch_size) + -(-rest // batch_size)
 
+    def taker(self, training, take):
+        """What takes one item of ``epoch``: ``take(training, X, targets, weight)`` as it is."""
+        return partial(take, training)
+
     def epoch(self, number):
         """Yields (X, targets, weights of mean 1) of all training rows, in blocks."""
-        bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
-        mean, n_rows = self.total_weight / self.n_rows, 0
+        rules, mean, n_rows = self.rules, self.mean_weight, 0
 
         def change(block, part, row):
-            row = int(self.survey.part_starts[part]) + row
-            block = self.checks(block, row)
-            if bound is None:
-                return block
-            kept = row_ranks(row, block.X.shape[0], self.seed) > bound
-            return block if kept.all() else block.take(np.flatnonzero(kept))
+            return rules.kept(block, int(self.survey.part_starts[part]) + row)
 
         for block in shuffled(self.source, self.block_rows, [self.seed, number], change):
             n_rows += block.X.shape[0]
-            rows = self._rows(block)
+            rows = rules.rows(block)
             del block
             yield rows.X, rows.targets, rows.weight / mean
         if n_rows != self.n_rows:
@@ -113,26 +161,8 @@ class BlockRows:
         told.update(str(self.survey.sample.y.tolist()).encode())
         return {"rows": self.survey.n_rows, "block_rows": self.block_rows, "of": told.hexdigest()}
 
-    def _rows(self, block):
-        n_rows = block.X.shape[0]
-        weight = np.ones(n_rows) if block.weight is None else block.weight
-        labels = np.zeros(n_rows, dtype=np.intp)
-        if self.factors is None:
-            targets = block.y[:, None].astype(block.X.dtype)
-        else:
-            labels = np.searchsorted(self.task.classes, block.y)
-            known = self.task.classes[np.minimum(labels, len(self.task.classes) - 1)] == block.y
-            if not np.all(known):
-                raise ValueError(
-                    f"The source gave the label {block.y[~known].tolist()[0]!r} now and not "
-                    "before: it must yield the same rows each time."
-                )
-            weight = weight * self.factors[labels]
-            targets = self.task.targets(labels, block.X.dtype)
-        return TrainingRows(block.X, labels, targets, weight, n_rows, self.task, self.names)
 
-
-class _Checks:
+class RowChecks:
     """What ``fit`` asks of its rows, asked of each block; the first says what all have."""
 
     def __init__(self, model):
@@ -160,56 +190,71 @@ class _Checks:
 
 def surveyed(model, source, seed):
     """``BlockRows`` of a source, after one pass over it."""
-    parted, checks = Parted(source), _Checks(model)
-    masses, sizes, first = {}, [], set()
+    parted, checks = Parted(source), RowChecks(model)
+    masses, sizes, first = Counter(), [], set()
 
     def see(block, row):
         block = checks(block, row)
         sizes.append(block.X.shape[0])
-        weight = np.ones(len(block.y)) if block.weight is None else block.weight
-        if checks.is_classifier:
-            classes, labels = np.unique(block.y, return_inverse=True)
-            if row < (parted.block_rows or _SAMPLE):
-                first.update(classes.tolist())
-            for label, mass in zip(classes, np.bincount(labels, weights=weight), strict=True):
-                masses[label] = masses.get(label, 0.0) + mass
-        else:
-            masses[None] = masses.get(None, 0.0) + weight.sum()
+        found = masses_of(block, checks.is_classifier)
+        if row < (parted.block_rows or _SAMPLE):
+            first.update(found)
+        masses.update(found)
         return block
 
     def n_sample(block):
         rows = parted.block_rows or usual_rows(block.X.shape[1], block.X.dtype.itemsize)
-        return max(1, min(_SAMPLE + _HELD_OUT, rows + rows // 2))
+        return max(1, min(MOST_SAMPLED, rows + rows // 2))
 
     survey = survey_rows(parted, n_sample, seed, see)
+    n_rows = parted.block_rows or max(
+        sizes[0], usual_rows(survey.sample.X.shape[1], survey.sample.X.dtype.itemsize)
+    )
+    rows = rows_of(model, parted, checks, survey, masses, n_rows, seed)
+    if checks.is_classifier and parted.n_parts == 1:
+        _warn_if_sorted(model, masses, first)
+    if getattr(source, "feature_names", None) is not None:
+        names = {"feature_names_in_": np.asarray(source.feature_names, dtype=object)}
+        rows = replace(rows, names=rows.names | names)
+    return rows
+
+
+def masses_of(block, is_classifier):
+    """Weights of a block's rows by label; those of values are one sum."""
+    weight = np.ones(len(block.y)) if block.weight is None else block.weight
+    if not is_classifier:
+        return {None: float(weight.sum())}
+    classes, labels = np.unique(block.y, return_inverse=True)
+    masses = np.bincount(labels, weights=weight)
+    return dict(zip(classes.tolist(), masses.tolist(), strict=True))
+
+
+def rows_of(model, source, checks, survey, masses, block_rows, seed):
+    """``BlockRows`` from a survey and the weights of all rows by label."""
     task, factors = Regression(TargetUnits()), None
     total = sum(masses.values())
     if not total > 0:
         raise ValueError("The sum of the weights is zero; give some row a positive weight.")
     if checks.is_classifier:
-        classes = np.unique(np.array(list(masses), dtype=survey.sample.y.dtype))
+        dtype = survey.sample.y.dtype
+        # the longest text need not be in the sample
+        classes = np.unique(np.array(list(masses), dtype=None if dtype.kind in "US" else dtype))
         check_labels(classes)
-        mass = np.array([masses[label] for label in classes])
+        mass = np.array([masses[label] for label in classes.tolist()])
         factors = class_factors(model.class_weight, classes, mass)
         total = float(mass @ factors)
         task = task_of_classes(model, classes, np.flatnonzero(mass * factors > 0))
-        if parted.n_parts == 1:
-            _warn_if_sorted(model, classes, mass / mass.sum(), first)
     names = dict(checks.names)
-    if getattr(source, "feature_names", None) is not None:
-        names["feature_names_in_"] = np.asarray(source.feature_names, dtype=object)
-    rows = parted.block_rows or max(
-        sizes[0], usual_rows(survey.sample.X.shape[1], survey.sample.X.dtype.itemsize)
-    )
-    return BlockRows(parted, checks, survey, task, factors, names, total, rows, seed)
+    return BlockRows(source, checks, survey, task, factors, names, total, block_rows, seed)
 
 
-def _warn_if_sorted(model, classes, shares, first):
-    for label, share in zip(classes.tolist(), shares, strict=True):
-        if share > _FREQUENT and label not in first:
+def _warn_if_sorted(model, masses, first):
+    total = sum(masses.values())
+    for label, mass in sorted(masses.items(), key=lambda pair: str(pair[0])):
+        if mass / total > _FREQUENT and label not in first:
             warn_user(
                 f"{type(model).__name__}: the first rows of the source have no {label!r}, which "
-                f"{100 * share:.0f} % of all rows are; rows that come sorted are learned badly. "
-                "Shuffle them, or give a source of several parts."
+                f"{100 * mass / total:.0f} % of all rows are; rows that come sorted are learned "
+                "badly. Shuffle them, or give a source of several parts."
             )
             return

@@ -1,6 +1,6 @@
 """LDKL from rows in blocks: a tree that starts from a sample and is trained on all rows."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,22 @@ class _Scaled:
         return seen
 
 
+@dataclass(frozen=True)
+class _TakeBlock:
+    """What a training of a tree does with a block."""
+
+    coordinates: TreeCoordinates
+    batch_size: int
+
+    def __call__(self, training, X, targets, weight):
+        view = [self.coordinates.rows]
+        if not training.phase.moves_splits:
+            view.append(training.tree.now().rows)
+        targets = self.coordinates.in_units(targets, X.dtype)
+        batches = Batches(_Scaled(X, *view), targets, weight, self.batch_size, training.rng)
+        training.take(batches)
+
+
 def learn_trees_from(model, rows, keeper):
     """A ``Learned`` of one tree, or of a linear model where held-out rows ask for no more."""
     _require_streaming(model)
@@ -70,17 +86,8 @@ def learn_trees_from(model, rows, keeper):
         n_jobs=model.n_jobs,
     )  # fmt: skip
 
-    def take(X, targets, weight):
-        phase, tree = training.phase, training.tree
-        view = [coordinates.rows]
-        if not phase.moves_splits:
-            view.append(tree.now().rows)
-        seen = _Scaled(X, *view)
-        targets = coordinates.in_units(targets, X.dtype)
-        training.take(Batches(seen, targets, weight, plan.batch_size, generator))
-
     with keeping("the best model so far is") as interruption:
-        train_on_blocks(training, rows, watch, keeper, take)
+        train_on_blocks(training, rows, watch, keeper, _TakeBlock(coordinates, plan.batch_size))
     tree = watch.best
     if plan.is_searched and held_out is not None and watch.history:
         tried = compare_with_linear(

@@ -1,0 +1,129 @@
+"""Rounds of training: partitions learn from the same parameters, side by side, and are averaged.
+
+An epoch goes over all partitions in an order that the seed tells. ``per_round`` of them make a
+round: each is one task, which starts from the parameters that the round was given, takes steps over
+its rows as a fit to blocks would, and returns its parameters. Their mean, weighted by the rows, is
+what the next round starts from. What travels is the state of the training, never a row. With one
+partition a round this is the fit to blocks, one block a partition.
+"""
+
+import pickle
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._compile import one_blas_thread
+from ..estimators._base.blocks.rows import BlockRows
+from .required import cloudpickle
+from .tasks import Tasks
+
+
+@dataclass(frozen=True)
+class PartitionRows:
+    """What ``BlockRows`` is, of rows that lie in the cluster; a round stands for a block."""
+
+    surveyed: BlockRows
+    parts: list  # futures of blocks
+    tasks: Tasks
+    per_round: int
+    log: list  # of what each round has sent, in bytes
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.surveyed, name)
+
+    @property
+    def sizes(self):
+        starts = self.survey.part_starts
+        return np.diff(starts, append=self.survey.n_rows)
+
+    def split(self, fraction):
+        rows, held = self.surveyed.split(fraction)
+        return replace(self, surveyed=rows), held
+
+    def count_batches(self, batch_size):
+        """Mini-batches of an epoch that come one after the other."""
+        rounds, sizes = self._rounds(0), self.sizes
+        return sum(max(-(-int(sizes[part]) // batch_size) for part in one) for one in rounds)
+
+    @property
+    def fingerprint(self):
+        return self.surveyed.fingerprint | {"per_round": self.per_round}
+
+    def epoch(self, number):
+        """Yields the rounds of an epoch: its number, that of the round, and the partitions."""
+        for place, parts in enumerate(self._rounds(number)):
+            yield number, place, parts
+
+    def _rounds(self, number):
+        filled = np.flatnonzero(self.sizes)
+        order = np.random.default_rng([self.seed, number]).permutation(filled)
+        # rounds of nearly the same size: a last one of a single partition would count too much
+        return np.array_split(order, -(-len(order) // self.per_round))
+
+    def taker(self, training, take):
+        """What takes a round: ``take(training, X, targets, weight)`` in each of its partitions."""
+        skeleton = cloudpickle.dumps((training.apart(), take))
+        tasks = self.tasks
+        skeleton, rules = tasks.held(skeleton), tasks.held((self.rules, self.mean_weight))
+
+        def take_round(epoch, number, parts):
+            arrays, plain = training.share()
+            plain = plain | dict.fromkeys(_TOTALS & plain.keys(), 0.0)
+            state = tasks.held((arrays, plain))
+            futures = [
+                tasks.submit(
+                    _local_pass, skeleton, rules, state, self.parts[part],
+                    int(self.survey.part_starts[part]), [self.seed, epoch, number, int(part)],
+                )
+                for part in parts
+            ]  # fmt: skip
+            found = tasks.total(_added, futures)
+            if found is None:  # all of its rows are held out
+                return
+            weight, arrays, (_, longest), totals = found
+            before = training.share()[1]
+            longest |= {name: before[name] + value for name, value in totals.items()}
+            longest["rng"] = before["rng"]
+            arrays = {name: (array / weight).astype(array.dtype) for name, array in arrays.items()}
+            training.rejoin(arrays, longest)
+            self.log.append(sum(array.nbytes for array in arrays.values()))
+
+        return take_round
+
+
+_TOTALS = {"total", "_total"}  # of the loss: those of partitions add up
+
+
+def _local_pass(skeleton, rules, state, block, row, seed):
+    """Steps over one partition: (weight, arrays times weight, (rows, place), totals), or None."""
+    (rules, mean), (arrays, plain) = rules, state
+    block = rules.kept(block, row)
+    rows = rules.rows(block)
+    weight = float(rows.weight.sum())
+    if not weight > 0:
+        return None
+    training, take = pickle.loads(skeleton)
+    plain = plain | {"rng": np.random.default_rng(seed).bit_generator.state}
+    training.restore(arrays, plain)
+    with one_blas_thread():
+        take(training, rows.X, rows.targets, rows.weight / mean)
+    arrays, plain = training.share()
+    arrays = {name: weight * array for name, array in arrays.items()}
+    totals = {name: plain[name] for name in _TOTALS & plain.keys()}
+    return weight, arrays, (len(rows.weight), plain), totals
+
+
+def _added(found):
+    """Sums of what passes have found; the place in the schedule is that of the longest."""
+    found = [one for one in found if one is not None]
+    if not found:
+        return None
+    weights, arrays, places, totals = zip(*found, strict=True)
+    return (
+        sum(weights),
+        {name: sum(one[name] for one in arrays) for name in arrays[0]},
+        max(places, key=lambda place: place[0]),
+        {name: sum(one[name] for one in totals) for name in totals[0]},
+    )
