@@ -18,6 +18,10 @@ from .required import cloudpickle
 from .tasks import Tasks
 
 
+_LEAST_BATCH = 32  # rows: smaller products cost more than they teach
+_LEAST_ROUNDS = 8  # of an epoch: the mean of passes that ran far from each other is worth little
+
+
 @dataclass(frozen=True)
 class PartitionRows:
     """What ``BlockRows`` is, of rows that lie in the cluster; a round stands for a block."""
@@ -42,25 +46,53 @@ class PartitionRows:
         rows, held = self.surveyed.split(fraction)
         return replace(self, surveyed=rows), held
 
+    def rows_a_step(self, batch_size):
+        """So many that the partitions of a round see ``batch_size`` together, but not too few."""
+        return max(min(batch_size, _LEAST_BATCH), -(-batch_size // self.per_round))
+
+    @property
+    def step_factor(self):
+        """The mean of S passes has 1/S of the variance of one, so that steps may be longer.
+
+        With Adam, steps of √S and batches of 1/S drift as fast and are as noisy as one process is.
+        """
+        return float(np.sqrt(self.per_round))
+
     def count_batches(self, batch_size):
         """Mini-batches of an epoch that come one after the other."""
-        rounds, sizes = self._rounds(0), self.sizes
-        return sum(max(-(-int(sizes[part]) // batch_size) for part in one) for one in rounds)
+        rounds = self._rounds(0)
+        return sum(max(-(-(end - first) // batch_size) for _, first, end in one) for one in rounds)
 
     @property
     def fingerprint(self):
         return self.surveyed.fingerprint | {"per_round": self.per_round}
 
     def epoch(self, number):
-        """Yields the rounds of an epoch: its number, that of the round, and the partitions."""
-        for place, parts in enumerate(self._rounds(number)):
-            yield number, place, parts
+        """Yields the rounds of an epoch: its number and that of the round, and what learns then."""
+        for place, pieces in enumerate(self._rounds(number)):
+            yield number, place, pieces
 
     def _rounds(self, number):
-        filled = np.flatnonzero(self.sizes)
-        order = np.random.default_rng([self.seed, number]).permutation(filled)
-        # rounds of nearly the same size: a last one of a single partition would count too much
-        return np.array_split(order, -(-len(order) // self.per_round))
+        """Pieces of partitions, as (partition, first row, end), for each round of an epoch.
+
+        Pieces of a round are of several partitions, so that no worker waits for another one.
+        """
+        parts = np.flatnonzero(self.sizes)
+        n_pieces = max(1, -(-_LEAST_ROUNDS * self.per_round // len(parts)))
+        rng = np.random.default_rng([self.seed, number])
+        bounds = {
+            part: np.linspace(0, self.sizes[part], n_pieces + 1).astype(int).tolist()
+            for part in parts.tolist()
+        }
+        orders = {part: rng.permutation(n_pieces).tolist() for part in bounds}
+        pieces = [
+            (part, *bounds[part][orders[part][turn] :][:2])
+            for turn in range(n_pieces)
+            for part in rng.permutation(parts).tolist()
+        ]
+        n_rounds = -(-len(pieces) // self.per_round)
+        ends = np.linspace(0, len(pieces), n_rounds + 1).astype(int)
+        return [pieces[first:end] for first, end in zip(ends, ends[1:], strict=False)]
 
     def taker(self, training, take):
         """What takes a round: ``take(training, X, targets, weight)`` in each of its partitions."""
@@ -68,16 +100,16 @@ class PartitionRows:
         tasks = self.tasks
         skeleton, rules = tasks.held(skeleton), tasks.held((self.rules, self.mean_weight))
 
-        def take_round(epoch, number, parts):
+        def take_round(epoch, number, pieces):
             arrays, plain = training.share()
             plain = plain | dict.fromkeys(_TOTALS & plain.keys(), 0.0)
             state = tasks.held((arrays, plain))
             futures = [
                 tasks.submit(
-                    _local_pass, skeleton, rules, state, self.parts[part],
-                    int(self.survey.part_starts[part]), [self.seed, epoch, number, int(part)],
+                    _local_pass, skeleton, rules, state, self.parts[part], first, end,
+                    int(self.survey.part_starts[part]), [self.seed, epoch, number, part, first],
                 )
-                for part in parts
+                for part, first, end in pieces
             ]  # fmt: skip
             found = tasks.total(_added, futures)
             if found is None:  # all of its rows are held out
@@ -96,10 +128,13 @@ class PartitionRows:
 _TOTALS = {"total", "_total"}  # of the loss: those of partitions add up
 
 
-def _local_pass(skeleton, rules, state, block, row, seed):
-    """Steps over one partition: (weight, arrays times weight, (rows, place), totals), or None."""
+def _local_pass(skeleton, rules, state, block, first, end, row, seed):
+    """Steps over a piece of a partition whose first row is number ``row``.
+
+    Gives its weight, arrays times the weight, (rows, place in the schedule), and totals.
+    """
     (rules, mean), (arrays, plain) = rules, state
-    block = rules.kept(block, row)
+    block = rules.kept(block.take(slice(first, end)), row + first)
     rows = rules.rows(block)
     weight = float(rows.weight.sum())
     if not weight > 0:

@@ -66,6 +66,7 @@ def learn_trees_from(model, rows, keeper):
     check_size(model, sample, plan)
     setting, tried = choose_tree_setting(model, sample, plan, rng, tell)
     coordinates, (start,) = previous_or_new(model, sample, plan, setting)
+    batch = rows.rows_a_step(plan.batch_size)
     watch, compare = watch_of_trees(
         model, sample, held_out if model.early_stopping else None, coordinates, tell
     )
@@ -79,15 +80,15 @@ def learn_trees_from(model, rows, keeper):
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
     training = TreeTraining(
-        start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(plan.batch_size), loss=plan.loss,
+        start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(batch), loss=plan.loss,
         ridge=1.0 / (setting.C * rows.total_weight), direction_ridges=plan.direction_penalties,
-        annealing=annealing, n_epochs=plan.n_epochs, batch_size=plan.batch_size,
-        learning_rate=plan.learning_rate, jitter=setting.jitter, rng=generator, compare=compare,
+        annealing=annealing, n_epochs=plan.n_epochs, batch_size=batch,
+        learning_rate=plan.learning_rate * rows.step_factor, jitter=setting.jitter, rng=generator, compare=compare,
         n_jobs=model.n_jobs,
     )  # fmt: skip
 
     with keeping("the best model so far is") as interruption:
-        train_on_blocks(training, rows, watch, keeper, _TakeBlock(coordinates, plan.batch_size))
+        train_on_blocks(training, rows, watch, keeper, _TakeBlock(coordinates, batch))
     tree = watch.best
     if plan.is_searched and held_out is not None and watch.history:
         tried = compare_with_linear(
