@@ -17,6 +17,8 @@ from .estimators import (
     DaskLDKLRegressor,
     DaskLLCSAPLClassifier,
     DaskLLSVMClassifier,
+    DaskLocalForestClassifier,
+    DaskLocalForestRegressor,
 )
 
 __all__ = [
@@ -25,4 +27,6 @@ __all__ = [
     "DaskLDKLRegressor",
     "DaskLLCSAPLClassifier",
     "DaskLLSVMClassifier",
+    "DaskLocalForestClassifier",
+    "DaskLocalForestRegressor",
 ]

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._base.blocks.fit import fit_surveyed
 from ..estimators._base.checks import fit_context
+from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
 from ..estimators.llc_sapl import LLCSAPLClassifier
 from ..estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
@@ -135,7 +136,9 @@ class DaskEstimator(BaseEstimator):
 
     def _unfitted(self):
         found = self.get_params(deep=False)
-        return self.local_class(**{k: clone(v, safe=False) for k, v in found.items() if k not in _OWN})
+        return self.local_class(
+            **{k: clone(v, safe=False) for k, v in found.items() if k not in _OWN}
+        )
 
     def __getattr__(self, name):
         # what a fitted model tells of itself
@@ -180,6 +183,14 @@ class DaskLLCSAPLClassifier(ClassifierMixin, DaskEstimator):
 
 class DaskLLSVMClassifier(ClassifierMixin, DaskEstimator):
     local_class = LLSVMClassifier
+
+
+class DaskLocalForestClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LocalForestClassifier
+
+
+class DaskLocalForestRegressor(RegressorMixin, DaskEstimator):
+    local_class = LocalForestRegressor
 
 
 class DaskLCCSVMClassifier(ClassifierMixin, DaskEstimator):

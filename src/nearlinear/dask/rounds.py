@@ -9,6 +9,9 @@ partition a round this is the fit to blocks, one block a partition.
 
 import pickle
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +19,6 @@ from .._compile import one_blas_thread
 from ..estimators._base.blocks.rows import BlockRows
 from .required import cloudpickle
 from .tasks import Tasks
-
 
 _LEAST_BATCH = 32  # rows: smaller products cost more than they teach
 _LEAST_ROUNDS = 8  # of an epoch: the mean of passes that ran far from each other is worth little
@@ -92,73 +94,127 @@ class PartitionRows:
         ]
         n_rounds = -(-len(pieces) // self.per_round)
         ends = np.linspace(0, len(pieces), n_rounds + 1).astype(int)
-        return [pieces[first:end] for first, end in zip(ends, ends[1:], strict=False)]
+        return [pieces[first:end] for first, end in pairwise(ends)]
 
-    def taker(self, training, take):
-        """What takes a round: ``take(training, X, targets, weight)`` in each of its partitions."""
-        skeleton = cloudpickle.dumps((training.apart(), take))
+    def lessons(self, training, take):
+        """What an epoch goes through: one pass of all partitions for sums, or rounds of steps."""
         tasks = self.tasks
-        skeleton, rules = tasks.held(skeleton), tasks.held((self.rules, self.mean_weight))
+        rules = tasks.held((self.rules, self.mean_weight))
+        if hasattr(training, "statistics"):
+            return lambda epoch: [()], Sums(self, training, tasks.held(training.statistics), rules)
+        skeleton = cloudpickle.dumps((training.apart(), take))
+        return self.epoch, Means(self, training, tasks.held(skeleton), rules)
 
-        def take_round(epoch, number, pieces):
-            arrays, plain = training.share()
-            plain = plain | dict.fromkeys(_TOTALS & plain.keys(), 0.0)
-            state = tasks.held((arrays, plain))
-            futures = [
-                tasks.submit(
-                    _local_pass, skeleton, rules, state, self.parts[part], first, end,
-                    int(self.survey.part_starts[part]), [self.seed, epoch, number, part, first],
-                )
-                for part, first, end in pieces
-            ]  # fmt: skip
-            found = tasks.total(_added, futures)
-            if found is None:  # all of its rows are held out
-                return
-            weight, arrays, (_, longest), totals = found
-            before = training.share()[1]
-            longest |= {name: before[name] + value for name, value in totals.items()}
-            longest["rng"] = before["rng"]
-            arrays = {name: (array / weight).astype(array.dtype) for name, array in arrays.items()}
-            training.rejoin(arrays, longest)
-            self.log.append(sum(array.nbytes for array in arrays.values()))
 
-        return take_round
+@dataclass(frozen=True)
+class Means:
+    """Takes rounds of steps: every piece from the same state, and then their mean."""
+
+    rows: PartitionRows
+    training: object
+    skeleton: object  # futures
+    rules: object
+
+    def __call__(self, epoch, number, pieces):
+        rows, training, tasks = self.rows, self.training, self.rows.tasks
+        arrays, plain = training.share()
+        plain = plain | dict.fromkeys(_TOTALS & plain.keys(), 0.0)
+        state = tasks.held((arrays, plain))
+        futures = [
+            tasks.submit(
+                local_pass, self.skeleton, self.rules, state, rows.parts[part], first, end,
+                int(rows.survey.part_starts[part]), [rows.seed, epoch, number, part, first],
+            )
+            for part, first, end in pieces
+        ]  # fmt: skip
+        found = tasks.total(add_passes, futures)
+        if found is None:  # all of its rows are held out
+            return
+        before = training.share()[1]
+        plain = found.plain | {name: before[name] + value for name, value in found.totals.items()}
+        arrays = {name: array / found.weight for name, array in found.arrays.items()}
+        training.rejoin(arrays, plain | {"rng": before["rng"]})
+        rows.log.append(sum(array.nbytes for array in arrays.values()))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Takes a pass: the statistics of all partitions, added up."""
+
+    rows: PartitionRows
+    training: object
+    statistics: object  # futures
+    rules: object
+
+    def __call__(self):
+        rows, training, tasks = self.rows, self.training, self.rows.tasks
+        asked = tasks.held(training.asked)
+        futures = [
+            tasks.submit(
+                statistics_of, self.statistics, self.rules, asked, rows.parts[part],
+                int(rows.survey.part_starts[part]),
+            )
+            for part in np.flatnonzero(rows.sizes).tolist()
+        ]  # fmt: skip
+        found = tasks.total(add_statistics, futures, self.statistics)
+        training.add(found)
+        rows.log.append(sum(getattr(one, "nbytes", 0) for one in vars(found).values()))
 
 
 _TOTALS = {"total", "_total"}  # of the loss: those of partitions add up
 
 
-def _local_pass(skeleton, rules, state, block, first, end, row, seed):
-    """Steps over a piece of a partition whose first row is number ``row``.
+class Pass(NamedTuple):
+    """What steps over some pieces have come to."""
 
-    Gives its weight, arrays times the weight, (rows, place in the schedule), and totals.
-    """
-    (rules, mean), (arrays, plain) = rules, state
-    block = rules.kept(block.take(slice(first, end)), row + first)
-    rows = rules.rows(block)
+    weight: float
+    arrays: dict  # of the state, times the weight
+    n_rows: int
+    plain: dict  # the rest of the state, of the piece with most rows
+    totals: dict
+
+
+def local_pass(skeleton, rules, state, block, first, end, row, seed):
+    """Steps over rows ``first`` to ``end`` of a partition whose first row is number ``row``."""
+    rules, mean = rules
+    rows = rules.rows(rules.kept(block.take(slice(first, end)), row + first))
     weight = float(rows.weight.sum())
     if not weight > 0:
         return None
-    training, take = pickle.loads(skeleton)
-    plain = plain | {"rng": np.random.default_rng(seed).bit_generator.state}
-    training.restore(arrays, plain)
+    (arrays, plain), (training, take) = state, pickle.loads(skeleton)
+    training.restore(arrays, plain | {"rng": np.random.default_rng(seed).bit_generator.state})
     with one_blas_thread():
         take(training, rows.X, rows.targets, rows.weight / mean)
     arrays, plain = training.share()
     arrays = {name: weight * array for name, array in arrays.items()}
     totals = {name: plain[name] for name in _TOTALS & plain.keys()}
-    return weight, arrays, (len(rows.weight), plain), totals
+    return Pass(weight, arrays, len(rows.weight), plain, totals)
 
 
-def _added(found):
-    """Sums of what passes have found; the place in the schedule is that of the longest."""
+def add_passes(found):
+    """Passes as one; the place in the schedule is that of the longest."""
     found = [one for one in found if one is not None]
     if not found:
         return None
-    weights, arrays, places, totals = zip(*found, strict=True)
-    return (
-        sum(weights),
-        {name: sum(one[name] for one in arrays) for name in arrays[0]},
-        max(places, key=lambda place: place[0]),
-        {name: sum(one[name] for one in totals) for name in totals[0]},
+    longest = max(found, key=lambda one: one.n_rows)
+    return Pass(
+        sum(one.weight for one in found),
+        {name: sum(one.arrays[name] for one in found) for name in longest.arrays},
+        longest.n_rows,
+        longest.plain,
+        {name: sum(one.totals[name] for one in found) for name in longest.totals},
     )
+
+
+def statistics_of(statistics, rules, asked, block, row):
+    """The statistics of a partition; None if all of its rows are held out."""
+    rules, mean = rules
+    rows = rules.rows(rules.kept(block, row))
+    if not len(rows.weight):
+        return None
+    with one_blas_thread():
+        return statistics(asked, rows.X, rows.targets, rows.weight / mean)
+
+
+def add_statistics(found, statistics):
+    return reduce(statistics.plus, [one for one in found if one is not None])

@@ -1,56 +1,75 @@
 """A survey of rows in partitions: how many there are, their labels, and a sample at random.
 
 The rules are those of rows in blocks: rows are ranked by a hash of their number and the seed, and
-those of the lowest ranks are the sample. So the sample is the same for any partitions.
+those of the lowest ranks are the sample. So the sample is the same for any partitions, and that of
+one process which reads blocks of the usual size.
 """
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..estimators._base.blocks.rows import MOST_SAMPLED, RowChecks, masses_of, rows_of
-from ..streams.survey import Survey, joined_blocks, row_ranks
+from ..estimators._base.blocks.survey import (
+    RowChecks,
+    masses_of,
+    rows_of,
+    sample_of_class,
+    sample_rows,
+)
+from ..streams.blocks import usual_rows
+from ..streams.survey import Chosen, Strata, Survey, row_ranks
 
 _SPARE = 8.0  # standard deviations: fewer rows than wanted rank below the bound never
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What a survey looks for."""
+
+    checks: RowChecks
+    seed: int
+    n_rows: int  # of the sample
+    of_class: int
+    share: float  # of all rows that the sample is
+
+    @property
+    def bound(self):
+        """A rank that the sample's rows are below, and few others."""
+        share = self.share + _SPARE * self.share / np.sqrt(self.n_rows)
+        return np.uint64(share * 2.0**64) if share < 1.0 else np.iinfo(np.uint64).max
+
+
 class _Seen(NamedTuple):
-    """What was found in some partitions."""
+    """What was found in some partitions; rows are (block, numbers, ranks)."""
 
     masses: dict
-    sample: object  # a block, or None
-    numbers: np.ndarray
-    ranks: np.ndarray
+    sample: list  # of one, or of none
+    strata: list
 
 
 def surveyed_partitions(model, parts, tasks, seed):
-    """``BlockRows`` of partitions; their source is the number of the first row of each."""
+    """``BlockRows`` of partitions; they have no source."""
     sizes = tasks.results([tasks.submit(_count, part) for part in parts])
     starts = np.r_[0, np.cumsum(sizes)].astype(np.int64)
     n_rows = int(starts[-1])
     if n_rows == 0:
         raise ValueError("X has no rows.")
-    checks = tasks.results(
-        tasks.submit(_first_checks, model, parts[int(np.flatnonzero(sizes)[0])])
-    )
-    bound = _rank_bound(min(1.0, MOST_SAMPLED / n_rows), n_rows)
-    held = tasks.held(checks)
-    seen = tasks.total(
-        _added,
-        [
-            tasks.submit(_seen, held, part, int(start), seed, bound)
-            for part, start in zip(parts, starts, strict=False)
-        ],
-    )
-    survey = Survey(n_rows, starts[:-1], seen.sample, seen.numbers, seen.ranks)
-    return rows_of(model, None, checks, survey, seen.masses, max(sizes), seed)
-
-
-def _rank_bound(share, n_rows):
-    """A rank that the lowest ``share`` of all rows is below, and few more."""
-    share += _SPARE * np.sqrt(share / n_rows)
-    return np.uint64(np.iinfo(np.uint64).max) if share >= 1.0 else np.uint64(share * 2.0**64)
+    first = parts[int(np.flatnonzero(sizes)[0])]
+    checks, like = tasks.results(tasks.submit(_first_checks, model, first))
+    block_rows = usual_rows(like.shape[1], like.dtype.itemsize)
+    n_sample = sample_rows(model, block_rows, like)
+    wanted = _Wanted(checks, seed, n_sample, sample_of_class(model, checks), n_sample / n_rows)
+    held = tasks.held(wanted)
+    found = [
+        tasks.submit(_seen, held, part, int(start))
+        for part, start in zip(parts, starts, strict=False)
+    ]
+    seen = tasks.total(_added, found, held)
+    strata = {some[0].y.tolist()[0]: some for some in seen.strata}
+    survey = Survey(n_rows, starts[:-1], *seen.sample[0], strata)
+    return rows_of(model, None, checks, survey, seen.masses, block_rows, seed)
 
 
 def _count(block):
@@ -58,32 +77,30 @@ def _count(block):
 
 
 def _first_checks(model, block):
+    """What the first rows say of all, and one of them."""
     checks = RowChecks(model)
-    checks(block, 0)
-    return checks
+    return checks, checks(block, 0).X[:1]
 
 
-def _seen(checks, block, row, seed, bound):
+def _seen(wanted, block, row):
     if block.X.shape[0] == 0:
-        return _Seen({}, None, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))
-    block = checks(block, row)
-    ranks = row_ranks(row, block.X.shape[0], seed)
-    rows = np.flatnonzero(ranks <= bound)
-    rows = rows[np.argsort(ranks[rows], kind="stable")][:MOST_SAMPLED]
-    masses = masses_of(block, checks.is_classifier)
-    return _Seen(masses, block.take(rows), rows + row, ranks[rows])
+        return _Seen({}, [], [])
+    block = wanted.checks(block, row)
+    ranks = row_ranks(row, block.X.shape[0], wanted.seed)
+    numbers, low = np.arange(row, row + len(ranks)), np.flatnonzero(ranks <= wanted.bound)
+    sample = [(block.take(low), numbers[low], ranks[low])] if len(low) else []
+    strata = [(block, numbers, ranks)] if wanted.of_class else []
+    masses = masses_of(block, wanted.checks.is_classifier)
+    return _added([_Seen(masses, sample, strata)], wanted)
 
 
-def _added(seen):
-    masses = Counter()
+def _added(seen, wanted):
+    masses, chosen, strata = Counter(), Chosen(wanted.n_rows), Strata(wanted.of_class)
     for one in seen:
         masses.update(one.masses)
-    filled = [one for one in seen if one.sample is not None]
-    if not filled:
-        return seen[0]
-    numbers, ranks = (
-        np.concatenate([getattr(one, name) for one in filled]) for name in ("numbers", "ranks")
-    )
-    kept = np.argsort(ranks, kind="stable")[:MOST_SAMPLED]
-    sample = joined_blocks([one.sample for one in filled]).take(kept)
-    return _Seen(dict(masses), sample, numbers[kept], ranks[kept])
+        for some in one.sample:
+            chosen.add(*some)
+        for some in one.strata:
+            strata.add(*some)
+    sample = [chosen.settled()] if any(one.sample for one in seen) else []
+    return _Seen(dict(masses), sample, list(strata.settled().values()))

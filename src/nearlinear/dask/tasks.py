@@ -30,11 +30,11 @@ class Tasks:
     def results(self, futures):
         return self._client.gather(futures)
 
-    def total(self, add, futures):
-        """All results, added up by ``add(list)`` in an order that never changes."""
+    def total(self, add, futures, *more):
+        """All results, added up by ``add(list, *more)`` in an order that never changes."""
         while True:
             groups = [futures[i : i + _FAN_IN] for i in range(0, len(futures), _FAN_IN)]
-            futures = [self.submit(add, group) for group in groups]
+            futures = [self.submit(add, group, *more) for group in groups]
             if len(futures) == 1:
                 return self.results(futures[0])
 

@@ -4,7 +4,7 @@ Rows are ranked by a hash of their number and the seed. The rows of the lowest r
 which they are depends neither on the blocks nor on the order in which parts are read.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import issparse, vstack
@@ -23,6 +23,9 @@ class Survey:
     sample: Block
     numbers: np.ndarray  # of the sample's rows
     ranks: np.ndarray
+    strata: dict = field(
+        default_factory=dict
+    )  # the lowest ranks of each label: block, numbers, ranks
 
 
 def row_ranks(first, n_rows, seed):
@@ -39,13 +42,14 @@ def row_ranks(first, n_rows, seed):
     return bits
 
 
-def survey_rows(source, n_sample, seed, see):
+def survey_rows(source, n_sample, seed, see, n_of_label=0):
     """A ``Survey`` of a source of parts; ``see(block, row)`` gives each block as it is kept.
 
     ``row`` is the number of its first row. ``n_sample(block)`` says, of the first block, how many
-    rows the sample has at most.
+    rows the sample has at most; so many rows of each label are kept in any case.
     """
     starts, chosen, row = np.zeros(source.n_parts, dtype=np.int64), None, 0
+    strata = Strata(n_of_label) if n_of_label else None
 
     def blocks():
         for part in range(source.n_parts):
@@ -60,31 +64,35 @@ def survey_rows(source, n_sample, seed, see):
             continue
         block = see(block, row)
         if chosen is None:
-            chosen = _Chosen(n_sample(block))
-        chosen.add(block, row, row_ranks(row, block.X.shape[0], seed))
-        row += block.X.shape[0]
+            chosen = Chosen(n_sample(block))
+        ranks = row_ranks(row, block.X.shape[0], seed)
+        numbers = np.arange(row, row + len(ranks))
+        chosen.add(block, numbers, ranks)
+        if strata is not None:
+            strata.add(block, numbers, ranks)
+        row += len(ranks)
     starts[last + 1 :] = row
     if chosen is None:
         raise ValueError("The source has no rows.")
-    return Survey(row, starts, *chosen.settled())
+    return Survey(row, starts, *chosen.settled(), {} if strata is None else strata.settled())
 
 
-class _Chosen:
+class Chosen:
     """The rows of the lowest ranks so far, and some more."""
 
     def __init__(self, size):
-        self._size, self._bound = size, np.iinfo(np.uint64).max
+        self._size, self.bound = size, np.iinfo(np.uint64).max
         self._blocks, self._numbers, self._ranks, self._held = [], [], [], 0
 
-    def add(self, block, row, ranks):
-        rows = np.flatnonzero(ranks <= self._bound)
+    def add(self, block, numbers, ranks):
+        rows = np.flatnonzero(ranks <= self.bound)
         # at most a sample's worth at once: the first block may be much larger
         if len(rows) > self._size:
             rows = np.sort(rows[np.argpartition(ranks[rows], self._size - 1)[: self._size]])
         if not len(rows):
             return
         self._blocks.append(block.take(rows))
-        self._numbers.append(rows + row)
+        self._numbers.append(numbers[rows])
         self._ranks.append(ranks[rows])
         self._held += len(rows)
         if self._held > _SPARE * self._size:
@@ -93,7 +101,7 @@ class _Chosen:
     def _shrink(self):
         block, numbers, ranks = self._joined()
         kept = np.argsort(ranks, kind="stable")[: self._size]
-        self._bound, self._held = ranks[kept[-1]], len(kept)
+        self.bound, self._held = ranks[kept[-1]], len(kept)
         self._blocks, self._numbers, self._ranks = (
             [block.take(kept)],
             [numbers[kept]],
@@ -101,8 +109,13 @@ class _Chosen:
         )
 
     def _joined(self):
-        block = joined_blocks(self._blocks)
-        return block, np.concatenate(self._numbers), np.concatenate(self._ranks)
+        first = self._blocks[0]
+        X = _stacked([block.X for block in self._blocks])
+        y = np.concatenate([block.y for block in self._blocks])
+        weight = None
+        if first.weight is not None:
+            weight = np.concatenate([block.weight for block in self._blocks])
+        return Block(X, y, weight), np.concatenate(self._numbers), np.concatenate(self._ranks)
 
     def settled(self):
         """Sample, numbers of its rows and their ranks, lowest first."""
@@ -111,14 +124,23 @@ class _Chosen:
         return block, numbers, ranks
 
 
-def joined_blocks(blocks):
-    """One block of the rows of several; all have weights, or none has."""
-    X = _stacked([block.X for block in blocks])
-    y = np.concatenate([block.y for block in blocks])
-    weight = None
-    if blocks[0].weight is not None:
-        weight = np.concatenate([block.weight for block in blocks])
-    return Block(X, y, weight)
+class Strata:
+    """The rows of the lowest ranks of each label."""
+
+    def __init__(self, size):
+        self._size, self._of = size, {}
+
+    def add(self, block, numbers, ranks):
+        names, labels = np.unique(block.y, return_inverse=True)
+        own = [self._of.setdefault(name, Chosen(self._size)) for name in names.tolist()]
+        bounds = np.array([one.bound for one in own], dtype=np.uint64)
+        rows = np.flatnonzero(ranks <= bounds[labels])
+        for label in np.unique(labels[rows]):
+            there = rows[labels[rows] == label]
+            own[label].add(block.take(there), numbers[there], ranks[there])
+
+    def settled(self):
+        return {name: chosen.settled() for name, chosen in self._of.items()}
 
 
 def _stacked(parts):

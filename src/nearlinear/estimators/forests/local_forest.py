@@ -10,6 +10,8 @@ from sklearn.utils import check_random_state
 from ..._warn import warn_user
 from ...gates.forests.gains import feature_shares
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
+from .._base.blocks.fit import fit
+from .._base.blocks.forests import forest_sample, learn_forest_from
 from .._base.checks import (
     Interval,
     at_least,
@@ -220,6 +222,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     _loss = LogLoss()
+    fit, _learn_blocks, _sample_rows = fit, learn_forest_from, forest_sample
 
     def _learn(self, rows):
         if self.early_exit is None:
@@ -461,6 +464,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         return _LOSSES[self.loss]()
 
     _learn, _learn_more = learn_forest, learn_forest_on
+    fit, _learn_blocks, _sample_rows = fit, learn_forest_from, forest_sample
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):

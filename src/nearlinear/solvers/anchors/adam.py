@@ -223,7 +223,7 @@ class AnchorTraining:
         self._rng.bit_generator.state = plain["rng"]
 
     def apart(self):
-        """What takes blocks elsewhere, and then shares its state; the mean of states is rejoined."""
+        """What takes blocks elsewhere and shares its state; the mean of states is rejoined."""
         return self
 
     share, rejoin = state, restore

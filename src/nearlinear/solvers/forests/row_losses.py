@@ -1,13 +1,14 @@
 """Losses along one output of the scores: slopes and curvatures of rows, compiled.
 
 Scores and targets are (n_outputs, n_rows) here, so that one output is one stretch of memory. Each
-class has the same four methods:
+class has the same five methods:
 
 - ``begin(scores)`` before a pass over all trees: what is kept beside the scores is made anew.
 - ``slopes(scores, output, part, g, h)``: of the rows in the slice ``part``, by this output alone.
 - ``move(scores, output, part, moves)``: add to the scores.
 - ``value(scores, part)``: the loss of rows, and how much more it is than its tangent of slope g
   through the conjugate; that is 0 for smooth losses.
+- ``smooth_value(scores, part)``: the loss that has the slopes, with corners rounded off.
 
 ``grows`` says what h bounds. If it is False, ½ h δ² is above what the loss curves up at any move δ.
 If it is True, h (exp|δ| − |δ| − 1) is: the third derivative is never above the second. That holds
@@ -25,14 +26,18 @@ from ... import losses
 from ..._compile import compiled
 
 
-def row_loss(loss, scores, targets, weight):
-    """The rows' loss by the class in ``losses.py``; arrays as described above."""
+def row_loss(loss, scores, targets, weight, width=None):
+    """The rows' loss by the class in ``losses.py``; arrays as described above.
+
+    ``width`` is that of a corner; None stands for the mean error of the scores.
+    """
+    if width is None and isinstance(loss, losses.AbsoluteError | losses.QuantileError):
+        width = _spread(scores, targets, weight)
     if isinstance(loss, losses.LogLoss) and len(targets) > 1:
         return SoftmaxRows(targets, weight, np.empty(len(weight)))
     if isinstance(loss, losses.AbsoluteError):
-        return PinballRows(targets, weight, 1.0, 1.0, _spread(scores, targets, weight))
+        return PinballRows(targets, weight, 1.0, 1.0, width)
     if isinstance(loss, losses.QuantileError):
-        width = _spread(scores, targets, weight)
         return PinballRows(targets, weight, 1.0 - loss.level, loss.level, width)
     if type(loss) not in _SEPARABLE:
         known = ", ".join(sorted(kind.__name__ for kind in _SEPARABLE))
@@ -86,6 +91,9 @@ class SeparableRows:
         pairs = zip(scores[:, part], self.targets[:, part], strict=True)
         return sum(self.value_of(one, y, self.weight[part]) for one, y in pairs), 0.0
 
+    def smooth_value(self, scores, part):
+        return self.value(scores, part)[0]
+
 
 @dataclass(frozen=True)
 class SoftmaxRows:
@@ -113,6 +121,9 @@ class SoftmaxRows:
     def value(self, scores, part):
         own = np.where(self.targets[:, part] > 0, scores[:, part], 0.0).sum(axis=0)
         return float(self.weight[part] @ (self.log_sums[part] - own)), 0.0
+
+    def smooth_value(self, scores, part):
+        return self.value(scores, part)[0]
 
 
 @dataclass
@@ -152,6 +163,12 @@ class PinballRows:
         inside = np.maximum(1.0 - np.abs(error) / self.width, 0.0)
         slack = (0.5 * sides * np.abs(error) * inside).sum(axis=0)
         return float(self.weight[part] @ value), float(self.weight[part] @ slack)
+
+    def smooth_value(self, scores, part):
+        error = self.targets[:, part] - scores[:, part]
+        inside = np.maximum(1.0 - np.abs(error) / self.width, 0.0)
+        more = 0.25 * (self.above + self.below) * self.width * (inside**2).sum(axis=0)
+        return self.value(scores, part)[0] + float(self.weight[part] @ more)
 
     def sharpen(self):
         self.width *= 0.5

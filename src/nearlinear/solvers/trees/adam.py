@@ -197,7 +197,7 @@ class TreeTraining:
         self.rng.bit_generator.state = plain["rng"]
 
     def apart(self):
-        """What takes blocks elsewhere, and then shares its state; the mean of states is rejoined.
+        """What takes blocks elsewhere and shares its state; the mean of states is rejoined.
 
         Without the rows that only the end of an epoch asks for.
         """

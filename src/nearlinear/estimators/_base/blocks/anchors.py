@@ -81,8 +81,9 @@ def learn_sapl_from(model, rows, keeper):
         )  # fmt: skip
     else:
         training = RowTraining(
-            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.count_batches(1), loss=loss, C=C,
-            ridge=ridge, n_epochs=n_epochs, anchor_rate=usual_anchor_rate(sample.X), rng=generator,
+            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.count_batches(1),
+            loss=loss, C=C, ridge=ridge, n_epochs=n_epochs,
+            anchor_rate=usual_anchor_rate(sample.X), rng=generator,
         )  # fmt: skip
     with keeping("the best model so far is") as interruption:
         train_on_blocks(training, rows, watch, keeper)

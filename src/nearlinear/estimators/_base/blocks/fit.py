@@ -8,7 +8,7 @@ from ....streams.blocks import is_source
 from ....streams.checkpoint import Checkpoint
 from ..checks import fit_context
 from ..input import fit_rows
-from .rows import surveyed
+from .survey import surveyed
 from .training import Keeper
 
 

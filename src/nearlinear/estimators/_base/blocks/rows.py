@@ -1,27 +1,22 @@
 """Rows of a source as an estimator trains on them: checked, with targets, some held out."""
 
 import hashlib
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin
 
-from ...._warn import warn_user
-from ....streams.blocks import Block, Parted, shuffled, usual_rows
-from ....streams.survey import Survey, row_ranks, survey_rows
-from ..input import block_pairs
+from ....streams.blocks import Parted, shuffled
+from ....streams.survey import Survey, row_ranks
 from ..rows import TrainingRows
-from ..target_units import TargetUnits
-from ..task import Regression, check_labels, class_factors, task_of_classes
+from ..task import Regression
+from .memory import blocks_memory, row_bytes
 
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
 # and half of it where that is less.
-_SAMPLE, _HELD_OUT = 20_000, 10_000
-MOST_SAMPLED = _SAMPLE + _HELD_OUT
-_FREQUENT = 0.05  # a class of so many rows is among the first, unless rows are sorted
+SAMPLE, HELD_OUT = 20_000, 10_000
+OF_CLASS = 50  # rows of any class, if it has as many, in a sample of strata
 
 
 @dataclass(frozen=True)
@@ -75,6 +70,7 @@ class BlockRows:
     total_weight: float
     block_rows: int
     seed: int
+    masses: np.ndarray | None = None  # the sum of the weights of each class, as they were given
     n_held: int = 0
 
     @property
@@ -99,6 +95,12 @@ class BlockRows:
         return RowRules(self.checks, self.task, self.factors, self.names, self.seed, bound)
 
     @property
+    def memory(self):
+        """Bytes of the blocks that are there at once, and of what the survey has kept."""
+        n_bytes = row_bytes(self.survey.sample.X)
+        return blocks_memory(self.block_rows, n_bytes) + n_bytes * len(self.survey.ranks)
+
+    @property
     def is_whole(self):
         """Whether the sample has all rows."""
         return len(self.survey.ranks) == self.survey.n_rows
@@ -110,7 +112,7 @@ class BlockRows:
     def split(self, fraction):
         """These rows without a part, and that part; None where it would be tiny."""
         most = len(self.survey.ranks) // 3
-        n_held = min(round(fraction * self.survey.n_rows), most, _HELD_OUT)
+        n_held = min(round(fraction * self.survey.n_rows), most, HELD_OUT)
         if n_held < 10:
             return self, None
         held = self.rules.rows(self.survey.sample.take(np.arange(n_held)))
@@ -119,8 +121,35 @@ class BlockRows:
 
     def sample(self):
         """Some training rows, merged, that stand for all."""
-        kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + _SAMPLE))
-        rows = self.rules.rows(self.survey.sample.take(kept))
+        kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + SAMPLE))
+        return self._merged(self.rules.rows(self.survey.sample.take(kept)))
+
+    def stratified_sample(self):
+        """All training rows that the survey has kept, with some of every class.
+
+        Rows of a class that is rare are as many as it takes; together they weigh as they would if
+        the class had its proportion.
+        """
+        kept = self.survey.sample.take(np.arange(self.n_held, len(self.survey.ranks)))
+        known, parts = self.survey.numbers[self.n_held :], [self.rules.rows(kept)]
+        share = len(known) / self.n_rows
+        bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
+        for label, (block, numbers, ranks) in self.survey.strata.items():
+            number = np.searchsorted(self.task.classes, label)
+            own = np.flatnonzero(parts[0].labels == number)
+            if len(own) >= OF_CLASS or len(own) >= len(numbers):
+                continue
+            is_new = ~np.isin(numbers, known)
+            if bound is not None and (is_new & (ranks > bound)).any():
+                is_new &= ranks > bound  # but a class that was held out whole is learned from, too
+            more = self.rules.rows(block.take(np.flatnonzero(is_new)))
+            mass = parts[0].weight[own].sum() + more.weight.sum()
+            factor = share * self.masses[number] * self.factors[number] / mass if mass else 1.0
+            parts[0].weight[own] *= factor
+            parts.append(replace(more, weight=more.weight * factor))
+        return self._merged(_joined(parts))
+
+    def _merged(self, rows):
         numbers = None
         if isinstance(self.task, Regression):
             numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
@@ -140,9 +169,9 @@ class BlockRows:
         whole, rest = divmod(self.n_rows, self.block_rows)
         return whole * -(-self.block_rows // batch_size) + -(-rest // batch_size)
 
-    def taker(self, training, take):
-        """What takes one item of ``epoch``: ``take(training, X, targets, weight)`` as it is."""
-        return partial(take, training)
+    def lessons(self, training, take):
+        """What gives the items of an epoch, by its number, and what a training does with one."""
+        return self.epoch, partial(take, training)
 
     def epoch(self, number):
         """Yields (X, targets, weights of mean 1) of all training rows, in blocks."""
@@ -171,99 +200,10 @@ class BlockRows:
         return {"rows": self.survey.n_rows, "block_rows": self.block_rows, "of": told.hexdigest()}
 
 
-class RowChecks:
-    """What ``fit`` asks of its rows, asked of each block; the first says what all have."""
-
-    def __init__(self, model):
-        self._model, self._first, self.names = model, None, None
-        self.is_classifier = isinstance(model, ClassifierMixin)
-
-    def __call__(self, block, row):
-        try:
-            X, y, names = block_pairs(self._model, block.X, block.y, self._first)
-            if self._first is None:
-                self._first, self.names = (names, X.dtype, block.weight is None), names
-            if self.is_classifier:
-                check_labels(y)
-            weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
-            if (weight is None) != self._first[2]:
-                raise ValueError("some blocks have weights, and others have none")
-            if weight is not None and (
-                weight.shape != y.shape or not np.isfinite(weight).all() or (weight < 0).any()
-            ):
-                raise ValueError("weights are numbers of 0 or more, one for each row")
-        except ValueError as error:
-            raise ValueError(f"In the block from row {row:,} on: {error}") from error
-        return Block(X, y, weight)
-
-
-def surveyed(model, source, seed):
-    """``BlockRows`` of a source, after one pass over it."""
-    parted, checks = Parted(source), RowChecks(model)
-    masses, sizes, first = Counter(), [], set()
-
-    def see(block, row):
-        block = checks(block, row)
-        sizes.append(block.X.shape[0])
-        found = masses_of(block, checks.is_classifier)
-        if row < (parted.block_rows or _SAMPLE):
-            first.update(found)
-        masses.update(found)
-        return block
-
-    def n_sample(block):
-        rows = parted.block_rows or usual_rows(block.X.shape[1], block.X.dtype.itemsize)
-        return max(1, min(MOST_SAMPLED, rows + rows // 2))
-
-    survey = survey_rows(parted, n_sample, seed, see)
-    n_rows = parted.block_rows or max(
-        sizes[0], usual_rows(survey.sample.X.shape[1], survey.sample.X.dtype.itemsize)
-    )
-    rows = rows_of(model, parted, checks, survey, masses, n_rows, seed)
-    if checks.is_classifier and parted.n_parts == 1:
-        _warn_if_sorted(model, masses, first)
-    if getattr(source, "feature_names", None) is not None:
-        names = {"feature_names_in_": np.asarray(source.feature_names, dtype=object)}
-        rows = replace(rows, names=rows.names | names)
-    return rows
-
-
-def masses_of(block, is_classifier):
-    """Weights of a block's rows by label; those of values are one sum."""
-    weight = np.ones(len(block.y)) if block.weight is None else block.weight
-    if not is_classifier:
-        return {None: float(weight.sum())}
-    classes, labels = np.unique(block.y, return_inverse=True)
-    masses = np.bincount(labels, weights=weight)
-    return dict(zip(classes.tolist(), masses.tolist(), strict=True))
-
-
-def rows_of(model, source, checks, survey, masses, block_rows, seed):
-    """``BlockRows`` from a survey and the weights of all rows by label."""
-    task, factors = Regression(TargetUnits()), None
-    total = sum(masses.values())
-    if not total > 0:
-        raise ValueError("The sum of the weights is zero; give some row a positive weight.")
-    if checks.is_classifier:
-        dtype = survey.sample.y.dtype
-        # the longest text need not be in the sample
-        classes = np.unique(np.array(list(masses), dtype=None if dtype.kind in "US" else dtype))
-        check_labels(classes)
-        mass = np.array([masses[label] for label in classes.tolist()])
-        factors = class_factors(model.class_weight, classes, mass)
-        total = float(mass @ factors)
-        task = task_of_classes(model, classes, np.flatnonzero(mass * factors > 0))
-    names = dict(checks.names)
-    return BlockRows(source, checks, survey, task, factors, names, total, block_rows, seed)
-
-
-def _warn_if_sorted(model, masses, first):
-    total = sum(masses.values())
-    for label, mass in sorted(masses.items(), key=lambda pair: str(pair[0])):
-        if mass / total > _FREQUENT and label not in first:
-            warn_user(
-                f"{type(model).__name__}: the first rows of the source have no {label!r}, which "
-                f"{100 * mass / total:.0f} % of all rows are; rows that come sorted are learned "
-                "badly. Shuffle them, or give a source of several parts."
-            )
-            return
+def _joined(parts):
+    """Rows one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    names = ("X", "labels", "targets", "weight")
+    found = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
+    return replace(parts[0], **found, n_distinct=len(found["labels"]))
