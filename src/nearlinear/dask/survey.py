@@ -51,25 +51,50 @@ class _Seen(NamedTuple):
 
 def surveyed_partitions(model, parts, tasks, seed):
     """``BlockRows`` of partitions; they have no source."""
-    sizes = tasks.results([tasks.submit(_count, part) for part in parts])
-    starts = np.r_[0, np.cumsum(sizes)].astype(np.int64)
-    n_rows = int(starts[-1])
-    if n_rows == 0:
-        raise ValueError("X has no rows.")
-    first = parts[int(np.flatnonzero(sizes)[0])]
+    starts, n_rows = starts_of(parts, tasks)
+    first = parts[int(np.flatnonzero(np.diff(starts, append=n_rows))[0])]
     checks, like = tasks.results(tasks.submit(_first_checks, model, first))
     block_rows = usual_rows(like.shape[1], like.dtype.itemsize)
     n_sample = sample_rows(model, block_rows, like)
     wanted = _Wanted(checks, seed, n_sample, sample_of_class(model, checks), n_sample / n_rows)
+    seen = _seen_in(parts, starts, tasks, wanted)
+    strata = {some[0].y.tolist()[0]: some for some in seen.strata}
+    survey = Survey(n_rows, starts, *seen.sample[0], strata)
+    return rows_of(model, None, checks, survey, seen.masses, block_rows, seed)
+
+
+def starts_of(parts, tasks):
+    """The number of the first row of each partition, and how many rows there are."""
+    sizes = tasks.results([tasks.submit(_count, part) for part in parts])
+    ends = np.cumsum(sizes, dtype=np.int64)
+    if ends[-1] == 0:
+        raise ValueError("X has no rows.")
+    return ends - sizes, int(ends[-1])
+
+
+def sampled_partitions(parts, starts, tasks, n_sample, n_rows, seed):
+    """A block of ``n_sample`` rows as they are, unchecked, and their ranks, which rise."""
+    wanted = _Wanted(_AsTheyAre(), seed, n_sample, 0, n_sample / n_rows)
+    block, _, ranks = _seen_in(parts, starts, tasks, wanted).sample[0]
+    return block, ranks
+
+
+class _AsTheyAre:
+    """Rows of a raw table, which nobody has to check yet."""
+
+    is_classifier = False
+
+    def __call__(self, block, row):
+        return block
+
+
+def _seen_in(parts, starts, tasks, wanted):
     held = tasks.held(wanted)
     found = [
         tasks.submit(_seen, held, part, int(start))
-        for part, start in zip(parts, starts, strict=False)
+        for part, start in zip(parts, starts, strict=True)
     ]
-    seen = tasks.total(_added, found, held)
-    strata = {some[0].y.tolist()[0]: some for some in seen.strata}
-    survey = Survey(n_rows, starts[:-1], *seen.sample[0], strata)
-    return rows_of(model, None, checks, survey, seen.masses, block_rows, seed)
+    return tasks.total(_added, found, held)
 
 
 def _count(block):

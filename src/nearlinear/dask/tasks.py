@@ -8,6 +8,8 @@ data would be gone with the workers that hold it.
 from itertools import count
 from uuid import uuid4
 
+from .required import dask
+
 _FAN_IN = 8  # results that one task adds up
 
 
@@ -25,7 +27,9 @@ class Tasks:
 
     def held(self, value):
         """A future of a value of the client's, for all tasks that need it."""
-        return self.submit(as_is, value)
+        # it is sent once, however large: what Dask would warn of
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            return self.submit(as_is, value)
 
     def results(self, futures):
         return self._client.gather(futures)

@@ -1,7 +1,6 @@
 """The search itself: from encoded rows to a blend of fitted models, and all that nothing beats."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -16,24 +15,25 @@ from .found import Found, Member
 from .front import front
 from .portfolio import LINEAR, portfolio
 from .speed import machine_speed
-from .trials import Trials, settings_of
+from .trials import HERE, Trials, settings_of
 
 _TIMED_ROWS = 2048
 _KEPT = "the best model so far is"
 
 
-def search(model, rows, contest, budget, means, rng, tell):
+def search(model, rows, contest, budget, means, rng, tell, at=HERE):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
     Candidates that the budget bears are tried on held-out rows. Of those that came to the end, the
     best average is chosen. Its members, the linear model and all that nothing beats are fitted to
-    all rows and timed, and the average is chosen anew if it is slower than forecast.
+    all rows and timed, and the average is chosen anew if it is slower than forecast. ``at`` is the
+    ``Place`` of all fits.
     """
     clock = Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
     candidates = _affordable(model, rows, shape, contest, budget, speed)
-    trials = Trials(contest, candidates, rng, clock, means, tell)
+    trials = Trials(contest, candidates, rng, clock, means, tell, at)
     with keeping(_KEPT) as early:
         trials.run()
     if early.kept and not trials.trials_of(LINEAR).scores:
@@ -42,7 +42,7 @@ def search(model, rows, contest, budget, means, rng, tell):
     blend = judged.best(budget)
     members = {}
     with keeping(_KEPT) as late:
-        for place, member in _fitted(judged, blend, rows, trials.seeds[-1], means, clock, tell):
+        for place, member in _fitted(judged, blend, rows, trials, means, clock, tell):
             members[place] = member  # one by one: Ctrl-C keeps those that are done
     if not members:
         raise KeyboardInterrupt
@@ -104,13 +104,17 @@ def _judged(trials, speed, shape):
     )  # fmt: skip
 
 
-def _fitted(judged, blend, rows, seed, means, clock, tell):
+def _fitted(judged, blend, rows, trials, means, clock, tell):
     """Members by place, one after the other; without time, only those that the blend needs."""
-    for place in judged.worth_a_fit(blend):
+    shared, seed, at = trials.place.share(rows), int(trials.seeds[-1]), trials.place
+    started = [
+        (place, at.start(judged.trials[place].candidate.fit, shared, seed, *means))
+        for place in judged.worth_a_fit(blend)
+    ]
+    for place, fit in started:
         if clock.is_spent and place not in (judged.linear, *blend.places):
             return
         trial, calibration = judged.trials[place], judged.calibrations[place]
-        fit = partial(trial.candidate.fit, rows, int(seed), *means)
         predictor = trial.attempt(fit, tell)
         if predictor is None:
             continue
