@@ -20,8 +20,9 @@ from ..estimators._base.blocks.rows import BlockRows
 from .required import cloudpickle
 from .tasks import Tasks
 
-_LEAST_BATCH = 32  # rows: smaller products cost more than they teach
-_LEAST_ROUNDS = 8  # of an epoch: the mean of passes that ran far from each other is worth little
+# The mean of passes that ran far from each other is worth little: so many rows each, but an epoch
+# has no more rounds, and no fewer, than that.
+_ROWS_OF_PASS, _FEWEST_ROUNDS, _MOST_ROUNDS = 4096, 8, 64
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,17 @@ class PartitionRows:
         return replace(self, surveyed=rows), held
 
     def rows_a_step(self, batch_size):
-        """So many that the partitions of a round see ``batch_size`` together, but not too few."""
-        return max(min(batch_size, _LEAST_BATCH), -(-batch_size // self.per_round))
+        """Smaller batches, so that there are not too few steps where many learn side by side."""
+        return max(1, round(batch_size / np.sqrt(self.per_round)))
 
     @property
     def step_factor(self):
-        """The mean of S passes has 1/S of the variance of one, so that steps may be longer.
+        """Longer steps, since the mean of S passes has 1/S of the variance of one.
 
-        With Adam, steps of √S and batches of 1/S drift as fast and are as noisy as one process is.
+        Adam drifts as fast, and is as noisy, with steps of √c and batches of c. The S batches of a
+        step have √S of the rows that one process takes.
         """
-        return float(np.sqrt(self.per_round))
+        return float(self.per_round**0.25)
 
     def count_batches(self, batch_size):
         """Mini-batches of an epoch that come one after the other."""
@@ -80,7 +82,9 @@ class PartitionRows:
         Pieces of a round are of several partitions, so that no worker waits for another one.
         """
         parts = np.flatnonzero(self.sizes)
-        n_pieces = max(1, -(-_LEAST_ROUNDS * self.per_round // len(parts)))
+        n_rounds = self.n_rows / (self.per_round * _ROWS_OF_PASS)
+        n_rounds = np.clip(n_rounds, _FEWEST_ROUNDS, _MOST_ROUNDS)
+        n_pieces = max(1, round(n_rounds * self.per_round / len(parts)))
         rng = np.random.default_rng([self.seed, number])
         bounds = {
             part: np.linspace(0, self.sizes[part], n_pieces + 1).astype(int).tolist()
