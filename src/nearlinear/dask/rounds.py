@@ -20,9 +20,9 @@ from ..estimators._base.blocks.rows import BlockRows
 from .required import cloudpickle
 from .tasks import Tasks
 
-# The mean of passes that ran far from each other is worth little: so many rows each, but an epoch
-# has no more rounds, and no fewer, than that.
-_ROWS_OF_PASS, _FEWEST_ROUNDS, _MOST_ROUNDS = 4096, 8, 64
+# The mean of passes that ran far from each other is worth little: so many steps of a pass, and so
+# many rows of a round, but an epoch has no more rounds, and no fewer, than that.
+_STEPS, _ROWS_OF_ROUND, _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 4096, 8, 128
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,20 @@ class PartitionRows:
         rows, held = self.surveyed.split(fraction)
         return replace(self, surveyed=rows), held
 
-    def rows_a_step(self, batch_size):
-        """Smaller batches, so that there are not too few steps where many learn side by side."""
-        return max(1, round(batch_size / np.sqrt(self.per_round)))
-
     @property
-    def step_factor(self):
-        """Longer steps, since the mean of S passes has 1/S of the variance of one.
+    def n_rounds(self):
+        """Rounds of an epoch, nearly."""
+        return float(np.clip(self.n_rows / _ROWS_OF_ROUND, _FEWEST_ROUNDS, _MOST_ROUNDS))
 
-        Adam drifts as fast, and is as noisy, with steps of √c and batches of c. The S batches of a
-        step have √S of the rows that one process takes.
+    def rows_a_step(self, batch_size):
+        """Batches of 1/S where S passes are averaged after few steps; of long passes larger ones.
+
+        Steps of Adam grow by the root of what batches shrink: then the mean of S passes drifts as
+        fast, and is as noisy, as one process is.
         """
-        return float(self.per_round**0.25)
+        of_pass = self.n_rows / (self.n_rounds * self.per_round)
+        least = -(-batch_size // self.per_round)
+        return int(np.clip(of_pass / _STEPS, least, batch_size))
 
     def count_batches(self, batch_size):
         """Mini-batches of an epoch that come one after the other."""
@@ -82,9 +84,7 @@ class PartitionRows:
         Pieces of a round are of several partitions, so that no worker waits for another one.
         """
         parts = np.flatnonzero(self.sizes)
-        n_rounds = self.n_rows / (self.per_round * _ROWS_OF_PASS)
-        n_rounds = np.clip(n_rounds, _FEWEST_ROUNDS, _MOST_ROUNDS)
-        n_pieces = max(1, round(n_rounds * self.per_round / len(parts)))
+        n_pieces = max(1, round(self.n_rounds * self.per_round / len(parts)))
         rng = np.random.default_rng([self.seed, number])
         bounds = {
             part: np.linspace(0, self.sizes[part], n_pieces + 1).astype(int).tolist()

@@ -72,11 +72,12 @@ def learn_sapl_from(model, rows, keeper):
     n_epochs = model._epochs(sample)
     ridge, generator = 1.0 / (C * rows.total_weight), np.random.default_rng(rows.seed)
     if model._engine(sample) == "adam":
-        batch = rows.rows_a_step(model._batch_size(rows.n_rows))
+        usual = model._batch_size(rows.n_rows)
+        batch = rows.rows_a_step(usual)
         training = AnchorTraining(
             start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
             n_neighbors=n_neighbors, loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch,
-            learning_rate=model.learning_rate * rows.step_factor, jitter=setting.jitter,
+            learning_rate=model.learning_rate * np.sqrt(usual / batch), jitter=setting.jitter,
             learn_sharpness=model.learn_sharpness, learn_metric=model.learn_metric, rng=generator,
         )  # fmt: skip
     else:

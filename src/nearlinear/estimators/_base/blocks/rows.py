@@ -156,13 +156,8 @@ class BlockRows:
         return replace(rows.merged(numbers), n_all=self.n_rows)
 
     def rows_a_step(self, batch_size):
-        """Rows of a mini-batch here, where all that learn at once see ``batch_size`` a step."""
+        """Rows of a mini-batch; fewer where others learn beside, and are averaged."""
         return batch_size
-
-    @property
-    def step_factor(self):
-        """Of the length of steps: 1, as long as nobody learns beside."""
-        return 1.0
 
     def count_batches(self, batch_size):
         """Mini-batches of an epoch: no batch has rows of two blocks."""

@@ -83,8 +83,8 @@ def learn_trees_from(model, rows, keeper):
         start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(batch), loss=plan.loss,
         ridge=1.0 / (setting.C * rows.total_weight), direction_ridges=plan.direction_penalties,
         annealing=annealing, n_epochs=plan.n_epochs, batch_size=batch,
-        learning_rate=plan.learning_rate * rows.step_factor, jitter=setting.jitter,
-        rng=generator, compare=compare, n_jobs=model.n_jobs,
+        learning_rate=plan.learning_rate * np.sqrt(plan.batch_size / batch),
+        jitter=setting.jitter, rng=generator, compare=compare, n_jobs=model.n_jobs,
     )  # fmt: skip
 
     with keeping("the best model so far is") as interruption:
