@@ -39,10 +39,23 @@ def covertype(n_rows):
         yield Result(case, f"fit, {name}", found["seconds"], "s")
 
 
+def forest(n_rows):
+    rows = min(100_000, n_rows // 4)
+    blocks = child("forest_blocks", n_rows, "--block-rows", str(rows))
+    arrays = child("forest_arrays", n_rows)
+    case = f"covertype as Parquet, local forest, 100 trees of 31 leaves, blocks of {rows:,} rows"
+    lost, note = arrays["accuracy"] - blocks["accuracy"], f"{blocks['accuracy']:.2f} % in blocks"
+    yield Result(case, "points below the fit in memory", lost, target=0.2, note=note)
+    for name, found in (("in blocks", blocks), ("in memory", arrays)):
+        yield Result(case, f"fit, {name}", found["seconds"], "s")
+        yield Result(case, f"peak memory, {name}", found["peak"] / GIGABYTE, "GB")
+
+
 def run(smoke=False, folder=FOLDER):
     found = []
     if datasets.is_available("mnist"):
         found += digits(40_000 if smoke else 1_000_000)
     if datasets.is_available("covertype"):
         found += covertype(20_000 if smoke else 1_000_000)
+        found += forest(20_000 if smoke else 1_000_000)
     return found

@@ -16,11 +16,12 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from nearlinear import LDKLClassifier, LLCSAPLClassifier
+from nearlinear import LDKLClassifier, LLCSAPLClassifier, LocalForestClassifier
 from nearlinear.streams import deformed_images, fit_pipeline, from_tables
 from reproduce import datasets
 
 _TABLE_EPOCHS = 15
+_FOREST = {"n_trees": 100, "max_leaves": 31, "pairs": 0}
 
 
 def digits(options):
@@ -51,11 +52,21 @@ def digits_alone(options):
 
 def covertype(options):
     """LDKL, the table in a Parquet file or in memory."""
-    X, y, X_test, y_test = _covertype(options.rows)
     model = make_pipeline(
         StandardScaler(), LDKLClassifier(9, max_iter=_TABLE_EPOCHS, random_state=options.seed)
     )
-    if options.case == "covertype_arrays":
+    return _on_table(options, model, fit_pipeline)
+
+
+def forest(options):
+    """A local forest, the same."""
+    model = LocalForestClassifier(**_FOREST, random_state=options.seed)
+    return _on_table(options, model, LocalForestClassifier.fit)
+
+
+def _on_table(options, model, fit_source):
+    X, y, X_test, y_test = _covertype(options.rows)
+    if options.case.endswith("_arrays"):
         spent = _measured(lambda: model.fit(X, y))
     else:
         with tempfile.TemporaryDirectory() as folder:
@@ -63,11 +74,13 @@ def covertype(options):
             _write(X, y, path)
             source = from_tables(path, "label", block_rows=options.block_rows)
             del X, y
-            spent = _measured(lambda: fit_pipeline(model, source))
+            spent = _measured(lambda: fit_source(model, source))
     return spent | {"accuracy": 100 * model.score(X_test, y_test)}
 
 
 CASES = {
+    "forest_blocks": forest,
+    "forest_arrays": forest,
     "digits": digits,
     "digits_sgd": digits_sgd,
     "digits_alone": digits_alone,

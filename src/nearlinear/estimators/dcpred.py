@@ -14,9 +14,7 @@ from ..losses import SquaredError, SquaredHinge
 from ..predictors.gaussian_cells import GaussianCells
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.linear_root import solve_linear
-from ..solvers.cells.bumps import Bumps
-from ..solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
-from ..solvers.cells.landmarks import machine_memory, place_by_machine, place_landmarks
+from ..solvers.cells.landmarks import machine_memory
 from ..solvers.cells.newton import (
     constant_cell,
     every_row,
@@ -24,15 +22,20 @@ from ..solvers.cells.newton import (
     solve_cell,
     solving_memory,
 )
+from ..solvers.watch import Watch
+from ._base.blocks.fit import fit
+from ._base.blocks.memory import SMALLER_BLOCKS
+from ._base.blocks.training import train_on_blocks
 from ._base.capacity import choose_setting
+from ._base.cells.placed import count_landmarks, place_cells
+from ._base.cells.training import CellTraining
 from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
 from ._base.model import Learned, Model
+from ._base.outputs import keeping
 
 # "auto": numbers of cells that are tried, each from so many rows on; 0 is the linear model.
 _TRIED = {0: 0, 1: 0, 8: 400, 32: 1600, 1024: 200_000}
 _SEARCH_ROWS = 100_000  # enough to tell which number is best
-_LANDMARKS, _MOST_FEATURES = 16, 2000  # "auto" of a cell: as many as its system has room for
-_FEW_ROWS = 1000  # below so many for each cell, rows serve two of them
 _LOOSE = 1e-6  # a relative decrement that is worth a warning
 
 
@@ -150,8 +153,14 @@ class DCPredClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    fit = fit
+
     def _learn(self, rows):
         return _learn(self, rows, _Task(SquaredHinge(), inside_margin, _margin_errors))
+
+    def _learn_blocks(self, rows, keeper):
+        task = _Task(SquaredHinge(), inside_margin, _margin_errors)
+        return _learn_from(self, rows, keeper, task)
 
 
 class DCPredRegressor(RegressorMixin, Model):
@@ -250,8 +259,13 @@ class DCPredRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    fit = fit
+
     def _learn(self, rows):
         return _learn(self, rows, _Task(SquaredError(), every_row, _squared_errors))
+
+    def _learn_blocks(self, rows, keeper):
+        return _learn_from(self, rows, keeper, _Task(SquaredError(), every_row, _squared_errors))
 
 
 @dataclass(frozen=True)
@@ -286,17 +300,9 @@ def _learn(model, rows, task):
     return Learned(learned.predictor, attributes)
 
 
-def _count_landmarks(model, n_rows, n_features):
-    """Of a cell of so many rows."""
-    if model.n_landmarks != "auto":
-        return model.n_landmarks
-    size = min(_MOST_FEATURES, 2 * n_rows)
-    return int(np.clip(size // (n_features + 1), 1, _LANDMARKS))
-
-
 def _require_memory(model, rows):
     n_rows, n_features = rows.X.shape
-    n_landmarks = min(_count_landmarks(model, n_rows, n_features), rows.n_distinct)
+    n_landmarks = min(count_landmarks(model, n_rows, n_features), rows.n_distinct)
     of_rows = 2 * 8 * n_rows * (2 * n_landmarks + n_features + 8 * rows.targets.shape[1])
     of_matrix = solving_memory(n_landmarks * (n_features + 1))
     if model.landmarks == "dual":
@@ -329,47 +335,57 @@ def _learn_cells(model, rows, task, n_cells, rng):
     if n_cells == 0:
         predictor, found = _linear(rows, targets, task.loss, model.C), []
         return Learned(_in_units(predictor, units), _attributes(0, None, found), 0.0)
-    X, dtype, C = rows.X, rows.X.dtype, model.C * rows.weight
-    cells = divide(X, min(n_cells, rows.n_distinct), rng, rows.weight)
-    members = rows_of_cells(cells, X)
-    gamma = model.gamma / squared_distance_inside(X, members, rows.weight)
-    overlap = _overlap(model, X.shape[0], n_cells)
-    if overlap > 1 and len(cells) > 1:
-        members = rows_of_cells(cells, X, overlap)
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(cells))
-    solved = [None] * len(cells)
+    placed = place_cells(model, rows, targets, n_cells, rng)
+    solved = _solved(model, rows, targets, task, placed)
+    predictor = placed.predictor([one.coef for one in solved], rows.X.dtype)
+    attributes = _attributes(len(solved), float(placed.gamma), solved)
+    return Learned(_in_units(predictor, units), attributes, sum(one.objective for one in solved))
+
+
+def _solved(model, rows, targets, task, placed):
+    """The ``CellSolution`` of every cell."""
+    C, solved = model.C * rows.weight, [None] * len(placed.cells)
 
     def work(cell, _):
-        mine = members[cell]
-        some, prices, center = targets[mine], C[mine], cells.centers[cell].astype(np.float64)
-        own = np.random.RandomState(seeds[cell])
+        mine = placed.members[cell]
+        some, seen = targets[mine], placed.centered(rows.X[mine], cell)
         if np.all(some == some[0]):
-            bumps = Bumps(np.empty((0, X.shape[1])), gamma)
-            solved[cell] = bumps.landmarks, bumps, constant_cell(some[0])
+            solved[cell] = constant_cell(some[0])
             return
-        count = _count_landmarks(model, *X[mine].shape)
-        if model.landmarks == "dual":
-            places = place_by_machine(X[mine], some, prices, count, gamma, own)
-        else:
-            places = place_landmarks(X[mine], rows.weight[mine], count, own)
-        # what is stored is what the coefficients are fitted to
-        bumps = Bumps(places.astype(dtype) - center, gamma)
-        found = solve_cell(bumps, X[mine] - center, some, prices, task.active, dtype=dtype)
-        solved[cell] = places, bumps, found
+        solved[cell] = solve_cell(
+            placed.bumps[cell], seen, some, C[mine], task.active, dtype=rows.X.dtype
+        )
 
-    run_blocks(work, len(cells), 1, model.n_jobs)
-    predictor = _packed(cells, gamma, solved, dtype)
-    found = [one for _, _, one in solved]
-    objective = sum(one.objective for one in found)
-    return Learned(
-        _in_units(predictor, units), _attributes(len(cells), float(gamma), found), objective
-    )  # fmt: skip
+    run_blocks(work, len(solved), 1, model.n_jobs)
+    return solved
 
 
-def _overlap(model, n_rows, n_cells):
-    if n_cells > MOST_FLAT:
-        return 1
-    return model.overlap if model.overlap != "auto" else 2 if n_rows / n_cells < _FEW_ROWS else 1
+def _learn_from(model, rows, keeper, task):
+    """The same from rows in blocks: a sample says where cells and landmarks are."""
+    sample, rng = rows.weighted_sample(), np.random.RandomState(rows.seed)
+    _require_memory(model, sample)
+    # a search with the weight of all rows would believe the few it has too much
+    n_cells, tried = _choose(model, replace(rows.sample(), task=sample.task), task, rng)
+    units, dtype = sample.task.units, sample.X.dtype
+    known = {"settings_tried_": tried, **sample.task.unit_attributes}
+    if n_cells == 0:
+        found = _learn_cells(model, sample, task, 0, rng)
+        return replace(found, attributes={**found.attributes, **known}, state=None)
+    targets = units.scaled(sample.targets)
+    placed = place_cells(model, sample, targets, n_cells, rng, rows.n_rows)
+    size = sum(4 * 8 * (bumps.size + 1) ** 2 for bumps in placed.bumps) * sample.targets.shape[1]
+    require_memory(size + rows.memory, model.max_memory, f"lower n_landmarks, or {SMALLER_BLOCKS}")
+    plain = replace(sample, weight=rows.sample().weight)
+    start = [one.coef for one in _solved(model, plain, targets, task, placed)]
+    training = CellTraining(placed, start, units, model.C * rows.mean_weight, task.active)
+    with keeping("the coefficients so far are") as interruption:
+        train_on_blocks(training, rows, Watch(), keeper)
+    attributes = {
+        "n_clusters_": len(start), "gamma_": float(placed.gamma),
+        "newton_decrement_": training.decrement, "n_iter_": training.n_passes, **known,
+    }  # fmt: skip
+    predictor = _in_units(placed.predictor(training.coefs, dtype), units)
+    return Learned(predictor, attributes, kept=interruption.kept)
 
 
 def _attributes(n_cells, gamma, found):
@@ -379,25 +395,6 @@ def _attributes(n_cells, gamma, found):
         "newton_decrement_": float(sum(one.decrement for one in found)),
         "n_iter_": max((one.n_iter for one in found), default=0),
     }
-
-
-def _packed(cells, gamma, solved, dtype):
-    """One predictor of all cells."""
-    folded = [
-        [bumps.folded(coef) for coef in found.coef.T] for _, bumps, found in solved
-    ]  # fmt: skip
-    slopes = [np.stack([one for one, _ in cell], axis=1) for cell in folded]
-    offsets = [np.stack([one for _, one in cell], axis=1) for cell in folded]
-    counts = [len(places) for places, _, _ in solved]
-    return GaussianCells(
-        cells,
-        float(gamma),
-        np.concatenate([places for places, _, _ in solved]).astype(dtype),
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.concatenate(slopes).astype(dtype),
-        np.concatenate(offsets).astype(dtype),
-        np.stack([found.coef[-1] for _, _, found in solved]).astype(dtype),
-    )
 
 
 def _linear(rows, targets, loss, C):

@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..gates.learned import Rounded, random_start
+from ..gates.learned import random_start
 from ..kernels.affine import affine_map
-from ..losses import LOSSES, EpsilonInsensitive
 from ..predictors.gated_expansion import GatedExpansion
-from ..predictors.locally_linear import LocallyLinear
 from ..solvers.localized.alternating import learn_gate_by_steps
 from ..solvers.localized.gate import (
     GateObjective,
@@ -23,16 +21,24 @@ from ..solvers.localized.gate import (
 from ..solvers.machine.bias import FreeBias
 from ..solvers.watch import Watch
 from ._base import gating
+from ._base.blocks.gated import learn_gated_from
 from ._base.checks import at_least, one_of, positive, require_memory, shared
-from ._base.localized import Localized, component_scores, learn_localized, localized_setup
+from ._base.localized import (
+    SHUT,
+    Localized,
+    component_scores,
+    count_epochs,
+    gate_attributes,
+    learn_localized,
+    linear_components,
+    localized_setup,
+    primal_loss,
+    primal_output,
+)
 from ._base.model import Model
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
-# Steps by mini-batches that are aimed at, and the fewest and most passes over the rows.
-_STEPS, _EPOCHS = 8000, (20, 500)
-# A component that gets less than this of a row's answer is shut for it.
-_SHUT = 1e-3
 # L-BFGS keeps ten pairs of steps, and gates, gradients and their copies come on top.
 _GATE_COPIES = 40
 
@@ -232,6 +238,7 @@ class LMKLClassifier(ClassifierMixin, Model):
     decision_function = gating.decision_function
     explain = gating.explain
     gate_values = gating.gate_values
+    _learn_blocks = learn_gated_from
 
     def _learn(self, rows):
         return _learn(self, rows)
@@ -409,6 +416,7 @@ class LMKLRegressor(RegressorMixin, Model):
     predict = gating.predict
     explain = gating.explain
     gate_values = gating.gate_values
+    _learn_blocks = learn_gated_from
 
     def _learn(self, rows):
         return _learn(self, rows)
@@ -444,7 +452,7 @@ def _by_turns(model, setup, gate, kernel_of, maps, rng):
     The best of several starts is kept.
     """
     X, searches, found = setup.rows.X, [], []  # of the output in work
-    options = {"tol": model.tol, "margin": _SHUT}
+    options = {"tol": model.tol, "margin": SHUT}
     if model.solver == "alternating":
         begin, search = partial(random_start, gate), learn_gate_by_steps
     else:
@@ -488,12 +496,12 @@ def _dual_output(found, setup, kernel_of, maps):
         constants = np.array([affine.constant for affine in maps])
         weights = (scales * np.asarray(coefs @ X)).T
         biases = constants * coefs.sum(axis=1)
-        predictor = _linear(found.gate, weights, biases, bias, X.dtype)
+        predictor = linear_components(found.gate, weights, biases, bias, X.dtype)
     else:
         components = component_scores(setup, coefs, kernel_of=kernel_of)
         predictor = GatedExpansion(found.gate, components, bias)
     support = machine.dual_coef != 0.0
-    attributes = _gate_attributes(found.gate, found.gates, found.path, support)
+    attributes = gate_attributes(found.gate, found.gates, found.path, support)
     return Localized(
         predictor, support, found.objective, machine.gap, found.n_machines, attributes
     )  # fmt: skip
@@ -501,41 +509,11 @@ def _dual_output(found, setup, kernel_of, maps):
 
 def _by_batches(model, rows, gate, maps, rng, problem, tell):
     """Gate and linear models together."""
-    X, units = rows.X, rows.task.units
-    n_epochs = model.max_epochs
-    if n_epochs is None:
-        n_epochs = int(np.clip(_STEPS * model.batch_size / X.shape[0], *_EPOCHS))
-    loss = EpsilonInsensitive(model.epsilon) if hasattr(model, "epsilon") else LOSSES["hinge"]
+    X, n_epochs = rows.X, count_epochs(model, rows.X.shape[0])
     found = learn_gated_models(
         X, problem.targets[:, None].astype(X.dtype), np.maximum(problem.upper, -problem.lower),
-        gate.start(X, len(maps), rng), maps, loss, penalty=model.gate_penalty * model.C,
-        max_epochs=n_epochs, batch_size=model.batch_size, learning_rate=model.learning_rate,
-        rng=rng, watch=Watch(tell.steps("step")),
+        gate.start(X, len(maps), rng), maps, primal_loss(model),
+        penalty=model.gate_penalty * model.C, max_epochs=n_epochs, batch_size=model.batch_size,
+        learning_rate=model.learning_rate, rng=rng, watch=Watch(tell.steps("step")),
     )  # fmt: skip
-    rounded, spread = Rounded(found.gate, _SHUT), units.spread
-    bias = units.unscaled(found.bias)
-    predictor = _linear(rounded, spread * found.weights, spread * found.biases, bias, X.dtype)
-    residual = problem.targets - units.scaled(predictor(X, n_jobs=model.n_jobs)[:, 0])
-    objective = found.price + problem.loss(residual)
-    support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
-        (residual <= -problem.epsilon) & (problem.lower < 0)
-    )
-    attributes = _gate_attributes(rounded, rounded(X), found.path, support)
-    return Localized(predictor, support, objective, np.nan, n_epochs, attributes)
-
-
-def _linear(gate, weights, biases, bias, dtype):
-    """Of ``weights`` (n_features, n_components)."""
-    weights = np.ascontiguousarray(np.transpose(weights), dtype=dtype)[:, :, None]
-    biases = np.asarray(biases, dtype=dtype)[:, None]
-    return LocallyLinear(gate, weights, biases, np.array([float(bias)]))
-
-
-def _gate_attributes(gate, gates, path, support):
-    is_open = gates > 0.0
-    return {
-        "gate_": gate,
-        "objective_path_": np.array(path),
-        "component_share_": is_open.mean(axis=0),
-        "n_support_per_component_": (is_open & support[:, None]).sum(axis=0),
-    }
+    return primal_output(model, rows, problem, found, n_epochs)

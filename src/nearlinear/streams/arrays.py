@@ -18,6 +18,8 @@ class ArrayBlocks:
         self.block_rows = block_rows
         self._step = max(1, block_rows // PARTS_OF_BLOCK)
         self.n_parts = -(-X.shape[0] // self._step)
+        if not issparse(X):
+            self.row_bytes = X.shape[1] * dtype.itemsize
 
     def part(self, number):
         rows = slice(number * self._step, (number + 1) * self._step)

@@ -3,7 +3,8 @@
 A source is anything that can be iterated again and again and then yields the same blocks: (X, y) or
 (X, y, weight), each with some rows. A list of such blocks is one. What reads files here has more:
 its rows lie in ``n_parts`` parts, and ``part(number)`` yields the blocks of one. All parts in their
-order are all rows, and parts can be had in any order.
+order are all rows, and parts can be had in any order. Where a row's bytes are known before one is
+read, ``row_bytes`` has them.
 """
 
 import queue

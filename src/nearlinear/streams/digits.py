@@ -23,6 +23,7 @@ class DeformedImages:
         self._images, self._labels, self.n_rows = images, labels, n_rows
         self.block_rows, self.seed, self._ranges, self.dtype = block_rows, seed, ranges, dtype
         self.n_parts = -(-n_rows // block_rows)
+        self.row_bytes = images[0].size * dtype.itemsize
         self._fields = _smooth_fields(images.shape[1:], np.random.default_rng([seed, 0]))
 
     def part(self, number):

@@ -20,7 +20,7 @@ class TableBlocks:
         self._failure = ArrowException
         self._fragments, self._schema, self.columns = fragments, schema, columns
         self.target, self.weight, self.block_rows, self.dtype = target, weight, block_rows, dtype
-        self.n_parts = len(fragments)
+        self.n_parts, self.row_bytes = len(fragments), len(columns) * dtype.itemsize
 
     @property
     def feature_names(self):

@@ -67,15 +67,18 @@ def predictor_of(models, n_neighbors):
     return LocallyLinear(gate, models.weights, models.biases)
 
 
-def check_memory(model, X, n_outputs, itemsize, copies):
-    """Refuse what would not fit; ``copies`` of all local models are held at once."""
+def check_memory(model, X, n_outputs, itemsize, copies, beside=0, advice="lower n_anchors"):
+    """Refuse what would not fit; ``copies`` of all local models are held at once.
+
+    ``beside`` is what other rows take, in bytes.
+    """
     n_rows, n_features = X.shape
     n_anchors = min(n_rows, MOST_ANCHORS.get(model.n_anchors, model.n_anchors))
     numbers = n_anchors * (n_features + 1) * (n_outputs + 1)
     codes = n_rows * min(model.n_neighbors, n_anchors) * (itemsize + 4)
     dual = n_rows * n_outputs * 24
     size = copies * numbers * itemsize + codes + dual + row_copies(X)
-    require_memory(size, model.max_memory, "lower n_anchors")
+    require_memory(size + beside, model.max_memory, advice)
 
 
 @dataclass(frozen=True)

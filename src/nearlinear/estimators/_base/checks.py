@@ -154,15 +154,21 @@ def row_copies(X):
 
 
 def require_memory(n_bytes, max_memory, advice):
-    """Refuse before allocating; ``max_memory`` None stands for the machine's memory."""
-    if max_memory is None:
-        max_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Refuse before allocating; ``max_memory`` as in ``allowed_memory``."""
+    max_memory = allowed_memory(max_memory)
     n_bytes = float(min(n_bytes, 10**30))
     if n_bytes > max_memory:
         raise MemoryError(
             f"This fit would need about {_shown(n_bytes)} beyond the data and may use "
             f"{_shown(max_memory)}: {advice}, or raise max_memory."
         )
+
+
+def allowed_memory(max_memory):
+    """Bytes; None stands for the machine's memory."""
+    if max_memory is None:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max_memory
 
 
 def _shown(n_bytes):

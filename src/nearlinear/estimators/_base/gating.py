@@ -7,6 +7,7 @@ methods of estimators that take one.
 import numpy as np
 
 from ...gates.learned import GATES, Columns, Viewing
+from .blocks import fit as blocks
 from .input import scored_rows
 from .localized import gates_at
 
@@ -65,24 +66,37 @@ def _columns(columns, rows):
     return tuple(found.tolist())
 
 
-def fit(self, X, y, sample_weight=None, gating=None):
-    """Learn from rows and their labels or values.
+def fit(self, X, y=None, sample_weight=None, gating=None, *, checkpoint=None, every=60.0):
+    """Learn from rows and their labels or values, in arrays or in blocks.
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        Rows, best standardized.
+    X : array or CSR matrix of shape (n_samples, n_features), or source of blocks
+        Rows, best standardized. A source is what ``nearlinear.streams`` makes of files, or anything
+        that yields the same blocks (X, y) or (X, y, weight) whenever it is iterated; kernels are
+        linear or affine then.
     y : array of shape (n_samples,)
-        Labels of any type for a classifier, values for a regressor.
+        Labels of any type for a classifier, values for a regressor. None with a source, which has
+        them.
     sample_weight : array of shape (n_samples,) or None
-        Weight k equals k copies.
+        Weight k equals k copies. None with a source.
     gating : array or CSR matrix of shape (n_samples, any) or None
         What the gate sees of the rows in place of ``X``. ``predict`` then needs such a matrix, too.
+        None with a source.
+    checkpoint : path or None
+        With a source: a file that holds how far the fit has come. A fit that was killed goes on
+        from it, and ends at the bits of one that was not. The file stays.
+    every : float
+        Seconds between two writes of the checkpoint. 0 writes it after every block.
 
     Returns
     -------
     self
     """
+    if gating is None:
+        return blocks.fit(self, X, y, sample_weight, checkpoint=checkpoint, every=every)
+    if checkpoint is not None or y is None:
+        raise ValueError("gating is for rows in arrays: name columns by gating_features instead.")
     return self._fit(X, y, sample_weight, gating)
 
 

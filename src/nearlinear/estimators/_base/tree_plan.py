@@ -253,8 +253,11 @@ def tree_settings(model, root_C, candidates):
     return list(dict.fromkeys(replace(setting, **chosen) for setting in settings))
 
 
-def check_size(model, rows, plan):
-    """Before anything is trained: warn of empty leaves, refuse what memory does not hold."""
+def check_size(model, rows, plan, beside=0, advice="lower depth or batch_size"):
+    """Before anything is trained: warn of empty leaves, refuse what memory does not hold.
+
+    ``beside`` is what other rows take, in bytes.
+    """
     setting = plan.usual
     if plan.is_searched:
         setting = TreeSetting("auto", 1.0, 0.0, 1.0, deeper=2)  # the deepest that may be tried
@@ -276,4 +279,4 @@ def check_size(model, rows, plan):
     if plan.n_global:
         data += n_rows * plan.n_global * (itemsize + 16)  # their spreads are taken in double
     need = (12 * numbers + chunks) * itemsize + (3 if plan.is_searched else 2) * data
-    require_memory(need + row_copies(rows.X), model.max_memory, "lower depth or batch_size")
+    require_memory(need + row_copies(rows.X) + beside, model.max_memory, advice)

@@ -31,6 +31,8 @@ class Bumps:
 
     def values(self, X):
         """k(x, u), shape (n_rows, n_landmarks)."""
+        if not len(self.landmarks):
+            return np.empty((len(X), 0))
         return np.exp(-self.gamma * Pairs(X, self.landmarks).squared_distances)
 
     def sums(self, X, values, coef):

@@ -108,11 +108,11 @@ class _System:
         if is_active.all():
             if self._of_all is None:
                 matrix = self._moments(is_active)
-                self._of_all = _Factor(is_active, self._with_gram(matrix))
+                self._of_all = Factor(is_active, self._with_gram(matrix))
             return self._of_all
         n_active = np.count_nonzero(is_active)
         if known is None:
-            return _Factor(is_active, self._with_gram(self._moments(is_active)))
+            return Factor(is_active, self._with_gram(self._moments(is_active)))
         changed = known.is_active != is_active
         n_changed = np.count_nonzero(changed)
         if n_changed <= _SMALL_CHANGE * n_active:
@@ -120,7 +120,7 @@ class _System:
         if n_changed >= n_active:
             return self.factor(is_active)
         come, gone = changed & is_active, changed & known.is_active
-        return _Factor(is_active, known.matrix + self._moments(come) - self._moments(gone))
+        return Factor(is_active, known.matrix + self._moments(come) - self._moments(gone))
 
     def _with_gram(self, moments):
         moments[:-1, :-1] += self._gram
@@ -132,7 +132,7 @@ class _System:
         return self.bumps.second_moments(X, values, 2.0 * C, self._dtype)
 
 
-class _Factor:
+class Factor:
     """A matrix that is positive definite up to rounding, and what comes close to its inverse."""
 
     def __init__(self, is_active, matrix):

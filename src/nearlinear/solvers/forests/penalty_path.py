@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from .quasi_newton import advance, begin, from_models, with_penalty
+from ..quasi_newton import numbered, of_numbers, restored_search, search_state
+from .leaf_search import LeafSearch
 
 _FIRST, _NEXT, _LAST, _ALONE = 6, 4, 8, 20  # passes of a phase
 _SMALL = 2e-4  # a pass that lowers the objective by less, as a share, is the last of its phase
 _PATIENCE = 2
-_ARRAYS = "models", "trial", "direction", "slope", "curves"  # of a search, that move
 
 
 class LeafPath:
@@ -29,7 +29,7 @@ class LeafPath:
         if judge is None and len(lams) != 1:
             raise ValueError("Without held-out rows there is nothing that λ could be chosen by.")
         self._lams, self._judge, self._choose = tuple(map(float, lams)), judge, choose
-        self._search = begin(grown, self._lams[0], most_trees)
+        self._search = LeafSearch.of(grown, self._lams[0], most_trees)
         self._kept, self._losses, self._waited = [], {}, 0
         self._left = _ALONE if judge is None else _FIRST
         self._is_last = judge is None
@@ -57,7 +57,7 @@ class LeafPath:
 
     def advance(self, sums):
         """Take in ``LeafSums`` of all rows at ``trial``."""
-        before, self._search = self._search, advance(self._search, sums)
+        before, self._search = self._search, self._search.after(sums)
         self._left -= 1
         fell = before.objective - self._search.objective
         is_small = 0.0 < fell <= _SMALL * abs(self._search.objective)
@@ -74,17 +74,17 @@ class LeafPath:
         self._kept.append(self._search.models)
         self._waited = 0 if np.mean(self._losses[lam]) < best else self._waited + 1
         if self._waited < _PATIENCE and len(self._kept) < len(self._lams):
-            self._search = with_penalty(self._search, self._lams[len(self._kept)])
+            self._search = self._search.with_penalty(self._lams[len(self._kept)])
             self._left = _NEXT
             return
         chosen = self._choose(self._losses)
         self._is_last = True
         if np.isinf(chosen):
-            self._search = replace(self._search, lam=chosen, models=self._search.grown)
+            self._search = replace(self._search.from_models(self._search.grown), lam=chosen)
             self.is_over = True
             return
         models, self._kept, self._left = self._kept[self._lams.index(chosen)], [], _LAST
-        self._search = from_models(self._search, chosen, models)
+        self._search = self._search.with_penalty(chosen).from_models(models)
 
     @property
     def losses(self):
@@ -93,32 +93,20 @@ class LeafPath:
 
     def state(self):
         """Arrays, and plain values, from which ``restore`` goes on to the same bits."""
-        arrays = {name: getattr(self._search, name) for name in _ARRAYS}
-        for name, parts in (
-            ("steps", self._search.steps), ("changes", self._search.changes), ("kept", self._kept),
-            ("losses", list(self._losses.values())),
-        ):  # fmt: skip
-            arrays |= {f"{name}.{number}": part for number, part in enumerate(parts)}
-        plain = {name: getattr(self._search, name) for name in ("lam", "part", "n_passes")}
-        is_new = np.isinf(self._search.objective)
-        plain["objective"] = None if is_new else self._search.objective
-        plain["losses"] = [None if np.isinf(lam) else lam for lam in self._losses]
-        plain |= {"left": self._left, "waited": self._waited, "is_last": self._is_last}
-        return arrays, plain
+        arrays, plain = search_state(self._search.search)
+        arrays |= numbered("kept", self._kept) | numbered("losses", list(self._losses.values()))
+        arrays["curves"] = self._search.curves
+        plain["lams"] = [None if np.isinf(lam) else lam for lam in self._losses]
+        plain |= {"lam": self._search.lam, "left": self._left, "waited": self._waited}
+        return arrays, plain | {"is_last": self._is_last}
 
     def restore(self, arrays, plain):
-        def numbered(name):
-            found = (arrays.get(f"{name}.{number}") for number in range(len(arrays)))
-            return [one for one in found if one is not None]
-
-        objective = np.inf if plain["objective"] is None else plain["objective"]
+        search = restored_search(arrays, plain)
         self._search = replace(
-            self._search, **{name: arrays[name] for name in _ARRAYS},
-            steps=tuple(numbered("steps")), changes=tuple(numbered("changes")),
-            objective=objective, **{name: plain[name] for name in ("lam", "part", "n_passes")},
-        )  # fmt: skip
-        lams = [np.inf if lam is None else lam for lam in plain["losses"]]
-        self._kept = numbered("kept")
-        self._losses = dict(zip(lams, numbered("losses"), strict=True))
+            self._search, search=search, curves=arrays["curves"], lam=plain["lam"]
+        )
+        lams = [np.inf if lam is None else lam for lam in plain["lams"]]
+        self._kept = of_numbers("kept", arrays)
+        self._losses = dict(zip(lams, of_numbers("losses", arrays), strict=True))
         self._left, self._waited = plain["left"], plain["waited"]
         self._is_last = plain["is_last"]

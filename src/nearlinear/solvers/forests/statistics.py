@@ -8,7 +8,7 @@ The objective is that of ``refit.py``: with leaf models w of a given forest, gro
 There a step moves one tree, and scores of all rows are kept. Here no row is kept: a pass over the
 rows gives, for the models as they are, the loss, its slope Σ g z by every leaf model, and of its
 curvature the part within leaves, Σ h z zᵀ. The sums do not tell which blocks the rows came in, but
-for rounding. ``quasi_newton.py`` says where the models go from there.
+for rounding. ``leaf_search.py`` says where the models go from there.
 """
 
 from dataclasses import dataclass

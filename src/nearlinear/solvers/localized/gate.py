@@ -137,6 +137,91 @@ class GatedModels:
     path: tuple[float, ...]
 
 
+class GatedTraining:
+    """Mini-batches of one output, a block of rows at a time.
+
+    ``maps`` has one ``AffineMap`` a component. ``total`` is Σ C_i over all rows, and ``n_steps``
+    how many batches there will be.
+    """
+
+    def __init__(
+        self, gate, maps, dtype, loss, *, total, penalty, n_epochs, n_steps, n_rows, learning_rate
+    ):
+        self._gate, self._loss, self._dtype = gate, loss, dtype
+        self._scales = np.sqrt([affine.scales for affine in maps]).T.astype(dtype)
+        self._constants = np.sqrt([affine.constant for affine in maps]).astype(dtype)
+        shapes = [self._scales.shape, self._constants.shape, (1,)]
+        self._models = [Parameter(np.zeros(shape, dtype=dtype)) for shape in shapes]
+        self._moving = Parameter(np.asarray(gate.parameters, dtype=np.float64))
+        self._total, self._penalty, self._n_rows = total, penalty, n_rows
+        self._ridges = (1.0 / total, 1.0 / total, 0.0)
+        self._n_epochs, self._n_steps, self._rate = n_epochs, n_steps, learning_rate
+        self.epoch, self._count, self._loss_sum, self.path = 0, 0, 0.0, []
+
+    @property
+    def is_over(self):
+        return self.epoch >= self._n_epochs
+
+    def take(self, batches):
+        """A step for each of some ``Batches``, whose weights have a mean of 1."""
+        scales, constants, loss = self._scales, self._constants, self._loss
+        for rows, wanted, share in batches:
+            size = self._rate * one_cycle(self._count, self._n_steps)
+            self._count += 1
+            current = self._gate.with_parameters(self._moving.value)
+            u, u0, bias = (part.value for part in self._models)
+            gates = current(rows).astype(self._dtype)
+            local = np.asarray(rows @ (scales * u)) + constants * u0
+            scores = (gates * local).sum(axis=1, keepdims=True) + bias
+            slopes = share[:, None] * loss.slope(scores, wanted)
+            active = np.flatnonzero(slopes[:, 0])
+            self._loss_sum += float(share @ loss.value(scores, wanted)) * len(share)
+            rows, gates, local, slopes = rows[active], gates[active], local[active], slopes[active]
+            weighted = gates * slopes
+            gradients = (
+                scales * np.asarray(rows.T @ weighted), constants * weighted.sum(axis=0),
+                slopes.sum(axis=0),
+            )  # fmt: skip
+            for part, gradient, ridge in zip(self._models, gradients, self._ridges, strict=True):
+                part.step(gradient, size, ridge, self._count)
+            if self._moving.value.size:
+                gradient, ridge = (
+                    current.gradient(rows, slopes * local),
+                    self._penalty / self._total,
+                )
+                self._moving.step(gradient, size, ridge, self._count)
+
+    def end_epoch(self, watch=None):
+        """True where the watch asks to stop."""
+        self.epoch += 1
+        self.path.append(self._loss_sum / self._n_rows)
+        self._loss_sum = 0.0
+        return watch is not None and watch(Progress(self.epoch, self.path[-1]))
+
+    def model(self):
+        """The running average, as ``GatedModels``."""
+        u, u0, bias = (part.average for part in self._models)
+        moving = self._moving.average
+        learned = self._gate.with_parameters(moving)
+        price = 0.5 * float((u**2).sum() + (u0**2).sum() + self._penalty * (moving**2).sum())
+        return GatedModels(
+            learned, self._scales * u, self._constants * u0, float(bias[0]), price, tuple(self.path)
+        )
+
+    def state(self):
+        parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
+        arrays = {f"{name}.{k}": v for name, one in parts.items() for k, v in one.state().items()}
+        plain = {"epoch": self.epoch, "count": self._count, "loss_sum": self._loss_sum}
+        return arrays, plain | {"path": self.path}
+
+    def restore(self, arrays, plain):
+        parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
+        for name, one in parts.items():
+            one.restore({k.removeprefix(f"{name}."): v for k, v in arrays.items()})
+        self.epoch, self._count = plain["epoch"], plain["count"]
+        self._loss_sum, self.path = plain["loss_sum"], list(plain["path"])
+
+
 def learn_gated_models(
     X,
     targets,
@@ -153,43 +238,14 @@ def learn_gated_models(
     watch=None,
 ):
     """Learn from ``gate``; ``maps`` has one ``AffineMap`` a component, ``C`` an entry per row."""
-    scales = np.sqrt([affine.scales for affine in maps]).T.astype(X.dtype)
-    constants = np.sqrt([affine.constant for affine in maps]).astype(X.dtype)
     total = float(C.sum())
-    shapes = [scales.shape, constants.shape, (1,)]
-    model = [Parameter(np.zeros(shape, dtype=X.dtype)) for shape in shapes]
-    moving = Parameter(np.asarray(gate.parameters, dtype=np.float64))
     batches = Batches(X, targets, len(C) * C / total, batch_size, rng)
-    n_steps, count = max_epochs * batches.n_batches, 0
-    ridges = (1.0 / total, 1.0 / total, 0.0)
-    path = []
-    for epoch in range(max_epochs):
-        loss_sum = 0.0
-        for rows, wanted, share in batches:
-            size = learning_rate * one_cycle(count, n_steps)
-            count += 1
-            current = gate.with_parameters(moving.value)
-            u, u0, bias = (part.value for part in model)
-            gates = current(rows).astype(X.dtype)
-            local = np.asarray(rows @ (scales * u)) + constants * u0
-            scores = (gates * local).sum(axis=1, keepdims=True) + bias
-            slopes = share[:, None] * loss.slope(scores, wanted)
-            active = np.flatnonzero(slopes[:, 0])
-            loss_sum += float(share @ loss.value(scores, wanted)) * len(share)
-            rows, gates, local, slopes = rows[active], gates[active], local[active], slopes[active]
-            weighted = gates * slopes
-            gradients = (
-                scales * np.asarray(rows.T @ weighted), constants * weighted.sum(axis=0),
-                slopes.sum(axis=0),
-            )  # fmt: skip
-            for part, gradient, ridge in zip(model, gradients, ridges, strict=True):
-                part.step(gradient, size, ridge, count)
-            if moving.value.size:
-                moving.step(current.gradient(rows, slopes * local), size, penalty / total, count)
-        path.append(loss_sum / len(C))
-        if watch is not None and watch(Progress(epoch + 1, path[-1])):
+    training = GatedTraining(
+        gate, maps, X.dtype, loss, total=total, penalty=penalty, n_epochs=max_epochs,
+        n_steps=max_epochs * batches.n_batches, n_rows=len(C), learning_rate=learning_rate,
+    )  # fmt: skip
+    while not training.is_over:
+        training.take(batches)
+        if training.end_epoch(watch):
             break
-    u, u0, bias = (part.average for part in model)
-    learned = gate.with_parameters(moving.average)
-    price = 0.5 * float((u**2).sum() + (u0**2).sum() + penalty * (moving.average**2).sum())
-    return GatedModels(learned, scales * u, constants * u0, float(bias[0]), price, tuple(path))
+    return training.model()

@@ -23,6 +23,7 @@ from ..capacity import usual_epochs
 from ..model import Learned
 from ..outputs import Teller, keeping
 from ..pruning import pruned_anchors, pruned_models
+from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
 
 _START_TOL, _START_EPOCHS = 1e-2, 30
@@ -37,7 +38,7 @@ def learn_sapl_from(model, rows, keeper):
     if model.early_stopping or is_checked:
         rows, held_out = rows.split(model.validation_fraction)
         sample = rows.sample()
-    check_memory(model, sample.X, sample.task.n_outputs, sample.X.dtype.itemsize, copies=7)
+    _check_memory(model, rows, sample, sample.X.dtype.itemsize, copies=7)
     if model._engine(sample) == "printed":
         raise ValueError("solver='printed' needs all rows at once: give 'adam' or 'sgd'.")
     if model._engine(sample) == "adam" and issparse(sample.X):
@@ -100,7 +101,7 @@ def learn_sapl_from(model, rows, keeper):
 def learn_fixed_from(model, rows, keeper, coding, width):
     """LLSVM and LCC+SVM: steps with a gate that stays; local models read ``width`` columns."""
     rng, sample = np.random.RandomState(rows.seed), rows.sample()
-    check_memory(model, sample.X, sample.task.n_outputs, 8, copies=3)
+    _check_memory(model, rows, sample, 8, copies=3)
     if model.n_anchors == "pruned" and isinstance(model.anchors, str):
         anchors = pruned_anchors(model, sample, coding, width, rng)
     else:
@@ -125,3 +126,9 @@ def learn_fixed_from(model, rows, keeper, coding, width):
     predictor = LocallyLinear(gate, watch.best.weights, watch.best.biases)
     attributes = {"duality_gap_": np.nan, "n_iter_": training.epoch}
     return Learned(predictor, attributes, kept=interruption.kept)
+
+
+def _check_memory(model, rows, sample, itemsize, copies):
+    """Refuse models that do not fit beside the blocks and the sample."""
+    advice, n_outputs = f"lower n_anchors, or {SMALLER_BLOCKS}", sample.task.n_outputs
+    check_memory(model, sample.X, n_outputs, itemsize, copies, rows.memory, advice)

@@ -3,9 +3,9 @@
 What a plan says of trees (their shape, pairs, a linear root) is chosen on the sample, and so is
 whether a linear model is as good: then it stays that of the sample. Leaves minimize what they do in
 memory (``solvers/forests/refit.py``), by sums over all rows (``solvers/forests/statistics.py``). λ
-is chosen on held-out rows, and one of the choices is to leave leaves as grown. Other than in memory,
-leaves are linear only where that is asked for, and monotone constraints are refused: leaves in
-order need all rows at once.
+is chosen on held-out rows, and one of the choices is to leave leaves as grown. Other than in
+memory, leaves are linear only where that is asked for, and monotone constraints are refused: leaves
+in order need all rows at once.
 """
 
 import numbers
@@ -23,7 +23,7 @@ from ....solvers.forests.row_losses import typical_curvature
 from ....solvers.forests.statistics import LeafFrame, LeafSums, add_sums, leaf_statistics
 from ....solvers.watch import Progress, Watch
 from ..capacity import Verdict, about_best
-from ..checks import require_memory
+from ..checks import allowed_memory, require_memory
 from ..forests.choice import choose_plan
 from ..forests.parts import Slopes, base_scores, fit_root, forest_from
 from ..forests.plan import grow_plan, root_columns, root_of, slope_columns, with_pairs
@@ -37,6 +37,7 @@ from .training import train_on_blocks
 
 _HELD_OUT = 0.1
 _ROUNDED = 1.0 / 16.0  # the width of a corner, as a share of the mean error
+_LEAST_ROWS, _REFIT_BYTES = 1000, 400  # of a sample, and of each of its rows
 _COPIES = 32  # of all leaf models, at most, while they are refitted
 
 
@@ -55,12 +56,15 @@ class Start:
     path: LeafPath | None = None
 
 
-def forest_sample(model, block_rows, n_features, room):
-    """How many rows of a source grow trees: those of a block and a half, if there is room."""
+def forest_sample(model, block_rows, n_features, blocks):
+    """How many rows of a source grow trees: those of a block and a half, if there is room.
+
+    ``blocks`` is what the blocks take, in bytes.
+    """
     n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
-    per_row = 8 * 3 * (n_features + n_pairs) + 5 * 4 * n_features + 400
-    least = 1000 * per_row
-    require_memory(least, max(room, 0.0), SMALLER_BLOCKS)
+    per_row = 8 * 3 * (n_features + n_pairs) + 5 * 4 * n_features + _REFIT_BYTES
+    require_memory(blocks + _LEAST_ROWS * per_row, model.max_memory, SMALLER_BLOCKS)
+    room = allowed_memory(model.max_memory) - blocks
     return int(min(block_rows + block_rows // 2, room // per_row))
 
 

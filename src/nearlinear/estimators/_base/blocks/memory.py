@@ -1,7 +1,5 @@
 """What rows in blocks take of memory, known before a block is there."""
 
-import os
-
 from scipy.sparse import issparse
 
 from ..checks import require_memory
@@ -23,15 +21,6 @@ def blocks_memory(block_rows, n_bytes):
     return _BLOCKS * block_rows * n_bytes
 
 
-def require_blocks(model, block_rows, n_bytes, more=0.0):
-    """Refuse blocks that do not fit, with ``more`` bytes beside them."""
-    size = blocks_memory(block_rows, n_bytes) + more
-    require_memory(size, model.max_memory, SMALLER_BLOCKS)
-
-
-def room_beside(model, block_rows, n_bytes):
-    """Bytes that are left beside the blocks."""
-    most = model.max_memory
-    if most is None:
-        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return most - blocks_memory(block_rows, n_bytes)
+def require_blocks(model, block_rows, n_bytes):
+    """Refuse blocks that do not fit."""
+    require_memory(blocks_memory(block_rows, n_bytes), model.max_memory, SMALLER_BLOCKS)

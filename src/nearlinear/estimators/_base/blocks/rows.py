@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from ....streams.blocks import Parted, shuffled
 from ....streams.survey import Survey, row_ranks
 from ..rows import TrainingRows
+from ..target_units import TargetUnits
 from ..task import Regression
 from .memory import blocks_memory, row_bytes
 
@@ -123,6 +124,15 @@ class BlockRows:
         """Some training rows, merged, that stand for all."""
         kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + SAMPLE))
         return self._merged(self.rules.rows(self.survey.sample.take(kept)))
+
+    def weighted_sample(self):
+        """The sample, weighing as much as all rows, with the unit of its values."""
+        sample = self.sample()
+        if isinstance(sample.task, Regression):
+            units = TargetUnits.of_values(sample.targets[:, 0], sample.weight)
+            sample = replace(sample, task=Regression(units))
+        factor = self.total_weight / sample.weight.sum()
+        return replace(sample, weight=factor * sample.weight, n_all=None)
 
     def stratified_sample(self):
         """All training rows that the survey has kept, with some of every class.

@@ -12,7 +12,7 @@ from ....streams.survey import survey_rows
 from ..input import block_pairs
 from ..target_units import TargetUnits
 from ..task import Regression, check_labels, class_factors, task_of_classes
-from .memory import require_blocks, room_beside, row_bytes
+from .memory import blocks_memory, require_blocks, row_bytes
 from .rows import HELD_OUT, OF_CLASS, SAMPLE, BlockRows
 
 _FREQUENT = 0.05  # a class of so many rows is among the first, unless rows are sorted
@@ -82,8 +82,8 @@ def surveyed(model, source, seed):
 def sample_rows(model, block_rows, like):
     """How many rows of blocks of this size a survey keeps at most; ``like`` are some of them."""
     if hasattr(model, "_sample_rows"):
-        room = room_beside(model, block_rows, row_bytes(like))
-        return model._sample_rows(block_rows, like.shape[1], room)
+        n_bytes = blocks_memory(block_rows, row_bytes(like))
+        return model._sample_rows(block_rows, like.shape[1], n_bytes)
     return max(1, min(SAMPLE + HELD_OUT, block_rows + block_rows // 2))
 
 

@@ -22,6 +22,7 @@ from ..trees import (
     start_of_tree,
     watch_of_trees,
 )
+from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
 
 
@@ -63,7 +64,7 @@ def learn_trees_from(model, rows, keeper):
         rows, held_out = rows.split(model.validation_fraction)
     sample = rows.sample()
     plan = tree_plan(model, sample)
-    check_size(model, sample, plan)
+    check_size(model, sample, plan, rows.memory, f"lower depth, or {SMALLER_BLOCKS}")
     setting, tried = choose_tree_setting(model, sample, plan, rng, tell)
     coordinates, (start,) = previous_or_new(model, sample, plan, setting)
     batch = rows.rows_a_step(plan.batch_size)
