@@ -5,6 +5,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 
 import joblib
 import numpy as np
@@ -68,7 +69,7 @@ def in_uneven_frame(X, y):
     frame = pd.DataFrame(X[order], columns=[f"x{i}" for i in range(X.shape[1])])
     frame["y"] = y[order]
     bounds = [0, 700, 700, 3100, 4700, len(frame)]
-    parts = [frame.iloc[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [frame.iloc[a:b] for a, b in pairwise(bounds)]
     table = dd.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0])
     return table.drop(columns="y"), table["y"], frame
 
