@@ -31,7 +31,7 @@ def ldkl(options):
 
 def forest(options):
     model = DaskLocalForestClassifier(
-        30, max_leaves=31, pairs=0, leaf_penalty=1.0, random_state=0, max_memory=1e9
+        30, max_leaves=31, pairs=0, leaf_penalty=1.0, random_state=0, max_memory=1.8e8
     )
     return _fitted(model, _table(options), options)
 
