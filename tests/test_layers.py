@@ -39,6 +39,7 @@ ALLOWED = {
     "displays": MODELS,
     "search": MODELS | {"runtime", "preparation", "tables", "displays", "streams"},
     "report": MODELS | {"preparation", "runtime", "export", "search"},
+    "dask": MODELS | {"search", "streams"},
     # "__init__": commands use the public names as any user does.
     "cli": MODELS
     | {"__init__", "search", "tables", "export", "runtime", "displays", "preparation", "report"}
@@ -129,6 +130,12 @@ def test_no_computed_import_goes_around_the_arrows():
         and getattr(node, "id", getattr(node, "attr", None)) in ("import_module", "__import__")
     }
     assert {part_of(module) for module in computed} == {"__init__", "kinds", "cli"}
+
+
+def test_dask_stays_in_its_folder():
+    assert {part_of(module) for name in ("dask", "distributed") for module in users_of(name)} == {
+        "dask"
+    }
 
 
 @pytest.mark.parametrize("outside", ["tests", "reference", "benchmarks", "reproduce", "examples"])

@@ -16,7 +16,7 @@ def run_python(source):
     ).stdout.strip()
 
 
-@pytest.mark.parametrize("heavy", ["numba", "matplotlib", "torch", "pandas", "rich"])
+@pytest.mark.parametrize("heavy", ["numba", "matplotlib", "torch", "pandas", "rich", "dask"])
 def test_import_does_not_load(heavy):
     assert run_python(f"import sys, nearlinear; print({heavy!r} in sys.modules)") == "False"
 

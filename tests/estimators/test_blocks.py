@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, QuantileTransformer, StandardScaler
 
 import nearlinear
-from nearlinear.estimators._base.blocks.rows import surveyed
+from nearlinear.estimators._base.blocks.survey import surveyed
 from nearlinear.streams import fit_pipeline, from_arrays
 
 QUICK = {

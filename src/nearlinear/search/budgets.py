@@ -44,6 +44,10 @@ class Budget:
     def is_open(self):
         return all(value is None for value in vars(self).values())
 
+    def part(self, share):
+        """The same with a share of everything that is limited."""
+        return Budget(*(None if most is None else share * most for most in vars(self).values()))
+
     def holds(self, prices):
         total = Price.total(prices)
         return all(

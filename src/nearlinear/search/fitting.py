@@ -15,7 +15,7 @@ from .encoding import encoded, parts_by_round, rows_by_number, splitter
 from .intervals import residuals
 from .portfolio import require_known
 from .search import search
-from .trials import Means
+from .trials import HERE, Means
 
 _MOST_COPIES = 1000  # of a row: more would tell errors and folds little
 
@@ -26,8 +26,11 @@ def budget_of(model):
     )
 
 
-def fit_table(model, X, y, sample_weight, tell=None):
-    """``fit`` of a front door; ``tell(step, figures)`` hears of every fit in place of a printer."""
+def fit_table(model, X, y, sample_weight, tell=None, at=HERE):
+    """``fit`` of a front door; ``tell(step, figures)`` hears of every fit in place of a printer.
+
+    Fits run ``at`` a ``Place``.
+    """
     if y is None:
         raise ValueError(
             f"{type(model).__name__} requires y to be passed, but the target y is None."
@@ -44,7 +47,7 @@ def fit_table(model, X, y, sample_weight, tell=None):
         rng = check_random_state(model.random_state)
         contest = contest_for(model, rows, y, sample_weight, split, rng)
         found, tried, kept = search(
-            model, rows, contest, budget_of(model), means, rng, tell or Teller(model)
+            model, rows, contest, budget_of(model), means, rng, tell or Teller(model), at=at
         )
         learned = learned_of(found, found.blend, tried, kept)
     learned.attributes["encoder_"] = encoder

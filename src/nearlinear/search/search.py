@@ -16,10 +16,11 @@ from .found import ALL_ROWS, Found, Member
 from .front import front
 from .portfolio import LINEAR, portfolio
 from .speed import machine_speed
-from .trials import Trials, settings_of
+from .trials import HERE, Trials, settings_of
 
 _TIMED_ROWS = 2048
 _KEPT = "the best model so far is"
+_PARTS = (0.2, 0.05)  # of a budget, for which blends are fitted, too
 
 
 class OfAllRows:
@@ -33,13 +34,14 @@ class OfAllRows:
         return fit(), ALL_ROWS
 
 
-def search(model, rows, contest, budget, means, rng, tell, course=None):
+def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
     Candidates that the budget bears are tried on held-out rows. Of those that came to the end, the
     best average is chosen. Its members, the linear model and all that nothing beats are fitted to
     all rows and timed, and the average is chosen anew if it is slower than forecast. ``course``
-    says how trials are run and members fitted where the rows are a sample of more.
+    says how trials are run and members fitted where the rows are a sample of more; ``at`` is the
+    ``Place`` of all fits.
     """
     course = course or OfAllRows()
     clock = Clock(model.time_limit)
@@ -50,7 +52,7 @@ def search(model, rows, contest, budget, means, rng, tell, course=None):
     def us_of(family, cost):
         return speed.price(family, cost, shape.n_outputs).us
 
-    trials = Trials(contest, candidates, rng, clock, means, tell, us_of)
+    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, at)
     with keeping(_KEPT) as early:
         course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:
@@ -59,7 +61,7 @@ def search(model, rows, contest, budget, means, rng, tell, course=None):
     blend = judged.best(budget)
     members = {}
     with keeping(_KEPT) as late:
-        found = _fitted(judged, blend, rows, trials.seeds[-1], means, clock, tell, course)
+        found = _fitted(judged, blend, budget, rows, trials, course)
         for place, member in found:
             members[place] = member  # one by one: Ctrl-C keeps those that are done
     if not members:
@@ -103,11 +105,20 @@ class Judged:
             )
         return blend
 
-    def worth_a_fit(self, blend):
-        """Places of the linear model, which is the first, of a blend, and of the front."""
+    def worth_a_fit(self, blend, budget):
+        """Places of the linear model, which is the first, of a blend, and of the front.
+
+        Those of the best blends inside parts of the budget come last: ``select`` takes them.
+        """
         losses = [self.judge.mean(one) for one in self.answers]
         points = [(price.us, loss) for price, loss in zip(self.prices, losses, strict=True)]
-        return list(dict.fromkeys((self.linear, *blend.places, *front(points))))
+        found = dict.fromkeys((self.linear, *blend.places, *front(points)))
+        for share in () if budget.is_open else _PARTS:
+            part = best_blend(
+                self.answers, self.judge, self.prices, budget.part(share), self.linear
+            )
+            found |= dict.fromkeys(() if part is None else part.places)
+        return list(found)
 
 
 def _judged(trials, speed, shape):
@@ -122,13 +133,18 @@ def _judged(trials, speed, shape):
     )  # fmt: skip
 
 
-def _fitted(judged, blend, rows, seed, means, clock, tell, course):
+def _fitted(judged, blend, budget, rows, trials, course):
     """Members by place, one after the other; without time, only those that the blend needs."""
-    for place in judged.worth_a_fit(blend):
+    at, means, clock, tell = trials.at, trials.means, trials.clock, trials.tell
+    shared, seed = at.share(rows), int(trials.seeds[-1])
+    started = [
+        (place, at.start(judged.trials[place].candidate.fit, shared, seed, *means))
+        for place in judged.worth_a_fit(blend, budget)
+    ]
+    for place, fit in started:
         if clock.is_spent and place not in (judged.linear, *blend.places):
             return
         trial, calibration = judged.trials[place], judged.calibrations[place]
-        fit = partial(trial.candidate.fit, rows, int(seed), *means)
         done = trial.attempt(partial(course.fit, place, judged, blend, fit, clock), tell)
         if done is None:
             continue

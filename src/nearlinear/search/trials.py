@@ -5,7 +5,9 @@ stands for all in the first round; then the best four, and those that nothing be
 cost, see them all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -60,6 +62,27 @@ class Means(NamedTuple):
         return cls(model.n_jobs, left)
 
 
+class Place(NamedTuple):
+    """Where fits run: ``start(function, *arguments)`` gives what is called for the result.
+
+    ``share(value)`` is an argument that several of them have.
+    """
+
+    start: Callable
+    share: Callable
+
+
+HERE = Place(partial, lambda value: value)  # one after the other, each when its result is wanted
+
+
+def tried(candidate, rows, seed, means):
+    """Scores of held-out rows by a candidate that was fitted to the others, its cost, seconds."""
+    began, (kept, held) = perf_counter(), rows
+    predictor = candidate.fit(kept, seed, *means)
+    scores = predictor(held.astype(predictor.dtype), n_jobs=means.n_jobs)
+    return scores, predictor.cost, perf_counter() - began
+
+
 class Count(NamedTuple):
     """How many fits are done, of how many that are planned by now."""
 
@@ -73,12 +96,12 @@ class Count(NamedTuple):
 class Trials:
     """All candidates on all rounds, as far as time allows.
 
-    ``us_of(family, cost)`` forecasts what a prediction takes.
+    ``us_of(family, cost)`` forecasts what a prediction takes; ``at`` is the ``Place`` of all fits.
     """
 
-    def __init__(self, contest, candidates, rng, clock, means, tell, us_of):
+    def __init__(self, contest, candidates, rng, clock, means, tell, us_of, at):
         self.contest, self.rounds, self._us_of = contest, contest.rounds, us_of
-        self.clock, self.means, self.tell = clock, means, tell
+        self.clock, self.means, self.tell, self.at = clock, means, tell, at
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
         self.n_done, self.n_better = 0, min(len(self.trials), _half(len(self.trials)))
@@ -96,29 +119,31 @@ class Trials:
             self._play(number, better)
 
     def _play(self, number, trials):
-        kept, held = self.contest.parts_of(self.rounds[number])
-        for trial in trials:
+        rows, seed = (
+            self.at.share(self.contest.parts_of(self.rounds[number])),
+            self.seeds[number],
+        )
+        started = [
+            (trial, self.at.start(tried, trial.candidate, rows, int(seed), self.means))
+            for trial in trials
+            if trial.failure is None
+        ]
+        self.n_done += len(trials) - len(started)
+        for trial, work in started:
             self.n_done += 1
-            if trial.failure is None and (not self.clock.is_over or trial.candidate == LINEAR):
-                self._try(trial, number, kept, held)
+            if not self.clock.is_over or trial.candidate == LINEAR:
+                self._try(trial, number, work)
 
-    def _try(self, trial, number, kept, held):
-        began, seed = perf_counter(), int(self.seeds[number])
-
-        def work():
-            predictor = trial.candidate.fit(kept, seed, *self.means)
-            scores = predictor(held.astype(predictor.dtype), n_jobs=self.means.n_jobs)
-            return scores, predictor.cost
-
+    def _try(self, trial, number, work):
         done = trial.attempt(work, self.tell)
         if done is None:
             return
-        scores, cost = done
+        scores, cost, seconds = done
         if not np.all(np.isfinite(scores)):
             trial.failure = "its scores are not finite"
             return
         trial.scores[number], trial.cost = scores, cost
-        trial.seconds += perf_counter() - began
+        trial.seconds += seconds
         judge = self.contest.judge_of([self.rounds[number]])
         loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
         figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": loss}

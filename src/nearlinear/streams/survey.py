@@ -48,7 +48,7 @@ def survey_rows(source, n_sample, seed, see, n_of_label=0):
     rows the sample has at most; so many rows of each label are kept in any case.
     """
     starts, chosen, row = np.zeros(source.n_parts, dtype=np.int64), None, 0
-    strata = _Strata(n_of_label) if n_of_label else None
+    strata = Strata(n_of_label) if n_of_label else None
 
     def blocks():
         for part in range(source.n_parts):
@@ -63,7 +63,7 @@ def survey_rows(source, n_sample, seed, see, n_of_label=0):
             continue
         block = see(block, row)
         if chosen is None:
-            chosen = _Chosen(n_sample(block))
+            chosen = Chosen(n_sample(block))
         ranks = row_ranks(row, block.X.shape[0], seed)
         numbers = np.arange(row, row + len(ranks))
         chosen.add(block, numbers, ranks)
@@ -76,7 +76,7 @@ def survey_rows(source, n_sample, seed, see, n_of_label=0):
     return Survey(row, starts, *chosen.settled(), {} if strata is None else strata.settled())
 
 
-class _Chosen:
+class Chosen:
     """The rows of the lowest ranks so far, and some more."""
 
     def __init__(self, size):
@@ -123,7 +123,7 @@ class _Chosen:
         return block, numbers, ranks
 
 
-class _Strata:
+class Strata:
     """The rows of the lowest ranks of each label."""
 
     def __init__(self, size):
@@ -131,7 +131,7 @@ class _Strata:
 
     def add(self, block, numbers, ranks):
         names, labels = np.unique(block.y, return_inverse=True)
-        own = [self._of.setdefault(name, _Chosen(self._size)) for name in names.tolist()]
+        own = [self._of.setdefault(name, Chosen(self._size)) for name in names.tolist()]
         bounds = np.array([one.bound for one in own], dtype=np.uint64)
         rows = np.flatnonzero(ranks <= bounds[labels])
         for label in np.unique(labels[rows]):

@@ -222,6 +222,12 @@ class AnchorTraining:
         self.epoch, self._count, self._total = plain["epoch"], plain["count"], plain["total"]
         self._rng.bit_generator.state = plain["rng"]
 
+    def apart(self):
+        """What takes blocks elsewhere and shares its state; the mean of states is rejoined."""
+        return self
+
+    share, rejoin = state, restore
+
 
 def train_by_adam(
     X,

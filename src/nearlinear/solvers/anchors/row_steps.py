@@ -38,6 +38,15 @@ class RowState(NamedTuple):
     biases: np.ndarray
     model_scale: np.ndarray
 
+    def unscaled(self):
+        """The same with scales of 1, so that states can be averaged."""
+        scale = self.model_scale[0]
+        return self._replace(
+            anchors=self.anchors * self.anchor_scale, anchor_scale=np.ones_like(self.anchor_scale),
+            weights=self.weights * scale, biases=self.biases * scale,
+            model_scale=np.ones_like(self.model_scale),
+        )  # fmt: skip
+
 
 @compiled_fast_sums
 def _encode_row(columns, data, sharpness, state, dots, indices, codes):

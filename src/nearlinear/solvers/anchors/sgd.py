@@ -9,6 +9,7 @@ One step costs O(nnz (m + k I)).
 Dense rows are walked as sparse ones without zeros left out.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -180,6 +181,23 @@ class RowTraining:
             array[...] = arrays[name]
         self.epoch, self._trainer.n_steps = plain["epoch"], plain["n_steps"]
         self._rng.bit_generator.state = plain["rng"]
+
+    def apart(self):
+        """What takes blocks elsewhere and shares its state; the mean of states is rejoined.
+
+        Without the rows that only the end of an epoch asks for.
+        """
+        other = copy(self)
+        other._objective = None
+        return other
+
+    def share(self):
+        arrays, plain = self.state()
+        return RowState(**arrays).unscaled()._asdict(), plain
+
+    def rejoin(self, arrays, plain):
+        squares = arrays["anchors"] ** 2 / arrays["metric"][:, None]
+        self.restore(arrays | {"half_norms": 0.5 * squares.sum(axis=0)}, plain)
 
 
 def train_by_sgd(

@@ -7,6 +7,8 @@ follow their hard path, which is what will be predicted.
 A stream takes the same steps, portion by portion.
 """
 
+from copy import copy
+
 import numpy as np
 
 from ..._interrupt import uninterrupted
@@ -126,7 +128,7 @@ class TreeTraining:
         n_soft = n_epochs - round(annealing.hard_fraction * n_epochs) if start.depth else 0
         self._revivals = {round(share * n_soft) for share in _REVIVALS}
         self._stages = ((soft, 0, n_soft), (HardPhase(noise, loss), n_soft, n_epochs))
-        self._like, self._rng = like, rng
+        self._like, self.rng = like, rng
         self._n_rows, self._n_batches, self._n_epochs = n_rows, n_batches, n_epochs
         self._stage, self._time, self._number, self._total = 0, 0, 0, 0.0
         self.epoch = 0  # those that were run: a stage may end early
@@ -171,7 +173,7 @@ class TreeTraining:
         figures = phase.figures(model)
         is_enough = watch(Progress(self.epoch, objective, state=model, figures=figures))
         if not is_enough and phase.moves_splits and self._time in self._revivals:
-            self.tree.move_splits(revive_splits(model, self._like, self._rng))
+            self.tree.move_splits(revive_splits(model, self._like, self.rng))
         if is_enough or self._time == last:
             watch.wait_again()
             self.tree.settle()
@@ -184,7 +186,7 @@ class TreeTraining:
         """Arrays by name, and all else that the next blocks depend on as plain values."""
         plain = {name: getattr(self, name) for name in _PLACE}
         plain["soft"] = self._stages[0][0].state()
-        plain["rng"] = self._rng.bit_generator.state
+        plain["rng"] = self.rng.bit_generator.state
         return self.tree.state(), plain | {"count": self.tree.count}
 
     def restore(self, arrays, plain):
@@ -192,7 +194,19 @@ class TreeTraining:
         for name in _PLACE:
             setattr(self, name, plain[name])
         self._stages[0][0].restore(plain["soft"])
-        self._rng.bit_generator.state = plain["rng"]
+        self.rng.bit_generator.state = plain["rng"]
+
+    def apart(self):
+        """What takes blocks elsewhere and shares its state; the mean of states is rejoined.
+
+        Without the rows that only the end of an epoch asks for.
+        """
+        other = copy(self)
+        (soft, *soft_times), hard = self._stages
+        other._like, other._stages = None, ((soft.apart(), *soft_times), hard)
+        return other
+
+    share, rejoin = state, restore
 
 
 _PLACE = ("epoch", "_stage", "_time", "_number", "_total")  # how far training is

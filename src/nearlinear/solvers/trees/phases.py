@@ -3,6 +3,7 @@
 A phase says what a mini-batch teaches; who calls it takes the steps.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +65,12 @@ class SoftPhase:
 
     def restore(self, state):
         self._count, self._unit, self._sharpness = state
+
+    def apart(self):
+        """The same without what only ``figures`` asks for."""
+        other = copy(self)
+        other._compare = None
+        return other
 
     def figures(self, model):
         """What a line of progress says beside the objective."""

@@ -40,6 +40,11 @@ class SoftPass:
         self.chunk = int(np.clip(_CHUNK_BYTES // per_row // 16 * 16, 32, 512))
         self.chunk = min(self.chunk, batch_size)
         self._room = [_Chunk(model, self.chunk) for _ in range(-(-batch_size // self.chunk))]
+        self._batch_size = batch_size
+
+    def __reduce__(self):
+        """Memory is allocated anew elsewhere, not sent there."""
+        return SoftPass, (self._like, self._batch_size)
 
     def gradients(
         self, model, Z, targets, row_weight, sharpness, loss, n_jobs=None, row_slopes=None

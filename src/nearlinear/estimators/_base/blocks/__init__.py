@@ -8,6 +8,7 @@ forests   Forests from rows in blocks: trees of a sample, whose leaf models all 
 gated     LMKL with linear kernels from rows in blocks.
 memory    What rows in blocks take of memory, known before a block is there.
 rows      Rows of a source as an estimator trains on them: checked, with targets, some held out.
+survey    The survey of a source as an estimator needs it: rows checked, labels and weights counted.
 training  Training on rows in blocks, from a checkpoint if there is one.
 trees     LDKL from rows in blocks: a tree that starts from a sample and is trained on all rows.
 """

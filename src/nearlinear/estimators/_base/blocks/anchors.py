@@ -73,17 +73,19 @@ def learn_sapl_from(model, rows, keeper):
     n_epochs = model._epochs(sample)
     ridge, generator = 1.0 / (C * rows.total_weight), np.random.default_rng(rows.seed)
     if model._engine(sample) == "adam":
-        batch = model._batch_size(rows.n_rows)
+        usual = model._batch_size(rows.n_rows)
+        batch = rows.rows_a_step(usual)
         training = AnchorTraining(
             start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
             n_neighbors=n_neighbors, loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch,
-            learning_rate=model.learning_rate, jitter=setting.jitter,
+            learning_rate=model.learning_rate * np.sqrt(usual / batch), jitter=setting.jitter,
             learn_sharpness=model.learn_sharpness, learn_metric=model.learn_metric, rng=generator,
         )  # fmt: skip
     else:
         training = RowTraining(
-            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.n_rows, loss=loss, C=C,
-            ridge=ridge, n_epochs=n_epochs, anchor_rate=usual_anchor_rate(sample.X), rng=generator,
+            start, sample.X, start.gate(n_neighbors), objective, n_rows=rows.count_batches(1),
+            loss=loss, C=C, ridge=ridge, n_epochs=n_epochs,
+            anchor_rate=usual_anchor_rate(sample.X), rng=generator,
         )  # fmt: skip
     with keeping("the best model so far is") as interruption:
         train_on_blocks(training, rows, watch, keeper)
@@ -114,8 +116,8 @@ def learn_fixed_from(model, rows, keeper, coding, width):
     start = LocalModels(anchors, getattr(gate, "sharpness", 1.0), found.weights, found.biases)
     watch = Watch(Teller(model).steps("epoch"), best=start)
     training = RowTraining(
-        start, sample.X, gate, lambda models: None, n_rows=rows.n_rows, loss=loss, C=model.C,
-        ridge=1.0 / (model.C * rows.total_weight),
+        start, sample.X, gate, lambda models: None, n_rows=rows.count_batches(1), loss=loss,
+        C=model.C, ridge=1.0 / (model.C * rows.total_weight),
         n_epochs=min(model.max_iter, usual_epochs(sample)), anchor_rate=0.0,
         rng=np.random.default_rng(rows.seed),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from ....streams.blocks import is_source
 from ....streams.checkpoint import Checkpoint
 from ..checks import fit_context
 from ..input import fit_rows
-from .rows import surveyed
+from .survey import surveyed
 from .training import Keeper
 
 
@@ -46,12 +46,17 @@ def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
 
 @fit_context(prefer_skip_nested_validation=True)
 def _fit_blocks(model, source, checkpoint, every):
+    return fit_surveyed(model, lambda seed: surveyed(model, source, seed), checkpoint, every)
+
+
+def fit_surveyed(model, survey, checkpoint=None, every=60.0):
+    """Fit to the rows that ``survey(seed)`` gives, a ``BlockRows`` or what does the same."""
     if checkpoint is not None:
         checkpoint = Checkpoint(checkpoint, every)
     seed = None if checkpoint is None else checkpoint.seed
     if seed is None:
         seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
-    rows = surveyed(model, source, seed)
+    rows = survey(seed)
     if rows.is_whole:
         # a block or so: as if it had come in arrays
         n_rows, found = rows.n_rows, rows.in_order()

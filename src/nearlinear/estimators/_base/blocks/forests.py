@@ -175,14 +175,30 @@ def finished(model, start):
     return Learned(predictor, attributes)
 
 
+@dataclass(frozen=True)
+class LeafPass:
+    """The sums of a block at some leaf models; weights of the block have a mean of 1."""
+
+    frame: LeafFrame
+    mean_weight: float
+    n_jobs: int | None = None
+    plus = staticmethod(add_sums)
+
+    def __call__(self, models, X, targets, weight):
+        if isinstance(self.frame.loss, PoissonLoss) and targets.min() < 0:
+            raise ValueError("loss='poisson' needs counts: y is below 0 somewhere.")
+        weight = weight * self.mean_weight
+        return leaf_statistics(self.frame, models, X, targets, weight, self.n_jobs)
+
+
 class LeafTraining:
     """The passes of a refit, a block at a time; sums of a pass that is not over are kept, too."""
 
     epoch = 0  # all passes are in one order
 
     def __init__(self, start, mean_weight, n_jobs):
-        self._frame, self.path, self._n_jobs = start.frame, start.path, n_jobs
-        self._mean_weight, self._sums = mean_weight, None
+        self.statistics = LeafPass(start.frame, mean_weight, n_jobs)
+        self.path, self._sums = start.path, None
 
     @property
     def is_over(self):
@@ -191,13 +207,17 @@ class LeafTraining:
     def model(self):
         return self.path.search
 
+    @property
+    def asked(self):
+        """What the statistics of a pass are of."""
+        return self.path.trial
+
     def take(self, X, targets, weight):
         """Add the sums of a block, whose weights have a mean of 1."""
-        if isinstance(self._frame.loss, PoissonLoss) and targets.min() < 0:
-            raise ValueError("loss='poisson' needs counts: y is below 0 somewhere.")
-        weight = weight * self._mean_weight
-        found = leaf_statistics(self._frame, self.path.trial, X, targets, weight, self._n_jobs)
-        self._sums = found if self._sums is None else add_sums(self._sums, found)
+        self.add(self.statistics(self.asked, X, targets, weight))
+
+    def add(self, sums):
+        self._sums = sums if self._sums is None else add_sums(self._sums, sums)
 
     def end_epoch(self, watch):
         sums, self._sums = self._sums, None

@@ -2,30 +2,65 @@
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin
 
-from ...._warn import warn_user
-from ....streams.blocks import Block, Parted, shuffled, usual_rows
-from ....streams.survey import Survey, row_ranks, survey_rows
-from ..input import block_pairs
+from ....streams.blocks import Parted, shuffled
+from ....streams.survey import Survey, row_ranks
 from ..rows import TrainingRows
 from ..target_units import TargetUnits
-from ..task import Regression, check_labels, class_factors, task_of_classes
-from .memory import blocks_memory, require_blocks, row_bytes
+from ..task import Regression
+from .memory import blocks_memory, row_bytes
 
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
 # and half of it where that is less.
-_SAMPLE, _HELD_OUT = 20_000, 10_000
-_OF_CLASS = 50  # rows of any class, if it has as many, in a sample of strata
-_FREQUENT = 0.05  # a class of so many rows is among the first, unless rows are sorted
+SAMPLE, HELD_OUT = 20_000, 10_000
+OF_CLASS = 50  # rows of any class, if it has as many, in a sample of strata
+
+
+@dataclass(frozen=True)
+class RowRules:
+    """How rows of a block become training rows; rows that rank up to ``bound`` are held out."""
+
+    checks: object
+    task: object
+    factors: np.ndarray | None  # of the classes' weights
+    names: dict
+    seed: int
+    bound: np.uint64 | None = None
+
+    def kept(self, block, row):
+        """A block, checked, without what is held out; ``row`` is the number of its first row."""
+        block = self.checks(block, row)
+        if self.bound is None:
+            return block
+        kept = row_ranks(row, block.X.shape[0], self.seed) > self.bound
+        return block if kept.all() else block.take(np.flatnonzero(kept))
+
+    def rows(self, block):
+        n_rows = block.X.shape[0]
+        weight = np.ones(n_rows) if block.weight is None else block.weight
+        labels = np.zeros(n_rows, dtype=np.intp)
+        if self.factors is None:
+            targets = block.y[:, None].astype(block.X.dtype)
+        else:
+            labels = np.searchsorted(self.task.classes, block.y)
+            known = self.task.classes[np.minimum(labels, len(self.task.classes) - 1)] == block.y
+            if not np.all(known):
+                raise ValueError(
+                    f"The source gave the label {block.y[~known].tolist()[0]!r} now and not "
+                    "before: it must yield the same rows each time."
+                )
+            weight = weight * self.factors[labels]
+            targets = self.task.targets(labels, block.X.dtype)
+        return TrainingRows(block.X, labels, targets, weight, n_rows, self.task, self.names)
 
 
 @dataclass(frozen=True)
 class BlockRows:
-    """All rows of a source but those that are held out: the ones that rank below ``bound``."""
+    """All rows of a source but those that are held out."""
 
     source: Parted
     checks: object
@@ -56,6 +91,11 @@ class BlockRows:
         return self.total_weight / self.n_rows
 
     @property
+    def rules(self):
+        bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
+        return RowRules(self.checks, self.task, self.factors, self.names, self.seed, bound)
+
+    @property
     def memory(self):
         """Bytes of the blocks that are there at once, and of what the survey has kept."""
         n_bytes = row_bytes(self.survey.sample.X)
@@ -73,17 +113,17 @@ class BlockRows:
     def split(self, fraction):
         """These rows without a part, and that part; None where it would be tiny."""
         most = len(self.survey.ranks) // 3
-        n_held = min(round(fraction * self.survey.n_rows), most, _HELD_OUT)
+        n_held = min(round(fraction * self.survey.n_rows), most, HELD_OUT)
         if n_held < 10:
             return self, None
-        held = self._rows(self.survey.sample.take(np.arange(n_held)))
+        held = self.rules.rows(self.survey.sample.take(np.arange(n_held)))
         left = self.total_weight - held.weight.sum()
         return replace(self, n_held=n_held, total_weight=left), held
 
     def sample(self):
         """Some training rows, merged, that stand for all."""
-        kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + _SAMPLE))
-        return self._merged(self._rows(self.survey.sample.take(kept)))
+        kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + SAMPLE))
+        return self._merged(self.rules.rows(self.survey.sample.take(kept)))
 
     def weighted_sample(self):
         """The sample, weighing as much as all rows, with the unit of its values."""
@@ -101,18 +141,18 @@ class BlockRows:
         the class had its proportion.
         """
         kept = self.survey.sample.take(np.arange(self.n_held, len(self.survey.ranks)))
-        known, parts = self.survey.numbers[self.n_held :], [self._rows(kept)]
+        known, parts = self.survey.numbers[self.n_held :], [self.rules.rows(kept)]
         share = len(known) / self.n_rows
         bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
         for label, (block, numbers, ranks) in self.survey.strata.items():
             number = np.searchsorted(self.task.classes, label)
             own = np.flatnonzero(parts[0].labels == number)
-            if len(own) >= _OF_CLASS or len(own) >= len(numbers):
+            if len(own) >= OF_CLASS or len(own) >= len(numbers):
                 continue
             is_new = ~np.isin(numbers, known)
             if bound is not None and (is_new & (ranks > bound)).any():
                 is_new &= ranks > bound  # but a class that was held out whole is learned from, too
-            more = self._rows(block.take(np.flatnonzero(is_new)))
+            more = self.rules.rows(block.take(np.flatnonzero(is_new)))
             mass = parts[0].weight[own].sum() + more.weight.sum()
             factor = share * self.masses[number] * self.factors[number] / mass if mass else 1.0
             parts[0].weight[own] *= factor
@@ -125,27 +165,29 @@ class BlockRows:
             numbers = np.unique(rows.targets[:, 0], return_inverse=True)[1]
         return replace(rows.merged(numbers), n_all=self.n_rows)
 
+    def rows_a_step(self, batch_size):
+        """Rows of a mini-batch; fewer where others learn beside, and are averaged."""
+        return batch_size
+
     def count_batches(self, batch_size):
         """Mini-batches of an epoch: no batch has rows of two blocks."""
         whole, rest = divmod(self.n_rows, self.block_rows)
         return whole * -(-self.block_rows // batch_size) + -(-rest // batch_size)
 
+    def lessons(self, training, take):
+        """What gives the items of an epoch, by its number, and what a training does with one."""
+        return self.epoch, partial(take, training)
+
     def epoch(self, number):
         """Yields (X, targets, weights of mean 1) of all training rows, in blocks."""
-        bound = self.survey.ranks[self.n_held - 1] if self.n_held else None
-        mean, n_rows = self.mean_weight, 0
+        rules, mean, n_rows = self.rules, self.mean_weight, 0
 
         def change(block, part, row):
-            row = int(self.survey.part_starts[part]) + row
-            block = self.checks(block, row)
-            if bound is None:
-                return block
-            kept = row_ranks(row, block.X.shape[0], self.seed) > bound
-            return block if kept.all() else block.take(np.flatnonzero(kept))
+            return rules.kept(block, int(self.survey.part_starts[part]) + row)
 
         for block in shuffled(self.source, self.block_rows, [self.seed, number], change):
             n_rows += block.X.shape[0]
-            rows = self._rows(block)
+            rows = rules.rows(block)
             del block
             yield rows.X, rows.targets, rows.weight / mean
         if n_rows != self.n_rows:
@@ -162,24 +204,6 @@ class BlockRows:
         told.update(str(self.survey.sample.y.tolist()).encode())
         return {"rows": self.survey.n_rows, "block_rows": self.block_rows, "of": told.hexdigest()}
 
-    def _rows(self, block):
-        n_rows = block.X.shape[0]
-        weight = np.ones(n_rows) if block.weight is None else block.weight
-        labels = np.zeros(n_rows, dtype=np.intp)
-        if self.factors is None:
-            targets = block.y[:, None].astype(block.X.dtype)
-        else:
-            labels = np.searchsorted(self.task.classes, block.y)
-            known = self.task.classes[np.minimum(labels, len(self.task.classes) - 1)] == block.y
-            if not np.all(known):
-                raise ValueError(
-                    f"The source gave the label {block.y[~known].tolist()[0]!r} now and not "
-                    "before: it must yield the same rows each time."
-                )
-            weight = weight * self.factors[labels]
-            targets = self.task.targets(labels, block.X.dtype)
-        return TrainingRows(block.X, labels, targets, weight, n_rows, self.task, self.names)
-
 
 def _joined(parts):
     """Rows one after another."""
@@ -188,95 +212,3 @@ def _joined(parts):
     names = ("X", "labels", "targets", "weight")
     found = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
     return replace(parts[0], **found, n_distinct=len(found["labels"]))
-
-
-class _Checks:
-    """What ``fit`` asks of its rows, asked of each block; the first says what all have."""
-
-    def __init__(self, model):
-        self._model, self._first, self.names = model, None, None
-        self.is_classifier = isinstance(model, ClassifierMixin)
-
-    def __call__(self, block, row):
-        try:
-            X, y, names = block_pairs(self._model, block.X, block.y, self._first)
-            if self._first is None:
-                self._first, self.names = (names, X.dtype, block.weight is None), names
-            if self.is_classifier:
-                check_labels(y)
-            weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
-            if (weight is None) != self._first[2]:
-                raise ValueError("some blocks have weights, and others have none")
-            if weight is not None and (
-                weight.shape != y.shape or not np.isfinite(weight).all() or (weight < 0).any()
-            ):
-                raise ValueError("weights are numbers of 0 or more, one for each row")
-        except ValueError as error:
-            raise ValueError(f"In the block from row {row:,} on: {error}") from error
-        return Block(X, y, weight)
-
-
-def surveyed(model, source, seed):
-    """``BlockRows`` of a source, after one pass over it."""
-    parted, checks = Parted(source), _Checks(model)
-    masses, sizes, first = {}, [], set()
-    if parted.block_rows and getattr(source, "row_bytes", None):
-        require_blocks(model, parted.block_rows, source.row_bytes)
-
-    def see(block, row):
-        block = checks(block, row)
-        sizes.append(block.X.shape[0])
-        weight = np.ones(len(block.y)) if block.weight is None else block.weight
-        if checks.is_classifier:
-            classes, labels = np.unique(block.y, return_inverse=True)
-            if row < (parted.block_rows or _SAMPLE):
-                first.update(classes.tolist())
-            for label, mass in zip(classes, np.bincount(labels, weights=weight), strict=True):
-                masses[label] = masses.get(label, 0.0) + mass
-        else:
-            masses[None] = masses.get(None, 0.0) + weight.sum()
-        return block
-
-    def n_sample(block):
-        rows = parted.block_rows or usual_rows(block.X.shape[1], block.X.dtype.itemsize)
-        n_bytes = row_bytes(block.X)
-        if parted.block_rows:
-            require_blocks(model, rows, n_bytes)
-        if grows:
-            return model._sample_rows(rows, block.X.shape[1], blocks_memory(rows, n_bytes))
-        return max(1, min(_SAMPLE + _HELD_OUT, rows + rows // 2))
-
-    grows = hasattr(model, "_sample_rows")
-    of_class = _OF_CLASS if grows and checks.is_classifier else 0
-    survey = survey_rows(parted, n_sample, seed, see, of_class)
-    task, factors, mass = Regression(TargetUnits()), None, None
-    total = sum(masses.values())
-    if not total > 0:
-        raise ValueError("The sum of the weights is zero; give some row a positive weight.")
-    if checks.is_classifier:
-        classes = np.unique(np.array(list(masses), dtype=survey.sample.y.dtype))
-        check_labels(classes)
-        mass = np.array([masses[label] for label in classes])
-        factors = class_factors(model.class_weight, classes, mass)
-        total = float(mass @ factors)
-        task = task_of_classes(model, classes, np.flatnonzero(mass * factors > 0))
-        if parted.n_parts == 1:
-            _warn_if_sorted(model, classes, mass / mass.sum(), first)
-    names = dict(checks.names)
-    if getattr(source, "feature_names", None) is not None:
-        names["feature_names_in_"] = np.asarray(source.feature_names, dtype=object)
-    rows = parted.block_rows or max(
-        sizes[0], usual_rows(survey.sample.X.shape[1], survey.sample.X.dtype.itemsize)
-    )
-    return BlockRows(parted, checks, survey, task, factors, names, total, rows, seed, mass)
-
-
-def _warn_if_sorted(model, classes, shares, first):
-    for label, share in zip(classes.tolist(), shares, strict=True):
-        if share > _FREQUENT and label not in first:
-            warn_user(
-                f"{type(model).__name__}: the first rows of the source have no {label!r}, which "
-                f"{100 * share:.0f} % of all rows are; rows that come sorted are learned badly. "
-                "Shuffle them, or give a source of several parts."
-            )
-            return

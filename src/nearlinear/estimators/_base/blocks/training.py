@@ -60,15 +60,15 @@ class Keeper:
 
 
 def train_on_blocks(training, rows, watch, keeper, take=None):
-    """Run all epochs of a training; ``take(X, targets, weight)`` is what it does with a block.
+    """Run all epochs of a training; ``take(training, X, targets, weight)`` is its way with a block.
 
     A Ctrl-C leaves the model as it is then to the watch.
     """
     n_done = keeper.resume(training, watch)
-    take = training.take if take is None else take
+    items, take = rows.lessons(training, type(training).take if take is None else take)
     try:
         while not training.is_over:
-            for number, block in enumerate(rows.epoch(training.epoch), start=1):
+            for number, block in enumerate(items(training.epoch), start=1):
                 if number > n_done:
                     take(*block)
                     keeper.offer(training, watch, number)

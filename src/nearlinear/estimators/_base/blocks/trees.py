@@ -1,6 +1,6 @@
 """LDKL from rows in blocks: a tree that starts from a sample and is trained on all rows."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,22 @@ class _Scaled:
         return seen
 
 
+@dataclass(frozen=True)
+class _TakeBlock:
+    """What a training of a tree does with a block."""
+
+    coordinates: TreeCoordinates
+    batch_size: int
+
+    def __call__(self, training, X, targets, weight):
+        view = [self.coordinates.rows]
+        if not training.phase.moves_splits:
+            view.append(training.tree.now().rows)
+        targets = self.coordinates.in_units(targets, X.dtype)
+        batches = Batches(_Scaled(X, *view), targets, weight, self.batch_size, training.rng)
+        training.take(batches)
+
+
 def learn_trees_from(model, rows, keeper):
     """A ``Learned`` of one tree, or of a linear model where held-out rows ask for no more."""
     _require_streaming(model)
@@ -51,6 +67,7 @@ def learn_trees_from(model, rows, keeper):
     check_size(model, sample, plan, rows.memory, f"lower depth, or {SMALLER_BLOCKS}")
     setting, tried = choose_tree_setting(model, sample, plan, rng, tell)
     coordinates, (start,) = previous_or_new(model, sample, plan, setting)
+    batch = rows.rows_a_step(plan.batch_size)
     watch, compare = watch_of_trees(
         model, sample, held_out if model.early_stopping else None, coordinates, tell
     )
@@ -64,24 +81,15 @@ def learn_trees_from(model, rows, keeper):
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
     training = TreeTraining(
-        start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(plan.batch_size), loss=plan.loss,
+        start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(batch), loss=plan.loss,
         ridge=1.0 / (setting.C * rows.total_weight), direction_ridges=plan.direction_penalties,
-        annealing=annealing, n_epochs=plan.n_epochs, batch_size=plan.batch_size,
-        learning_rate=plan.learning_rate, jitter=setting.jitter, rng=generator, compare=compare,
-        n_jobs=model.n_jobs,
+        annealing=annealing, n_epochs=plan.n_epochs, batch_size=batch,
+        learning_rate=plan.learning_rate * np.sqrt(plan.batch_size / batch),
+        jitter=setting.jitter, rng=generator, compare=compare, n_jobs=model.n_jobs,
     )  # fmt: skip
 
-    def take(X, targets, weight):
-        phase, tree = training.phase, training.tree
-        view = [coordinates.rows]
-        if not phase.moves_splits:
-            view.append(tree.now().rows)
-        seen = _Scaled(X, *view)
-        targets = coordinates.in_units(targets, X.dtype)
-        training.take(Batches(seen, targets, weight, plan.batch_size, generator))
-
     with keeping("the best model so far is") as interruption:
-        train_on_blocks(training, rows, watch, keeper, take)
+        train_on_blocks(training, rows, watch, keeper, _TakeBlock(coordinates, batch))
     tree = watch.best
     if plan.is_searched and held_out is not None and watch.history:
         tried = compare_with_linear(

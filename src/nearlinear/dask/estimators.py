@@ -1,0 +1,87 @@
+"""Dask classes of the methods that learn from rows in blocks, and of the front door."""
+
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
+from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
+from ..estimators.llc_sapl import LLCSAPLClassifier
+from ..estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
+from ..search.near_linear import NearLinearClassifier, NearLinearRegressor
+from .base import DaskEstimator
+from .near_linear import fit_search
+from .partitions import client_of, partitions_of
+from .tasks import Tasks
+
+
+class DaskLDKLClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LDKLClassifier
+
+
+class DaskLDKLRegressor(RegressorMixin, DaskEstimator):
+    local_class = LDKLRegressor
+
+
+class DaskLLCSAPLClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LLCSAPLClassifier
+
+
+class DaskLLSVMClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LLSVMClassifier
+
+
+class DaskLocalForestClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LocalForestClassifier
+
+
+class DaskLocalForestRegressor(RegressorMixin, DaskEstimator):
+    local_class = LocalForestRegressor
+
+
+class DaskLCCSVMClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LCCSVMClassifier
+
+
+class DaskFrontDoor(DaskEstimator):
+    """A search whose fits are tasks, on a sample, and its winners on all rows."""
+
+    own = {**DaskEstimator.own, "search_rows": 100_000}
+    _more = (
+        "\nsearch_rows : int, default=100_000\n"
+        "    Rows of the sample that the search runs on; they are gathered by the client."
+    )
+    _learned = (
+        "\nfitted_to_ : list of (str, str)\n"
+        "    Families of the chosen model, and what each was fitted to: all rows, or the sample."
+    )
+
+    def fit(self, X, y, sample_weight=None):
+        """Search on a sample, and fit what was chosen to all rows where its family can.
+
+        Parameters
+        ----------
+        X : Dask dataframe or array of shape (n_samples, n_features)
+            A table with numbers, text, dates and missing cells, or numbers.
+        y : Dask series or array of shape (n_samples,)
+            Labels or values, in the partitions of X.
+        sample_weight : Dask series or array of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        client, model = client_of(self.client), self._unfitted()
+        tasks, log = Tasks(client), []
+        parts = partitions_of(client, X, y, sample_weight)
+        per_round = self.partitions_per_round or tasks.n_threads
+        fitted_to = fit_search(model, parts, tasks, self.search_rows, per_round, log)
+        self.model_, self.round_bytes_, self.fitted_to_ = model, log, fitted_to
+        return self
+
+
+class DaskNearLinearClassifier(ClassifierMixin, DaskFrontDoor):
+    local_class = NearLinearClassifier
+
+
+class DaskNearLinearRegressor(RegressorMixin, DaskFrontDoor):
+    local_class = NearLinearRegressor

@@ -1,0 +1,168 @@
+"""Fits on a real cluster of two processes."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV
+
+pytest.importorskip("distributed")
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import pandas as pd
+from distributed import Client, LocalCluster
+
+from nearlinear import LLSVMClassifier, streams
+from nearlinear.dask import (
+    DaskLCCSVMClassifier,
+    DaskLDKLClassifier,
+    DaskLDKLRegressor,
+    DaskLLCSAPLClassifier,
+    DaskLLSVMClassifier,
+    DaskLocalForestClassifier,
+    DaskNearLinearClassifier,
+    survey,
+    tasks,
+)
+
+BLOCK = (
+    1000  # rows of a block: a survey keeps one and a half, so that fits here are no gathered ones
+)
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(memory_limit=0, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(survey, "usual_rows", lambda *shape: BLOCK)
+
+
+def rows(n_rows=6000):
+    X, y = make_classification(
+        n_rows, 8, n_informative=6, n_classes=3, n_clusters_per_class=2, random_state=0
+    )
+    return X.astype(np.float32), np.array(["one", "three", "two"])[y]
+
+
+def in_array(X, y, n_chunk=1500):
+    return da.from_array(X, chunks=(n_chunk, -1)), da.from_array(y, chunks=n_chunk)
+
+
+def in_uneven_frame(X, y):
+    """A partition without rows, one of a single class, and others."""
+    order = np.argsort(y == "one", kind="stable")  # the last rows are of one class
+    frame = pd.DataFrame(X[order], columns=[f"x{i}" for i in range(X.shape[1])])
+    frame["y"] = y[order]
+    bounds = [0, 700, 700, 3100, 4700, len(frame)]
+    parts = [frame.iloc[a:b] for a, b in pairwise(bounds)]
+    table = dd.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0])
+    return table.drop(columns="y"), table["y"], frame
+
+
+def test_forest_over_partitions_is_that_of_one_process(client):
+    X, y, frame = in_uneven_frame(*rows())
+    settings = {"n_trees": 6, "max_leaves": 7, "pairs": 0, "leaf_penalty": 3.0, "random_state": 0}
+    model = DaskLocalForestClassifier(**settings, client=client).fit(X, y)
+    values = frame.drop(columns="y")
+    source = streams.from_arrays(values.to_numpy(), frame["y"].to_numpy(), block_rows=BLOCK)
+    alone = DaskLocalForestClassifier.local_class(**settings).fit(source)
+    assert np.allclose(model.predictor_(values.to_numpy()), alone.predictor_(values.to_numpy()))
+    assert np.array_equal(model.predict(X).compute().to_numpy(), alone.predict(values.to_numpy()))
+    assert model.score(X, y) == pytest.approx(alone.score(values.to_numpy(), frame["y"]))
+    assert list(model.to_local().feature_names_in_) == list(X.columns)
+    assert model.predict_proba(X).compute().shape == (6000, 3)
+
+
+@pytest.mark.parametrize(
+    "kind", [DaskLDKLClassifier, DaskLLCSAPLClassifier, DaskLLSVMClassifier, DaskLCCSVMClassifier]
+)
+def test_killed_worker_changes_nothing(client, kind, monkeypatch):
+    X, y = rows()
+    model = kind(max_iter=2, random_state=0, partitions_per_round=2, client=client)
+    calm = model.fit(*in_array(X, y)).to_local()
+    alone = kind.local_class(max_iter=2, random_state=0)
+    alone.fit(streams.from_arrays(X, y, block_rows=BLOCK))
+    assert calm.score(X, y) > alone.score(X, y) - 0.03
+    total, calls = tasks.Tasks.total, []
+
+    def killing(*arguments):
+        calls.append(None)
+        if len(calls) == 4:  # after the survey and two rounds
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return total(*arguments)
+
+    monkeypatch.setattr(tasks.Tasks, "total", killing)
+    killed = clone(model).fit(*in_array(X, y))
+    assert len(calls) > 4
+    assert np.array_equal(killed.predictor_(X), calm.predictor_(X))
+
+
+def test_answers_of_arrays_are_those_of_the_local_model(client):
+    X, y = rows(4000)
+    values = X[:, 0] + X[:, 1] * X[:, 2]
+    lazy, targets = in_array(X, values)
+    weight = da.from_array(np.where(y == "one", 2.0, 1.0), chunks=1000)
+    model = DaskLDKLRegressor(3, max_iter=2, random_state=0, client=client)
+    model.fit(lazy, targets, sample_weight=weight)
+    local = pickle.loads(pickle.dumps(model)).to_local()
+    assert np.allclose(model.predict(lazy).compute(), local.predict(X))
+    expected = local.score(X, values, weight.compute())
+    assert model.score(lazy, targets, weight) == pytest.approx(expected)
+    assert clone(model).get_params() == model.get_params()
+    assert not hasattr(model, "predict_proba")
+
+
+def test_front_door_tries_its_candidates_on_the_cluster(client):
+    X, y, _ = in_uneven_frame(*rows(1500))
+    model = DaskNearLinearClassifier(
+        families=["anchors"], search_rows=600, random_state=0, client=client
+    ).fit(X, y)
+    assert model.score(X, y) > 0.6
+    assert all(where.startswith(("all rows", "the sample")) for _, where in model.fitted_to_)
+    assert {one["model"] for one in model.tried_} == {"linear", "anchors"}
+
+
+def test_search_of_scikit_learn_runs_on_the_cluster(client):
+    X, y = rows(400)
+    search = GridSearchCV(LLSVMClassifier(random_state=0), {"n_anchors": [2, 4]}, cv=2, n_jobs=2)
+    with joblib.parallel_config("dask"):
+        found = search.fit(X, y).best_score_
+    assert found == search.set_params(n_jobs=None).fit(X, y).best_score_
+
+
+def test_bad_input_is_refused_in_one_sentence(client):
+    X, y = rows(400)
+    model = DaskLLSVMClassifier(client=client)
+    lazy, labels = in_array(X, y, 100)
+    with pytest.raises(ValueError, match=r"2 chunks along its columns.*rechunk"):
+        model.fit(lazy.rechunk((100, 4)), labels)
+    with pytest.raises(ValueError, match="must be a Dask array or a Dask dataframe"):
+        model.fit(X, labels)
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    with pytest.raises(ValueError, match=r"X has 3 partitions and y has 4.*alike"):
+        model.fit(frame, labels)
+    with pytest.raises(ValueError, match=r"Partition 0 of X has 100 rows, that of y has 200"):
+        model.fit(lazy, da.from_array(np.r_[y, y], chunks=200))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(da.where(lazy > 0, lazy, np.nan), labels)
+
+
+def test_without_dask_it_says_what_to_install():
+    source = "import sys; sys.modules['distributed'] = None; import nearlinear.dask"
+    found = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert "pip install 'nearlinear[dask]'" in found.stderr
