@@ -1,0 +1,25 @@
+"""torch where it is there: devices by name, tensors among what users pass."""
+
+import sys
+
+
+def is_tensor(X):
+    """Whether something is a torch tensor; torch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def torch_for(device):
+    """torch, if it is installed and has the device; else one sentence that says what to do."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"device={device!r} needs PyTorch: pip install 'nearlinear[gpu]', or leave device out."
+        ) from error
+    if str(device).startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={device!r} is not there: this PyTorch sees no CUDA device. Leave device out "
+            "to learn on the CPU."
+        )
+    return torch
