@@ -1,6 +1,7 @@
 """torch where it is there: devices by name, tensors among what users pass."""
 
 import sys
+from functools import partial
 
 
 def is_tensor(X):
@@ -23,3 +24,14 @@ def torch_for(device):
             "to learn on the CPU."
         )
     return torch
+
+
+def on_device(device, own):
+    """What ``own``, of our solvers, is called in this folder, on that device; itself on "cpu"."""
+    if device == "cpu":
+        return own
+    torch_for(device)
+    from .anchors import adam as anchors
+
+    there = {"nearlinear.solvers.anchors.adam": anchors}[own.__module__]
+    return partial(getattr(there, own.__name__), device=device)

@@ -111,7 +111,7 @@ class AnchorTraining:
         self._noise = jitter * some.std(0, correction=0) if jitter else None
         self._form = form_of(form, self.device)
         self._ridge, self._n_rows, self._rng = ridge, n_rows, rng
-        self._batch = batch_size
+        self._batch = padded(batch_size)
         self._n_epochs, self._n_steps = n_epochs, n_steps
         self._block, self._steps, self._of = None, None, None
         self.epoch, self._count, self._sizes, self._is_stopped = 0, 0, [], False
@@ -126,8 +126,7 @@ class AnchorTraining:
     def take(self, X, targets, row_weight):
         """One step for each mini-batch of a block; ``targets`` are ±1, or numbers of classes."""
         n_rows = X.shape[0]
-        n_batches = -(-n_rows // self._batch)
-        block = self._placed(X, targets, row_weight, padded(-(-n_rows // n_batches), 32))
+        block = self._placed(X, targets, row_weight)
         n_batches = -(-n_rows // block.batch)
         seeds = self._rng.integers(2**31, size=2)
         generator = torch.Generator(self.device).manual_seed(int(seeds[0]))
@@ -140,16 +139,16 @@ class AnchorTraining:
         last = n_rows - (n_batches - 1) * block.batch
         self._sizes += [block.batch] * (n_batches - 1) + [last]
 
-    def _placed(self, X, targets, weight, batch):
+    def _placed(self, X, targets, weight):
         """The block on the device, at the addresses of the one before it where that had room."""
-        block = self._block
+        block, batch = self._block, self._batch
         is_same = block is not None and self._of is X
         if not is_same:
             rows = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X))
             labels = self._labels(targets)
             weight = torch.as_tensor(weight, device=self.device).float()
             has_room = block is not None and len(block.rows) >= len(rows)
-            if has_room and block.batch == batch and block.rows.dtype == rows.dtype:
+            if has_room and block.rows.dtype == rows.dtype:
                 for old, new in ((block.rows, rows), (block.labels, labels), (block.weight, weight)):
                     old[: len(new)] = new.to(self.device)
             else:
@@ -226,11 +225,10 @@ def train_by_adam(X, targets, sample_weight, start, watch, *, C, batch_size, **s
     ``settings`` are those of ``AnchorTraining``.
     """
     row_weight = sample_weight / sample_weight.mean()
-    n_batches = -(-len(X) // batch_size)
-    batch = padded(-(-len(X) // n_batches), 32)
+    batch = padded(-(-len(X) // -(-len(X) // batch_size)))
     training = AnchorTraining(
         start, X, n_rows=len(X), n_batches=-(-len(X) // batch),
-        ridge=1.0 / (C * float(sample_weight.sum())), batch_size=batch_size, **settings,
+        ridge=1.0 / (C * float(sample_weight.sum())), batch_size=batch, **settings,
     )  # fmt: skip
     while not training.is_over:
         training.take(X, targets, row_weight)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 
+from ....gpu.device import on_device
 from ....losses import LOSSES
 from ....predictors.locally_linear import LocallyLinear
 from ....solvers.anchors.adam import AnchorTraining
@@ -73,7 +74,8 @@ def learn_sapl_from(model, rows, keeper):
     ridge, generator = 1.0 / (C * rows.total_weight), np.random.default_rng(rows.seed)
     if model._engine(sample) == "adam":
         batch = model._batch_size(rows.n_rows)
-        training = AnchorTraining(
+        make = on_device(model.device, AnchorTraining)
+        training = make(
             start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
             n_neighbors=n_neighbors, loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch,
             learning_rate=model.learning_rate, jitter=setting.jitter,

@@ -1,0 +1,246 @@
+"""Rows that are torch tensors: learned from and scored where they lie, without a copy.
+
+Equal rows are not merged, and the order of the rows is theirs: a weight of k is k copies in what is
+minimized, and the batches are others. Bytes are learned as fractions of 255, and the model that is
+left takes bytes.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ...gpu.device import is_tensor, torch_for
+from ...losses import LOSSES
+from ...solvers.solution import LocalModels
+from ...solvers.watch import Watch
+from .anchor_settings import AnchorSetting, attributes_of, models_of
+from .anchors import predictor_of
+from .capacity import given
+from .checks import require_memory
+from .model import Learned
+from .outputs import Teller, keeping
+from .task import class_factors, task_of_classes
+
+_CALM = 1e15  # numbers whose squares are finite in single precision, summed over features
+
+
+@dataclass(frozen=True)
+class TensorRows:
+    """Rows on a device; ``labels`` are positions among the classes."""
+
+    X: object
+    labels: object
+    weight: object
+    task: object
+    names: dict
+
+    @property
+    def n_rows(self):
+        return len(self.X)
+
+    @property
+    def attributes(self):
+        return {**self.names, **self.task.attributes}
+
+    def take(self, rows):
+        chosen = (part[rows] for part in (self.X, self.labels, self.weight))
+        return TensorRows(*chosen, self.task, self.names)
+
+    def split(self, fraction, generator):
+        """Random parts (training, held out); the second is None if it would be tiny."""
+        import torch
+
+        n_held = round(fraction * len(self.X))
+        if n_held < 10:
+            return self, None
+        order = torch.randperm(len(self.X), generator=generator, device=self.X.device)
+        return self.take(order[n_held:]), self.take(order[:n_held])
+
+
+def tensor_rows(model, X, y, sample_weight=None):
+    """Rows of ``fit``, checked where they lie."""
+    import torch
+
+    if X.ndim != 2 or not X.numel():
+        raise ValueError(f"X must have rows and columns; it has the shape {tuple(X.shape)}.")
+    _require_calm(X)
+    labels_of = y.detach().cpu().numpy() if is_tensor(y) else np.asarray(y)
+    if labels_of.shape != (len(X),):
+        raise ValueError(f"X has {len(X)} rows, and y has the shape {labels_of.shape}.")
+    classes, labels = np.unique(labels_of, return_inverse=True)
+    weight = np.ones(len(X))
+    if sample_weight is not None:
+        weight = sample_weight.detach().cpu() if is_tensor(sample_weight) else sample_weight
+        weight = np.asarray(weight, dtype=np.float64)
+        if weight.shape != (len(X),) or not np.isfinite(weight).all() or weight.min() < 0:
+            raise ValueError("sample_weight must have a number of 0 or more for each row of X.")
+    mass = np.bincount(labels, weights=weight, minlength=len(classes))
+    weight = weight * class_factors(model.class_weight, classes, mass)[labels]
+    task = task_of_classes(model, classes, np.unique(labels[weight > 0]))
+    kept = torch.as_tensor(weight, device=X.device).float()
+    labels = torch.as_tensor(labels, device=X.device, dtype=torch.int32)
+    return TensorRows(X.detach(), labels, kept, task, {"n_features_in_": X.shape[1]})
+
+
+def _require_calm(X):
+    """Refuse what is not finite, or whose squares are not; one pass, since both ends keep NaN."""
+    import torch
+
+    if not X.dtype.is_floating_point:
+        return
+    low, high = (float(end) for end in torch.aminmax(X))
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError("Input X contains NaN or infinity: drop or fill these rows.")
+    if max(-low, high) > _CALM:
+        raise ValueError(
+            f"X has numbers as large as {max(-low, high):.1g}, whose squares are too large for "
+            "float32: scale the features."
+        )
+
+
+def learn_sapl_from_tensors(model, rows):
+    """LLC-SAPL of a given number of anchors, from k-means and local models of zero."""
+    import torch
+
+    from ...gpu.anchors.adam import AnchorTraining, sample_of, unit_of
+
+    if model.n_anchors == "pruned" or model.solver in ("sgd", "printed"):
+        raise ValueError(
+            "From tensors LLCSAPLClassifier learns by Adam, with a given number of anchors or "
+            "'auto': give X as an array for the rest."
+        )
+    rng, tell = check_random_state(model.random_state), Teller(model)
+    device = rows.X.device
+    generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
+    settings = {"C": model._usual_C(), "jitter": 0.1} | given(model, "C", "jitter", "loss")
+    n_anchors = max(1, min(100, rows.n_rows // 10)) if model.n_anchors == "auto" else model.n_anchors
+    setting = AnchorSetting(min(n_anchors, rows.n_rows), has_root=False, **settings)
+    train, held_out = rows, None
+    if model.early_stopping:
+        train, held_out = rows.split(model.validation_fraction, generator)
+    unit, some = unit_of(rows.X), sample_of(train.X)
+    _require_room(model, train, setting)
+    start = _start(model, train, some, setting, unit, generator)
+    n_neighbors = min(model.n_neighbors, len(start.anchors))
+
+    def held_out_score(found):
+        from ...gpu.scores import scores_of
+
+        scores = scores_of(predictor_of(in_units(found, unit), n_neighbors), held_out.X)
+        is_right = _positions(scores) == held_out.labels
+        return float((is_right * held_out.weight).sum() / held_out.weight.sum())
+
+    watch = Watch(
+        tell.steps("epoch"), held_out_score if held_out is not None else None,
+        patience=model.n_iter_no_change if held_out is not None else np.inf, best=start,
+    )  # fmt: skip
+    if device.type == "cuda":
+        tell("the step is being compiled for the device", {})
+    total, n_rows = float(train.weight.sum()), train.n_rows
+    batch = -(-n_rows // -(-n_rows // model._batch_size(n_rows)))
+    training = AnchorTraining(
+        start, some if unit == 1.0 else train.X, n_rows=n_rows, n_batches=-(-n_rows // batch),
+        n_neighbors=n_neighbors, loss=LOSSES[setting.loss], ridge=1.0 / (setting.C * total),
+        n_epochs=model._epochs(train), batch_size=batch, learning_rate=model.learning_rate,
+        jitter=setting.jitter, learn_sharpness=model.learn_sharpness,
+        learn_metric=model.learn_metric, rng=np.random.default_rng(rng.randint(2**31 - 1)),
+        device=device,
+    )  # fmt: skip
+    with keeping("the best model so far is") as interruption:
+        share = train.weight * (n_rows / total)
+        while not training.is_over:
+            training.take(train.X, train.labels, share)
+            training.end_epoch(watch)
+    predictor = predictor_of(in_units(watch.best, unit), n_neighbors)
+    return Learned(predictor, attributes_of(watch, setting, []), kept=interruption.kept)
+
+
+def _start(model, rows, some, setting, unit, generator):
+    """k-means anchors and models that know nothing yet, or the previous fit's model."""
+    import torch
+
+    from ...gpu.clustering import default_sharpness, fit_anchors
+    from ...kernels.row_scales import absolute
+
+    n_features, n_outputs = rows.X.shape[1], rows.task.n_outputs
+    previous = getattr(model, "predictor_", None) if model.warm_start else None
+    if previous is not None and (previous.n_features, previous.n_outputs) == (n_features, n_outputs):
+        return in_units(models_of(previous, np.float32, False), 1.0 / unit)
+    if isinstance(model.anchors, str):
+        if model.anchors != "kmeans":
+            raise ValueError("From tensors anchors start by 'kmeans' or as an array.")
+        weight = rows.weight[:: max(1, -(-len(rows.X) // len(some)))][: len(some)]
+        anchors = fit_anchors(some, setting.n_anchors, generator, weight)
+    else:
+        anchors = torch.as_tensor(model.anchors, device=some.device).float() * unit
+    n_neighbors = min(model.n_neighbors, len(anchors))
+    sharpness = absolute(
+        model.sharpness, lambda value: value * default_sharpness(anchors, n_neighbors, some)
+    )
+    width = n_features if model.local_model == "affine" else 0
+    zeros = np.zeros((len(anchors), width + 1, n_outputs), dtype=np.float32)
+    return LocalModels(anchors.cpu().numpy(), float(sharpness), zeros[:, :-1], zeros[:, -1])
+
+
+def in_units(models, unit):
+    """Local models of unit · x as those of x."""
+    if unit == 1.0:
+        return models
+    scaled = models.anchors / unit, models.sharpness * unit**2, models.weights * unit
+    dtype = models.anchors.dtype
+    return replace(
+        models, anchors=scaled[0].astype(dtype), sharpness=scaled[1],
+        weights=scaled[2].astype(dtype),
+    )  # fmt: skip
+
+
+def _require_room(model, rows, setting):
+    """Refuse what would not fit beside the rows; the products of a batch are the largest part."""
+    n_features, n_columns = rows.X.shape[1], setting.n_anchors * (rows.task.n_outputs + 1)
+    batch = model._batch_size(rows.n_rows)
+    size = 12.0 * (n_features + 1) * n_columns * 4 + batch * (n_columns * 12 + n_features * 4)
+    size += 20.0 * rows.n_rows
+    room = model.max_memory
+    if rows.X.device.type == "cuda" and room is None:
+        import torch
+
+        room = torch.cuda.mem_get_info(rows.X.device)[0]
+    require_memory(size, room, "lower n_anchors or batch_size")
+
+
+def tensor_scores(model, X):
+    """Scores of tensors as a tensor on their device; by way of arrays where a kind is new to it."""
+    torch = torch_for(X.device)
+    from ...gpu.scores import MAKERS, scores_of
+
+    if not model._steps and not model._is_precomputed and type(model.predictor_).__name__ in MAKERS:
+        return scores_of(model.predictor_, X.detach())
+    return torch.as_tensor(model._scores(X.detach().cpu().numpy()), device=X.device)
+
+
+def _positions(scores):
+    return (scores[:, 0] > 0).int() if scores.shape[1] == 1 else scores.argmax(1).int()
+
+
+def tensor_answers(model, scores):
+    """Labels as a tensor if they are numbers, else as an array; values as they are."""
+    import torch
+
+    if getattr(model, "multilabel_", False):
+        return (scores > 0).int()
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+    found = _positions(scores).long()
+    if classes.dtype.kind in "biuf":
+        return torch.as_tensor(classes, device=scores.device)[found]
+    return classes[found.cpu().numpy()]
+
+
+def tensor_probabilities(model, scores):
+    """Class probabilities on the scores' device."""
+    import torch
+
+    found = model._outcome.probabilities([scores.double().cpu().numpy()])
+    return torch.as_tensor(found, device=scores.device)
