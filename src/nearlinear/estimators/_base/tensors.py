@@ -138,7 +138,7 @@ def learn_sapl_from_tensors(model, rows):
     if device.type == "cuda":
         tell("the step is being compiled for the device", {})
     total, n_rows = float(train.weight.sum()), train.n_rows
-    batch = -(-n_rows // -(-n_rows // model._batch_size(n_rows)))
+    batch = -(-n_rows // -(-n_rows // model._batch_size(n_rows, device.type)))
     training = AnchorTraining(
         start, some if unit == 1.0 else train.X, n_rows=n_rows, n_batches=-(-n_rows // batch),
         n_neighbors=n_neighbors, loss=LOSSES[setting.loss], ridge=1.0 / (setting.C * total),
@@ -198,7 +198,7 @@ def in_units(models, unit):
 def _require_room(model, rows, setting):
     """Refuse what would not fit beside the rows; the products of a batch are the largest part."""
     n_features, n_columns = rows.X.shape[1], setting.n_anchors * (rows.task.n_outputs + 1)
-    batch = model._batch_size(rows.n_rows)
+    batch = model._batch_size(rows.n_rows, rows.X.device.type)
     size = 12.0 * (n_features + 1) * n_columns * 4 + batch * (n_columns * 12 + n_features * 4)
     size += 20.0 * rows.n_rows
     room = model.max_memory

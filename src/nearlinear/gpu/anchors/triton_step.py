@@ -11,6 +11,8 @@ from .step import LOG_RANGE
 
 _ROWS = 4  # of a batch, in one program
 _CHUNK = 1024  # features or models at once
+_ANCHORS = 16  # whose squares one program sums
+_FEW_OUTPUTS, _FEW_LANES = 16, 128  # a row's answers that fit into the registers of one warp
 
 
 def _power(count):
@@ -73,15 +75,91 @@ def _gather(
 def middle(state, product, labels, share):
     layout, batch = state.layout, len(product)
     slopes = torch.empty(product.shape, dtype=state.dtype, device=product.device)
+    lanes, n_classes = _power(layout.n_anchors), triton.next_power_of_2(layout.n_outputs)
+    if n_classes <= _FEW_OUTPUTS and lanes <= _FEW_LANES:
+        sums = torch.empty(batch, 2, device=product.device)
+        _middle_of_row[(batch,)](
+            product, slopes, state.values[layout.n_features], state.offsets, state.gate, labels,
+            share, sums, layout.n_features, M=layout.n_anchors, C=layout.n_outputs,
+            FIRST=layout.first, N_COLUMNS=layout.n_columns, K=state.n_neighbors, LOSS=state.loss,
+            LANES=lanes, CLASSES=n_classes, num_warps=1,
+        )  # fmt: skip
+        return slopes, sums
     n_programs = triton.cdiv(batch, _ROWS)
     sums = torch.empty(n_programs, 2, device=product.device)
     _middle[(n_programs,)](
         product, slopes, state.values[layout.n_features], state.offsets, state.gate, labels, share,
         sums, batch, layout.n_features, M=layout.n_anchors, C=layout.n_outputs, FIRST=layout.first,
         N_COLUMNS=layout.n_columns, K=state.n_neighbors, LOSS=state.loss, R=_ROWS,
-        LANES=_power(layout.n_anchors),
+        LANES=lanes,
     )  # fmt: skip
     return slopes, sums
+
+
+@triton.jit
+def _middle_of_row(
+    product, slopes, biases, offsets, gate, labels, shares, sums, n_features, M: tl.constexpr,
+    C: tl.constexpr, FIRST: tl.constexpr, N_COLUMNS: tl.constexpr, K: tl.constexpr,
+    LOSS: tl.constexpr, LANES: tl.constexpr, CLASSES: tl.constexpr,
+):  # fmt: skip
+    """One row in one warp: all its answers are read once, and stay in registers."""
+    row, anchors, classes = tl.program_id(0), tl.arange(0, LANES), tl.arange(0, CLASSES)
+    real = anchors < M
+    begin = product + row * N_COLUMNS
+    places = FIRST + classes[:, None] * M + anchors[None, :]
+    mask = (classes < C)[:, None] & real[None, :]
+    local = tl.load(begin + places, mask=mask, other=0.0)
+    cross = tl.load(begin + anchors, mask=real, other=0.0)
+    half = tl.load(offsets + anchors, mask=real, other=0.0) - cross
+    local += tl.load(biases + places, mask=mask, other=0.0)
+    sharpness = tl.exp(tl.load(gate + n_features))
+    bits = half.to(tl.int32, bitcast=True)
+    keys = ((bits ^ ((bits >> 31) & 0x7FFFFFFF)) & ~(LANES - 1)) | anchors
+    keys = tl.where(real, keys, 0x7FFFFFFE)
+    for _ in tl.static_range(K):
+        keys = tl.where(keys == tl.min(keys, axis=0), 0x7FFFFFFF, keys)
+    is_near = keys == 0x7FFFFFFF
+    half = half - tl.min(tl.where(is_near, half, float("inf")), axis=0)
+    codes = tl.where(is_near, tl.exp(-2.0 * sharpness * half), 0.0)
+    codes = codes / tl.sum(codes, axis=0)
+    label, share = tl.load(labels + row), tl.load(shares + row)
+    scores = tl.sum(codes[None, :] * local, axis=1)
+    is_own = label == 1 if C == 1 else label == classes
+    is_class = classes < C
+    sign = tl.where(is_own, 1.0, -1.0)
+    margin = sign * scores
+    if LOSS == 2:
+        if C > 1:
+            top = tl.max(tl.where(is_class, scores, float("-inf")), axis=0)
+            powers = tl.where(is_class, tl.exp(scores - top), 0.0)
+            total = tl.sum(powers, axis=0)
+            value = top + tl.log(total) - tl.sum(tl.where(is_own, scores, 0.0), axis=0)
+            slope = powers / total - tl.where(is_own, 1.0, 0.0)
+        else:
+            small = tl.exp(-tl.abs(margin))
+            value = tl.sum(tl.maximum(-margin, 0.0) + tl.log(1.0 + small), axis=0)
+            slope = -sign * tl.where(margin > 0.0, small, 1.0) / (1.0 + small)
+    else:
+        slack = tl.where(is_class, tl.maximum(1.0 - margin, 0.0), 0.0)
+        if LOSS == 1:
+            value = tl.sum(slack * slack, axis=0)
+            slope = -2.0 * sign * slack
+        else:
+            value = tl.sum(slack, axis=0)
+            slope = tl.where(slack > 0.0, -sign, 0.0)
+    slope = slope * share
+    pull = tl.sum(slope[:, None] * (local - scores[:, None]), axis=0)
+    pull = tl.where(is_near, codes * pull, 0.0)
+    out = slopes + row * N_COLUMNS
+    tl.store(
+        out + places, (codes[None, :] * slope[:, None]).to(slopes.dtype.element_ty), mask=mask
+    )
+    pulled = (2.0 * sharpness * pull).to(slopes.dtype.element_ty)
+    tl.store(out + anchors, pulled, mask=anchors < FIRST)
+    for begin_of in tl.static_range(FIRST + C * M, N_COLUMNS):  # padding
+        tl.store(out + begin_of, 0.0)
+    tl.store(sums + 2 * row, share * value)
+    tl.store(sums + 2 * row + 1, -2.0 * sharpness * tl.sum(tl.where(is_near, pull * half, 0.0), axis=0))
 
 
 @triton.jit
@@ -179,11 +257,11 @@ def update(state, slices, sums):
         N_COLUMNS=layout.n_columns, N_ROWS=layout.n_rows, N_SLICES=slices.shape[0],
         HAS_CENTER=state.center is not None, LANES=lanes, CHUNK=_CHUNK,
     )  # fmt: skip
-    _finish[(1,)](
+    _finish[(1 + triton.cdiv(layout.n_anchors, _ANCHORS),)](
         state.packed, state.offsets, state.gate, state.gate_start, state.gate_mean,
         state.gate_square, state.gate_average, sums, state.rates, state.schedule, state.losses,
         state.count, state.place, sums.shape[0], layout.n_features, LOG_RANGE, M=layout.n_anchors,
-        N_COLUMNS=layout.n_columns, LANES=lanes, AT_ONCE=max(1, 8192 // lanes), num_warps=8,
+        N_COLUMNS=layout.n_columns, ANCHORS=_ANCHORS, AT_ONCE=256,
     )  # fmt: skip
 
 
@@ -263,39 +341,44 @@ def _update(
 def _finish(
     packed, offsets, gate, gate_start, gate_mean, gate_square, gate_average, sums, rates, schedule,
     losses, count, place, n_sums, n_features, log_range, M: tl.constexpr, N_COLUMNS: tl.constexpr,
-    LANES: tl.constexpr, AT_ONCE: tl.constexpr,
+    ANCHORS: tl.constexpr, AT_ONCE: tl.constexpr,
 ):  # fmt: skip
-    columns, rows = tl.arange(0, LANES), tl.arange(0, AT_ONCE)
-    squares = tl.zeros([AT_ONCE, LANES], dtype=tl.float32)
-    for begin in range(0, n_features, AT_ONCE):
-        here = begin + rows
-        mask = (here < n_features)[:, None] & (columns < M)[None, :]
-        one = tl.load(packed + here[:, None] * N_COLUMNS + columns[None, :], mask=mask, other=0.0)
-        one = one.to(tl.float32)
-        metric = tl.exp(tl.load(gate + here, mask=here < n_features, other=0.0))
-        squares += one * one / metric[:, None]
-    tl.store(offsets + columns, 0.5 * tl.sum(squares, axis=0), mask=columns < M)
-    value = tl.zeros([1024], dtype=tl.float32)
-    slope = tl.zeros([1024], dtype=tl.float32)
-    lanes = tl.arange(0, 1024)
-    for begin in range(0, n_sums, 1024):
-        here = begin + lanes
-        value += tl.load(sums + 2 * here, mask=here < n_sums, other=0.0)
-        slope += tl.load(sums + 2 * here + 1, mask=here < n_sums, other=0.0)
-    now = tl.load(count)
-    size, keep = tl.load(schedule + 2 * now), tl.load(schedule + 2 * now + 1)
-    total = tl.sum(slope, axis=0)
-    mean = 0.9 * tl.load(gate_mean + n_features) + 0.1 * total
-    square = 0.999 * tl.load(gate_square + n_features) + 0.001 * total * total
-    moved = tl.load(gate + n_features)
-    moved = moved - size * tl.load(rates + 2) * mean / (tl.sqrt(square) + 1e-8)
-    average = keep * tl.load(gate_average + n_features) + (1.0 - keep) * moved
-    begun = tl.load(gate_start + n_features)
-    tl.store(gate_mean + n_features, mean)
-    tl.store(gate_square + n_features, square)
-    tl.store(gate_average + n_features, average)
-    moved = tl.minimum(tl.maximum(moved, begun - log_range), begun + log_range)
-    tl.store(gate + n_features, moved)
-    tl.store(losses + now, tl.sum(value, axis=0))
-    tl.store(count, now + 1)
-    tl.store(place, tl.load(place) + 1)
+    """½ Σ μ v² of a few anchors in each program; the first one moves log β and the counters."""
+    part = tl.program_id(0)
+    if part > 0:
+        columns = (part - 1) * ANCHORS + tl.arange(0, ANCHORS)
+        rows = tl.arange(0, AT_ONCE)
+        squares = tl.zeros([AT_ONCE, ANCHORS], dtype=tl.float32)
+        for begin in range(0, n_features, AT_ONCE):
+            here = begin + rows
+            mask = (here < n_features)[:, None] & (columns < M)[None, :]
+            at = here[:, None] * N_COLUMNS + columns[None, :]
+            one = tl.load(packed + at, mask=mask, other=0.0).to(tl.float32)
+            metric = tl.exp(tl.load(gate + here, mask=here < n_features, other=0.0))
+            squares += one * one / metric[:, None]
+        tl.store(offsets + columns, 0.5 * tl.sum(squares, axis=0), mask=columns < M)
+    else:
+        value = tl.zeros([1024], dtype=tl.float32)
+        slope = tl.zeros([1024], dtype=tl.float32)
+        lanes = tl.arange(0, 1024)
+        for begin in range(0, n_sums, 1024):
+            here = begin + lanes
+            value += tl.load(sums + 2 * here, mask=here < n_sums, other=0.0)
+            slope += tl.load(sums + 2 * here + 1, mask=here < n_sums, other=0.0)
+        now = tl.load(count)
+        size, keep = tl.load(schedule + 2 * now), tl.load(schedule + 2 * now + 1)
+        total = tl.sum(slope, axis=0)
+        mean = 0.9 * tl.load(gate_mean + n_features) + 0.1 * total
+        square = 0.999 * tl.load(gate_square + n_features) + 0.001 * total * total
+        moved = tl.load(gate + n_features)
+        moved = moved - size * tl.load(rates + 2) * mean / (tl.sqrt(square) + 1e-8)
+        average = keep * tl.load(gate_average + n_features) + (1.0 - keep) * moved
+        begun = tl.load(gate_start + n_features)
+        tl.store(gate_mean + n_features, mean)
+        tl.store(gate_square + n_features, square)
+        tl.store(gate_average + n_features, average)
+        moved = tl.minimum(tl.maximum(moved, begun - log_range), begun + log_range)
+        tl.store(gate + n_features, moved)
+        tl.store(losses + now, tl.sum(value, axis=0))
+        tl.store(count, now + 1)
+        tl.store(place, tl.load(place) + 1)
