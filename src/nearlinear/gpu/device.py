@@ -32,6 +32,7 @@ def on_device(device, own):
         return own
     torch_for(device)
     from .anchors import adam as anchors
+    from .trees import adam as trees
 
-    there = {"nearlinear.solvers.anchors.adam": anchors}[own.__module__]
+    there = anchors if own.__module__.endswith("anchors.adam") else trees
     return partial(getattr(there, own.__name__), device=device)

@@ -1,5 +1,8 @@
 """Scores of predictors for rows that are tensors, on the tensors' device, in float32."""
 
+from typing import NamedTuple
+
+import numpy as np
 import torch
 
 from .anchors.step import nearest
@@ -57,4 +60,50 @@ def _locally_linear(predictor, device):
     return score, n_anchors * (n_outputs + 4)
 
 
-MAKERS = {"LocallyLinear": _locally_linear}
+def _tree_path(tree, device):
+    if tree.node_gate.name != "tanh":
+        raise ValueError("A tree of this gate has no scores of tensors yet: give X as an array.")
+    return _trees((tree,), (1.0,), device)
+
+
+def _averaged(predictor, device):
+    kinds = {type(one).__name__ for one in predictor.members}
+    if predictor.calibrations or kinds != {"TreePath"}:
+        raise ValueError("A mean of these has no scores of tensors yet: give X as an array.")
+    return _trees(predictor.members, predictor.weights, device)
+
+
+def _trees(members, shares, device):
+    """All nodes of all trees in one product; the path is what is left of it."""
+    from .trees.adam import layout_of, matrix_of
+    from .trees.step import hard_scores
+
+    models = [_Directions(one.splits, one.slopes, one.weights, one.node_gate) for one in members]
+    layout = layout_of(models, False)
+    values = matrix_of(layout, models, device)
+    shares = _on(device, shares)
+    shares = shares / shares.sum()
+    intercepts = _on(device, np.stack([one.intercept for one in members]))
+
+    def score(X):
+        Z = torch.nn.functional.pad(X, (0, 1), value=1.0)
+        return torch.einsum("t,itc->ic", shares, hard_scores(layout, values, Z) + intercepts)
+
+    return score, 4 * layout.n_columns
+
+
+class _Directions(NamedTuple):
+    """What a layout reads of a tree."""
+
+    splits: object
+    slopes: object
+    weights: object
+    node_gate: object
+    projection: object = None
+
+    @property
+    def depth(self):
+        return int(len(self.weights) + 1).bit_length() - 2
+
+
+MAKERS = {"LocallyLinear": _locally_linear, "TreePath": _tree_path, "Averaged": _averaged}

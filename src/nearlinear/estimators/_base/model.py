@@ -92,11 +92,13 @@ class Model(BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, y, sample_weight=None, gating=None):
-        if is_tensor(X) and hasattr(self, "_learn_tensors"):
-            from .tensors import tensor_rows
+        if is_tensor(X):
+            if hasattr(self, "_learn_tensors"):
+                from .tensors import tensor_rows
 
-            rows = tensor_rows(self, X, y, sample_weight)
-            return self._settle(self._learn_tensors(rows), rows.n_rows, rows.attributes)
+                rows = tensor_rows(self, X, y, sample_weight)
+                return self._settle(self._learn_tensors(rows), rows.n_rows, rows.attributes)
+            X, y = (one.detach().cpu().numpy() if is_tensor(one) else one for one in (X, y))
         rows = fit_rows(self, X, y, sample_weight, gating)
         with one_blas_thread():
             learned = self._learn(rows)

@@ -29,6 +29,8 @@ _CALM = 1e15  # numbers whose squares are finite in single precision, summed ove
 class TensorRows:
     """Rows on a device; ``labels`` are positions among the classes."""
 
+    n_all = None  # they are no sample
+
     X: object
     labels: object
     weight: object
@@ -103,7 +105,8 @@ def learn_sapl_from_tensors(model, rows):
     """LLC-SAPL of a given number of anchors, from k-means and local models of zero."""
     import torch
 
-    from ...gpu.anchors.adam import AnchorTraining, sample_of, unit_of
+    from ...gpu.anchors.adam import AnchorTraining, sample_of
+    from ...gpu.feed import unit_of
 
     if model.n_anchors == "pruned" or model.solver in ("sgd", "printed"):
         raise ValueError(
@@ -128,7 +131,7 @@ def learn_sapl_from_tensors(model, rows):
         from ...gpu.scores import scores_of
 
         scores = scores_of(predictor_of(in_units(found, unit), n_neighbors), held_out.X)
-        is_right = _positions(scores) == held_out.labels
+        is_right = positions_of(scores) == held_out.labels
         return float((is_right * held_out.weight).sum() / held_out.weight.sum())
 
     watch = Watch(
@@ -219,7 +222,8 @@ def tensor_scores(model, X):
     return torch.as_tensor(model._scores(X.detach().cpu().numpy()), device=X.device)
 
 
-def _positions(scores):
+def positions_of(scores):
+    """Positions of the highest scores among the classes."""
     return (scores[:, 0] > 0).int() if scores.shape[1] == 1 else scores.argmax(1).int()
 
 
@@ -232,7 +236,7 @@ def tensor_answers(model, scores):
     classes = getattr(model, "classes_", None)
     if classes is None:
         return scores[:, 0] if scores.shape[1] == 1 else scores
-    found = _positions(scores).long()
+    found = positions_of(scores).long()
     if classes.dtype.kind in "biuf":
         return torch.as_tensor(classes, device=scores.device)[found]
     return classes[found.cpu().numpy()]

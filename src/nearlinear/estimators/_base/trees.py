@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ...gpu.device import on_device
 from ...predictors.averaged import Averaged
 from ...predictors.combined import tree_and_projection
 from ...solvers.anchors.linear_root import solve_linear
@@ -53,6 +54,11 @@ def learn_trees(model, rows):
     """A tree, or the mean of several; or a linear model where held-out rows ask for no more."""
     plan, tell = tree_plan(model, rows), Teller(model)
     check_size(model, rows, plan)
+    if getattr(model, "together", False):
+        raise ValueError(
+            "together=True is for torch tensors: give X as one (torch.as_tensor(X)), or set it to "
+            "False."
+        )
     rng = check_random_state(model.random_state)
     setting, tried = choose_tree_setting(model, rows, plan, rng, tell)
     train, held_out = rows, None
@@ -214,7 +220,8 @@ def run_training(model, train, coordinates, setting, rng, watch, start=None, com
             learning_rates=original_rates(model, plan), **common,
         )  # fmt: skip
     else:
-        train_tree(
+        train_on = on_device(model.device, train_tree)
+        train_on(
             Z, targets, train.weight, start, watch, C=setting.C, annealing=annealing,
             direction_ridges=plan.direction_penalties, learning_rate=plan.learning_rate,
             batch_size=plan.batch_size, jitter=setting.jitter, **common,

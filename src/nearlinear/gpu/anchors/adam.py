@@ -12,12 +12,12 @@ from ...solvers.anchors.adam import StepSizes
 from ...solvers.minibatch import one_cycle
 from ...solvers.solution import LocalModels
 from ...solvers.watch import Progress
+from ..feed import Feed, unit_of
 from .forms import Steps, form_of, slices_of
-from .step import LOSSES, Block, Layout, State, padded
+from .step import LOSSES, Layout, State, padded
 
 _MANY_FEATURES = 64  # from where on products are worth their rounding
 _SAMPLE = 65_536  # rows that tell the spread of all
-BYTE = 1.0 / 255.0  # rows of bytes are learned as fractions
 
 
 def sample_of(X, n_rows=_SAMPLE):
@@ -26,10 +26,6 @@ def sample_of(X, n_rows=_SAMPLE):
         X = torch.as_tensor(X)
     some = X[:: max(1, -(-X.shape[0] // n_rows))].to(torch.float32)
     return some * unit_of(X)
-
-
-def unit_of(X):
-    return BYTE if X.dtype == torch.uint8 else 1.0
 
 
 def relative_steps(X, learning_rate):
@@ -108,12 +104,11 @@ class AnchorTraining:
             loss=LOSSES[type(loss).__name__], n_neighbors=n_neighbors,
             dtype=precision_for(some, device) if dtype is None else dtype,
         )  # fmt: skip
-        self._noise = jitter * some.std(0, correction=0) if jitter else None
+        noise = jitter * some.std(0, correction=0) if jitter else None
+        self._feed = Feed(self.device, batch_size, noise, self._steps_of)
         self._form = form_of(form, self.device)
         self._ridge, self._n_rows, self._rng = ridge, n_rows, rng
-        self._batch = padded(batch_size)
         self._n_epochs, self._n_steps = n_epochs, n_steps
-        self._block, self._steps, self._of = None, None, None
         self.epoch, self._count, self._sizes, self._is_stopped = 0, 0, [], False
 
     def _tensor(self, values):
@@ -125,54 +120,13 @@ class AnchorTraining:
 
     def take(self, X, targets, row_weight):
         """One step for each mini-batch of a block; ``targets`` are ±1, or numbers of classes."""
-        n_rows = X.shape[0]
-        block = self._placed(X, targets, row_weight)
-        n_batches = -(-n_rows // block.batch)
-        seeds = self._rng.integers(2**31, size=2)
-        generator = torch.Generator(self.device).manual_seed(int(seeds[0]))
-        order = torch.randperm(n_rows, generator=generator, device=self.device, dtype=torch.int32)
-        block.order[:n_rows] = order
-        block.numbers.copy_(torch.tensor([n_rows, int(seeds[1])]))
-        self._state.place.zero_()
-        self._steps.run(n_batches)
-        self._count += n_batches
-        last = n_rows - (n_batches - 1) * block.batch
-        self._sizes += [block.batch] * (n_batches - 1) + [last]
+        sizes = self._feed.run(X, targets, row_weight, self._state.place, self._rng)
+        self._count += len(sizes)
+        self._sizes += sizes
 
-    def _placed(self, X, targets, weight):
-        """The block on the device, at the addresses of the one before it where that had room."""
-        block, batch = self._block, self._batch
-        is_same = block is not None and self._of is X
-        if not is_same:
-            rows = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X))
-            labels = self._labels(targets)
-            weight = torch.as_tensor(weight, device=self.device).float()
-            has_room = block is not None and len(block.rows) >= len(rows)
-            if has_room and block.rows.dtype == rows.dtype:
-                for old, new in ((block.rows, rows), (block.labels, labels), (block.weight, weight)):
-                    old[: len(new)] = new.to(self.device)
-            else:
-                rows = rows.to(self.device)
-                if rows.dtype not in (torch.uint8, torch.float32, torch.bfloat16, torch.float16):
-                    rows = rows.float()
-                n_slots = padded(len(rows), batch)
-                self._block = Block(
-                    rows, labels, weight,
-                    torch.zeros(n_slots, dtype=torch.int32, device=self.device),
-                    torch.zeros(2, dtype=torch.int64, device=self.device), batch, unit_of(rows),
-                    self._noise,
-                )  # fmt: skip
-                self._block.numbers[0] = len(rows)
-                self._state.n_slices = slices_of(batch, self.device)
-                self._steps = Steps(self._form, self._state, self._block)
-            self._of = X
-        return self._block
-
-    def _labels(self, targets):
-        targets = torch.as_tensor(targets, device=self.device)
-        if targets.ndim == 2:
-            targets = targets[:, 0] > 0 if targets.shape[1] == 1 else targets.argmax(1)
-        return targets.to(torch.int32)
+    def _steps_of(self, block):
+        self._state.n_slices = slices_of(block.batch, self.device)
+        return Steps(self._form, self._state, block)
 
     def end_epoch(self, watch):
         """Tell ``watch`` of the averaged model, after all blocks of an epoch."""

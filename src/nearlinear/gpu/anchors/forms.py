@@ -29,19 +29,21 @@ def has_triton():
 
 def form_of(name, device):
     """"plain", "compiled" or "triton"; "auto" is the quickest that the device and machine have."""
+    is_cuda = torch.device(device).type == "cuda"
     if name == "auto":
-        is_cuda = torch.device(device).type == "cuda"
         name = ("triton" if has_triton() else "compiled") if is_cuda else "plain"
-    if name not in _made:
-        if name == "plain":
-            _made[name] = PLAIN
-        elif name == "compiled":
-            _made[name] = Form(*(torch.compile(part, dynamic=False) for part in PLAIN))
-        else:
-            from . import triton_step
+    if name != "triton":
+        return compiled_form(PLAIN) if name == "compiled" else PLAIN
+    from . import triton_step
 
-            _made[name] = Form(triton_step.gather, triton_step.middle, triton_step.update)
-    return _made[name]
+    return Form(triton_step.gather, triton_step.middle, triton_step.update)
+
+
+def compiled_form(plain):
+    """The same parts compiled, once in a process for all trainings."""
+    if plain not in _made:
+        _made[plain] = Form(*(torch.compile(part, dynamic=False) for part in plain))
+    return _made[plain]
 
 
 def product(rows, packed):

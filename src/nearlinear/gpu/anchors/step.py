@@ -17,7 +17,7 @@ import torch
 
 LOG_RANGE = 7.0  # a thousandfold either way is a hard or a uniform gate already
 _LARGEST = torch.iinfo(torch.int32).max
-LOSSES = {"Hinge": 0, "SquaredHinge": 1, "LogLoss": 2}
+LOSSES = {"Hinge": 0, "SquaredHinge": 1, "LogLoss": 2, "SquaredError": 3}
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def pack(state):
 
     Rounding then only moves an anchor a little, and never makes it nearer than it is.
     """
-    layout, D, m = state.layout, state.layout.n_features, state.layout.n_anchors
+    D, m = state.layout.n_features, state.layout.n_anchors
     metric = torch.exp(state.gate[:D])[:, None]
     packed = state.values.clone()
     packed[:, :m] = 0.0
@@ -119,7 +119,6 @@ def pack(state):
     state.packed.copy_(packed)
     rounded = state.packed[:D, :m].float()
     state.offsets.copy_(0.5 * (rounded * rounded / metric).sum(0))
-    del layout
 
 
 def normal_noise(index, seed):
@@ -171,7 +170,13 @@ def nearest(half_distances, n_neighbors):
 
 
 def loss_and_slope(loss, scores, labels):
-    """Values and slopes of a score matrix; a label is a column, or 0 and 1 of the only one."""
+    """Values and slopes of a score matrix; a label is a column, or 0 and 1 of the only one.
+
+    Of the squared error labels are values.
+    """
+    if loss == LOSSES["SquaredError"]:
+        error = scores - labels
+        return 0.5 * (error * error).sum(1), error
     n_outputs = scores.shape[1]
     columns = torch.arange(n_outputs, device=scores.device)
     is_own = (labels == 1)[:, None] if n_outputs == 1 else labels[:, None] == columns
