@@ -139,9 +139,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection. Torch
         tensors are learned from where they lie, whatever this says, with a given depth.
-    together : bool, default=False
-        Whether the ``n_trees`` trees learn as one model, whose loss is that of their mean score,
-        rather than each on its own. More accurate for the same number of trees; for torch tensors.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -211,7 +208,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         **TREE_CONSTRAINTS,
         **shared("class_weight"),
         "loss": [one_of(*LOSSES)],
-        "together": ["boolean"],
     }
 
     def __init__(
@@ -247,7 +243,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         warm_start=False,
         max_memory=None,
         device="cpu",
-        together=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -282,7 +277,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.warm_start = warm_start
         self.max_memory = max_memory
         self.device = device
-        self.together = together
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -31,8 +31,10 @@ def on_device(device, own):
     if device == "cpu":
         return own
     torch_for(device)
+    from . import forests
     from .anchors import adam as anchors
     from .trees import adam as trees
 
-    there = anchors if own.__module__.endswith("anchors.adam") else trees
+    kinds = {"anchors": anchors, "forests": forests, "trees": trees}
+    there = kinds[own.__module__.split(".")[-2]]
     return partial(getattr(there, own.__name__), device=device)

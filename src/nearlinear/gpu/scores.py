@@ -79,7 +79,7 @@ def _trees(members, shares, device):
     from .trees.step import hard_scores
 
     models = [_Directions(one.splits, one.slopes, one.weights, one.node_gate) for one in members]
-    layout = layout_of(models, False)
+    layout = layout_of(models)
     values = matrix_of(layout, models, device)
     shares = _on(device, shares)
     shares = shares / shares.sum()

@@ -1,5 +1,8 @@
 """LDKL from rows that are torch tensors: all trees learn at once, where the rows lie."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -37,14 +40,21 @@ def learn_trees_from_tensors(model, rows):
     setting, draw = plan.usual, generator_of(rng)
     n_some = max(_FEWEST_ROWS, _LEAF_ROWS * 2**model.depth)
     n_outputs = rows.task.n_outputs
-    starts = []
-    for _ in range(plan.n_trees):
-        some = torch.randperm(len(Z), generator=generator, device=device)[:n_some]
-        starts.append(start_tree(
-            Z[some].float().cpu().numpy(), model.depth, n_outputs, plan.node_gate, draw,
+    draws = draw.spawn(plan.n_trees)
+    samples = [
+        Z[torch.randperm(len(Z), generator=generator, device=device)[:n_some]].float().cpu().numpy()
+        for _ in draws
+    ]  # fmt: skip
+
+    def start(number):
+        return start_tree(
+            samples[number], model.depth, n_outputs, plan.node_gate, draws[number],
             from_data=model.splits == "top_down",
-        ))  # fmt: skip
-    layout = layout_of(starts, model.together)
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        starts = list(pool.map(start, range(plan.n_trees)))
+    layout = layout_of(starts)
     held_Z = None if held_out is None else _scaled(held_out.X, scaling)
 
     def held_out_score(average):
@@ -68,7 +78,7 @@ def learn_trees_from_tensors(model, rows):
         ridge=1.0 / (setting.C * total), direction_ridges=plan.direction_penalties,
         annealing=plan.annealing, n_epochs=plan.n_epochs, batch_size=batch,
         learning_rate=plan.learning_rate, jitter=setting.jitter, rng=draw, device=device,
-        together=model.together, found=lambda average: average.clone(),
+        found=lambda average: average.clone(),
     )  # fmt: skip
     with keeping("the best model so far is") as interruption:
         share = train.weight * (n_rows / total)

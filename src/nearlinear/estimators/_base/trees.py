@@ -54,11 +54,6 @@ def learn_trees(model, rows):
     """A tree, or the mean of several; or a linear model where held-out rows ask for no more."""
     plan, tell = tree_plan(model, rows), Teller(model)
     check_size(model, rows, plan)
-    if getattr(model, "together", False):
-        raise ValueError(
-            "together=True is for torch tensors: give X as one (torch.as_tensor(X)), or set it to "
-            "False."
-        )
     rng = check_random_state(model.random_state)
     setting, tried = choose_tree_setting(model, rows, plan, rng, tell)
     train, held_out = rows, None

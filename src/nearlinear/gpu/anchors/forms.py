@@ -4,11 +4,12 @@ import importlib.util
 from typing import NamedTuple
 
 import torch
+import torch._dynamo
 
 from . import step
 
 _SLICES = 4  # the second product in parts: twice as fast as one at 8,192 rows, and deterministic
-_WARM_UP = 3
+_WARM_UP, _SHAPES = 3, 256
 
 
 class Form(NamedTuple):
@@ -98,10 +99,12 @@ class Steps:
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            for _ in range(_WARM_UP):
-                state.place.zero_()
-                state.count.zero_()
-                one_step(self._form, state, self._block)
+            # a fit after another of other sizes compiles again: more often than torch expects
+            with torch._dynamo.config.patch(recompile_limit=_SHAPES):
+                for _ in range(_WARM_UP):
+                    state.place.zero_()
+                    state.count.zero_()
+                    one_step(self._form, state, self._block)
         torch.cuda.current_stream().wait_stream(stream)
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):

@@ -5,6 +5,9 @@ batches (all of one size, the last one filled up), how often the unit of the sha
 (in every step), and the precision, as for anchors. Projections are not learned here.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import torch
 
@@ -24,7 +27,7 @@ _SAMPLE = 4096  # rows that dead splits are looked for among
 _DEAD, _FEWEST = 0.01, 20
 
 
-def layout_of(starts, together):
+def layout_of(starts):
     """The layout of trees of one shape; one sentence for what has none here."""
     first = starts[0]
     if first.projection is not None or first.node_gate.name not in ("tanh", "indicator"):
@@ -36,7 +39,7 @@ def layout_of(starts, together):
         raise ValueError("On a device trees have no global_features: leave device out.")
     return step.TreeLayout(
         len(starts), first.depth, first.weights.shape[1], first.weights.shape[2],
-        len(first.slopes) > 0, getattr(first.node_gate, "sigma", 1.0), together,
+        len(first.slopes) > 0, getattr(first.node_gate, "sigma", 1.0),
     )  # fmt: skip
 
 
@@ -84,14 +87,14 @@ class TreeTraining:
     def __init__(
         self, starts, like, *, n_rows, n_batches, loss, ridge, direction_ridges, annealing,
         n_epochs, batch_size, learning_rate, jitter, rng, compare=None, n_jobs=None, device="cuda",
-        together=False, form="auto", dtype=None, found=None,
+        form="auto", dtype=None, found=None,
     ):  # fmt: skip
         if type(loss).__name__ not in LOSSES:
             raise ValueError(
                 f"The loss {type(loss).__name__} is not there on a device yet: leave device out."
             )
         self.device, self._starts = torch.device(device), starts
-        self.layout = layout = layout_of(starts, together)
+        self.layout = layout = layout_of(starts)
         like = torch.as_tensor(like)
         self._like = like[:: max(1, -(-len(like) // _SAMPLE))].float().to(self.device)
         sizes = torch.zeros(layout.n_columns)
@@ -206,9 +209,15 @@ class TreeTraining:
         if not trees:
             return
         models = models_in(layout, self.state.average, node_gate, np.float32)
-        rows = self._like.cpu().numpy()
-        for tree in trees:
-            for node, direction in revive_splits(models[tree], rows, self._rng).items():
+        rows, draws = self._like.cpu().numpy(), self._rng.spawn(len(trees))
+
+        def work(place):
+            return revive_splits(models[trees[place]], rows, draws[place])
+
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            found = list(pool.map(work, range(len(trees))))
+        for tree, revived in zip(trees, found):
+            for node, direction in revived.items():
                 column = tree * layout.n_splits + node
                 new = torch.as_tensor(direction, device=self.device).float()
                 for part in (self.state.values, self.state.average, self.state.packed):

@@ -2,8 +2,7 @@
 
 All directions of all trees are columns of one matrix, so that a step is two matrix products, as for
 anchors. The formulas are those of ``solvers/trees/soft.py``; under hard splits the turns are ±1 and
-the splits stay. Trees that learn ``together`` have one loss, that of their mean score; others have
-one each.
+the splits stay. Trees see the same batches, and each has a loss of its own.
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ class TreeLayout:
     width: int  # columns of scaled rows, the constant among them
     has_slopes: bool
     sigma: float
-    together: bool
 
     @property
     def n_splits(self):
@@ -133,14 +131,10 @@ def middle(state, product, labels, share):
     features = torch.tanh(layout.sigma * slopes) if layout.has_slopes else torch.ones_like(shares)
     gates = shares * features
     scores = (gates[:, None] * local).sum(3)
-    if layout.together:
-        value, slope = loss_and_slope(state.loss, scores.mean(2), labels)
-        slope = (slope * share[:, None] / T)[:, :, None].expand(n, C, T)
-    else:
-        each = labels.repeat_interleave(T, 0)
-        value, slope = loss_and_slope(state.loss, scores.transpose(1, 2).reshape(n * T, C), each)
-        value = value.view(n, T).mean(1)
-        slope = slope.view(n, T, C).transpose(1, 2) * share[:, None, None]
+    each = labels.repeat_interleave(T, 0)
+    value, slope = loss_and_slope(state.loss, scores.transpose(1, 2).reshape(n * T, C), each)
+    value = value.view(n, T).mean(1)
+    slope = slope.view(n, T, C).transpose(1, 2) * share[:, None, None]
     force = (slope[..., None] * local).sum(1)
     out = torch.zeros(product.shape, dtype=state.dtype, device=product.device)
     (s0, s1), (c0, c1), (w0, w1) = layout.parts
