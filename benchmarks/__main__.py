@@ -24,7 +24,7 @@ GROUPS = {
 # those that have a smoke run
 ALONE = (
     "front", "explain", "defaults", "tables", "budgets", "forest_tables",
-    "cells", "cascades", "from_forest", "encoders", "distill", "js", "blocks",
+    "cells", "cascades", "from_forest", "encoders", "distill", "js", "blocks", "gpu",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)

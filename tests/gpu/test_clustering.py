@@ -20,7 +20,9 @@ def test_anchors_lie_in_the_middle_of_their_clusters():
     means = np.array([
         np.average(X[k : k + 50], axis=0, weights=weight[k : k + 50]) for k in range(0, 200, 50)
     ])  # fmt: skip
-    np.testing.assert_allclose(found.numpy()[order], means[np.lexsort(np.round(means, -1).T)], atol=1e-3)
+    np.testing.assert_allclose(
+        found.numpy()[order], means[np.lexsort(np.round(means, -1).T)], atol=1e-3
+    )
 
 
 def test_the_default_sharpness_is_that_of_the_cpu():

@@ -9,7 +9,7 @@ from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
 from ._base.streams.trees import learn_trees_on
-from ._base.tensor_trees import learn_trees_from_tensors
+from ._base.tensors.trees import learn_trees_from_tensors
 from ._base.tree_plan import TREE_CONSTRAINTS
 from ._base.trees import learn_trees, sees_plain_rows
 

@@ -8,8 +8,8 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ..losses import LOSSES
 from ..gpu.device import on_device
+from ..losses import LOSSES
 from ..solvers.anchors.adam import train_by_adam
 from ..solvers.anchors.fixed_gate import solve_local_models
 from ..solvers.anchors.linear_root import solve_linear
@@ -36,7 +36,7 @@ from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller, keeping
 from ._base.pruning import pruned_models
-from ._base.tensors import learn_sapl_from_tensors
+from ._base.tensors.anchors import learn_sapl_from_tensors
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
@@ -477,7 +477,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         )  # fmt: skip
 
     def _batch_size(self, n_rows, device=None):
-        """"auto" is larger on a device: a step of 8,192 rows takes little longer than one of 512."""
+        """ "auto" is larger on a device: a step of 8,192 rows takes little longer than one of 512."""
         if self.batch_size != "auto":
             return self.batch_size
         usual = int(np.clip(n_rows // 32, 16, 512))

@@ -36,7 +36,11 @@ def deformed_tensors(source, device="cuda", first=0, n_rows=None, out=None):
     """
     n_rows = source.n_rows - first if n_rows is None else n_rows
     dtype = getattr(torch, source.dtype.name)
-    X = torch.empty(n_rows, source.images[0].size, dtype=dtype, device=device) if out is None else out
+    X = (
+        torch.empty(n_rows, source.images[0].size, dtype=dtype, device=device)
+        if out is None
+        else out
+    )
     fields = torch.as_tensor(source.fields, device=device)
     images = torch.as_tensor(source.images, device=device)
     if dtype == torch.uint8 and bool((images == images.round()).all()) and images.max() < 256:

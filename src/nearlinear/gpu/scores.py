@@ -11,17 +11,12 @@ _BLOCK_BYTES = 1 << 30  # of what a block of rows is turned into
 
 
 def scores_of(predictor, X):
-    """Scores (n_rows, n_outputs) as a tensor on the device of ``X``."""
-    name = type(predictor).__name__
-    if name not in MAKERS:
-        raise ValueError(
-            f"A {name} has no scores of tensors yet: give X as an array (X.cpu().numpy())."
-        )
+    """Scores (n_rows, n_outputs) as a tensor on the device of ``X``; of what ``is_known``."""
     if X.ndim != 2 or X.shape[1] != predictor.n_features:
         raise ValueError(
             f"X has the shape {tuple(X.shape)}, but the model has {predictor.n_features} features."
         )
-    score, n_wide = MAKERS[name](predictor, X.device)
+    score, n_wide = _MAKERS[type(predictor).__name__](predictor, X.device)
     block = max(256, _BLOCK_BYTES // (4 * (n_wide + X.shape[1])))
     out = torch.empty(len(X), predictor.n_outputs, device=X.device)
     for start in range(0, len(X), block):
@@ -34,12 +29,7 @@ def _on(device, array):
 
 
 def _locally_linear(predictor, device):
-    gate = predictor.gate
-    if type(gate).__name__ != "SoftAssignment":
-        raise ValueError(
-            f"A gate {type(gate).__name__} has no scores of tensors yet: give X as an array."
-        )
-    geometry = gate.geometry
+    gate, geometry = predictor.gate, predictor.gate.geometry
     n_anchors, width, n_outputs = predictor.weights.shape
     directions = _on(device, geometry.directions).T.contiguous()
     offsets, biases = _on(device, geometry.offsets), _on(device, predictor.biases)
@@ -61,15 +51,10 @@ def _locally_linear(predictor, device):
 
 
 def _tree_path(tree, device):
-    if tree.node_gate.name != "tanh":
-        raise ValueError("A tree of this gate has no scores of tensors yet: give X as an array.")
     return _trees((tree,), (1.0,), device)
 
 
 def _averaged(predictor, device):
-    kinds = {type(one).__name__ for one in predictor.members}
-    if predictor.calibrations or kinds != {"TreePath"}:
-        raise ValueError("A mean of these has no scores of tensors yet: give X as an array.")
     return _trees(predictor.members, predictor.weights, device)
 
 
@@ -106,4 +91,15 @@ class _Directions(NamedTuple):
         return int(len(self.weights) + 1).bit_length() - 2
 
 
-MAKERS = {"LocallyLinear": _locally_linear, "TreePath": _tree_path, "Averaged": _averaged}
+_MAKERS = {"LocallyLinear": _locally_linear, "TreePath": _tree_path, "Averaged": _averaged}
+
+
+def is_known(predictor):
+    """Whether tensors have scores of a predictor here; others are scored as arrays."""
+    kind = type(predictor).__name__
+    if kind == "LocallyLinear":
+        return type(predictor.gate).__name__ == "SoftAssignment"
+    if kind == "Averaged":
+        parts = {(type(one).__name__, is_known(one)) for one in predictor.members}
+        return not predictor.calibrations and parts == {("TreePath", True)}
+    return kind == "TreePath" and predictor.node_gate.name == "tanh"

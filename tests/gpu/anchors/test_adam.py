@@ -34,9 +34,7 @@ def test_first_moments_are_the_gradients_of_the_numpy_solver(name, n_outputs, lo
     problem = X, targets, weight, model = make_problem(n_outputs, local_model)
     found = training(problem, place, LOSSES[name])
     found.take(X, targets, weight)
-    value, wanted = batch_gradients(
-        X, targets, weight / len(X), model, N_NEIGHBORS, LOSSES[name]
-    )
+    value, wanted = batch_gradients(X, targets, weight / len(X), model, N_NEIGHBORS, LOSSES[name])
     state = found._state
     weights = wanted.weights if local_model == "affine" else np.zeros(model.weights.shape)
     matrix = _matrix(state.layout, wanted.anchors, weights, wanted.biases, "cpu")

@@ -50,9 +50,7 @@ def test_first_moments_are_the_gradients_of_each_tree(loss, gate, n_outputs, is_
             _, wanted = paths.path_gradients(start, Z, path, targets, share, loss)
         else:
             sharpness = 2.0 / np.abs(Z @ start.splits[: 2**DEPTH - 1].T).mean()
-            _, wanted = SoftPass(start, N_ROWS).gradients(
-                start, Z, targets, share, sharpness, loss
-            )
+            _, wanted = SoftPass(start, N_ROWS).gradients(start, Z, targets, share, sharpness, loss)
             np.testing.assert_allclose(moment.splits, wanted.splits, rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(moment.weights, wanted.weights, rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(moment.slopes, wanted.slopes, rtol=1e-3, atol=1e-5)

@@ -94,7 +94,7 @@ class Model(BaseEstimator):
     def _fit(self, X, y, sample_weight=None, gating=None):
         if is_tensor(X):
             if hasattr(self, "_learn_tensors"):
-                from .tensors import tensor_rows
+                from .tensors.rows import tensor_rows
 
                 rows = tensor_rows(self, X, y, sample_weight)
                 return self._settle(self._learn_tensors(rows), rows.n_rows, rows.attributes)
@@ -141,7 +141,7 @@ class Model(BaseEstimator):
 
     def _answers(self, scores):
         if is_tensor(scores):
-            from .tensors import tensor_answers
+            from .tensors.scores import tensor_answers
 
             return tensor_answers(self, scores)
         if getattr(self, "multilabel_", False):
@@ -161,7 +161,7 @@ class Model(BaseEstimator):
         """Class probabilities under the log loss; of several labels a row, that of each."""
         scores = self._scores(X)
         if is_tensor(scores):
-            from .tensors import tensor_probabilities
+            from .tensors.scores import tensor_probabilities
 
             return tensor_probabilities(self, scores)
         return self._outcome.probabilities([scores])
@@ -197,7 +197,7 @@ class Model(BaseEstimator):
 
     def _scores(self, X, gating=None):
         if is_tensor(X) and gating is None:
-            from .tensors import tensor_scores
+            from .tensors.scores import tensor_scores
 
             check_is_fitted(self, "predictor_")
             return tensor_scores(self, X)

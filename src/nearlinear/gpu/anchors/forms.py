@@ -29,7 +29,7 @@ def has_triton():
 
 
 def form_of(name, device):
-    """"plain", "compiled" or "triton"; "auto" is the quickest that the device and machine have."""
+    """ "plain", "compiled" or "triton"; "auto" is the quickest that the device and machine have."""
     is_cuda = torch.device(device).type == "cuda"
     if name == "auto":
         name = ("triton" if has_triton() else "compiled") if is_cuda else "plain"

@@ -151,15 +151,15 @@ def _middle_of_row(
     pull = tl.sum(slope[:, None] * (local - scores[:, None]), axis=0)
     pull = tl.where(is_near, codes * pull, 0.0)
     out = slopes + row * N_COLUMNS
-    tl.store(
-        out + places, (codes[None, :] * slope[:, None]).to(slopes.dtype.element_ty), mask=mask
-    )
+    tl.store(out + places, (codes[None, :] * slope[:, None]).to(slopes.dtype.element_ty), mask=mask)
     pulled = (2.0 * sharpness * pull).to(slopes.dtype.element_ty)
     tl.store(out + anchors, pulled, mask=anchors < FIRST)
     for begin_of in tl.static_range(FIRST + C * M, N_COLUMNS):  # padding
         tl.store(out + begin_of, 0.0)
     tl.store(sums + 2 * row, share * value)
-    tl.store(sums + 2 * row + 1, -2.0 * sharpness * tl.sum(tl.where(is_near, pull * half, 0.0), axis=0))
+    tl.store(
+        sums + 2 * row + 1, -2.0 * sharpness * tl.sum(tl.where(is_near, pull * half, 0.0), axis=0)
+    )
 
 
 @triton.jit

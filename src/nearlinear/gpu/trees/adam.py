@@ -61,7 +61,9 @@ def models_in(layout, values, node_gate, dtype):
     (s0, s1), (c0, c1), (w0, w1) = layout.parts
     T, shape = layout.n_trees, (layout.n_trees, -1, layout.width)
     splits = found[:, s0:s1].T.reshape(shape)
-    slopes = found[:, c0:c1].T.reshape(shape) if layout.has_slopes else np.empty((T, 0, layout.width))
+    slopes = (
+        found[:, c0:c1].T.reshape(shape) if layout.has_slopes else np.empty((T, 0, layout.width))
+    )
     weights = found[:, w0:w1].reshape(layout.width, layout.n_outputs, T, -1).transpose(2, 3, 1, 0)
     return tuple(
         TreeModel(*(np.ascontiguousarray(part, dtype=dtype) for part in parts), node_gate)

@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...predictors.averaged import Averaged
-from ...solvers.trees.model import RowScaling
-from ...solvers.trees.start import start_tree
-from ...solvers.watch import Watch
-from .model import Learned
-from .outputs import Teller, keeping
-from .tensors import positions_of
-from .tree_coordinates import TreeCoordinates
-from .tree_plan import tree_plan
-from .trees import TreeState, generator_of
+from ....predictors.averaged import Averaged
+from ....solvers.trees.model import RowScaling
+from ....solvers.trees.start import start_tree
+from ....solvers.watch import Watch
+from ..model import Learned
+from ..outputs import Teller, keeping
+from ..tree_coordinates import TreeCoordinates
+from ..tree_plan import tree_plan
+from ..trees import TreeState, generator_of
+from .scores import positions_of
 
 _LEAF_ROWS, _FEWEST_ROWS = 16, 2048  # a start needs some rows in every leaf, and no more
 _BLOCK = 1 << 17
@@ -25,8 +25,8 @@ def learn_trees_from_tensors(model, rows):
     """A tree of a given depth, or several whose scores are averaged."""
     import torch
 
-    from ...gpu.trees.adam import TreeTraining, layout_of, models_in
-    from ...gpu.trees.step import hard_scores
+    from ....gpu.trees.adam import TreeTraining, layout_of, models_in
+    from ....gpu.trees.step import hard_scores
 
     _require_plain(model)
     plan, tell = tree_plan(model, rows), Teller(model)
@@ -65,7 +65,8 @@ def learn_trees_from_tensors(model, rows):
         return float((is_right * held_out.weight).sum() / held_out.weight.sum())
 
     watch = Watch(
-        tell.steps("epoch", "held-out accuracy"), None if held_Z is None else held_out_score,
+        tell.steps("epoch", "held-out accuracy"),
+        None if held_Z is None else held_out_score,
         model.n_iter_no_change if model.early_stopping else np.inf,
         keeps_last=not model.early_stopping,
     )
@@ -146,7 +147,7 @@ def _scaled(X, scaling):
     """Scaled rows with their constant column; of half precision where products will be."""
     import torch
 
-    from ...gpu.anchors.adam import precision_for
+    from ....gpu.anchors.adam import precision_for
 
     center = torch.as_tensor(scaling.center, device=X.device).float()
     some = (X[:4096].float() - center) / scaling.scale
