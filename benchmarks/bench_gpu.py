@@ -18,7 +18,8 @@ _DIGITS = {"n_anchors": 100, "n_neighbors": 16, "C": 1.25, "loss": "log_loss", "
            "learning_rate": 0.1, "jitter": 0.0}  # fmt: skip
 _REAL = {"n_anchors": 100, "C": 10.0, "max_iter": 60, "batch_size": 256, "jitter": 0.8}
 _FOREST = {"depth": 7, "n_trees": 16, "n_components": None, "max_iter": 40, "C": 20.0,
-           "jitter": 0.0, "learning_rate": 0.067, "batch_size": 4096, "splits": "random"}  # fmt: skip
+           "jitter": 0.0, "learning_rate": 0.067, "batch_size": 4096,
+           "splits": "random"}  # fmt: skip
 
 
 def seconds(work):
@@ -190,7 +191,6 @@ def forests():
             runs.append((took, 100.0 * float((model.predict(held) == wanted).float().mean())))
         yield from fits(f"{case}, {n_epochs} epochs", runs, least, most)
     yield Result(case, "four epochs and compiling", compiling, "s")
-    del rows, held
     forest, Z, (leaves, Z_held, y), grown = gpu_sets.leaves_of_trees()
     for name, seen, held_Z, lam in (("constants", None, None, 1.0), ("linear", Z, Z_held, 10.0)):
         settings = {"loss": LogLoss(), "Z": seen, "lam": lam, "max_passes": 8}

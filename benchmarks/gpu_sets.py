@@ -1,4 +1,4 @@
-"""Rows of the benchmarks on a GPU, as tensors: deformed digits, covertype in pieces, leaves of trees."""
+"""Rows of the benchmarks on a GPU: deformed digits, covertype in pieces, leaves of trees."""
 
 import numpy as np
 
