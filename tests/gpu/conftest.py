@@ -1,4 +1,4 @@
-"""What runs on a device is tested on the CPU device of torch, and once more on a GPU if there is one.
+"""What runs on a device is tested on the CPU device of torch, and on a GPU where there is one.
 
 ``pytest -m gpu`` runs the latter alone.
 """

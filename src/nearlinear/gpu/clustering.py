@@ -6,7 +6,7 @@ _MOST_ROWS = 60_000  # k-means sees at most this many rows: more hardly move ave
 
 
 def fit_anchors(X, n_anchors, generator, weight, max_iter=25):
-    """Centers of weighted k-means of float32 rows, started by k-means++, (n_anchors, n_features)."""
+    """Centers of weighted k-means of float32 rows, started by k-means++, one to a row."""
     if len(X) > _MOST_ROWS:
         chosen = torch.randperm(len(X), generator=generator, device=X.device)[:_MOST_ROWS]
         X, weight = X[chosen], weight[chosen]

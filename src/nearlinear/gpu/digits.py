@@ -92,7 +92,7 @@ def _inverse_maps(ranges, shape, drawn):
 
 
 def _plain(images, chosen, maps, fields, pairs, shares, out):
-    """Fill ``out``: the formula of ``streams.digits.deform`` for all pixels of some rows at once."""
+    """Fill ``out`` by the formula of ``streams.digits.deform``, all pixels of some rows at once."""
     height, width = images.shape[1:]
     y = torch.arange(height, device=out.device).double()[:, None] - 0.5 * (height - 1)
     x = torch.arange(width, device=out.device).double()[None, :] - 0.5 * (width - 1)

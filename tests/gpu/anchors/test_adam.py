@@ -121,7 +121,7 @@ def test_rows_past_the_end_of_the_last_batch_count_for_nothing(place):
 
 
 def test_a_row_of_weight_two_is_two_rows_in_the_objective(place):
-    X, targets, weight, model = make_problem(1, "affine", n_rows=32)
+    X, targets, _, model = make_problem(1, "affine", n_rows=32)
     twice = np.concatenate([X, X[:8]]), np.concatenate([targets, targets[:8]])
     weights = np.ones(32)
     weights[:8] = 2.0

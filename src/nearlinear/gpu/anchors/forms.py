@@ -98,13 +98,13 @@ class Steps:
         before = {name: getattr(state, name).clone() for name in state.LEARNED}
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            # a fit after another of other sizes compiles again: more often than torch expects
-            with torch._dynamo.config.patch(recompile_limit=_SHAPES):
-                for _ in range(_WARM_UP):
-                    state.place.zero_()
-                    state.count.zero_()
-                    one_step(self._form, state, self._block)
+        # fits of many sizes in one process compile more often than torch expects
+        more = torch._dynamo.config.patch(recompile_limit=_SHAPES)
+        with more, torch.cuda.stream(stream):
+            for _ in range(_WARM_UP):
+                state.place.zero_()
+                state.count.zero_()
+                one_step(self._form, state, self._block)
         torch.cuda.current_stream().wait_stream(stream)
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):

@@ -2,8 +2,8 @@
 
 Everything that is learned lies in one matrix, so that a step is two matrix products: rows × values
 gives distances to anchors and answers of all local models, rowsᵀ × slopes all gradients at once.
-``gather`` makes the rows of a mini-batch, ``middle`` turns the first product into slopes, ``update``
-takes the step. The formulas are those of ``solvers/anchors/adam.py``, with every local model
+``gather`` makes the rows of a mini-batch, ``middle`` turns the first product into slopes and
+``update`` takes the step. The formulas are those of ``solvers/anchors/adam.py``, with every local model
 evaluated: on a device that costs less than finding the few that count.
 
 On the CPU they run as they are and are what tests compare; on CUDA they are compiled, and
@@ -24,8 +24,8 @@ LOSSES = {"Hinge": 0, "SquaredHinge": 1, "LogLoss": 2, "SquaredError": 3}
 class Layout:
     """Where everything lies: rows are features, a constant and padding; columns are anchors first.
 
-    Column j is anchor j; column ``first`` + c · n_anchors + j is local model (c, j), its bias in the
-    row of the constant. ``width`` is the number of features that local models read.
+    Column j is anchor j; column ``first`` + c · n_anchors + j is local model (c, j), its bias in
+    the row of the constant. ``width`` is the number of features that local models read.
     """
 
     n_features: int
@@ -68,8 +68,8 @@ class State:
 
     ``values``, ``mean``, ``square`` and ``average`` are of the matrix; ``gate`` and its like hold
     log μ and, last, log β. ``packed`` is what rows are multiplied with: μ v for anchors, in the
-    precision of products. ``schedule`` has (step size, share of the average kept) for each step, and
-    ``count`` says which is next; ``place`` is the batch of the present block.
+    precision of products. ``schedule`` has (step size, share of the average kept) for each step,
+    and ``count`` says which is next; ``place`` is the batch of the present block.
     """
 
     def __init__(self, layout, values, gate, center, rates, schedule, *, loss, n_neighbors, dtype):

@@ -17,7 +17,7 @@ from ...solvers.trees.start import revive_splits
 from ...solvers.watch import Progress
 from ..anchors.adam import precision_for, schedule_of
 from ..anchors.forms import Form, Steps, compiled_form, slices_of
-from ..anchors.step import LOSSES
+from ..anchors.step import LOSSES, padded
 from ..feed import Feed, class_numbers
 from . import step
 
@@ -112,7 +112,8 @@ class TreeTraining:
         table = _schedule(n_epochs, n_soft, n_batches, annealing)
         self.state = step.TreeState(
             layout, matrix_of(layout, starts, self.device), center,
-            torch.tensor(learning_rate / np.sqrt(layout.width), device=self.device), sizes.to(self.device),
+            torch.tensor(learning_rate / np.sqrt(layout.width), device=self.device),
+            sizes.to(self.device),
             torch.as_tensor(table, device=self.device).float(), loss=LOSSES[type(loss).__name__],
             dtype=precision_for(self._like[:, :-1], device) if dtype is None else dtype,
         )  # fmt: skip
@@ -235,8 +236,7 @@ def train_tree(
     ``settings`` are those of ``TreeTraining``.
     """
     n_rows, total = Z.shape[0], float(sample_weight.sum())
-    batch_size = -(-n_rows // -(-n_rows // batch_size))
-    batch_size = -(-batch_size // 8) * 8
+    batch_size = padded(-(-n_rows // -(-n_rows // batch_size)))
     training = TreeTraining(
         (start,), Z, n_rows=n_rows, n_batches=-(-n_rows // batch_size), ridge=1.0 / (C * total),
         batch_size=batch_size, rng=rng, device=device, **settings,

@@ -16,7 +16,7 @@ _UNIT_ROWS = 256  # whose mean distance from the splits is the unit of the sharp
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """Columns: splits, slopes (none for the indicator), weights by output, each by tree and node."""
+    """Columns: splits, slopes (no indicator has any), weights by output, each by tree and node."""
 
     n_trees: int
     depth: int

@@ -119,11 +119,13 @@ def _require_plain(model):
 
 
 def _batch_size(model, n_rows, device):
+    from ....gpu.anchors.step import padded
+
     usual = int(np.clip(n_rows // 64, 32, 1024))
     if device.type == "cuda":
         usual = max(usual, min(4096, n_rows // 128))
     size = min(n_rows, usual if model.batch_size == "auto" else model.batch_size)
-    return -(-(-(-n_rows // -(-n_rows // size))) // 8) * 8
+    return padded(-(-n_rows // -(-n_rows // size)))
 
 
 def _scaling(model, rows):
