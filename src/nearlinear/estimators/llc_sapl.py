@@ -477,7 +477,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         )  # fmt: skip
 
     def _batch_size(self, n_rows, device=None):
-        """ "auto" is larger on a device: a step of 8,192 rows takes little longer than one of 512."""
+        """Larger on a device: a step of 8,192 rows takes little longer than one of 512."""
         if self.batch_size != "auto":
             return self.batch_size
         usual = int(np.clip(n_rows // 32, 16, 512))

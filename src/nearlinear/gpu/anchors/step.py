@@ -3,8 +3,8 @@
 Everything that is learned lies in one matrix, so that a step is two matrix products: rows × values
 gives distances to anchors and answers of all local models, rowsᵀ × slopes all gradients at once.
 ``gather`` makes the rows of a mini-batch, ``middle`` turns the first product into slopes and
-``update`` takes the step. The formulas are those of ``solvers/anchors/adam.py``, with every local model
-evaluated: on a device that costs less than finding the few that count.
+``update`` takes the step. The formulas are those of ``solvers/anchors/adam.py``, with every local
+model evaluated: on a device that costs less than finding the few that count.
 
 On the CPU they run as they are and are what tests compare; on CUDA they are compiled, and
 ``triton_step`` has the same three as kernels.
