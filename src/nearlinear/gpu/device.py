@@ -1,5 +1,6 @@
 """torch where it is there: devices by name, tensors among what users pass."""
 
+import re
 import sys
 from functools import partial
 
@@ -12,6 +13,8 @@ def is_tensor(X):
 
 def torch_for(device):
     """torch, if it is installed and has the device; else one sentence that says what to do."""
+    if re.fullmatch(r"cpu|cuda(:\d+)?", str(device)) is None:
+        raise ValueError(f"device={device!r} must be 'cpu', 'cuda' or 'cuda:1', 'cuda:2', ...")
     try:
         import torch
     except ImportError as error:

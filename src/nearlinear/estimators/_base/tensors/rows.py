@@ -56,22 +56,42 @@ def tensor_rows(model, X, y, sample_weight=None):
     if X.ndim != 2 or not X.numel():
         raise ValueError(f"X must have rows and columns; it has the shape {tuple(X.shape)}.")
     _require_calm(X)
-    labels_of = y.detach().cpu().numpy() if is_tensor(y) else np.asarray(y)
-    if labels_of.shape != (len(X),):
-        raise ValueError(f"X has {len(X)} rows, and y has the shape {labels_of.shape}.")
-    classes, labels = np.unique(labels_of, return_inverse=True)
-    weight = np.ones(len(X))
-    if sample_weight is not None:
-        weight = sample_weight.detach().cpu() if is_tensor(sample_weight) else sample_weight
-        weight = np.asarray(weight, dtype=np.float64)
-        if weight.shape != (len(X),) or not np.isfinite(weight).all() or weight.min() < 0:
-            raise ValueError("sample_weight must have a number of 0 or more for each row of X.")
-    mass = np.bincount(labels, weights=weight, minlength=len(classes))
-    weight = weight * class_factors(model.class_weight, classes, mass)[labels]
-    task = task_of_classes(model, classes, np.unique(labels[weight > 0]))
-    kept = torch.as_tensor(weight, device=X.device).float()
-    labels = torch.as_tensor(labels, device=X.device, dtype=torch.int32)
-    return TensorRows(X.detach(), labels, kept, task, {"n_features_in_": X.shape[1]})
+    if tuple(np.shape(y)) != (len(X),):
+        raise ValueError(f"X has {len(X)} rows, and y has the shape {tuple(np.shape(y))}.")
+    classes, labels = _numbered(y, X.device)
+    weight = _weights(sample_weight, X)
+    if sample_weight is None:
+        mass = torch.bincount(labels).double().cpu().numpy()
+    else:  # on the host: sums of floats on a device have no order of their own
+        mass = np.bincount(labels.cpu(), weights=weight.cpu(), minlength=len(classes))
+    factors = class_factors(model.class_weight, classes, mass)
+    task = task_of_classes(model, classes, np.flatnonzero(mass * factors > 0))
+    weight = (weight * torch.as_tensor(factors, device=X.device)[labels]).float()
+    return TensorRows(X.detach(), labels.int(), weight, task, {"n_features_in_": X.shape[1]})
+
+
+def _numbered(y, device):
+    """Classes as an array, and the position of each row's among them, on the device."""
+    import torch
+
+    if is_tensor(y):
+        classes, labels = torch.unique(y.detach().to(device), return_inverse=True)
+        return classes.cpu().numpy(), labels
+    classes, labels = np.unique(np.asarray(y), return_inverse=True)
+    return classes, torch.as_tensor(labels, device=device)
+
+
+def _weights(sample_weight, X):
+    """Weights of rows in float64, on the device."""
+    import torch
+
+    if sample_weight is None:
+        return torch.ones(len(X), dtype=torch.float64, device=X.device)
+    weight = sample_weight.detach().cpu() if is_tensor(sample_weight) else sample_weight
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != (len(X),) or not np.isfinite(weight).all() or weight.min() < 0:
+        raise ValueError("sample_weight must have a number of 0 or more for each row of X.")
+    return torch.as_tensor(weight, device=X.device)
 
 
 def _require_calm(X):
