@@ -32,16 +32,19 @@ def fit_anchors(X, n_anchors, generator, weight, max_iter=25):
 
 
 def _spread_out(rows, squares, n_anchors, generator, weight):
-    """k-means++: each center is drawn by the squared distance from those before it."""
-    draws = torch.rand(n_anchors, generator=generator, device=rows.device, dtype=torch.float64)
-    chances, nearest, chosen = weight.double(), None, []
-    for draw in draws:
-        total = chances.cumsum(0)
-        one = torch.searchsorted(total, draw * total[-1]).clamp_max(len(rows) - 1)
+    """k-means++: each center is drawn by the squared distance from those before it.
+
+    The least of exponential numbers over chances falls on a row by its chance; running sums of a
+    device would not be the same in every run.
+    """
+    chances, nearest, chosen = weight, None, []
+    for _ in range(n_anchors):
+        waits = -torch.log1p(-torch.rand(len(rows), generator=generator, device=rows.device))
+        one = (waits / chances.clamp_min(1e-30)).argmin()
         chosen.append(rows[one])
         distance = (squares + squares[one] - 2.0 * (rows @ rows[one])).clamp_min(0.0)
         nearest = distance if nearest is None else torch.minimum(nearest, distance)
-        chances = weight.double() * nearest.double()
+        chances = weight * nearest
     return torch.stack(chosen)
 
 

@@ -11,6 +11,7 @@ from nearlinear.gpu.anchors.adam import AnchorTraining, _matrix, schedule_of, tr
 from nearlinear.losses import LOSSES, LogLoss
 from nearlinear.solvers.anchors.adam import batch_gradients
 from nearlinear.solvers.minibatch import one_cycle
+from nearlinear.solvers.solution import LocalModels
 from nearlinear.solvers.watch import Watch
 from reference.local_problem import N_NEIGHBORS, make_problem
 
@@ -105,6 +106,32 @@ def test_forms_take_the_same_steps(form):
     )
     np.testing.assert_allclose(first, second, rtol=1e-4)
     np.testing.assert_allclose(one.weights, two.weights, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.parametrize("form", ["compiled", "triton"])
+def test_the_same_seed_gives_the_same_bits_where_programs_are_many(form):
+    """Races between programs or warps do not show on a few rows."""
+    rng = np.random.default_rng(0)
+    X, targets = (
+        rng.standard_normal((65_536, 784)).astype(np.float32),
+        rng.integers(10, size=65_536),
+    )
+    zeros = np.zeros((100, 785, 10), dtype=np.float32)
+    start = LocalModels(X[:100], 1e-3, zeros[:, :-1], zeros[:, -1])
+    found = []
+    for _ in range(3):
+        one = AnchorTraining(
+            start, X, n_rows=len(X), n_batches=8, n_neighbors=8, loss=LogLoss(), ridge=1e-6,
+            n_epochs=10, batch_size=8192, learning_rate=0.1, jitter=0.1, learn_sharpness=True,
+            learn_metric=True, rng=np.random.default_rng(0), form=form,
+        )  # fmt: skip
+        while not one.is_over:
+            one.take(X, targets, np.ones(len(X)))
+            one.end_epoch(lambda progress: False)
+        found.append(one._state.values.clone())
+    assert torch.equal(found[0], found[1]) and torch.equal(found[1], found[2])
 
 
 def test_rows_past_the_end_of_the_last_batch_count_for_nothing(place):

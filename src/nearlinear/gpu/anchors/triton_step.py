@@ -288,9 +288,13 @@ def _update(
                 weighted += tl.load(begin + at, mask=real, other=0.0)
                 total += tl.load(begin + n_features * N_COLUMNS + columns, mask=real, other=0.0)
             log_metric = tl.load(gate + row)
+            gate_memory, gate_scale = tl.load(gate_mean + row), tl.load(gate_square + row)
+            gate_before, begun = tl.load(gate_average + row), tl.load(gate_start + row)
             metric = tl.exp(log_metric)
             anchors = tl.load(values + at, mask=real, other=0.0)
             lean = tl.sum((2.0 * weighted - total * anchors) * anchors, axis=0)
+            # all warps read the gate's numbers, and one writes the new ones: not before all have
+            tl.debug_barrier()
             slope = metric * (weighted - total * anchors)
             mean = 0.9 * tl.load(means + at, mask=real, other=0.0) + 0.1 * slope
             square = 0.999 * tl.load(squares + at, mask=real, other=0.0) + 0.001 * slope * slope
@@ -301,11 +305,10 @@ def _update(
             tl.store(values + at, moved, mask=real)
             tl.store(averages + at, keep * average + (1.0 - keep) * moved, mask=real)
             slope = 0.5 * metric * lean
-            mean = 0.9 * tl.load(gate_mean + row) + 0.1 * slope
-            square = 0.999 * tl.load(gate_square + row) + 0.001 * slope * slope
+            mean = 0.9 * gate_memory + 0.1 * slope
+            square = 0.999 * gate_scale + 0.001 * slope * slope
             now_log = log_metric - size * tl.load(rates + 3) * mean / (tl.sqrt(square) + 1e-8)
-            average = keep * tl.load(gate_average + row) + (1.0 - keep) * now_log
-            begun = tl.load(gate_start + row)
+            average = keep * gate_before + (1.0 - keep) * now_log
             now_log = tl.minimum(tl.maximum(now_log, begun - log_range), begun + log_range)
             tl.store(gate_mean + row, mean)
             tl.store(gate_square + row, square)
