@@ -24,7 +24,7 @@ GROUPS = {
 # those that have a smoke run
 ALONE = (
     "front", "explain", "defaults", "tables", "budgets", "forest_tables",
-    "cells", "cascades", "from_forest", "encoders", "distill", "js", "sql", "blocks", "dask",
+    "cells", "cascades", "from_forest", "encoders", "distill", "js", "sql", "blocks", "dask", "gpu",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", *SMALL)

@@ -26,13 +26,15 @@ ALLOWED = {
     "solvers.forests": SOLVERS,
     "solvers.cells": SOLVERS | {"solvers.machine"},
     "solvers.trees": SOLVERS | {"solvers.anchors"},
+    # the same solvers on a device of torch
+    "gpu": MATHEMATICS | {"solvers", "kernels", "predictors"},
     "maps": {"kernels"},
     # what scores mean (runtime/outcome.py) is one formula for models and for files
     "predictors": {"kernels", "gates", "maps", "runtime"},
     "explain": {"kernels", "gates", "predictors", "preparation", "runtime"},
     "single_row": {"gates", "predictors", "preparation", "runtime"},
     # "report": a thin method on ``Model``, which imports it when it is called
-    "estimators": MODELS | {"preparation", "runtime", "report", "streams"},
+    "estimators": MODELS | {"preparation", "runtime", "report", "streams", "gpu"},
     "preparation": {"runtime"},
     "tables": {"preparation", "runtime", "streams"},
     "export": MODELS | {"__init__", "runtime", "preparation", "tables"},
@@ -143,10 +145,26 @@ def test_package_does_not_import_what_lies_outside_it(outside):
     assert users_of(outside) == set()
 
 
-@pytest.mark.parametrize("heavy", ["numba", "matplotlib", "torch"])
+@pytest.mark.parametrize("heavy", ["numba", "matplotlib"])
 def test_heavy_libraries_are_imported_only_when_needed(heavy):
     at_once = {module: imports(module, on_import_only=True) for module in users_of(heavy)}
     assert [m for m, found in at_once.items() if heavy in {n.split(".")[0] for n in found}] == []
+
+
+def test_torch_is_imported_only_by_what_runs_on_a_device():
+    """Elsewhere inside functions alone; and of ``gpu`` only the names of devices are loaded."""
+    at_once = {module: imports(module, on_import_only=True) for module in MODULES}
+    loads = {m for m, found in at_once.items() if "torch" in {n.split(".")[0] for n in found}}
+    assert {part_of(module) for module in loads} == {"gpu"}
+    reached = {
+        name
+        for module, found in at_once.items()
+        if part_of(module) != "gpu"
+        for name in found
+        if name.startswith("nearlinear.gpu")
+    }
+    assert reached == {"nearlinear.gpu.device"}
+    assert not any(n.startswith("nearlinear.gpu.") for n in at_once["nearlinear.gpu.device"])
 
 
 def test_compile_options_live_in_one_file():

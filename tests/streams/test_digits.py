@@ -17,7 +17,7 @@ def test_the_pass_reads_images_between_pixels():
     chosen, pairs = rng.integers(3, size=6), rng.integers(4, size=(6, 2))
     maps, shares = rng.standard_normal((6, 6)), rng.standard_normal((6, 2))
     found = np.empty((6, 35))
-    deform(images, chosen, maps, fields, pairs, shares, found)
+    deform(images, chosen, maps, fields, pairs, shares, 0.0, found)
     middle = np.array([2.0, 3.0])
     places = np.moveaxis(np.indices((5, 7)), 0, -1) - middle
     for i in range(6):
@@ -36,7 +36,7 @@ def test_without_deformations_rows_are_the_images():
         assert np.allclose(X, images[y].reshape(len(y), -1), atol=1e-6)
 
 
-def test_a_block_depends_on_the_seed_and_its_number_alone():
+def test_a_row_depends_on_the_seed_and_its_number_alone():
     images, labels = load_digits(return_X_y=True)
     images = images.reshape(-1, 8, 8)
     one, again, other, longer = (
@@ -48,6 +48,8 @@ def test_a_block_depends_on_the_seed_and_its_number_alone():
     assert np.array_equal(a.X, b.X) and np.array_equal(a.X, d.X)
     assert not np.array_equal(a.X, c.X)
     assert not np.array_equal(a.X, next(one.part(0)).X)
+    (whole,) = deformed_images(images, labels, 250, block_rows=250)
+    assert np.array_equal(whole.X[100:200], a.X) and np.array_equal(whole.y[100:200], a.y)
 
 
 def test_deformed_digits_are_still_told_by_their_neighbors():

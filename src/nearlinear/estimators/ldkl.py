@@ -9,6 +9,7 @@ from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
 from ._base.streams.trees import learn_trees_on
+from ._base.tensors.trees import learn_trees_from_tensors
 from ._base.tree_plan import TREE_CONSTRAINTS
 from ._base.trees import learn_trees, sees_plain_rows
 
@@ -134,6 +135,10 @@ class LDKLClassifier(ClassifierMixin, Model):
         Whether ``fit`` starts from the tree of the previous fit, if its shape still fits.
     max_memory : float or None, default=None
         Bytes that a fit may use beyond the data; None stands for the machine's memory.
+    device : str, default="cpu"
+        Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
+        extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection. Torch
+        tensors are learned from where they lie, whatever this says, with a given depth.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -237,6 +242,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         class_weight=None,
         warm_start=False,
         max_memory=None,
+        device="cpu",
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -270,12 +276,13 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
-    fit, _learn_blocks = fit, learn_trees_from
+    fit, _learn_blocks, _learn_tensors = fit, learn_trees_from, learn_trees_from_tensors
     _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -410,6 +417,9 @@ class LDKLRegressor(RegressorMixin, Model):
         Whether ``fit`` starts from the tree of the previous fit, if its shape still fits.
     max_memory : float or None, default=None
         Bytes that a fit may use beyond the data; None stands for the machine's memory.
+    device : str, default="cpu"
+        Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
+        extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -506,6 +516,7 @@ class LDKLRegressor(RegressorMixin, Model):
         n_iter_no_change=20,
         warm_start=False,
         max_memory=None,
+        device="cpu",
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -539,6 +550,7 @@ class LDKLRegressor(RegressorMixin, Model):
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.max_memory = max_memory
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

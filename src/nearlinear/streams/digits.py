@@ -3,7 +3,9 @@
 The way of MNIST8m (Loosli, Canu, Bottou, "Training invariant support vector machines using
 selective sampling", 2007): every row is one of some base images under a random affine map and a
 random smooth displacement of its pixels (Simard, Steinkraus, Platt, 2003). A displacement is a
-mixture of two fields of a bank, which is made once. Pixels are read between four neighbors.
+mixture of two fields of a bank, which is made once. Pixels are read between four neighbors. The
+random numbers of a row are hashes of the seed and the row's number, so that any row can be made on
+its own, and on a GPU (``gpu/digits.py``).
 """
 
 import numpy as np
@@ -17,27 +19,29 @@ _SMOOTHNESS = 0.15  # width of the smoothing, as a share of the image's
 
 
 class DeformedImages:
-    """Rows of deformed images. Block ``number`` depends on the seed and on its number alone."""
+    """Rows of deformed images. A row depends on the seed and on its number alone."""
 
     def __init__(self, images, labels, n_rows, block_rows, seed, ranges, dtype):
-        self._images, self._labels, self.n_rows = images, labels, n_rows
-        self.block_rows, self.seed, self._ranges, self.dtype = block_rows, seed, ranges, dtype
+        self.images, self.labels, self.n_rows = images, labels, n_rows
+        self.block_rows, self.seed, self.ranges, self.dtype = block_rows, seed, ranges, dtype
         self.n_parts = -(-n_rows // block_rows)
         self.row_bytes = images[0].size * dtype.itemsize
-        self._fields = _smooth_fields(images.shape[1:], np.random.default_rng([seed, 0]))
+        self.fields = _smooth_fields(images.shape[1:], np.random.default_rng([seed, 0]))
 
     def part(self, number):
-        n_rows = min(self.block_rows, self.n_rows - number * self.block_rows)
-        rng = np.random.default_rng([self.seed, 1, number])
-        chosen = rng.integers(len(self._images), size=n_rows)
-        maps = _inverse_maps(self._ranges, self._images.shape[1:], n_rows, rng)
-        fields = rng.integers(len(self._fields), size=(n_rows, 2))
-        angle = rng.uniform(0.0, 2.0 * np.pi, n_rows)
-        size = self._ranges["elastic"] * self._images.shape[2]
+        first = number * self.block_rows
+        numbers = np.arange(first, min(first + self.block_rows, self.n_rows))
+        drawn = [_uniform(self.seed, numbers, column) for column in range(N_DRAWN)]
+        chosen = (drawn[0] * len(self.images)).astype(np.intp)
+        maps = _inverse_maps(self.ranges, self.images.shape[1:], drawn[1:7])
+        fields = (np.column_stack(drawn[7:9]) * len(self.fields)).astype(np.intp)
+        angle = 2.0 * np.pi * drawn[9]
+        size = self.ranges["elastic"] * self.images.shape[2]
         shares = size * np.column_stack([np.cos(angle), np.sin(angle)])
-        X = np.empty((n_rows, self._images[0].size), dtype=self.dtype)
-        deform(self._images, chosen, maps, self._fields, fields, shares, X)
-        yield Block(X, self._labels[chosen])
+        X = np.empty((len(numbers), self.images[0].size), dtype=self.dtype)
+        lift = 0.5 if self.dtype.kind in "iu" else 0.0
+        deform(self.images, chosen, maps, self.fields, fields, shares, lift, X)
+        yield Block(X, self.labels[chosen])
 
     def __iter__(self):
         for number in range(self.n_parts):
@@ -83,7 +87,7 @@ def deformed_images(
     block_rows : int or None
         Rows of a block. None stands for 64 MB.
     dtype : dtype
-        Precision in which rows are given out.
+        Precision in which rows are given out; whole numbers are rounded.
 
     Returns
     -------
@@ -109,21 +113,37 @@ def deformed_images(
     return DeformedImages(images, labels, int(n_rows), rows, int(seed), ranges, dtype)
 
 
-def _inverse_maps(ranges, shape, n_rows, rng):
+def _inverse_maps(ranges, shape, drawn):
     """(a, b, c, d, e, f): pixel (r, s) of a row is the image at (a r + b s + e, c r + d s + f).
 
-    r and s are counted from the image's middle.
+    r and s are counted from the image's middle; ``drawn`` are six numbers in [0, 1) for each row.
     """
-    angle = np.deg2rad(rng.uniform(-1.0, 1.0, n_rows) * ranges["rotation"])
-    height, width = np.exp(np.log1p(ranges["scaling"]) * rng.uniform(-1.0, 1.0, (2, n_rows)))
-    slant = rng.uniform(-1.0, 1.0, n_rows) * ranges["shear"]
-    moves = rng.uniform(-1.0, 1.0, (2, n_rows)) * ranges["shift"] * shape[1]
+    turn, height, width, slant, *moves = (2.0 * one - 1.0 for one in drawn)
+    angle = np.deg2rad(turn * ranges["rotation"])
+    height, width = (np.exp(np.log1p(ranges["scaling"]) * one) for one in (height, width))
+    slant, moves = slant * ranges["shear"], [one * ranges["shift"] * shape[1] for one in moves]
     cos, sin = np.cos(angle), np.sin(angle)
     # the rotation, then the slant, then the two scales
     return np.column_stack([
         cos / height, -sin / height, (sin + slant * cos) / width, (cos - slant * sin) / width,
         *moves,
     ])  # fmt: skip
+
+
+N_DRAWN = 10  # random numbers of a row
+
+
+def _uniform(seed, numbers, column):
+    """A number in [0, 1) for each row: the last step of SplitMix64 on seed, row and column."""
+    with np.errstate(over="ignore"):
+        word = np.uint64(seed % 2**64) * np.uint64(0xD1342543DE82EF95)
+        word = word + (numbers.astype(np.uint64) * np.uint64(16) + np.uint64(column + 1)) * (
+            np.uint64(0x9E3779B97F4A7C15)
+        )
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        word = word ^ (word >> np.uint64(31))
+    return (word >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _smooth_fields(shape, rng):
@@ -138,8 +158,8 @@ def _smooth_fields(shape, rng):
 
 
 @compiled
-def deform(images, chosen, maps, fields, pairs, shares, out):
-    """Fill the rows of ``out``; what lies outside of an image is 0."""
+def deform(images, chosen, maps, fields, pairs, shares, lift, out):
+    """Fill the rows of ``out``, raised by ``lift``; what lies outside of an image is 0."""
     height, width = images.shape[1], images.shape[2]
     middle_r, middle_s = 0.5 * (height - 1), 0.5 * (width - 1)
     for i in range(len(chosen)):
@@ -164,4 +184,4 @@ def deform(images, chosen, maps, fields, pairs, shares, out):
                         value += down * (1.0 - right) * image[r0 + 1, s0]
                     if r0 + 1 < height and s0 + 1 < width:
                         value += down * right * image[r0 + 1, s0 + 1]
-                out[i, r * width + s] = value
+                out[i, r * width + s] = value + lift

@@ -22,6 +22,7 @@ rows              Training rows in one canonical form, so that every fit sees th
 streams/          Fits that go on: rows and kernels as streams.
 target_units      The unit in which a regression measures its values.
 task              What is learned.
+tensors/          Rows that are torch tensors: learned from and scored where they lie.
 tree_coordinates  The coordinates in which a tree is trained, and the way there and back.
 tree_plan         The parameters of trees and what "auto" stands for.
 trees             Training of trees: the search for a setting, training runs, streams.

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..._compile import one_blas_thread
+from ...gpu.device import is_tensor
 from ...runtime.scores import finite_scores
 from .checks import fit_context, require_finite_model
 from .input import fit_rows, scored_rows
@@ -91,6 +92,13 @@ class Model(BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, y, sample_weight=None, gating=None):
+        if is_tensor(X):
+            if hasattr(self, "_learn_tensors"):
+                from .tensors.rows import tensor_rows
+
+                rows = tensor_rows(self, X, y, sample_weight)
+                return self._settle(self._learn_tensors(rows), rows.n_rows, rows.attributes)
+            X, y = (one.detach().cpu().numpy() if is_tensor(one) else one for one in (X, y))
         rows = fit_rows(self, X, y, sample_weight, gating)
         with one_blas_thread():
             learned = self._learn(rows)
@@ -132,6 +140,10 @@ class Model(BaseEstimator):
         return self._answers(self._scores(X))
 
     def _answers(self, scores):
+        if is_tensor(scores):
+            from .tensors.scores import tensor_answers
+
+            return tensor_answers(self, scores)
         if getattr(self, "multilabel_", False):
             return (scores > 0).astype(int)
         return answers(getattr(self, "classes_", None), scores)
@@ -147,7 +159,12 @@ class Model(BaseEstimator):
     @available_if(_has_probabilities)
     def predict_proba(self, X):
         """Class probabilities under the log loss; of several labels a row, that of each."""
-        return self._outcome.probabilities([self._scores(X)])
+        scores = self._scores(X)
+        if is_tensor(scores):
+            from .tensors.scores import tensor_probabilities
+
+            return tensor_probabilities(self, scores)
+        return self._outcome.probabilities([scores])
 
     @property
     def _outcome(self):
@@ -179,6 +196,11 @@ class Model(BaseEstimator):
         return make_pipeline(*steps) if len(steps) > 1 else steps[0] if steps else None
 
     def _scores(self, X, gating=None):
+        if is_tensor(X) and gating is None:
+            from .tensors.scores import tensor_scores
+
+            check_is_fitted(self, "predictor_")
+            return tensor_scores(self, X)
         X = scored_rows(self, X, gating)  # first: says so if there is nothing fitted yet
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             scores = self.predictor_(X, n_jobs=self.n_jobs)

@@ -60,6 +60,7 @@ TREE_CONSTRAINTS = {
     "validation_fraction": [fraction()],
     "early_stopping": ["boolean"],
     "n_iter_no_change": [at_least(1)],
+    "device": [str],
 }
 
 

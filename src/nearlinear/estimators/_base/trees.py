@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ...gpu.device import on_device
 from ...predictors.averaged import Averaged
 from ...predictors.combined import tree_and_projection
 from ...solvers.anchors.linear_root import solve_linear
@@ -214,7 +215,8 @@ def run_training(model, train, coordinates, setting, rng, watch, start=None, com
             learning_rates=original_rates(model, plan), **common,
         )  # fmt: skip
     else:
-        train_tree(
+        train_on = on_device(model.device, train_tree)
+        train_on(
             Z, targets, train.weight, start, watch, C=setting.C, annealing=annealing,
             direction_ridges=plan.direction_penalties, learning_rate=plan.learning_rate,
             batch_size=plan.batch_size, jitter=setting.jitter, **common,

@@ -48,6 +48,7 @@ _CONSTRAINTS = {
     "categorical_features": ["array-like", None],
     "monotonic_cst": ["array-like", dict, None],
     "interaction_cst": [list, tuple, None],
+    "device": [str],
 }
 
 
@@ -126,6 +127,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
         trees side by side.
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    device : str, default="cpu"
+        Where leaves are refitted: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU,
+        with the extra ``gpu`` installed; for log losses and squared errors.
     n_jobs : int or None, default=None
         Threads of the refit and of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -193,6 +197,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         class_weight=None,
         warm_start=False,
         max_memory=None,
+        device="cpu",
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -217,6 +222,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -370,6 +376,9 @@ class LocalForestRegressor(RegressorMixin, Model):
         trees side by side, nor for the loss "poisson".
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
+    device : str, default="cpu"
+        Where leaves are refitted: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU,
+        with the extra ``gpu`` installed; for log losses and squared errors.
     n_jobs : int or None, default=None
         Threads of the refit and of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -430,6 +439,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         interaction_cst=None,
         warm_start=False,
         max_memory=None,
+        device="cpu",
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -453,6 +463,7 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.interaction_cst = interaction_cst
         self.warm_start = warm_start
         self.max_memory = max_memory
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -18,7 +18,8 @@ class PassMixing:
 
     def add(self, before, models, scores):
         """A pass from ``before`` to ``models``; arrays are copied where they may change."""
-        passes = [*self._passes, (models - before, models.copy(), scores.copy())]
+        # a sum with 0 copies arrays and tensors of a device alike
+        passes = [*self._passes, (models - before, models + 0.0, scores + 0.0)]
         self._passes = passes[-_MOST_PASSES:]
 
     def forget(self):
@@ -29,12 +30,12 @@ class PassMixing:
         if len(self._passes) < 2:
             return None
         steps = [step for step, _, _ in self._passes]
-        products = np.array([[(one * other).sum() for other in steps] for one in steps])
+        products = np.array([[float((one * other).sum()) for other in steps] for one in steps])
         scale = np.trace(products) / len(steps)
         if not scale > 0.0:
             return None
         parts = np.linalg.solve(products + _RIDGE * scale * np.eye(len(steps)), np.ones(len(steps)))
-        parts /= parts.sum()
+        parts = (parts / parts.sum()).tolist()
         pairs = list(zip(parts, self._passes, strict=True))
         return tuple(sum(part * one[which] for part, one in pairs) for which in (1, 2))
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 
+from ....gpu.device import on_device
 from ....losses import LOSSES
 from ....predictors.locally_linear import LocallyLinear
 from ....solvers.anchors.adam import AnchorTraining
@@ -75,7 +76,8 @@ def learn_sapl_from(model, rows, keeper):
     if model._engine(sample) == "adam":
         usual = model._batch_size(rows.n_rows)
         batch = rows.rows_a_step(usual)
-        training = AnchorTraining(
+        make = on_device(model.device, AnchorTraining)
+        training = make(
             start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
             n_neighbors=n_neighbors, loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch,
             learning_rate=model.learning_rate * np.sqrt(usual / batch), jitter=setting.jitter,

@@ -57,6 +57,11 @@ class _TakeBlock:
 
 def learn_trees_from(model, rows, keeper):
     """A ``Learned`` of one tree, or of a linear model where held-out rows ask for no more."""
+    if model.device != "cpu":
+        raise ValueError(
+            f"{type(model).__name__} learns from rows in blocks on the CPU: leave device out, or "
+            "give X as a tensor."
+        )
     _require_streaming(model)
     rng, tell, held_out, sample = np.random.RandomState(rows.seed), Teller(model), None, None
     plan = tree_plan(model, rows.sample())

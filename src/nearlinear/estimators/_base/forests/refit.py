@@ -47,6 +47,7 @@ class Refit:
     loss: object
     monotonic: np.ndarray | None
     n_jobs: int | None
+    device: str = "cpu"
 
     def along(self, rows, lams, max_passes):
         """Solutions for one λ after another; slopes and root stay, as part of the base."""
@@ -54,7 +55,7 @@ class Refit:
         base = self.scores(rows.X, np.zeros_like(forest.values))
         return refit_along(
             _grown(forest), base, rows, self.loss, lams, monotonic=self.monotonic,
-            n_jobs=self.n_jobs, max_passes=max_passes,
+            n_jobs=self.n_jobs, device=self.device, max_passes=max_passes,
         )  # fmt: skip
 
     def losses(self, held, values):
@@ -120,7 +121,7 @@ def _learn_leaves(model, rows, penalty, rng=None):
     size = refit_memory(len(rows.X), forest.gate.n_trees, rows.targets.shape[1], 0)
     require_memory(size, model.max_memory, "give fewer rows")
     signs = signs_of(model.monotonic_cst, forest.n_features, vars(model).get("feature_names_in_"))
-    start = Refit(forest, loss, signs, model.n_jobs)
+    start = Refit(forest, loss, signs, model.n_jobs, getattr(model, "device", "cpu"))
     if penalty == "auto":
         penalty = _chosen_penalty(model, start, rows, rng)
     if penalty is None:
@@ -151,7 +152,7 @@ def learn_more_trees(model, rows, loss, seed):
     penalty = shape.pop("leaf_penalty")
     forest, columns = _forest_of(model), columns_of(model, rows)
     columns = replace(columns, pairs=PairColumns(forest.gate.pairs, forest.gate.factors))
-    start = Refit(forest, loss, columns.monotonic, model.n_jobs)
+    start = Refit(forest, loss, columns.monotonic, model.n_jobs, getattr(model, "device", "cpu"))
     more = grow(
         rows, Shape(n_more, *shape.values()), columns, loss, start, grower=plan["grower"],
         seed=seed,

@@ -1,0 +1,247 @@
+"""Training and prediction on one GPU, beside their floors; needs torch, a CUDA device and the data.
+
+Settings were chosen on held-out training rows. Seconds are of the wall clock with the device
+synchronized, medians of three seeds; compiling is told apart. The arithmetic floor of an epoch of
+LLC-SAPL is 2 · 3 · rows · features · (anchors + models) operations at the rate of a large product.
+"""
+
+import statistics
+import time
+
+import numpy as np
+
+from benchmarks.report import FOLDER, Result
+from reproduce import datasets
+
+_ROWS, _ANCHORS, _SEEDS = 8_000_000, 100, (0, 1, 2)
+_DIGITS = {"n_anchors": 100, "n_neighbors": 16, "C": 1.25, "loss": "log_loss", "max_iter": 20,
+           "learning_rate": 0.1, "jitter": 0.0}  # fmt: skip
+_REAL = {"n_anchors": 100, "C": 10.0, "max_iter": 60, "batch_size": 256, "jitter": 0.8}
+_FOREST = {"depth": 7, "n_trees": 16, "n_components": None, "max_iter": 40, "C": 20.0,
+           "jitter": 0.0, "learning_rate": 0.067, "batch_size": 4096,
+           "splits": "random"}  # fmt: skip
+
+
+def seconds(work):
+    import torch
+
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    found = work()
+    torch.cuda.synchronize()
+    return time.perf_counter() - start, found
+
+
+def ceilings():
+    """Operations a second of a large bfloat16 product, bytes a second of a large copy."""
+    import torch
+
+    one = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+    other, large = torch.randn_like(one), torch.randn(1 << 30, device="cuda")
+    room = torch.empty_like(large)
+    for work in (lambda: one @ other, lambda: room.copy_(large)):
+        seconds(work)
+    products, _ = seconds(lambda: [one @ other for _ in range(10)])
+    copies, _ = seconds(lambda: [room.copy_(large) for _ in range(10)])
+    return 20 * 8192**3 / products, 80 * (1 << 30) / copies
+
+
+def trainer(rows, batch, form):
+    """A training from k-means on some rows, as the estimator begins it."""
+    import torch
+
+    from nearlinear.gpu.anchors.adam import AnchorTraining, sample_of
+    from nearlinear.gpu.clustering import default_sharpness, fit_anchors
+    from nearlinear.losses import LogLoss
+    from nearlinear.solvers.solution import LocalModels
+
+    some = sample_of(rows)
+    generator = torch.Generator("cuda").manual_seed(0)
+    anchors = fit_anchors(some, _ANCHORS, generator, torch.ones(len(some), device="cuda"))
+    zeros = np.zeros((_ANCHORS, rows.shape[1] + 1, 10), dtype=np.float32)
+    start = LocalModels(
+        anchors.cpu().numpy(), default_sharpness(anchors, 8, some), zeros[:, :-1], zeros[:, -1]
+    )
+    return AnchorTraining(
+        start, rows, n_rows=len(rows), n_batches=-(-len(rows) // batch), n_neighbors=8,
+        loss=LogLoss(), ridge=1e-7, n_epochs=10, batch_size=batch, learning_rate=0.1, jitter=0.0,
+        learn_sharpness=True, learn_metric=True, rng=np.random.default_rng(0), form=form,
+    )  # fmt: skip
+
+
+def epochs(rows, labels, rate):
+    """Seconds of an epoch for each form and batch; the first take has the compiling."""
+    import torch
+
+    weight = torch.ones(len(rows), device="cuda")
+    work = 2.0 * 2.0 * len(rows) * rows.shape[1] * (11 * _ANCHORS)
+    targets = {"triton": 0.13, "compiled": 0.3}
+    for form in ("triton", "compiled"):
+        for batch in (8192, 32_768):
+            training = trainer(rows, batch, form)
+            first, _ = seconds(lambda t=training: t.take(rows, labels, weight))
+            again = [seconds(lambda t=training: t.take(rows, labels, weight))[0] for _ in range(3)]
+            took = statistics.median(again)
+            case = f"LLC-SAPL, {len(rows):,} x {rows.shape[1]}, {_ANCHORS} anchors"
+            share = 100.0 * work / rate / took
+            yield Result(case, f"epoch, {form}, batch {batch:,}", took, "s", targets[form],
+                         note=f"floor {work / rate:.3f} s, {share:.0f} % of it")  # fmt: skip
+            if batch == 8192:
+                yield Result(case, f"first epoch less a later one, {form}", first - took, "s", 20.0)
+
+
+def accuracy(model, X, y):
+    import torch
+
+    found = model.predict(torch.as_tensor(X, device="cuda")).cpu().numpy()
+    return 100.0 * float(np.mean(found == y))
+
+
+def mean_of(found):
+    return statistics.fmean(found), ", ".join(f"{one:.2f}" for one in found)
+
+
+def fits(case, runs, least, most):
+    """Accuracy and seconds of fits, each (seconds, accuracy)."""
+    value, each = mean_of([right for _, right in runs])
+    took = statistics.median(one for one, _ in runs)
+    yield Result(case, "test accuracy, mean of three seeds", value, "%", least, True, each)
+    yield Result(case, "seconds of training, median", took, "s", most)
+
+
+def many_digits(n_rows):
+    import torch
+
+    from benchmarks import gpu_sets
+    from nearlinear import LLCSAPLClassifier
+
+    X, y, X_test, y_test = gpu_sets.digits()
+    rate, copy = ceilings()
+    yield Result("one large product", "bfloat16", rate / 1e12, "TFLOP/s")
+    yield Result("one large copy", "read and written", copy / 1e12, "TB/s")
+    rows = torch.empty(n_rows, 784, dtype=torch.uint8, device="cuda")
+    gpu_sets.deformed(X, y, n_rows // 100, 0, "cuda")
+    made, (_, labels) = seconds(lambda: gpu_sets.deformed(X, y, n_rows, 0, "cuda", out=rows))
+    yield Result("deformed digits", "rows a second", n_rows / made / 1e6, "million", 17.0, True)
+    yield from epochs(rows, labels, rate)
+    runs = []
+    for seed in _SEEDS:
+        _, labels = gpu_sets.deformed(X, y, n_rows, seed, "cuda", out=rows)
+        model = LLCSAPLClassifier(**_DIGITS, random_state=seed)
+        took, _ = seconds(lambda model=model, labels=labels: model.fit(rows, labels))
+        runs.append((took, accuracy(model, X_test, y_test)))
+    yield from fits(f"MNIST, {n_rows:,} deformed digits, 20 epochs", runs, 99.1, 5.0)
+    yield from predictions(model, rows, copy)
+    own, runs = torch.as_tensor(X, device="cuda"), []
+    labels = torch.as_tensor(y.astype(np.int64), device="cuda")
+    for seed in _SEEDS:
+        model = LLCSAPLClassifier(**_REAL, random_state=seed)
+        took, _ = seconds(lambda model=model: model.fit(own, labels))
+        runs.append((took, accuracy(model, X_test, y_test)))
+    yield from fits("MNIST, the 60,000 digits alone", runs, 98.2, 1.0)
+
+
+def predictions(model, rows, copy):
+    """Rows a second of scores, beside ONNX Runtime on whatever it has here."""
+    some = rows[:2_000_000]
+    model.decision_function(some)
+    took, _ = seconds(lambda: model.decision_function(some))
+    speed, case = len(some) / took, "prediction, LLC-SAPL with 100 anchors, 784 bytes a row"
+    floor = copy / 784.0
+    yield Result(case, "rows a second", speed / 1e6, "million",
+                 note=f"memory alone: {floor / 1e6:.0f} million")  # fmt: skip
+    try:
+        import onnxruntime
+
+        from nearlinear import to_onnx
+    except ImportError:
+        return
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        to_onnx(model, path)
+        wanted = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+        known = [one for one in wanted if one in onnxruntime.get_available_providers()]
+        session = onnxruntime.InferenceSession(str(path), providers=known)
+        few = some[:50_000].float().cpu().numpy()
+        name = session.get_inputs()[0].name
+        session.run(None, {name: few[:1000]})
+        took, _ = seconds(lambda: session.run(None, {name: few}))
+    beside = len(few) / took
+    yield Result(case, f"times ONNX Runtime, {known[0]}", speed / beside, "x", 5.0, True,
+                 note=f"{beside / 1e6:.3f} million rows a second")  # fmt: skip
+
+
+def forests():
+    from benchmarks import gpu_sets
+    from nearlinear import LDKLClassifier
+    from nearlinear.gpu.forests import refit_leaves
+    from nearlinear.losses import LogLoss
+
+    rows, labels, held, wanted = gpu_sets.covertype("cuda")
+    compiling, _ = seconds(lambda: LDKLClassifier(**_FOREST | {"max_iter": 4}).fit(rows, labels))
+    case = f"covertype, 16 LDKL trees of 7 levels, {rows.shape[1]} columns"
+    for n_epochs, least, most in ((20, 97.0, 5.0), (40, 97.5, 10.0)):
+        runs = []
+        for seed in _SEEDS:
+            model = LDKLClassifier(**_FOREST | {"max_iter": n_epochs}, random_state=seed)
+            took, _ = seconds(lambda model=model: model.fit(rows, labels))
+            runs.append((took, 100.0 * float((model.predict(held) == wanted).float().mean())))
+        yield from fits(f"{case}, {n_epochs} epochs", runs, least, most)
+    yield Result(case, "four epochs and compiling", compiling, "s")
+    forest, Z, (leaves, Z_held, y), grown = gpu_sets.leaves_of_trees()
+    for name, seen, held_Z, lam in (("constants", None, None, 1.0), ("linear", Z, Z_held, 10.0)):
+        settings = {"loss": LogLoss(), "Z": seen, "lam": lam, "max_passes": 8}
+        refit_leaves(*forest, **settings | {"max_passes": 1})
+        took, found = seconds(lambda settings=settings: refit_leaves(*forest, **settings))
+        slopes = None if seen is None else found.slopes
+        scores = _scores(leaves, forest[1], found.values, slopes, held_Z)
+        right = 100.0 * float(np.mean((scores > 0) == (y > 0)))
+        note = f"{found.n_iter} passes, relative gap {found.relative_gap:.1e}; test {right:.2f} % "
+        yield Result("leaf models, 20 x 4,095 leaves, 522,911 rows", name, took, "s", 5.0,
+                     note=f"{note}(grown: {grown:.2f} %)")  # fmt: skip
+
+
+def _scores(leaves, starts, values, slopes, Z):
+    """Scores of one output, in NumPy."""
+    scores = values[leaves, 0].sum(axis=1)
+    if slopes is not None:
+        for one in leaves.T:
+            scores += (slopes[one, 0] * Z).sum(axis=1)
+    return scores
+
+
+def crossover(smoke):
+    """Seconds of ten epochs by rows and features, from tensors on the device."""
+    import torch
+
+    from nearlinear import LLCSAPLClassifier
+
+    for n_rows in (1000,) if smoke else (1000, 10_000, 100_000, 1_000_000):
+        for n_features in (20, 100, 784):
+            X = torch.randn(n_rows, n_features, device="cuda")
+            y = (X[:, 0] * X[:, 1] > 0).long() + 2 * (X[:, 2] > 0).long()
+            model = LLCSAPLClassifier(100, max_iter=10, jitter=0.1, random_state=0)
+            model.fit(X, y)
+            took, _ = seconds(lambda model=model, X=X, y=y: model.fit(X, y))
+            case = "LLC-SAPL, 100 anchors, four classes, ten epochs"
+            yield Result(case, f"{n_rows:,} x {n_features}", took, "s")
+
+
+def run(smoke=False, folder=FOLDER):
+    try:
+        import torch
+    except ImportError:
+        print("  torch is not installed: nothing to measure")
+        return []
+    if not torch.cuda.is_available():
+        print("  there is no CUDA device: nothing to measure")
+        return []
+    found = []
+    if datasets.is_available("mnist"):
+        found += many_digits(200_000 if smoke else _ROWS)
+    if datasets.is_available("covertype") and not smoke:
+        found += forests()
+    return found + list(crossover(smoke))

@@ -1,0 +1,136 @@
+"""LLC-SAPL from rows that are torch tensors, learned where they lie, without a copy.
+
+Bytes are learned as fractions of 255, and the model that is left takes bytes.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ....losses import LOSSES
+from ....solvers.solution import LocalModels
+from ....solvers.watch import Watch
+from ..anchor_settings import AnchorSetting, attributes_of, models_of
+from ..anchors import predictor_of
+from ..capacity import given
+from ..checks import require_memory
+from ..model import Learned
+from ..outputs import Teller, keeping
+from .scores import positions_of
+
+
+def learn_sapl_from_tensors(model, rows):
+    """LLC-SAPL of a given number of anchors, from k-means and local models of zero."""
+    import torch
+
+    from ....gpu.anchors.adam import AnchorTraining, sample_of
+    from ....gpu.feed import unit_of
+
+    if model.n_anchors == "pruned" or model.solver in ("sgd", "printed"):
+        raise ValueError(
+            "From tensors LLCSAPLClassifier learns by Adam, with a given number of anchors or "
+            "'auto': give X as an array for the rest."
+        )
+    rng, tell = check_random_state(model.random_state), Teller(model)
+    device = rows.X.device
+    generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
+    settings = {"C": model._usual_C(), "jitter": 0.1} | given(model, "C", "jitter", "loss")
+    n_anchors = (
+        max(1, min(100, rows.n_rows // 10)) if model.n_anchors == "auto" else model.n_anchors
+    )
+    setting = AnchorSetting(min(n_anchors, rows.n_rows), has_root=False, **settings)
+    train, held_out = rows, None
+    if model.early_stopping:
+        train, held_out = rows.split(model.validation_fraction, generator)
+    unit, some = unit_of(rows.X), sample_of(train.X)
+    _require_room(model, train, setting)
+    start = _start(model, train, some, setting, unit, generator)
+    n_neighbors = min(model.n_neighbors, len(start.anchors))
+
+    def held_out_score(found):
+        from ....gpu.scores import scores_of
+
+        scores = scores_of(predictor_of(in_units(found, unit), n_neighbors), held_out.X)
+        is_right = positions_of(scores) == held_out.labels
+        return float((is_right * held_out.weight).sum() / held_out.weight.sum())
+
+    watch = Watch(
+        tell.steps("epoch"), held_out_score if held_out is not None else None,
+        patience=model.n_iter_no_change if held_out is not None else np.inf, best=start,
+    )  # fmt: skip
+    if device.type == "cuda":
+        tell("the step is being compiled for the device", {})
+    total, n_rows = float(train.weight.sum()), train.n_rows
+    batch = -(-n_rows // -(-n_rows // model._batch_size(n_rows, device.type)))
+    training = AnchorTraining(
+        start, some if unit == 1.0 else train.X, n_rows=n_rows, n_batches=-(-n_rows // batch),
+        n_neighbors=n_neighbors, loss=LOSSES[setting.loss], ridge=1.0 / (setting.C * total),
+        n_epochs=model._epochs(train), batch_size=batch, learning_rate=model.learning_rate,
+        jitter=setting.jitter, learn_sharpness=model.learn_sharpness,
+        learn_metric=model.learn_metric, rng=np.random.default_rng(rng.randint(2**31 - 1)),
+        device=device,
+    )  # fmt: skip
+    with keeping("the best model so far is") as interruption:
+        share = train.weight * (n_rows / total)
+        while not training.is_over:
+            training.take(train.X, train.labels, share)
+            training.end_epoch(watch)
+    predictor = predictor_of(in_units(watch.best, unit), n_neighbors)
+    return Learned(predictor, attributes_of(watch, setting, []), kept=interruption.kept)
+
+
+def _start(model, rows, some, setting, unit, generator):
+    """k-means anchors and models that know nothing yet, or the previous fit's model."""
+    import torch
+
+    from ....gpu.clustering import default_sharpness, fit_anchors
+    from ....kernels.row_scales import absolute
+
+    n_features, n_outputs = rows.X.shape[1], rows.task.n_outputs
+    previous = getattr(model, "predictor_", None) if model.warm_start else None
+    if previous is not None and (previous.n_features, previous.n_outputs) == (
+        n_features,
+        n_outputs,
+    ):
+        return in_units(models_of(previous, np.float32, False), 1.0 / unit)
+    if isinstance(model.anchors, str):
+        if model.anchors != "kmeans":
+            raise ValueError("From tensors anchors start by 'kmeans' or as an array.")
+        weight = rows.weight[:: max(1, -(-len(rows.X) // len(some)))][: len(some)]
+        anchors = fit_anchors(some, setting.n_anchors, generator, weight)
+    else:
+        anchors = torch.as_tensor(model.anchors, device=some.device).float() * unit
+    n_neighbors = min(model.n_neighbors, len(anchors))
+    sharpness = absolute(
+        model.sharpness, lambda value: value * default_sharpness(anchors, n_neighbors, some)
+    )
+    width = n_features if model.local_model == "affine" else 0
+    zeros = np.zeros((len(anchors), width + 1, n_outputs), dtype=np.float32)
+    return LocalModels(anchors.cpu().numpy(), float(sharpness), zeros[:, :-1], zeros[:, -1])
+
+
+def in_units(models, unit):
+    """Local models of unit · x as those of x."""
+    if unit == 1.0:
+        return models
+    scaled = models.anchors / unit, models.sharpness * unit**2, models.weights * unit
+    dtype = models.anchors.dtype
+    return replace(
+        models, anchors=scaled[0].astype(dtype), sharpness=scaled[1],
+        weights=scaled[2].astype(dtype),
+    )  # fmt: skip
+
+
+def _require_room(model, rows, setting):
+    """Refuse what would not fit beside the rows; the products of a batch are the largest part."""
+    n_features, n_columns = rows.X.shape[1], setting.n_anchors * (rows.task.n_outputs + 1)
+    batch = model._batch_size(rows.n_rows, rows.X.device.type)
+    size = 12.0 * (n_features + 1) * n_columns * 4 + batch * (n_columns * 12 + n_features * 4)
+    size += 20.0 * rows.n_rows
+    room = model.max_memory
+    if rows.X.device.type == "cuda" and room is None:
+        import torch
+
+        room = torch.cuda.mem_get_info(rows.X.device)[0]
+    require_memory(size, room, "lower n_anchors or batch_size")

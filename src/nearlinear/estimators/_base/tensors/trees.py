@@ -1,0 +1,162 @@
+"""LDKL from rows that are torch tensors: all trees learn at once, where the rows lie."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ....predictors.averaged import Averaged
+from ....solvers.trees.model import RowScaling
+from ....solvers.trees.start import start_tree
+from ....solvers.watch import Watch
+from ..model import Learned
+from ..outputs import Teller, keeping
+from ..tree_coordinates import TreeCoordinates
+from ..tree_plan import tree_plan
+from ..trees import TreeState, generator_of
+from .scores import positions_of
+
+_LEAF_ROWS, _FEWEST_ROWS = 16, 2048  # a start needs some rows in every leaf, and no more
+_BLOCK = 1 << 17
+
+
+def learn_trees_from_tensors(model, rows):
+    """A tree of a given depth, or several whose scores are averaged."""
+    import torch
+
+    from ....gpu.trees.adam import TreeTraining, layout_of, models_in
+    from ....gpu.trees.step import hard_scores
+
+    _require_plain(model)
+    plan, tell = tree_plan(model, rows), Teller(model)
+    rng, device = check_random_state(model.random_state), rows.X.device
+    generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
+    train, held_out = rows, None
+    if model.early_stopping:
+        train, held_out = rows.split(model.validation_fraction, generator)
+    scaling = _scaling(model, train)
+    Z = _scaled(train.X, scaling)
+    setting, draw = plan.usual, generator_of(rng)
+    n_some = max(_FEWEST_ROWS, _LEAF_ROWS * 2**model.depth)
+    n_outputs = rows.task.n_outputs
+    draws = draw.spawn(plan.n_trees)
+    samples = [
+        Z[torch.randperm(len(Z), generator=generator, device=device)[:n_some]].float().cpu().numpy()
+        for _ in draws
+    ]  # fmt: skip
+
+    def start(number):
+        return start_tree(
+            samples[number], model.depth, n_outputs, plan.node_gate, draws[number],
+            from_data=model.splits == "top_down",
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        starts = list(pool.map(start, range(plan.n_trees)))
+    layout = layout_of(starts)
+    held_Z = None if held_out is None else _scaled(held_out.X, scaling)
+
+    def held_out_score(average):
+        scores = torch.cat([
+            hard_scores(layout, average, part.float()).mean(1) for part in held_Z.split(8192)
+        ])  # fmt: skip
+        is_right = positions_of(scores) == held_out.labels
+        return float((is_right * held_out.weight).sum() / held_out.weight.sum())
+
+    watch = Watch(
+        tell.steps("epoch", "held-out accuracy"),
+        None if held_Z is None else held_out_score,
+        model.n_iter_no_change if model.early_stopping else np.inf,
+        keeps_last=not model.early_stopping,
+    )
+    if device.type == "cuda":
+        tell("the step is being compiled for the device, which takes up to half a minute", {})
+    n_rows, total = train.n_rows, float(train.weight.sum())
+    batch = _batch_size(model, n_rows, device)
+    training = TreeTraining(
+        starts, Z, n_rows=n_rows, n_batches=-(-n_rows // batch), loss=plan.loss,
+        ridge=1.0 / (setting.C * total), direction_ridges=plan.direction_penalties,
+        annealing=plan.annealing, n_epochs=plan.n_epochs, batch_size=batch,
+        learning_rate=plan.learning_rate, jitter=setting.jitter, rng=draw, device=device,
+        found=lambda average: average.clone(),
+    )  # fmt: skip
+    with keeping("the best model so far is") as interruption:
+        share = train.weight * (n_rows / total)
+        while not training.is_over:
+            training.take(Z, train.labels, share)
+            training.end_epoch(watch)
+    if watch.best is None:
+        raise KeyboardInterrupt  # before the first epoch has ended
+    coordinates = TreeCoordinates(scaling)
+    trees = models_in(layout, watch.best, plan.node_gate, np.float32)
+    trees = tuple(coordinates.predictor(tree) for tree in trees)
+    attributes = {
+        "history_": watch.history, "n_iter_": watch.history[-1].step, "hardening_gap_": None,
+        "setting_": setting, "settings_tried_": [],
+    }  # fmt: skip
+    predictor = trees[0] if len(trees) == 1 else Averaged(trees, (1.0,) * len(trees))
+    state = TreeState(coordinates, attributes)
+    return Learned(predictor, attributes, state, interruption.kept)
+
+
+def _require_plain(model):
+    """What tensors are learned with; the rest is there for arrays."""
+    for name, value in (
+        ("solver", "adam"), ("polish", False), ("pruning", None), ("warm_start", False),
+        ("global_features", "identity"),
+    ):  # fmt: skip
+        if getattr(model, name) != value:
+            raise ValueError(
+                f"From tensors {type(model).__name__} learns with {name}={value!r}: give X as an "
+                "array for the rest."
+            )
+    if model.depth == "auto" or model.linear_root is True or model.n_init > 1:
+        raise ValueError(
+            f"From tensors {type(model).__name__} learns trees of a given depth, without a linear "
+            "root and once: set depth, or give X as an array."
+        )
+
+
+def _batch_size(model, n_rows, device):
+    from ....gpu.anchors.step import padded
+
+    usual = int(np.clip(n_rows // 64, 32, 1024))
+    if device.type == "cuda":
+        usual = max(usual, min(4096, n_rows // 128))
+    size = min(n_rows, usual if model.batch_size == "auto" else model.batch_size)
+    return padded(-(-n_rows // -(-n_rows // size)))
+
+
+def _scaling(model, rows):
+    """Center and spread of the rows, in double precision, a block at a time."""
+    import torch
+
+    weight = rows.weight.double()
+    center = torch.zeros(rows.X.shape[1], dtype=torch.float64, device=rows.X.device)
+    for part, share in zip(rows.X.split(_BLOCK), weight.split(_BLOCK)):
+        center += share @ part.double()
+    center /= weight.sum()
+    moment = 0.0
+    for part, share in zip(rows.X.split(_BLOCK), weight.split(_BLOCK)):
+        moment += float(share @ (part.double() - center).square().sum(1))
+    variance = moment / float(weight.sum()) / rows.X.shape[1]
+    scale = float(np.sqrt(variance)) if variance > 0 else 1.0
+    return RowScaling(center.cpu().numpy(), scale, float(model.constant))
+
+
+def _scaled(X, scaling):
+    """Scaled rows with their constant column; of half precision where products will be."""
+    import torch
+
+    from ....gpu.anchors.adam import precision_for
+
+    center = torch.as_tensor(scaling.center, device=X.device).float()
+    some = (X[:4096].float() - center) / scaling.scale
+    dtype = precision_for(some, X.device)
+    Z = torch.empty(len(X), X.shape[1] + 1, dtype=dtype, device=X.device)
+    for start in range(0, len(X), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        Z[part, :-1] = ((X[part].float() - center) / scaling.scale).to(dtype)
+    Z[:, -1] = scaling.constant
+    return Z

@@ -1,0 +1,43 @@
+"""torch where it is there: devices by name, tensors among what users pass."""
+
+import re
+import sys
+from functools import partial
+
+
+def is_tensor(X):
+    """Whether something is a torch tensor; torch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def torch_for(device):
+    """torch, if it is installed and has the device; else one sentence that says what to do."""
+    if re.fullmatch(r"cpu|cuda(:\d+)?", str(device)) is None:
+        raise ValueError(f"device={device!r} must be 'cpu', 'cuda' or 'cuda:1', 'cuda:2', ...")
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"device={device!r} needs PyTorch: pip install 'nearlinear[gpu]', or leave device out."
+        ) from error
+    if str(device).startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={device!r} is not there: this PyTorch sees no CUDA device. Leave device out "
+            "to learn on the CPU."
+        )
+    return torch
+
+
+def on_device(device, own):
+    """What ``own``, of our solvers, is called in this folder, on that device; itself on "cpu"."""
+    if device == "cpu":
+        return own
+    torch_for(device)
+    from . import forests
+    from .anchors import adam as anchors
+    from .trees import adam as trees
+
+    kinds = {"anchors": anchors, "forests": forests, "trees": trees}
+    there = kinds[own.__module__.split(".")[-2]]
+    return partial(getattr(there, own.__name__), device=device)

@@ -1,0 +1,77 @@
+"""Rows fed to steps on a device: blocks at addresses that stay, orders, seeds, sizes of batches."""
+
+import numpy as np
+import torch
+
+from .anchors.step import Block, padded
+
+BYTE = 1.0 / 255.0  # rows of bytes are learned as fractions
+_KEPT = (torch.uint8, torch.float32, torch.bfloat16, torch.float16)
+
+
+def unit_of(X):
+    return BYTE if X.dtype == torch.uint8 else 1.0
+
+
+def class_numbers(targets):
+    """±1 targets as positions among the classes; 0 and 1 of a single column."""
+    if targets.ndim == 2:
+        targets = targets[:, 0] > 0 if targets.shape[1] == 1 else targets.argmax(1)
+    return targets.to(torch.int32)
+
+
+class Feed:
+    """Takes blocks of rows to the device and runs a step for each of their mini-batches.
+
+    ``make_steps(block)`` gives what runs them; it is asked again only for a block that has no room
+    where the last one was. ``labels_of`` turns targets into what the steps read.
+    """
+
+    def __init__(self, device, batch_size, noise, make_steps, labels_of=class_numbers):
+        self._device, self.batch, self._noise = torch.device(device), padded(batch_size), noise
+        self._make_steps, self._labels_of = make_steps, labels_of
+        self._block, self._steps, self._of = None, None, None
+
+    def run(self, X, targets, weight, place, rng):
+        """One epoch of a block in a random order; the sizes of its batches."""
+        block, n_rows = self._placed(X, targets, weight), X.shape[0]
+        n_batches = -(-n_rows // block.batch)
+        seeds = rng.integers(2**31, size=2)
+        generator = torch.Generator(self._device).manual_seed(int(seeds[0]))
+        block.order[:n_rows] = torch.randperm(
+            n_rows, generator=generator, device=self._device, dtype=torch.int32
+        )
+        block.numbers.copy_(torch.tensor([n_rows, int(seeds[1])]))
+        place.zero_()
+        self._steps.run(n_batches)
+        return [block.batch] * (n_batches - 1) + [n_rows - (n_batches - 1) * block.batch]
+
+    def renew(self):
+        """Steps of another kind from now on."""
+        if self._block is not None:
+            self._steps = self._make_steps(self._block)
+
+    def _placed(self, X, targets, weight):
+        block = self._block
+        if block is not None and self._of is X:
+            return block
+        rows = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X))
+        targets = torch.as_tensor(targets, device=self._device)
+        new = rows, self._labels_of(targets), torch.as_tensor(weight, device=self._device).float()
+        has_room = block is not None and len(block.rows) >= len(rows)
+        if has_room and block.rows.dtype == rows.dtype:
+            for old, part in zip((block.rows, block.labels, block.weight), new):
+                old[: len(part)] = part.to(self._device)
+        else:
+            rows = rows.to(self._device)
+            rows = rows if rows.dtype in _KEPT else rows.float()
+            order = torch.zeros(
+                padded(len(rows), self.batch), dtype=torch.int32, device=self._device
+            )
+            numbers = torch.tensor([len(rows), 0], device=self._device)
+            self._block = Block(
+                rows, *new[1:], order, numbers, self.batch, unit_of(rows), self._noise
+            )
+            self._steps = self._make_steps(self._block)
+        self._of = X
+        return self._block
