@@ -42,7 +42,7 @@ BLOCK = (
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(memory_limit=0, **options) as cluster, Client(cluster) as client:
         yield client
 
