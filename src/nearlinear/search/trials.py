@@ -96,11 +96,11 @@ class Count(NamedTuple):
 class Trials:
     """All candidates on all rounds, as far as time allows.
 
-    ``us_of(family, cost)`` forecasts what a prediction takes; ``at`` is the ``Place`` of all fits.
+    ``at`` is the ``Place`` of all fits.
     """
 
-    def __init__(self, contest, candidates, rng, clock, means, tell, us_of, at):
-        self.contest, self.rounds, self._us_of = contest, contest.rounds, us_of
+    def __init__(self, contest, candidates, rng, clock, means, tell, at):
+        self.contest, self.rounds = contest, contest.rounds
         self.clock, self.means, self.tell, self.at = clock, means, tell, at
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
@@ -158,9 +158,8 @@ class Trials:
         ranked = sorted(losses, key=losses.get)
         kept = set(ranked[: _half(len(ranked))])
         if self.contest.is_nested:
-            tried = [self.trials[p] for p in ranked]
-            us = [self._us_of(one.candidate.family, one.cost) for one in tried]
-            points = list(zip(us, [losses[p] for p in ranked], strict=True))
+            # by multiply-adds, not microseconds: so trees stay, which gain most by more rows
+            points = [(self.trials[p].cost.times_linear, losses[p]) for p in ranked]
             kept = {*ranked[:_BEST], *(ranked[place] for place in front(points))}
         linear = [p for p in ranked if self.trials[p].candidate.family == "linear"]
         kept |= set(linear[:1]) | {p for p in ranked if self.trials[p].candidate == LINEAR}
