@@ -50,6 +50,7 @@ parser.add_argument(
     "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given; tables: splits"
 )
 parser.add_argument("--rows", type=int, help="dask: rows of each set")
+parser.add_argument("--every", type=float, help="dask: seconds between two kills of a worker")
 parser.add_argument(
     "--targets", action="store_true", help="front: what was asked and measured, from recorded rows"
 )
@@ -78,7 +79,7 @@ for name in dict.fromkeys(names):
     if name in ("distill", "dask"):
         settings |= {"only": options.only}
     if name == "dask":
-        settings |= {"rows": options.rows}
+        settings |= {"rows": options.rows, "every": options.every}
     if name == "tables":
         settings |= {"only": options.only, "splits": options.seeds}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)

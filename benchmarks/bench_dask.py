@@ -13,7 +13,7 @@ from benchmarks.bench_blocks import child as one_process
 from benchmarks.report import FOLDER, Result, earlier
 from reproduce import datasets
 
-_EVERY, _LIMIT = 10, 120  # seconds between kills; of a process that fits twice, for each fit
+_EVERY, _LIMIT = 10, 120  # seconds between kills, and of a fit
 _MORE = {
     "ldkl": ("--epochs", "15"), "forest": ("--trees", "30"),
     "lightgbm": ("--trees", "300"), "xgboost": ("--trees", "300"),
@@ -23,21 +23,21 @@ _MORE = {
 def child(case, rows, *more, limit):
     """What fits have found, one dict each, and how the last one failed."""
     print(f"  {case} {' '.join(more)}, {rows:,} rows ...", flush=True)
-    command = [sys.executable, "-m", "benchmarks.dask_child", case, "--rows", str(rows), *more]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
-        out = done.stdout
-        failure = done.stderr.strip().splitlines()[-1][:120] if done.returncode else ""
-    except subprocess.TimeoutExpired as error:
-        out, failure = (error.stdout or b"").decode(), f"no end within {limit} s"
-    return [json.loads(line) for line in out.splitlines() if line.startswith("{")], failure
+    told = ("--rows", str(rows), "--limit", str(limit), *more)
+    command = [sys.executable, "-m", "benchmarks.dask_child", case, *told]
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    failures = [line["failure"] for line in lines if "failure" in line]
+    if done.returncode and not failures:
+        failures = [done.stderr.strip().splitlines()[-1][:120]]
+    return [line for line in lines if "failure" not in line], "".join(failures)
 
 
 def killed(name, rows, every, limit):
     """What killed workers cost."""
-    case = f"{name}, covertype, {rows:,} rows, 4 processes, one killed every {every} s"
+    case = f"{name}, covertype, {rows:,} rows, 4 processes, one killed every {every:g} s"
     more = (*_MORE[name], "--kill-every", str(every))
-    found, failure = child(name, rows, *more, limit=2 * limit)
+    found, failure = child(name, rows, *more, limit=limit)
     if not found:
         yield Result(case, "seconds, calm", math.nan, "s", note=failure)
         return
@@ -69,8 +69,8 @@ def beside_one_process(case, child_case, alone, rows, limit, *more):
     return [Result(case, "points below one process", lost, target=0.2, note=note)]
 
 
-def run(smoke=False, folder=FOLDER, only=None, rows=None):
-    every, limit = (2, 150) if smoke else (_EVERY, _LIMIT)
+def run(smoke=False, folder=FOLDER, only=None, rows=None, every=None):
+    limit, every = _LIMIT, every or (2 if smoke else _EVERY)
     wanted, found = only or [*_MORE, "covertype", "digits"], []
     if datasets.is_available("covertype"):
         of_kills = rows or (40_000 if smoke else 200_000)

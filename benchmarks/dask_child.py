@@ -96,30 +96,42 @@ def _fits(model, data, options):
     )
     with cluster, Client(cluster) as client:
         model.client = client
-        calm = _fit(model, data)
+        calm = _fit(model, data, options)
         _say(model, data, calm, between=sum(client.run(_received).values()))
         if options.kill_every:
             stop, killed = threading.Event(), []
             threading.Thread(target=_kill, args=(cluster, options, stop, killed)).start()
             try:
-                hurt = _fit(model, data)
+                hurt = _fit(model, data, options)
             finally:
                 stop.set()
             difference = float(np.abs(hurt[1] - calm[1]).max())
             _say(model, data, hurt, killed=len(killed), difference=difference)
 
 
-def _fit(model, data):
+def _fit(model, data, options):
     """Seconds, and class probabilities of the test rows."""
     X, y, X_test, _ = data
+    timer = threading.Timer(options.limit, _give_up, args=(f"no end within {options.limit:g} s",))
+    timer.start()
     began = time.perf_counter()
-    model.fit(X, y)
+    try:
+        model.fit(X, y)
+    except Exception as error:
+        _give_up(f"{type(error).__name__}: {error}".splitlines()[0][:120])
+    timer.cancel()
     seconds = time.perf_counter() - began
     if hasattr(model, "get_booster"):  # XGBoost has no model that is free of Dask
         of_one = model.get_booster().inplace_predict(X_test)
         return seconds, np.column_stack([1 - of_one, of_one]) if of_one.ndim == 1 else of_one
     local = model.to_local()
     return seconds, getattr(local, "predict_proba", local.decision_function)(X_test)
+
+
+def _give_up(failure):
+    """End the process: what hangs in a fit, or after one that failed, cannot be stopped."""
+    print(json.dumps({"failure": failure}), flush=True)
+    os._exit(1)
 
 
 def _say(model, data, fitted, **more):
@@ -153,6 +165,7 @@ def main(arguments=None):
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--trees", type=int, default=500)
     parser.add_argument("--kill-every", type=float, default=0.0)
+    parser.add_argument("--limit", type=float, default=1800.0, help="seconds of a fit")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         CASES[options.case](options, Path(folder))
