@@ -35,14 +35,19 @@ def child(case, rows, *more, limit):
 
 def killed(name, rows, every, limit):
     """What killed workers cost."""
-    case = f"{name}, covertype, {rows:,} rows, 4 processes, one killed every {every:g} s"
     more = (*_MORE[name], "--kill-every", str(every))
     found, failure = child(name, rows, *more, limit=limit)
+    case = f"{name}, covertype, {rows:,} rows, 4 processes, one killed every {every:g} s"
+    return list(results_of(case, " ".join(_MORE[name]), found, failure))
+
+
+def results_of(case, settings, found, failure):
+    """What a calm fit and one with killed workers have found."""
     if not found:
         yield Result(case, "seconds, calm", math.nan, "s", note=failure)
         return
     calm = found[0]
-    note = f"{' '.join(_MORE[name])}; {calm['accuracy']:.2f} %"
+    note = f"{settings}; {calm['accuracy']:.2f} %"
     yield Result(case, "seconds, calm", calm["seconds"], "s", note=note)
     if len(found) < 2:
         yield Result(case, "seconds, killed", math.nan, "s", note=failure)

@@ -95,18 +95,23 @@ def _fits(model, data, options):
         n_workers=N_WORKERS, threads_per_worker=1, memory_limit=0, dashboard_address=None
     )
     with cluster, Client(cluster) as client:
-        model.client = client
-        calm = _fit(model, data, options)
-        _say(model, data, calm, between=sum(client.run(_received).values()))
-        if options.kill_every:
-            stop, killed = threading.Event(), []
-            threading.Thread(target=_kill, args=(cluster, options, stop, killed)).start()
-            try:
-                hurt = _fit(model, data, options)
-            finally:
-                stop.set()
-            difference = float(np.abs(hurt[1] - calm[1]).max())
-            _say(model, data, hurt, killed=len(killed), difference=difference)
+        calm_and_killed(model, data, options, client)
+
+
+def calm_and_killed(model, data, options, client):
+    """Print the figures of a fit and, if workers are to be killed, of a second one."""
+    model.client = client
+    calm = _fit(model, data, options)
+    _say(model, data, calm, between=sum(client.run(_received).values()))
+    if options.kill_every:
+        stop, killed = threading.Event(), []
+        threading.Thread(target=_kill, args=(client.cluster, options, stop, killed)).start()
+        try:
+            hurt = _fit(model, data, options)
+        finally:
+            stop.set()
+        difference = float(np.abs(hurt[1] - calm[1]).max())
+        _say(model, data, hurt, killed=len(killed), difference=difference)
 
 
 def _fit(model, data, options):
