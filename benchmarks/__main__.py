@@ -36,7 +36,7 @@ parser.add_argument(
 parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
 )
-parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front: these models")
+parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front, dask: these")
 parser.add_argument(
     "--tables",
     nargs="+",
@@ -49,6 +49,8 @@ parser.add_argument(
 parser.add_argument(
     "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given; tables: splits"
 )
+parser.add_argument("--rows", type=int, help="dask: rows of each set")
+parser.add_argument("--every", type=float, help="dask: seconds between two kills of a worker")
 parser.add_argument(
     "--targets", action="store_true", help="front: what was asked and measured, from recorded rows"
 )
@@ -74,8 +76,10 @@ for name in dict.fromkeys(names):
         settings |= {"tables": options.tables}
     if name == "budgets":
         settings |= {"tables": options.tables, "seeds": options.seeds}
-    if name == "distill":
+    if name in ("distill", "dask"):
         settings |= {"only": options.only}
+    if name == "dask":
+        settings |= {"rows": options.rows, "every": options.every}
     if name == "tables":
         settings |= {"only": options.only, "splits": options.seeds}
     found = import_module(f"benchmarks.bench_{name}").run(**settings)

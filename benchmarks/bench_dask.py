@@ -1,74 +1,95 @@
 """Fits over Dask collections on a cluster of four processes, beside LightGBM and XGBoost.
 
-Each runs calm, and with a worker killed every few seconds, in a process with a time limit: others
-may hang.
+Each runs calm, and then with a worker killed every few seconds, in a process with a time limit:
+others may hang. ``python -m benchmarks dask --only ldkl --rows 100000`` measures a part of it.
 """
 
 import json
+import math
 import subprocess
 import sys
 
 from benchmarks.bench_blocks import child as one_process
-from benchmarks.report import FOLDER, Result
+from benchmarks.report import FOLDER, Result, earlier
 from reproduce import datasets
+
+_EVERY, _LIMIT = 10, 120  # seconds between kills, and of a fit
+_MORE = {
+    "ldkl": ("--epochs", "15"), "forest": ("--trees", "30"),
+    "lightgbm": ("--trees", "300"), "xgboost": ("--trees", "300"),
+}  # fmt: skip
 
 
 def child(case, rows, *more, limit):
-    """What a case has found, or a dict that says how it ended."""
+    """What fits have found, one dict each, and how the last one failed."""
     print(f"  {case} {' '.join(more)}, {rows:,} rows ...", flush=True)
-    command = [sys.executable, "-m", "benchmarks.dask_child", case, "--rows", str(rows), *more]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return {"failure": f"no end within {limit} s"}
-    if done.returncode:
-        return {"failure": done.stderr.strip().splitlines()[-1][:120]}
-    return json.loads(done.stdout.splitlines()[-1])
+    told = ("--rows", str(rows), "--limit", str(limit), *more)
+    command = [sys.executable, "-m", "benchmarks.dask_child", case, *told]
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    failures = [line["failure"] for line in lines if "failure" in line]
+    if done.returncode and not failures:
+        failures = [done.stderr.strip().splitlines()[-1][:120]]
+    return [line for line in lines if "failure" not in line], "".join(failures)
 
 
-def kills(rows, every, limit, epochs):
-    """What a killed worker costs."""
-    case = f"covertype, {rows:,} rows, 4 processes, one killed every {every} s"
-    more = {"ldkl": ("--epochs", str(epochs))}
-    for name in ("ldkl", "forest", "lightgbm", "xgboost"):
-        calm = child(name, rows, *more.get(name, ()), limit=limit)
-        told = more.get(name, ())
-        hurt = child(name, rows, *told, "--kill-every", str(every), limit=limit)
-        if "failure" in calm:
-            yield Result(case, f"{name}: calm", float("nan"), note=calm["failure"])
-            continue
-        yield Result(case, f"{name}: seconds, calm", calm["seconds"], "s")
-        if "failure" in hurt:
-            yield Result(case, f"{name}: seconds, killed", float("nan"), "s", note=hurt["failure"])
-            continue
-        same = "the same bits" if hurt["bits"] == calm["bits"] else "another model"
-        note = f"{hurt['killed']} killed; {same}"
-        yield Result(case, f"{name}: seconds, killed", hurt["seconds"], "s", note=note)
-        if calm["rounds"]:
-            note = f"{calm['rounds']} rounds"
-            yield Result(case, f"{name}: bytes of a state", calm["state"], note=note)
-            per_round = calm["between"] / calm["rounds"]
-            yield Result(case, f"{name}: bytes between workers, a round", per_round)
+def killed(name, rows, every, limit):
+    """What killed workers cost."""
+    more = (*_MORE[name], "--kill-every", str(every))
+    found, failure = child(name, rows, *more, limit=limit)
+    case = f"{name}, covertype, {rows:,} rows, 4 processes, one killed every {every:g} s"
+    return list(results_of(case, " ".join(_MORE[name]), found, failure))
+
+
+def results_of(case, settings, found, failure):
+    """What a calm fit and one with killed workers have found."""
+    if not found:
+        yield Result(case, "seconds, calm", math.nan, "s", note=failure)
+        return
+    calm = found[0]
+    note = f"{settings}; {calm['accuracy']:.2f} %"
+    yield Result(case, "seconds, calm", calm["seconds"], "s", note=note)
+    if len(found) < 2:
+        yield Result(case, "seconds, killed", math.nan, "s", note=failure)
+    else:
+        hurt = found[1]
+        note = f"{hurt['killed']} killed; {hurt['accuracy']:.2f} %"
+        yield Result(case, "seconds, killed", hurt["seconds"], "s", note=note)
+        most = hurt["difference"]
+        yield Result(case, "largest difference of a class probability", most, target=1e-6)
+    if calm["rounds"]:
+        note = f"{calm['rounds']} rounds"
+        yield Result(case, "bytes of a state", calm["state"], note=note)
+        yield Result(case, "bytes between workers, a round", calm["between"] / calm["rounds"])
 
 
 def beside_one_process(case, child_case, alone, rows, limit, *more):
-    found, one = child(child_case, rows, *more, limit=limit), one_process(alone, rows)
-    if "failure" in found:
-        return [Result(case, "points below one process", float("nan"), note=found["failure"])]
-    lost, note = one["accuracy"] - found["accuracy"], f"{found['accuracy']:.2f} %"
+    """Points that a cluster loses, on the same rows."""
+    (found, failure), one = child(child_case, rows, *more, limit=limit), one_process(alone, rows)
+    if not found:
+        return [Result(case, "points below one process", math.nan, note=failure)]
+    accuracy = found[0]["accuracy"]
+    note = f"{accuracy:.2f} % and {one['accuracy']:.2f} %; {found[0]['rounds']} rounds"
+    lost = one["accuracy"] - accuracy
     return [Result(case, "points below one process", lost, target=0.2, note=note)]
 
 
-def run(smoke=False, folder=FOLDER):
-    found, limit = [], 300 if smoke else 1800
+def run(smoke=False, folder=FOLDER, only=None, rows=None, every=None):
+    limit, every = _LIMIT, every or (2 if smoke else _EVERY)
+    wanted, found = only or [*_MORE, "covertype", "digits"], []
     if datasets.is_available("covertype"):
-        rows = 40_000 if smoke else 1_000_000
-        found += kills(*((40_000, 2, limit, 2) if smoke else (200_000, 10, limit, 15)))
-        found += beside_one_process(
-            "covertype, LDKL, 15 epochs", "ldkl", "covertype_blocks", rows, limit
-        )
-    if datasets.is_available("mnist"):
-        rows = 40_000 if smoke else 1_000_000
-        case = f"{rows:,} deformed digits, one pass"
-        found += beside_one_process(case, "digits", "digits", rows, limit)
-    return found
+        of_kills = rows or (40_000 if smoke else 200_000)
+        for name in _MORE:
+            if name in wanted:
+                found += killed(name, of_kills, every, limit)
+        if "covertype" in wanted:
+            n = rows or (40_000 if smoke else 1_000_000)
+            case = "covertype, LDKL, 15 epochs" + (f", {rows:,} rows" if rows else "")
+            found += beside_one_process(case, "ldkl", "covertype_blocks", n, 1800)
+    if datasets.is_available("mnist") and "digits" in wanted:
+        n = rows or (40_000 if smoke else 1_000_000)
+        case = f"{n:,} deformed digits, one pass, LLC-SAPL with 100 anchors"
+        found += beside_one_process(case, "digits", "digits", n, 1800)
+    replaced = {result.case for result in found}
+    kept = [old for old in earlier("dask", folder, None) if old.case not in replaced]
+    return kept + found

@@ -35,9 +35,8 @@ from nearlinear.dask import (
     tasks,
 )
 
-BLOCK = (
-    1000  # rows of a block: a survey keeps one and a half, so that fits here are no gathered ones
-)
+# rows of a block: a survey keeps one and a half, so that fits here are no gathered ones
+BLOCK = 1000
 
 
 @pytest.fixture(scope="module")
@@ -88,16 +87,20 @@ def test_forest_over_partitions_is_that_of_one_process(client):
     assert model.predict_proba(X).compute().shape == (6000, 3)
 
 
-@pytest.mark.parametrize(
-    "kind", [DaskLDKLClassifier, DaskLLCSAPLClassifier, DaskLLSVMClassifier, DaskLCCSVMClassifier]
-)
-def test_killed_worker_changes_nothing(client, kind, monkeypatch):
+@pytest.mark.parametrize("kind", [DaskLLCSAPLClassifier, DaskLLSVMClassifier, DaskLCCSVMClassifier])
+def test_rounds_come_close_to_one_process(client, kind):
     X, y = rows()
     model = kind(max_iter=2, random_state=0, partitions_per_round=2, client=client)
-    calm = model.fit(*in_array(X, y)).to_local()
+    model.fit(*in_array(X, y))
     alone = kind.local_class(max_iter=2, random_state=0)
     alone.fit(streams.from_arrays(X, y, block_rows=BLOCK))
-    assert calm.score(X, y) > alone.score(X, y) - 0.03
+    assert model.to_local().score(X, y) > alone.score(X, y) - 0.03
+
+
+def test_killed_worker_changes_nothing(client, monkeypatch):
+    X, y = rows()
+    model = DaskLDKLClassifier(max_iter=2, random_state=0, partitions_per_round=2, client=client)
+    calm = model.fit(*in_array(X, y)).to_local()
     total, calls = tasks.Tasks.total, []
 
     def killing(*arguments):
@@ -156,7 +159,7 @@ def test_bad_input_is_refused_in_one_sentence(client):
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
     with pytest.raises(ValueError, match=r"X has 3 partitions and y has 4.*alike"):
         model.fit(frame, labels)
-    with pytest.raises(ValueError, match=r"Partition 0 of X has 100 rows, that of y has 200"):
+    with pytest.raises(ValueError, match=r"Partition \d of X has 100 rows, that of y has 200"):
         model.fit(lazy, da.from_array(np.r_[y, y], chunks=200))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(da.where(lazy > 0, lazy, np.nan), labels)
