@@ -64,8 +64,18 @@ def front(n_rows):
         yield Result(case, f"peak memory, {name}", found["peak"] / GIGABYTE, "GB")
 
 
+def raw(n_rows):
+    took = child("raw", n_rows)
+    case = f"{n_rows:,} raw rows of 10 columns as Parquet, nearlinear fit --max-memory 500MB"
+    note = f"{took['file'] / 1e6:.0f} MB of Parquet"
+    yield Result(case, "accuracy on new rows", took["accuracy"], "%", note=note)
+    for name in ("fit", "predict"):
+        yield Result(case, f"{name}, processor", took[name]["seconds"], "s")
+        yield Result(case, f"{name}, peak memory", took[name]["peak"] / GIGABYTE, "GB")
+
+
 def run(smoke=False, folder=FOLDER):
-    found = []
+    found = list(raw(20_000 if smoke else 2_000_000))
     if datasets.is_available("mnist"):
         found += digits(40_000 if smoke else 1_000_000)
     if datasets.is_available("covertype"):
