@@ -18,6 +18,7 @@ _MOST_HELD = 20_000  # rows of the sample that judge refitted leaves
 _MOST_GROWN = 2_000_000
 _NUMBERS = 10  # that an encoded one stands for while a tree grows: rows, their order, copies
 _WORTH = 1.5  # times the sample
+_TRIED = 2 / 3  # of the sample, or more: what the model learned from whose price is known
 _DEEPER = 8  # levels of a tree at least: what another one adds to its work
 
 
@@ -74,7 +75,7 @@ class Growth:
 
     def _grown_price(self, price):
         """More rows have as many more leaves, which are some levels deeper."""
-        times = max(1.0, self.n_rows / self.n_sample)
+        times = max(1.0, self.n_rows / (_TRIED * self.n_sample))
         work = 1.0 + np.log2(times) / _DEEPER
         return replace(
             price, times_linear=work * price.times_linear, us=work * price.us,
