@@ -32,7 +32,6 @@ from reproduce import datasets
 
 _TABLE_EPOCHS = 15
 _FRONT = {"families": ["decision tree", "hinge units"], "max_times_linear": 20}
-_FRONT_MEMORY = 1e9
 _RAW = ["--max-memory", "500MB", "--max-times-linear", "10",
         "--families", "piecewise-linear,decision-tree"]  # fmt: skip
 _RAW_NEW = 100_000
@@ -100,7 +99,7 @@ def front(options):
         X, y, *_ = _covertype(options.rows)
         spent = _measured(lambda: model.fit(X, y))
     else:
-        model.set_params(max_memory=_FRONT_MEMORY)
+        model.set_params(max_memory=options.memory)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "covertype.parquet"
             # in a process of its own: the rows are not to be in the memory of this one
@@ -204,6 +203,7 @@ def main(arguments=None):
     parser.add_argument("case", choices=CASES)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--block-rows", type=int, default=None)
+    parser.add_argument("--memory", type=float, default=1e9, help="max_memory of a front door")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     print(json.dumps({"rows": options.rows, **CASES[options.case](options)}))
