@@ -31,6 +31,7 @@ def run(count):
         *call(saves, half, what="kills of nearlinear.save", timeout=300),
         *call(predictions, half, what="kills of nearlinear predict --out", timeout=300),
         *call(fits, half, what="kills of fits with a checkpoint", timeout=900),
+        *call(doors, min(6, half), what="kills of front doors in blocks", timeout=900),
     ]
 
 
@@ -71,13 +72,6 @@ def predictions(count):
 
 def fits(count):
     """Models are fitted to rows in blocks, and killed again and again until they are done."""
-    found, whole = (
-        Count("kills of fits with a checkpoint"),
-        Count("fits that were killed, at their end"),
-    )
-    X = np.random.default_rng(0).standard_normal((6000, 6)).astype(np.float32)
-    y = (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
-    source = from_arrays(X, y, block_rows=300)
     models = [
         nearlinear.LLCSAPLClassifier(12, max_iter=6, random_state=0),
         nearlinear.LDKLClassifier(4, max_iter=8, random_state=0),
@@ -86,6 +80,30 @@ def fits(count):
         nearlinear.LMKLClassifier(n_copies=3, max_epochs=6, random_state=0),
         nearlinear.DCPredClassifier(2, n_landmarks=4, random_state=0),
     ]
+    return _killed_fits("fits with a checkpoint", count, count, models, 6000)
+
+
+def doors(count):
+    """Front doors with a search, three kills of each; 4 MB leave a sample of the rows."""
+    families = ["piecewise linear", "boosted trees", "oblique trees", "decision tree"]
+    door = nearlinear.NearLinearClassifier(
+        families=families, max_times_linear=12, max_memory=4e6, random_state=0
+    )
+    with tempfile.TemporaryDirectory() as folder:  # compiled before anything is timed
+        _duration(lambda: door.fit(_source(20_000)[2], checkpoint=Path(folder) / "fit.npz"))
+    return _killed_fits("front doors in blocks", count, 3, [door], 20_000)
+
+
+def _source(n_rows):
+    X = np.random.default_rng(0).standard_normal((n_rows, 6)).astype(np.float32)
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
+    return X, y, from_arrays(X, y, block_rows=300)
+
+
+def _killed_fits(name, count, most, models, n_rows):
+    """``count`` kills, at most so many of one fit; what is fitted in the end has the same bits."""
+    found, whole = Count(f"kills of {name}"), Count(f"{name} that were killed, at their end")
+    X, _, source = _source(n_rows)
     chance, number = random.Random(0), 0
     with tempfile.TemporaryDirectory() as folder:
         path, end = Path(folder) / "fit.npz", Path(folder) / "scores.npy"
@@ -94,16 +112,19 @@ def fits(count):
             model.fit(source, checkpoint=path, every=0.0)
             np.save(end, model.decision_function(X))
 
+        def forget():
+            for one in (end, *path.parent.glob(f"{path.name}*")):
+                one.unlink(missing_ok=True)
+
         while found.tried < count:
             model, number = models[number % len(models)], number + 1
-            path.unlink(missing_ok=True)
+            forget()
             took = _duration(lambda model=model: fit(model))
             wanted, n_kills = np.load(end), 0
-            path.unlink()
-            end.unlink()
+            forget()
             while not end.exists():
                 child = _forked(lambda model=model: fit(model))
-                if found.tried < count:
+                if found.tried < count and n_kills < most:
                     time.sleep(chance.uniform(0.0, took))
                     os.kill(child, signal.SIGKILL)
                     found.add(*_state_of(path, found.tried))
@@ -112,7 +133,6 @@ def fits(count):
             same = np.array_equal(np.load(end), wanted)
             fault = f"{type(model).__name__} after {n_kills} kills"
             whole.add("the same bits" if same else "other bits", None if same else fault)
-            end.unlink()
     return [found, whole]
 
 

@@ -13,22 +13,28 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from pandas import read_csv
+from pyarrow.parquet import read_table
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.customers import TARGET, write_customers
 from nearlinear import (
     LDKLClassifier,
     LLCSAPLClassifier,
     LocalForestClassifier,
     NearLinearClassifier,
+    cli,
 )
 from nearlinear.streams import deformed_images, fit_pipeline, from_tables
 from reproduce import datasets
 
 _TABLE_EPOCHS = 15
-_FRONT = {"families": ["piecewise linear", "decision tree"], "max_times_linear": 100}
-_FRONT_MEMORY = 1e9
+_FRONT = {"families": ["decision tree", "hinge units"], "max_times_linear": 20}
+_RAW = ["--max-memory", "500MB", "--max-times-linear", "10",
+        "--families", "piecewise-linear,decision-tree"]  # fmt: skip
+_RAW_NEW = 100_000
 _FOREST = {"n_trees": 100, "max_leaves": 31, "pairs": 0}
 
 
@@ -93,15 +99,11 @@ def front(options):
         X, y, *_ = _covertype(options.rows)
         spent = _measured(lambda: model.fit(X, y))
     else:
-        model.set_params(max_memory=_FRONT_MEMORY)
+        model.set_params(max_memory=options.memory)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "covertype.parquet"
             # in a process of its own: the rows are not to be in the memory of this one
-            writer = get_context("spawn").Process(
-                target=_write_covertype, args=(options.rows, path)
-            )
-            writer.start()
-            writer.join()
+            _apart(_write_covertype, options.rows, path)
             source = from_tables(path, "label", block_rows=options.block_rows)
             spent = _measured(lambda: model.fit(source))
     *_, X_test, y_test = _covertype(options.rows)
@@ -110,7 +112,39 @@ def front(options):
     return spent | told | {"accuracy": 100 * model.score(X_test, y_test)}
 
 
+def raw(options):
+    """A raw table by the command line: fitted to, then predicted; held-out rows are others."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, new, model, answers = (
+            str(Path(folder) / name) for name in ("big.parquet", "new.parquet", "m.nlm", "new.csv")
+        )
+        _apart(write_customers, options.rows, path)
+        _apart(write_customers, _RAW_NEW, new, 1_000_000)
+        told = {"file": Path(path).stat().st_size}
+        for name, words in {
+            "fit": ["fit", path, "--target", TARGET, "--out", model, *_RAW],
+            "predict": ["predict", model, path, "--out", answers],
+            "new": ["predict", model, new, "--out", answers, "--force"],
+        }.items():
+            told[name] = _apart(_command, words)
+        wanted = read_table(new, columns=[TARGET]).to_pandas()[TARGET]
+        found = read_csv(answers)
+        right = found[found.columns[-1]].to_numpy() == wanted.to_numpy()
+        return told | {"accuracy": 100 * right.mean()}
+
+
+def _command(words):
+    return _measured(lambda: cli.main(words))
+
+
+def _apart(function, *arguments):
+    """What a function gives in a process of its own, which has its own memory."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
 CASES = {
+    "raw": raw,
     "front_blocks": front,
     "front_arrays": front,
     "forest_blocks": forest,
@@ -169,6 +203,7 @@ def main(arguments=None):
     parser.add_argument("case", choices=CASES)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--block-rows", type=int, default=None)
+    parser.add_argument("--memory", type=float, default=1e9, help="max_memory of a front door")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     print(json.dumps({"rows": options.rows, **CASES[options.case](options)}))

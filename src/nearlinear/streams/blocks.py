@@ -54,6 +54,15 @@ def stacked(parts):
     return nw.concat([nw.from_native(one, eager_only=True) for one in parts]).to_native()
 
 
+def joined(blocks):
+    """Blocks below each other; all of them have weights, or none has."""
+    weights = [block.weight for block in blocks]
+    return Block(
+        stacked([block.X for block in blocks]), np.concatenate([block.y for block in blocks]),
+        None if weights[0] is None else np.concatenate(weights),
+    )  # fmt: skip
+
+
 def is_source(thing):
     """Whether rows come in blocks: an iterable that is no array, table or list of rows."""
     if hasattr(thing, "part") and hasattr(thing, "n_parts"):

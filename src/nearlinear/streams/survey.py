@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .blocks import Block, read_ahead, stacked
+from .blocks import Block, joined, read_ahead
 
 _SPARE = 1.25  # rows held before those that rank too high are dropped, as a share of the sample
 
@@ -108,13 +108,7 @@ class Chosen:
         )
 
     def _joined(self):
-        first = self._blocks[0]
-        X = stacked([block.X for block in self._blocks])
-        y = np.concatenate([block.y for block in self._blocks])
-        weight = None
-        if first.weight is not None:
-            weight = np.concatenate([block.weight for block in self._blocks])
-        return Block(X, y, weight), np.concatenate(self._numbers), np.concatenate(self._ranks)
+        return joined(self._blocks), np.concatenate(self._numbers), np.concatenate(self._ranks)
 
     def settled(self):
         """Sample, numbers of its rows and their ranks, lowest first."""

@@ -98,6 +98,20 @@ def test_chosen_models_learn_from_all_rows(candidate, is_of_classes, monkeypatch
         assert 0.85 < np.mean((low <= y_new) & (y_new <= high)) < 0.98
 
 
+def test_chosen_trees_grow_on_more_rows_where_a_budget_bears_it(monkeypatch):
+    offer(monkeypatch, Tree(1))
+    monkeypatch.setattr(search, "best_blend", lambda *a: search.Blend.alone(1))
+    X, value = rows()
+
+    def grown(max_bytes=None):
+        door = NearLinearClassifier(encoder=None, max_bytes=max_bytes, random_state=0)
+        return door.fit(Blocks(X, value > 0))._state.members[1].predictor
+
+    free = grown()
+    held_in = grown(free.cost.n_bytes - 1)
+    assert len(free.values) > 2 * len(held_in.values)
+
+
 def test_what_cannot_learn_in_blocks_says_so(monkeypatch):
     offer(monkeypatch, Bagged(5))
     X, value = rows()

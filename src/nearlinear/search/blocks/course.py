@@ -23,7 +23,8 @@ _WORSE = 2.0  # standard errors by which a fit to all rows may lose on rows that
 
 @dataclass(frozen=True)
 class InBlocks:
-    """``held_rows(places)`` are encoded rows that were held out; ``apart()`` is for forests.
+    """``held_rows(places)`` are encoded rows that were held out; ``apart()`` and ``growth`` are
+    for forests.
 
     What is chosen is fitted to the sample and, from there, to all rows by sums over blocks. LDKL
     has a way of its own to learn from blocks. What has none stays with the sample.
@@ -33,6 +34,7 @@ class InBlocks:
     n_sample: int
     held_rows: object
     apart: object
+    growth: object
     kept: object
     seed: int
     means: object
@@ -47,32 +49,48 @@ class InBlocks:
 
         Those are all rows for the linear model and for what was chosen.
         """
-        candidate, of_sample = judged.trials[place].candidate, f"a sample of {self.n_sample:,} rows"
-        found = None
+        candidate, of_sample, found = judged.trials[place].candidate, _sample(self.n_sample), None
         if place in (judged.linear, *blend.places) and not clock.is_spent:
-            found = self._of_all(place, candidate, fit)
+            grow = partial(self._grown, candidate, judged, blend)
+            found = self._of_all(place, candidate, fit, grow)
         if found is None:
             return fit(), of_sample
-        if self._is_worse(found, candidate, judged, place):
+        if self._is_worse(found[0], candidate, judged, place):
             return fit(), f"{of_sample}, as a fit to all was worse"
-        return found, ALL_ROWS
+        return found
 
-    def _of_all(self, place, candidate, fit):
-        """The predictor from all rows, or None."""
+    def _of_all(self, place, candidate, fit, grow):
+        """The predictor from all rows, or from more of them, and words about them; or None."""
         n_jobs = self.means.n_jobs
         if isinstance(candidate, Trees) and candidate.n_trees == 1:
             path = None if self.checkpoint is None else f"{self.checkpoint}.{place}"
-            return refit_trees(candidate, self.rows, self.seed, n_jobs, path, self.every)
-        if isinstance(candidate, Boosted) and self.apart() is not None:
-            grown = candidate.fit(self.apart().kept, self.seed, *self.means)
-            refit = partial(refit_boosted, candidate, grown, self.apart(), n_jobs)
-            found = self.kept.member(place, refit)
-            return replace(grown, **found) if found else None
+            found = refit_trees(candidate, self.rows, self.seed, n_jobs, path, self.every)
+            return found, ALL_ROWS
+        if isinstance(candidate, Boosted):
+            return self._boosted(place, candidate, grow())
         if type(candidate) not in _REFITS:
             return None
-        grown = fit()
+        grown = grow() if isinstance(candidate, Tree) else None
+        grown = fit() if grown is None else grown
         refit = partial(_REFITS[type(candidate)], candidate, grown, self.rows, self.seed, n_jobs)
-        return replace(grown, **self.kept.member(place, refit))
+        return replace(grown, **self.kept.member(place, refit)), ALL_ROWS
+
+    def _boosted(self, place, candidate, more):
+        """Trees whose leaves were refitted, or as they were grown on more rows than the sample."""
+        apart = self.apart()
+        if apart is None:
+            return None
+        grown = candidate.fit(apart.kept, self.seed, *self.means) if more is None else more
+        refit = partial(refit_boosted, candidate, grown, apart, self.means.n_jobs)
+        found = self.kept.member(place, refit)
+        if found:
+            return replace(grown, **found), ALL_ROWS
+        return None if more is None else (more, _sample(self.growth.n_rows))
+
+    def _grown(self, candidate, judged, blend):
+        """A forest of more rows than the sample has, or None."""
+        trials, prices = zip(*((judged.trials[k], judged.prices[k]) for k in blend.places))
+        return self.growth.grown(candidate, self.seed, self.means, trials, prices)
 
     def _is_worse(self, predictor, candidate, judged, place):
         """On held-out rows, against the fit that was judged there; a stochastic one may be lost."""
@@ -80,3 +98,7 @@ class InBlocks:
         answers, _ = judged.judge.answers(candidate, predictor(X, n_jobs=self.means.n_jobs))
         gain, error = judged.judge.gain(judged.answers[place], answers)
         return not gain >= -_WORSE * error
+
+
+def _sample(n_rows):
+    return f"a sample of {n_rows:,} rows"

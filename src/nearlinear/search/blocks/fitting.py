@@ -20,13 +20,12 @@ from ..portfolio import require_known
 from ..search import search
 from ..trials import Means, settings_of
 from .course import InBlocks
-from .forests import Apart
+from .growing import Growth, apart, drawn_rows, n_grown
 from .keeping import Kept
 from .rows import AllRows, Encoded, Sums, spooled
 from .sampling import sampled
 
 _FEWEST = 1000  # rows of a sample that can stand for all
-_MOST_HELD = 20_000  # rows of it that judge refitted leaves
 
 
 def fit_blocks(model, source, checkpoint=None, every=60.0, tell=None):
@@ -139,12 +138,16 @@ def _searched(model, encoder, rows, sample, Z, seed, checkpoint, path, every, te
         places = some.X
     else:
         places = Z[rows_by_number(model, y, weight, Z.dtype).X[:, 0].astype(np.intp)]
-    kept = Kept(model, y, Z, rows.n_rows, seed, checkpoint)
-    apart = cache(partial(_apart, model, rows, sample, Z))
-    course = InBlocks(
-        rows, len(y), places.__getitem__, apart, kept, seed, means, path, every
+    budget, n_more = budget_of(model), n_grown(rows, len(y), means.max_memory, Z.itemsize)
+    growth = Growth(
+        n_more, len(y), cache(partial(drawn_rows, model, rows, sample, n_more)), budget
     )  # fmt: skip
-    found, tried, left = search(model, some, contest, budget_of(model), means, rng, tell, course)
+    kept = Kept(model, y, Z, rows.n_rows, n_more, seed, checkpoint)
+    course = InBlocks(
+        rows, len(y), places.__getitem__, cache(partial(apart, model, rows, sample, Z)), growth,
+        kept, seed, means, path, every,
+    )  # fmt: skip
+    found, tried, left = search(model, some, contest, budget, means, rng, tell, course)
     learned = learned_of(found, found.blend, _with_rows(tried, found, len(y)), left)
     learned.attributes["encoder_"] = encoder
     of_rows = {**some.attributes}
@@ -152,22 +155,6 @@ def _searched(model, encoder, rows, sample, Z, seed, checkpoint, path, every, te
         if hasattr(encoder, name):
             of_rows[name] = getattr(encoder, name)
     return learned, of_rows
-
-
-def _apart(model, rows, sample, Z):
-    """The sample without its lowest ranks, and these; None where a class would be gone."""
-    n_held = min(_MOST_HELD, len(sample.ranks) // 5)
-    is_held = np.isin(sample.numbers, sample.ranked[:n_held])
-    parts = []
-    for mine in (~is_held, is_held):
-        weight = None if sample.rows.weight is None else sample.rows.weight[mine]
-        parts.append(fit_rows(model, Z[mine], sample.rows.y[mine], weight))
-    kept, held = parts
-    if rows.is_of_classes and (
-        len(kept.task.classes) < rows.n_classes or len(held.task.classes) < rows.n_classes
-    ):
-        return None
-    return Apart(kept, held, rows.without(sample.ranks[:n_held], held.weight.sum()))
 
 
 def _with_rows(tried, found, n_sample):

@@ -1,4 +1,4 @@
-"""Trees of the sample, whose leaves all rows refit by sums over blocks.
+"""Trees whose leaves all rows refit by sums over blocks.
 
 A single tree counts classes, or averages values, in each leaf. Leaves of boosted trees minimize
 
@@ -8,7 +8,6 @@ with w₀ as grown. λ is chosen on rows that neither grow trees nor count in th
 to leave leaves as they are.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -21,18 +20,6 @@ from ...solvers.forests.problem import models_of
 from ...solvers.forests.refit import scores_of
 from ...solvers.forests.row_losses import typical_curvature
 from ...solvers.forests.statistics import LeafFrame, add_sums, leaf_statistics
-
-
-@dataclass(frozen=True)
-class Apart:
-    """The sample in two parts: rows that grow trees, and rows that judge their leaves.
-
-    ``others`` are all rows but those that judge.
-    """
-
-    kept: object
-    held: object
-    others: object
 
 
 def refit_tree(candidate, predictor, rows, seed, n_jobs):

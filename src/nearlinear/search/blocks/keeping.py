@@ -14,10 +14,11 @@ _RACE, _MEMBER = "race", "member {}"
 class Kept:
     """What a checkpoint has, and what is added to it; without one, of no effect."""
 
-    def __init__(self, model, y, Z, n_rows, seed, checkpoint):
+    def __init__(self, model, y, Z, n_rows, n_grown, seed, checkpoint):
         told = hashlib.sha256((Z.data if issparse(Z) else Z).tobytes())
         told.update(str(y.tolist()).encode())
-        self._about = _Rows({"rows": n_rows, "sample": len(y), "of": told.hexdigest()}, seed)
+        about = {"rows": n_rows, "sample": len(y), "of": told.hexdigest(), "grown": n_grown}
+        self._about = _Rows(about, seed)
         self._checkpoint, self._arrays, self._state = checkpoint, {}, {}
         self._fit = Keeper.of(model, self._about, checkpoint).fit
         found = None if checkpoint is None else checkpoint.found(self._fit)

@@ -7,9 +7,9 @@ import numpy as np
 from ...estimators._base.blocks.rows import BlockRows
 from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Classification, Regression
-from ...streams.blocks import Block, Parted
+from ...streams.blocks import Block, Parted, joined
 from ...streams.spool import Spool
-from ...streams.survey import Survey
+from ...streams.survey import Survey, row_ranks
 
 
 class Encoded:
@@ -76,6 +76,16 @@ class AllRows:
         rows = self._rows
         for X, targets, weight in rows.epoch(number):
             yield X, targets, weight * rows.mean_weight
+
+    def drawn(self, low, share):
+        """Rows whose ranks are above ``low`` and among a share of all: X, answers, weights."""
+        high, found = min(int(share * 2.0**64), 2**64 - 1), []
+        for part, row in enumerate(self.part_starts.tolist()):
+            for block in self.source.part(part):
+                ranks = row_ranks(row, len(block.y), self.seed)
+                row += len(ranks)
+                found.append(block.take((ranks > low) & (ranks <= np.uint64(high))))
+        return joined(found)
 
     def labels_of(self, targets):
         """Places of classes, of their ±1 targets."""

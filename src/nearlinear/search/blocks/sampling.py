@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
 from ...estimators._base.checks import allowed_memory
-from ...streams.blocks import Block, Parted, stacked, usual_rows
+from ...streams.blocks import Block, Parted, joined, usual_rows
 from ...streams.survey import Survey, survey_rows
 from ...tables.encoder import TableEncoder
 from ...tables.survey import AnswerSurvey, survey_of
@@ -79,15 +79,6 @@ class Sampled:
             joined(blocks).take(order), numbers[order], self.survey.numbers[:n_rows],
             self.survey.ranks[:n_rows],
         )  # fmt: skip
-
-
-def joined(blocks):
-    """Blocks below each other."""
-    weights = [block.weight for block in blocks]
-    return Block(
-        stacked([block.X for block in blocks]), np.concatenate([block.y for block in blocks]),
-        None if weights[0] is None else np.concatenate(weights),
-    )  # fmt: skip
 
 
 def sampled(model, source, seed):
