@@ -42,7 +42,9 @@ BLOCK = 1000
 @pytest.fixture(scope="module")
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with LocalCluster(memory_limit=0, **options) as cluster, Client(cluster) as client:
+    # without our word for it, this cluster gives a task up when one worker has died with it
+    strict = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with strict, LocalCluster(memory_limit=0, **options) as cluster, Client(cluster) as client:
         yield client
 
 

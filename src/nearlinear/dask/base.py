@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .fitting import fit_partitions
 from .partitions import client_of, is_collection, partitions_of
 from .scoring import answers, mean_score
-from .tasks import Tasks
+from .tasks import Tasks, forgiving
 
 _OWN = {"client": None, "partitions_per_round": None}
 _PARAMETERS = """{name} over Dask collections; it has the parameters of that class, and these:
@@ -96,7 +96,8 @@ class DaskEstimator(BaseEstimator):
         tasks, log = Tasks(client), []
         parts = partitions_of(client, X, y, sample_weight)
         per_round = self.partitions_per_round or tasks.n_threads
-        fit_partitions(model, parts, tasks, per_round, log, checkpoint, every)
+        with forgiving(client):
+            fit_partitions(model, parts, tasks, per_round, log, checkpoint, every)
         self.model_, self.round_bytes_ = model, log
         return self
 

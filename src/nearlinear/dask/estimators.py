@@ -10,7 +10,7 @@ from ..search.near_linear import NearLinearClassifier, NearLinearRegressor
 from .base import DaskEstimator
 from .near_linear import fit_search
 from .partitions import client_of, partitions_of
-from .tasks import Tasks
+from .tasks import Tasks, forgiving
 
 
 class DaskLDKLClassifier(ClassifierMixin, DaskEstimator):
@@ -74,7 +74,8 @@ class DaskFrontDoor(DaskEstimator):
         tasks, log = Tasks(client), []
         parts = partitions_of(client, X, y, sample_weight)
         per_round = self.partitions_per_round or tasks.n_threads
-        fitted_to = fit_search(model, parts, tasks, self.search_rows, per_round, log)
+        with forgiving(client):
+            fitted_to = fit_search(model, parts, tasks, self.search_rows, per_round, log)
         self.model_, self.round_bytes_, self.fitted_to_ = model, log, fitted_to
         return self
 

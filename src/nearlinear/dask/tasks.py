@@ -5,12 +5,14 @@ the client travels as the result of a task of its own, which the scheduler can m
 data would be gone with the workers that hold it.
 """
 
+from contextlib import contextmanager
 from itertools import count
 from uuid import uuid4
 
 from .required import dask
 
 _FAN_IN = 8  # results that one task adds up
+_DEATHS = 100  # workers that may die with one task before Dask gives it up
 
 
 class Tasks:
@@ -45,6 +47,25 @@ class Tasks:
     @property
     def n_threads(self):
         return max(1, sum(self._client.nthreads().values()))
+
+
+@contextmanager
+def forgiving(client):
+    """While a fit runs, no task is given up because a few workers have died with it.
+
+    Dask takes a task for the cause after three deaths. Ours are functions of a partition and of
+    parameters, and workers that are taken away one after another are no fault of theirs.
+    """
+    before = client.run_on_scheduler(_allow, _DEATHS)
+    try:
+        yield
+    finally:
+        client.run_on_scheduler(_allow, before)
+
+
+def _allow(deaths, dask_scheduler):
+    before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, deaths
+    return before
 
 
 def as_is(value):
