@@ -23,8 +23,6 @@ from benchmarks.blocks_child import _covertype, _digits
 from nearlinear.dask import DaskLDKLClassifier, DaskLLCSAPLClassifier, DaskLocalForestClassifier
 
 N_WORKERS, _N_PARTS = 4, 16
-# Dask gives a task up after four workers that died with it, also where the task is not the cause
-dask.config.set({"distributed.scheduler.allowed-failures": 1000})
 
 
 def ldkl(options, folder):
