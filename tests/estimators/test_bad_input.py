@@ -466,6 +466,7 @@ WRONG = {
     "n_init": [0, 1.5],
     "n_iter_no_change": [0],
     "n_jobs": [1.5],
+    "device": [1],
     "n_landmarks": [0, 1.5, "few"],
     "n_neighbors": [0, 2.5],
     "n_passes": [0, 1.5],

@@ -100,6 +100,7 @@ def _parts(X, y, n_rows, strata):
 def _export(model_file, out, force):
     print(f"\n$ nearlinear export {model_file} {out}")
     words = {"model": str(model_file), "out": out, "to": None, "dtype": "float32"}
+    words |= {"table": None, "keep": None}
     try:
         export.run(argparse.Namespace(**words, force=force, json=False))
     except CommandError as error:

@@ -48,7 +48,11 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
     candidates = _affordable(model, rows, shape, contest, budget, speed)
-    trials = Trials(contest, candidates, rng, clock, means, tell, at)
+
+    def us_of(family, cost):
+        return speed.price(family, cost, shape.n_outputs).us
+
+    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, at)
     with keeping(_KEPT) as early:
         course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:

@@ -96,11 +96,11 @@ class Count(NamedTuple):
 class Trials:
     """All candidates on all rounds, as far as time allows.
 
-    ``at`` is the ``Place`` of all fits.
+    ``us_of(family, cost)`` forecasts what a prediction takes; ``at`` is the ``Place`` of all fits.
     """
 
-    def __init__(self, contest, candidates, rng, clock, means, tell, at):
-        self.contest, self.rounds = contest, contest.rounds
+    def __init__(self, contest, candidates, rng, clock, means, tell, us_of, at):
+        self.contest, self.rounds, self._us_of = contest, contest.rounds, us_of
         self.clock, self.means, self.tell, self.at = clock, means, tell, at
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
@@ -158,12 +158,16 @@ class Trials:
         ranked = sorted(losses, key=losses.get)
         kept = set(ranked[: _half(len(ranked))])
         if self.contest.is_nested:
-            # by multiply-adds, not microseconds: so trees stay, which gain most by more rows
-            points = [(self.trials[p].cost.times_linear, losses[p]) for p in ranked]
-            kept = {*ranked[:_BEST], *(ranked[place] for place in front(points))}
+            # by multiply-adds, too: so trees stay, which gain most by more rows
+            costs = [(self._us(self.trials[p]), self.trials[p].cost.times_linear) for p in ranked]
+            fronts = (front(list(zip(one, map(losses.get, ranked)))) for one in zip(*costs))
+            kept = {*ranked[:_BEST], *(ranked[place] for found in fronts for place in found)}
         linear = [p for p in ranked if self.trials[p].candidate.family == "linear"]
         kept |= set(linear[:1]) | {p for p in ranked if self.trials[p].candidate == LINEAR}
         return [trial for place, trial in enumerate(self.trials) if place in kept]
+
+    def _us(self, trial):
+        return self._us_of(trial.candidate.family, trial.cost)
 
     def finished(self):
         """Trials that saw what counts, with their scores in one array, and those rounds."""
