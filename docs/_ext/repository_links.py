@@ -1,4 +1,4 @@
-"""Pages link to files of the repository as GitHub shows them; here are the site's own ends of links.
+"""Pages link to files of the repository as GitHub shows them; the site has ends of its own.
 
 A page of ``PAGES`` only names a file of the repository; the site shows the file in its place.
 A link to such a file leads to that page, and a link to any other file outside docs/ to where the
