@@ -15,7 +15,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off test-browser lint bench attack reproduce-smoke clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off test-browser lint docs docs-quick bench attack reproduce-smoke clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
 	@echo "make lint             ruff: rules and format"
+	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
 	@echo "make bench            speed and memory"
 	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
 	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
@@ -54,6 +55,10 @@ $(VENV)/.bench: $(VENV)/.package
 
 $(VENV)/.test: $(VENV)/.package
 	@$(PIP) --group test $(PINS)
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	@$(PIP) --group docs $(PINS)
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.made pyproject.toml
@@ -107,6 +112,16 @@ lint: $(VENV)/.lint
 	@$(RUN) -m ruff format --check --quiet . || \
 		{ echo "not in ruff's format; run: $(RUN) -m ruff format ."; exit 1; }
 
+# A warning is an error: a link or a picture that is missing, a docstring that does not parse.
+SPHINX = $(RUN) -m sphinx -b html -W --keep-going -q docs
+
+docs: $(VENV)/.docs
+	@$(ONE_THREAD) $(SPHINX) build/docs
+	@echo "build/docs/index.html"
+
+docs-quick: $(VENV)/.docs
+	@$(ONE_THREAD) $(SPHINX) -D plot_gallery=0 build/docs-quick
+
 bench: $(VENV)/.bench
 	@$(RUN) -m benchmarks
 
@@ -119,7 +134,7 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build dist .pytest_cache .ruff_cache nearlinear-demo
+	@rm -rf build docs/gallery docs/api/generated docs/api/backreferences dist .pytest_cache .ruff_cache nearlinear-demo
 	@find src tests attack benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean

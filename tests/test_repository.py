@@ -24,10 +24,19 @@ def few_rows_of(load):
     return lambda return_X_y: tuple(values[:200] for values in load(return_X_y=return_X_y))
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in ("methods", "pipelines"))]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/guide/{name}.md" for name in ("all_methods", "pipelines")),
+]
 
 
-OWN = ["docs/probabilities.md", "docs/front_door.md", "docs/report.md", "docs/blocks.md"]
+OWN = [
+    "docs/guide/probabilities.md",
+    "docs/guide/front_door.md",
+    "docs/report.md",
+    "docs/scale/blocks.md",
+]
 
 
 @pytest.mark.parametrize("name", [*PAGES, *OWN])
@@ -59,7 +68,7 @@ def test_examples_in_docstrings_hold(name):
 
 
 def test_the_tree_in_the_documentation_is_that_of_the_code():
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    page = (ROOT / "docs" / "develop" / "architecture.md").read_text("utf-8")
     tree = re.search(r"^nearlinear/\n(.*?)^```", page, re.M | re.S).group(1)
     # a line names either a folder, with a slash, or modules
     shown = [word for line in tree.splitlines() if "/" not in line for word in line.split()]

@@ -1,0 +1,95 @@
+"""The site: `make docs` builds it with its gallery, `make docs-quick` runs no example."""
+
+import os
+import sys
+from pathlib import Path
+
+import nearlinear
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+# Where the site and the repository are found, if that is known; nothing is guessed.
+SITE = os.environ.get("DOCS_URL", "")
+REPOSITORY = os.environ.get("DOCS_REPOSITORY", "")
+
+project = "nearlinear"
+author = "the nearlinear developers"
+copyright = author
+version = release = nearlinear.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "sphinxext.opengraph",
+    "mathml",
+    "playground",
+    "repository_links",
+]
+if SITE:
+    extensions.append("sphinx_sitemap")
+
+exclude_patterns = ["_ext", "playground", "**/README.md"]
+nitpicky = False
+
+# Pages are Markdown that GitHub shows as well: no directives but for toctrees, cards and includes.
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+repository_url = REPOSITORY
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_default_options = {"inherited-members": True}
+numpydoc_show_class_members = False
+templates_path = ["_templates"]
+
+html_theme = "pydata_sphinx_theme"
+html_baseurl = SITE
+html_title = "nearlinear"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"  # by docutils when the site is built: no script and no network
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 8,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    **({"github_url": REPOSITORY} if REPOSITORY else {}),
+}
+html_sidebars = {"index": [], "quickstart": [], "which_method": []}
+
+ogp_site_url = SITE
+ogp_site_name = "nearlinear"
+sitemap_url_scheme = "{link}"
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": "/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "nested_sections": True,
+    "doc_module": ("nearlinear",),
+    "backreferences_dir": "api/backreferences",
+    "reference_url": {"nearlinear": None},
+    "reset_modules": ("matplotlib",),
+    "abort_on_example_error": True,
+    "min_reported_time": 5,
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+}
