@@ -39,6 +39,7 @@ class CostFrontDisplay:
     Parameters
     ----------
     points : sequence of ModelPoint
+        The models.
     score : str, default="test accuracy, %"
         What the points' ``accuracy`` is, at the axis.
 
@@ -52,7 +53,19 @@ class CostFrontDisplay:
         self.points, self.score = points, score
 
     def plot(self, ax=None, *, title: str | None = None) -> "CostFrontDisplay":
-        """Draw on ``ax``, or on a new figure."""
+        """Draw the points and the line.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            None makes a new figure.
+        title : str or None, default=None
+            A heading above the picture.
+
+        Returns
+        -------
+        CostFrontDisplay
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 

@@ -119,6 +119,7 @@ def plot_front(self, ax=None, *, title=None):
     ax : matplotlib Axes or None, default=None
         None makes a new figure.
     title : str or None, default=None
+        A heading above the picture.
 
     Returns
     -------
