@@ -1,4 +1,4 @@
-"""Docstrings of all estimators: complete and true; of their parameters, tests/test_docstrings.py."""
+"""Docstrings of all estimators, complete and true; parameters: tests/test_docstrings.py."""
 
 import inspect
 import re
