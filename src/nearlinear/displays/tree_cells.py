@@ -8,10 +8,18 @@ from scipy.sparse import issparse
 
 from .cell_borders import cell_borders, snap
 from .fitted import FittedTree, axis_names, checked_labels, grid_around, like, rows_of
-from .palette import CLASSES, INK, QUIET, axes_or_new, color_bar, frame_plane, point_size
+from .palette import (
+    CLASSES,
+    INK,
+    MARKERS,
+    QUIET,
+    axes_or_new,
+    color_bar,
+    frame_plane,
+    point_size,
+)
 
 _BORDER = "#44525f"
-_MARKERS = "os^DvPX*"
 _SURFACE = "viridis"
 
 
@@ -155,8 +163,8 @@ class TreeCellsDisplay:
             return
         for c, label in enumerate(self.classes):
             chosen = self.points[self.targets == label]
-            marker = _MARKERS[c % len(_MARKERS)]
-            self._draw_points(chosen, size, color=colors[c], marker=marker, label=label)
+            style = {"marker": MARKERS[c % len(MARKERS)], "label": f"class {label}"}
+            self._draw_points(chosen, size, color=colors[c], **style)
         if len(self.classes) <= len(CLASSES):
             self.ax_.legend(
                 loc="best", fontsize=8, handletextpad=0.1, borderpad=0.3, labelcolor=INK,

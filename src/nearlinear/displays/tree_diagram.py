@@ -160,7 +160,8 @@ class TreeDiagramDisplay:
         reached = np.cumsum(share[order]) / share.sum()
         low, high = values[order][np.searchsorted(reached, [0.02, 0.98])]
         if high <= low:
-            low, high = low - 0.005, high + 0.005
+            most = 1.0 if self.is_classifier else np.inf  # no accuracy is above 100 %
+            low, high = max(low - 0.005, 0.0), min(high + 0.005, most)
         ramp = _WEAK_TO_STRONG if self.is_classifier else _WEAK_TO_STRONG[::-1]
         colors = ScalarMappable(Normalize(low, high), LinearSegmentedColormap.from_list("", ramp))
         below, above = values.min() < low, values.max() > high

@@ -1,13 +1,15 @@
 """``row_scorer``: single rows in microseconds, for pipelines and wrapped models."""
 
+from typing import Any
+
 from sklearn.pipeline import make_pipeline
 
-from ..single_row.scorer import WrappedScorer
+from ..single_row.scorer import RowScorer, WrappedScorer
 from .model import model_parts
 from .wrappers import unwrapped
 
 
-def row_scorer(model):
+def row_scorer(model: Any) -> RowScorer | WrappedScorer:
     """What ``compile()`` is for a model alone, for all that ``save`` takes.
 
     Parameters

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -55,7 +56,21 @@ class Family:
         return found
 
 
-def bank(widths=10, degrees=(1, 2, 3), columns="both"):
+class _ForRows(Protocol):
+    """What tells a kernel from a function."""
+
+    def for_rows(self, X: Any) -> Any: ...
+
+
+# What ``kernels=`` of an estimator may be: a name, a kernel, a function, a family, or several.
+KernelsLike: TypeAlias = str | _ForRows | Callable[..., Any] | Family | Iterable[Any]
+
+
+def bank(
+    widths: int | Iterable[float] | Absolute = 10,
+    degrees: Iterable[int] = (1, 2, 3),
+    columns: Literal["all", "each", "both"] = "both",
+) -> Family:
     """Gaussians of several widths and polynomials, on all columns and on every single one.
 
     Parameters

@@ -8,9 +8,13 @@ random numbers of a row are hashes of the seed and the row's number, so that any
 its own, and on a GPU (``gpu/digits.py``).
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._compile import compiled
+from .._hints import Source
 from .arrays import checked_rows
 from .blocks import Block, usual_rows
 
@@ -49,19 +53,19 @@ class DeformedImages:
 
 
 def deformed_images(
-    images,
-    labels,
-    n_rows,
+    images: ArrayLike,
+    labels: ArrayLike,
+    n_rows: int,
     *,
-    rotation=15.0,
-    scaling=0.15,
-    shear=0.15,
-    shift=0.03,
-    elastic=0.04,
-    seed=0,
-    block_rows=None,
-    dtype="float32",
-):
+    rotation: float = 15.0,
+    scaling: float = 0.15,
+    shear: float = 0.15,
+    shift: float = 0.03,
+    elastic: float = 0.04,
+    seed: int = 0,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+) -> Source:
     """A source of deformed copies of images, one to a row.
 
     Parameters

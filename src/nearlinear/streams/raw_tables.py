@@ -1,9 +1,11 @@
 """Blocks of Parquet and CSV tables as they are: data frames with names, texts, dates and gaps."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
+from .._hints import FilePath, Source
 from .arrays import checked_rows
 from .blocks import Block, usual_rows
 from .tables import batches_of, chosen_columns, dataset_of, fragments_of
@@ -34,7 +36,15 @@ class RawTableBlocks:
             yield from self.part(number)
 
 
-def from_raw_tables(path, target, *, columns=None, weight=None, block_rows=None, delimiter=None):
+def from_raw_tables(
+    path: FilePath | Sequence[FilePath],
+    target: str,
+    *,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    block_rows: int | None = None,
+    delimiter: str | None = None,
+) -> Source:
     """A source of the rows of Parquet or CSV tables as they are.
 
     Its blocks are pandas frames with numbers, texts, dates and missing cells, as

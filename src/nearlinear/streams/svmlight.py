@@ -2,10 +2,13 @@
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .._hints import FilePath, Source
 from .arrays import checked_rows
 from .blocks import Block
 
@@ -39,7 +42,14 @@ class SvmlightBlocks:
             yield from self.part(number)
 
 
-def from_svmlight(path, *, n_features=None, block_rows=None, dtype="float32", zero_based=False):
+def from_svmlight(
+    path: FilePath | Sequence[FilePath],
+    *,
+    n_features: int | None = None,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+    zero_based: bool = False,
+) -> Source:
     """A source of the rows of svmlight (libsvm) files, as CSR rows.
 
     Parameters

@@ -1,10 +1,13 @@
 """Blocks of Parquet and CSV tables, one file, several or a folder, read with pyarrow."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .._hints import FilePath, Source
 from .arrays import checked_rows
 from .blocks import Block, usual_rows
 
@@ -48,8 +51,15 @@ class TableBlocks:
 
 
 def from_tables(
-    path, target, *, columns=None, weight=None, block_rows=None, dtype="float32", delimiter=None
-):
+    path: FilePath | Sequence[FilePath],
+    target: str,
+    *,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+    delimiter: str | None = None,
+) -> Source:
     """A source of the rows of Parquet or CSV tables.
 
     Parameters

@@ -2,8 +2,10 @@
 
 import warnings
 from numbers import Integral
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
@@ -15,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .._hints import Rows, Seed, Targets
 from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
 from ..streams.blocks import is_source
@@ -95,6 +98,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     array(['x0', 'x1_red', 'missingindicator_x0'], dtype=object)
     """
 
+    transformer_: Any
+    columns_: list[dict[str, Any]]
+    dropped_: dict[str, Any]
+    kinds_: list[str]
+    is_sparse_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "max_levels": [Interval(Integral, 2, None, closed="left")],
         "pieces": [Interval(Integral, 2, None, closed="left"), None],
@@ -102,13 +113,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, max_levels=30, pieces=None, target_type="auto", random_state=0):
+    def __init__(
+        self,
+        max_levels: int = 30,
+        pieces: int | None = None,
+        target_type: Literal["auto", "classes", "values"] = "auto",
+        random_state: Seed = 0,
+    ):
         self.max_levels = max_levels
         self.pieces = pieces
         self.target_type = target_type
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Targets | None = None) -> Self:
         """Look at the columns and fit the parts.
 
         Parameters
@@ -134,7 +151,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._fitted(X, y)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Rows, y: Targets | None = None) -> np.ndarray | Any:
         """Fit, and encode the training rows, columns of many values without their own y.
 
         Parameters
@@ -150,7 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self._fitted(X, y)
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray | Any:
         """Encode rows.
 
         Parameters
@@ -188,7 +205,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Numbers of the columns that were dropped: whatever stands there does not matter."""
         return {k for k, one in enumerate(self.columns_) if one["name"] in self.dropped_}
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Names of the columns, such as "age", "sex_female" or "missingindicator_age".
 
         Parameters

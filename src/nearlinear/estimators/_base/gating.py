@@ -4,12 +4,21 @@ A second matrix is joined to the rows as further columns, which kernels do not s
 methods of estimators that take one.
 """
 
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._hints import FilePath, Rows, Targets
 from ...gates.learned import GATES, Columns, Viewing
 from .blocks import fit as blocks
 from .input import scored_rows
 from .localized import gates_at
+
+if TYPE_CHECKING:
+    from ...explain.record import Explanation
+
+M = TypeVar("M")
 
 _GATE_METHODS = ("start", "with_parameters", "gradient")
 
@@ -66,7 +75,16 @@ def _columns(columns, rows):
     return tuple(found.tolist())
 
 
-def fit(self, X, y=None, sample_weight=None, gating=None, *, checkpoint=None, every=60.0):
+def fit(
+    self: M,
+    X: Rows,
+    y: Targets | None = None,
+    sample_weight: ArrayLike | None = None,
+    gating: Rows | None = None,
+    *,
+    checkpoint: FilePath | None = None,
+    every: float = 60.0,
+) -> M:
     """Learn from rows and their labels or values, in arrays or in blocks.
 
     Parameters
@@ -100,17 +118,19 @@ def fit(self, X, y=None, sample_weight=None, gating=None, *, checkpoint=None, ev
     return self._fit(X, y, sample_weight, gating)
 
 
-def predict(self, X, gating=None):
+def predict(self: Any, X: Rows, gating: Rows | None = None) -> np.ndarray:
     """Labels with the highest score, or values; ``gating`` as in ``fit``."""
     return self._answers(self._scores(X, gating))
 
 
-def decision_function(self, X, gating=None):
+def decision_function(self: Any, X: Rows, gating: Rows | None = None) -> np.ndarray:
     """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
     return self._margins(self._scores(X, gating))
 
 
-def explain(self, X, gating=None, *, n_support=5, preparation=None):
+def explain(
+    self: Any, X: Rows, gating: Rows | None = None, *, n_support: int = 5, preparation: Any = None
+) -> "Explanation":
     """Take the scores of rows apart: components with their gates, and linear models if any.
 
     Parameters
@@ -131,7 +151,7 @@ def explain(self, X, gating=None, *, n_support=5, preparation=None):
     return self._explain(X, n_support, preparation, gating)
 
 
-def gate_values(self, X, gating=None):
+def gate_values(self: Any, X: Rows, gating: Rows | None = None) -> np.ndarray:
     """How much each component answers for each row, shape (n_rows, n_components).
 
     One such array for each class if there are more than two. ``gating`` as in ``fit``.

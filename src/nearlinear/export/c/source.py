@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+from ..._hints import FilePath, Rows, Targets
 from ..._version import __version__
 from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
@@ -156,8 +158,14 @@ class CSource:
 
 
 def to_c(
-    model, directory, dtype="float32", sample=None, sample_labels=None, *, name="model"
-):  # fmt: skip
+    model: Any,
+    directory: FilePath,
+    dtype: Literal["float32", "int8"] = "float32",
+    sample: Rows | None = None,
+    sample_labels: Targets | None = None,
+    *,
+    name: str = "model",
+) -> CSource:
     """Write a fitted model, or a pipeline that ends in one, as C99 source.
 
     The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no

@@ -1,8 +1,11 @@
 """``to_sql``: a fitted model as one SELECT of DuckDB."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..._files import replacing
+from ..._hints import FilePath
 from ...kinds import rule_for
 from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
@@ -48,7 +51,13 @@ RULES = {
 }
 
 
-def to_sql(model, table="rows", *, keep=(), path=None):
+def to_sql(
+    model: Any,
+    table: str | tuple[str, ...] = "rows",
+    *,
+    keep: Sequence[str] = (),
+    path: FilePath | None = None,
+) -> str:
     """Write a fitted model as one SELECT statement for DuckDB.
 
     The statement reads the columns of the fit by their names (x0, x1, … where the fit had none)

@@ -1,9 +1,13 @@
 """``fit`` of methods that learn from arrays and from rows in blocks alike."""
 
+from typing import TypeVar
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from ...._compile import one_blas_thread
+from ...._hints import FilePath, Rows, Targets
 from ....streams.blocks import is_source
 from ....streams.checkpoint import Checkpoint
 from ..checks import fit_context
@@ -11,8 +15,18 @@ from ..input import fit_rows
 from .survey import surveyed
 from .training import Keeper
 
+M = TypeVar("M")
 
-def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
+
+def fit(
+    self: M,
+    X: Rows,
+    y: Targets | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    checkpoint: FilePath | None = None,
+    every: float = 60.0,
+) -> M:
     """Learn from rows and their labels or values, in arrays or in blocks.
 
     Parameters
