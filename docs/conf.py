@@ -44,7 +44,6 @@ repository_url = REPOSITORY
 
 autosummary_generate = True
 autodoc_typehints = "none"
-autodoc_default_options = {"inherited-members": True}
 numpydoc_show_class_members = False
 templates_path = ["_templates"]
 
@@ -93,3 +92,13 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
 }
+
+
+def skip_member(app, what, name, member, skip, options):
+    """What scikit-learn gives to all of its estimators is told there."""
+    module = getattr(member, "__module__", None)
+    return skip or (callable(member) and not str(module).startswith("nearlinear"))
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_member)

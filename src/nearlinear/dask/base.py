@@ -80,12 +80,12 @@ class DaskEstimator(BaseEstimator):
             Rows, in one chunk along the columns.
         y : Dask array or series of shape (n_samples,)
             Labels or values, in the partitions of X.
-        sample_weight : Dask array or series of shape (n_samples,) or None
+        sample_weight : Dask array or series of shape (n_samples,) or None, default=None
             Weights of the rows.
-        checkpoint : path or None
+        checkpoint : path or None, default=None
             A file of the client that holds how far the fit has come: see ``fit`` of the class
             without Dask in its name.
-        every : float
+        every : float, default=60.0
             Seconds between two writes of the checkpoint.
 
         Returns

@@ -63,7 +63,7 @@ class DaskFrontDoor(DaskEstimator):
             A table with numbers, text, dates and missing cells, or numbers.
         y : Dask series or array of shape (n_samples,)
             Labels or values, in the partitions of X.
-        sample_weight : Dask series or array of shape (n_samples,) or None
+        sample_weight : Dask series or array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

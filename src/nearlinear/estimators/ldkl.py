@@ -317,9 +317,9 @@ class LDKLClassifier(ClassifierMixin, Model):
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -597,7 +597,7 @@ class LDKLRegressor(RegressorMixin, Model):
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

@@ -526,9 +526,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             Rows; those of the first call also place the anchors.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

@@ -288,11 +288,11 @@ class MLLKMClassifier(ClassifierMixin, Model):
             Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come. The first call needs them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
-        sample_ids : array of whole numbers or None
+        sample_ids : array of whole numbers or None, default=None
             Identities of the rows. A row whose identity is stored already replaces the stored row.
             None stands for rows never seen before; with ``max_support``, the weight of a row that
             equals a stored row is added to it.
@@ -522,9 +522,9 @@ class MLLKMRegressor(RegressorMixin, Model):
             Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Values. Those of the first call also set their unit.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
-        sample_ids : array of whole numbers or None
+        sample_ids : array of whole numbers or None, default=None
             Identities of the rows. A row whose identity is stored already replaces the stored row.
             None stands for rows never seen before; with ``max_support``, the weight of a row that
             equals a stored row is added to it.

@@ -21,7 +21,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
     Minimizes
 
     .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b)), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big).
+              f \in \mathcal H\Bigl(\frac1M \sum_m k_m\Bigr).
 
     This is the baseline that learned weights have to beat, and often do not.
 
@@ -138,7 +138,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
     Minimizes
 
     .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, |y_i - f(x_i) - b| - \epsilon), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big),
+              f \in \mathcal H\Bigl(\frac1M \sum_m k_m\Bigr),
 
     where :math:`y` is in units of its spread.
 
