@@ -157,11 +157,11 @@ CASES = {
 }
 
 
-def _digits(n_rows):
+def _digits(n_rows, block_rows=None):
     found = datasets.read("mnist")
     images = found["X_train"].reshape(-1, 28, 28).astype(np.float32)
     images /= 255.0
-    source = deformed_images(images, found["y_train"], n_rows)
+    source = deformed_images(images, found["y_train"], n_rows, block_rows=block_rows)
     return source, found["X_test"].astype(np.float32) / 255.0, found["y_test"]
 
 

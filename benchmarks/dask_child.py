@@ -14,15 +14,15 @@ import time
 from functools import partial
 from pathlib import Path
 
-import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
 from benchmarks.blocks_child import _covertype, _digits
+from benchmarks.dask_parts import deformed, part_of_file
 from nearlinear.dask import DaskLDKLClassifier, DaskLLCSAPLClassifier, DaskLocalForestClassifier
 
-N_WORKERS, _N_PARTS = 4, 16
+N_WORKERS, _N_PARTS, _ROWS_OF_PART = 4, 16, 5000
 
 
 def ldkl(options, folder):
@@ -39,13 +39,16 @@ def forest(options, folder):
 
 def digits(options, folder):
     """Rows are made where they are needed; nothing of them is sent."""
-    source, X_test, y_test = _digits(options.rows)
-    make = dask.delayed(lambda number: next(iter(source.part(number))), pure=False)
-    blocks = [make(number) for number in range(source.n_parts)]
-    X = da.concatenate([
-        da.from_delayed(block[0], (np.nan, 784), dtype=np.float32) for block in blocks
-    ])  # fmt: skip
-    y = da.concatenate([da.from_delayed(block[1], (np.nan,), dtype=int) for block in blocks])
+    _, X_test, y_test = _digits(options.rows)
+    starts = range(0, options.rows, _ROWS_OF_PART)
+    chunks = tuple(min(_ROWS_OF_PART, options.rows - start) for start in starts)
+    X, y = (
+        da.map_blocks(
+            partial(deformed, options.rows, _ROWS_OF_PART, column),
+            chunks=(chunks, *width), dtype=dtype, meta=np.empty((0,) * (1 + len(width)), dtype),
+        )
+        for column, width, dtype in ((0, ((784,),), np.float32), (1, (), np.int64))
+    )  # fmt: skip
     model = DaskLLCSAPLClassifier(100, max_iter=1, random_state=0)
     _fits(model, (X, y, X_test, y_test), options)
 
@@ -77,17 +80,12 @@ def _table(options, folder):
     chunks = tuple(np.diff(bounds).tolist())
     rows, labels = (
         da.map_blocks(
-            partial(_part, str(folder / f"{name}.npy"), bounds),
+            partial(part_of_file, str(folder / f"{name}.npy"), bounds),
             chunks=(chunks, *width), dtype=dtype, meta=np.empty((0,) * (1 + len(width)), dtype),
         )
         for name, width, dtype in (("X", (X.shape[1:],), np.float32), ("y", (), np.int64))
     )  # fmt: skip
     return rows, labels, (X_test - center) / scale, np.searchsorted(np.unique(y_test), y_test)
-
-
-def _part(path, bounds, block_info=None):
-    number = block_info[None]["chunk-location"][0]
-    return np.array(np.load(path, mmap_mode="r")[bounds[number] : bounds[number + 1]])
 
 
 def _fits(model, data, options):

@@ -92,14 +92,20 @@ class DaskEstimator(BaseEstimator):
         -------
         self
         """
+        kept = {"checkpoint": checkpoint, "every": every}
+        self._fit_on_cluster(fit_partitions, X, y, sample_weight, **kept)
+        return self
+
+    def _fit_on_cluster(self, fit, X, y, sample_weight, **more):
+        """What ``fit(model, parts, tasks, per_round, log, **more)`` gives; the model is kept."""
         client, model = client_of(self.client), self._unfitted()
         tasks, log = Tasks(client), []
         parts = partitions_of(client, X, y, sample_weight)
         per_round = self.partitions_per_round or tasks.n_threads
         with forgiving(client):
-            fit_partitions(model, parts, tasks, per_round, log, checkpoint, every)
+            found = fit(model, parts, tasks, per_round, log, **more)
         self.model_, self.round_bytes_ = model, log
-        return self
+        return found
 
     def predict(self, X):
         """Labels or values; of a Dask collection a lazy one."""

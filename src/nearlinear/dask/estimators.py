@@ -2,15 +2,15 @@
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
 from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
 from ..estimators.llc_sapl import LLCSAPLClassifier
 from ..estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
+from ..estimators.lmkl import LMKLClassifier, LMKLRegressor
 from ..search.near_linear import NearLinearClassifier, NearLinearRegressor
 from .base import DaskEstimator
 from .near_linear import fit_search
-from .partitions import client_of, partitions_of
-from .tasks import Tasks, forgiving
 
 
 class DaskLDKLClassifier(ClassifierMixin, DaskEstimator):
@@ -39,6 +39,22 @@ class DaskLocalForestRegressor(RegressorMixin, DaskEstimator):
 
 class DaskLCCSVMClassifier(ClassifierMixin, DaskEstimator):
     local_class = LCCSVMClassifier
+
+
+class DaskLMKLClassifier(ClassifierMixin, DaskEstimator):
+    local_class = LMKLClassifier
+
+
+class DaskLMKLRegressor(RegressorMixin, DaskEstimator):
+    local_class = LMKLRegressor
+
+
+class DaskDCPredClassifier(ClassifierMixin, DaskEstimator):
+    local_class = DCPredClassifier
+
+
+class DaskDCPredRegressor(RegressorMixin, DaskEstimator):
+    local_class = DCPredRegressor
 
 
 class DaskFrontDoor(DaskEstimator):
@@ -70,13 +86,8 @@ class DaskFrontDoor(DaskEstimator):
         -------
         self
         """
-        client, model = client_of(self.client), self._unfitted()
-        tasks, log = Tasks(client), []
-        parts = partitions_of(client, X, y, sample_weight)
-        per_round = self.partitions_per_round or tasks.n_threads
-        with forgiving(client):
-            fitted_to = fit_search(model, parts, tasks, self.search_rows, per_round, log)
-        self.model_, self.round_bytes_, self.fitted_to_ = model, log, fitted_to
+        more = {"search_rows": self.search_rows}
+        self.fitted_to_ = self._fit_on_cluster(fit_search, X, y, sample_weight, **more)
         return self
 
 
