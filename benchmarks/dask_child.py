@@ -102,14 +102,15 @@ def _fits(model, data, options):
 
 
 def calm_and_killed(model, data, options, client):
-    """Print the figures of a fit and, if workers are to be killed, of a second and a third one."""
+    """Print the figures of a fit and, if workers are to be killed, of another one."""
     model.client = client
     calm = _fit(model, data, options)
     _say("calm", model, data, calm, between=sum(client.run(_received).values()))
     if not options.kill_every:
         return
-    again = _fit(model, data, options)
-    _say("again", model, data, again, difference=_difference(again, calm))
+    if options.twice:
+        again = _fit(model, data, options)
+        _say("again", model, data, again, difference=_difference(again, calm))
     stop, killed = threading.Event(), []
     threading.Thread(target=_kill, args=(client.cluster, options, stop, killed)).start()
     try:
@@ -181,6 +182,7 @@ def main(arguments=None):
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--trees", type=int, default=500)
     parser.add_argument("--kill-every", type=float, default=0.0)
+    parser.add_argument("--twice", action="store_true", help="two calm fits: do they differ?")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds of a fit")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
