@@ -3,11 +3,13 @@
 import doctest
 import re
 from collections import Counter
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
@@ -49,6 +51,16 @@ def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
     names = {"__name__": name}
     for block in blocks:
         exec(compile(block, name, "exec"), names)
+
+
+def test_example_of_dask_runs(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    in_threads = partial(distributed.LocalCluster, processes=False, dashboard_address=":0")
+    monkeypatch.setattr(distributed, "LocalCluster", in_threads)  # processes take 20 seconds
+    (block,) = python_blocks("docs/dask.md")
+    names = {"__name__": "__main__"}
+    exec(compile(block, "docs/dask.md", "exec"), names)
+    assert names["local"].predict(np.zeros((1, 20))).shape == (1,)
 
 
 def test_changelog_begins_with_this_version():

@@ -3,7 +3,7 @@
 import inspect
 from copy import deepcopy
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -161,3 +161,11 @@ class DaskEstimator(BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return "model_" in vars(self)
+
+
+class DaskClassifier(ClassifierMixin, DaskEstimator):
+    score = DaskEstimator.score  # that of scikit-learn would gather all labels
+
+
+class DaskRegressor(RegressorMixin, DaskEstimator):
+    score = DaskEstimator.score

@@ -1,7 +1,5 @@
 """Dask classes of the methods that learn from rows in blocks, and of the front door."""
 
-from sklearn.base import ClassifierMixin, RegressorMixin
-
 from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
 from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
@@ -9,51 +7,51 @@ from ..estimators.llc_sapl import LLCSAPLClassifier
 from ..estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
 from ..estimators.lmkl import LMKLClassifier, LMKLRegressor
 from ..search.near_linear import NearLinearClassifier, NearLinearRegressor
-from .base import DaskEstimator
+from .base import DaskClassifier, DaskEstimator, DaskRegressor
 from .near_linear import fit_search
 
 
-class DaskLDKLClassifier(ClassifierMixin, DaskEstimator):
+class DaskLDKLClassifier(DaskClassifier):
     local_class = LDKLClassifier
 
 
-class DaskLDKLRegressor(RegressorMixin, DaskEstimator):
+class DaskLDKLRegressor(DaskRegressor):
     local_class = LDKLRegressor
 
 
-class DaskLLCSAPLClassifier(ClassifierMixin, DaskEstimator):
+class DaskLLCSAPLClassifier(DaskClassifier):
     local_class = LLCSAPLClassifier
 
 
-class DaskLLSVMClassifier(ClassifierMixin, DaskEstimator):
+class DaskLLSVMClassifier(DaskClassifier):
     local_class = LLSVMClassifier
 
 
-class DaskLocalForestClassifier(ClassifierMixin, DaskEstimator):
+class DaskLocalForestClassifier(DaskClassifier):
     local_class = LocalForestClassifier
 
 
-class DaskLocalForestRegressor(RegressorMixin, DaskEstimator):
+class DaskLocalForestRegressor(DaskRegressor):
     local_class = LocalForestRegressor
 
 
-class DaskLCCSVMClassifier(ClassifierMixin, DaskEstimator):
+class DaskLCCSVMClassifier(DaskClassifier):
     local_class = LCCSVMClassifier
 
 
-class DaskLMKLClassifier(ClassifierMixin, DaskEstimator):
+class DaskLMKLClassifier(DaskClassifier):
     local_class = LMKLClassifier
 
 
-class DaskLMKLRegressor(RegressorMixin, DaskEstimator):
+class DaskLMKLRegressor(DaskRegressor):
     local_class = LMKLRegressor
 
 
-class DaskDCPredClassifier(ClassifierMixin, DaskEstimator):
+class DaskDCPredClassifier(DaskClassifier):
     local_class = DCPredClassifier
 
 
-class DaskDCPredRegressor(RegressorMixin, DaskEstimator):
+class DaskDCPredRegressor(DaskRegressor):
     local_class = DCPredRegressor
 
 
@@ -91,9 +89,9 @@ class DaskFrontDoor(DaskEstimator):
         return self
 
 
-class DaskNearLinearClassifier(ClassifierMixin, DaskFrontDoor):
+class DaskNearLinearClassifier(DaskFrontDoor, DaskClassifier):
     local_class = NearLinearClassifier
 
 
-class DaskNearLinearRegressor(RegressorMixin, DaskFrontDoor):
+class DaskNearLinearRegressor(DaskFrontDoor, DaskRegressor):
     local_class = NearLinearRegressor
