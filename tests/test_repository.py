@@ -65,7 +65,9 @@ def test_example_of_dask_runs(monkeypatch):
 
 def test_changelog_begins_with_this_version():
     newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    assert newest.group(1) == nearlinear.__version__
+    assert (
+        newest.group(1) == nearlinear.__version__.partition("rc")[0]
+    )  # a candidate has its release's
 
 
 @pytest.mark.parametrize("name", nearlinear.__all__)
