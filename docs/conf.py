@@ -27,6 +27,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinxext.opengraph",
+    "llms",
     "mathml",
     "playground",
     "repository_links",
@@ -44,6 +45,8 @@ repository_url = REPOSITORY
 
 autosummary_generate = True
 autodoc_typehints = "none"
+smartquotes = False  # defaults are Python: "auto", not “auto”
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 templates_path = ["_templates"]
 
@@ -52,10 +55,16 @@ html_baseurl = SITE
 html_title = "nearlinear"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"  # by docutils when the site is built: no script and no network
 html_theme_options = {
+    "logo": {
+        "text": "nearlinear",
+        "image_light": "_static/logo-light.svg",
+        "image_dark": "_static/logo-dark.svg",
+    },
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
@@ -65,10 +74,16 @@ html_theme_options = {
     "footer_end": ["theme-version"],
     **({"github_url": REPOSITORY} if REPOSITORY else {}),
 }
-html_sidebars = {"index": [], "quickstart": [], "which_method": []}
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": [], "quickstart": []}
 
 ogp_site_url = SITE
 ogp_site_name = "nearlinear"
+ogp_image = "_static/card.png"
+ogp_image_alt = "Accuracy against prediction time, ours beside boosted trees and networks"
+ogp_social_cards = {"enable": False}  # one card for all pages, made once
+ogp_description_length = 200
+llms_summary = nearlinear.__doc__
 sitemap_url_scheme = "{link}"
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

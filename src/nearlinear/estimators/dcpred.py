@@ -51,7 +51,7 @@ class DCPredClassifier(ClassifierMixin, Model):
 
     Every cell minimizes, over all functions of this form,
 
-    .. math:: \frac12 \|f - b_c\|_k^2 + C \sum_i \max(0,\, 1 - y_i f(x_i))^2 ,
+    .. math:: \frac{1}{2} \|f - b_c\|_k^2 + C \sum_i \max(0,\, 1 - y_i f(x_i))^2 ,
 
     where the norm is that of the kernel's own space: this is the kernel SVM with the squared
     hinge, restricted to a few Gaussians and their derivatives. The problem is convex and solved
@@ -180,7 +180,7 @@ class DCPredRegressor(RegressorMixin, Model):
     .. math:: f(x) = b_c + \sum_j k(x, u_j) \left( o_j + \langle s_j, x - u_j \rangle \right),
               \quad k(x, u) = e^{-\gamma \|x - u\|^2} .
 
-    Every cell minimizes :math:`\frac12 \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
+    Every cell minimizes :math:`\frac{1}{2} \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
     functions of this form, with the norm of the kernel's own space: one linear system. Values
     jump where a row passes from one cell to the next.
 

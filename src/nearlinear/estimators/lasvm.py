@@ -39,7 +39,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))
 
     over functions f of a kernel. ``fit`` passes over the rows and then goes on, with the rows that
     still violate, to the optimum; ``partial_fit`` makes one pass over what it is given and keeps

@@ -30,7 +30,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     weights :math:`W` of a balanced tree
 
     .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}\|\Theta\|^2 +
-              \frac{\mu'}{2}\|\Theta'\|^2 + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              \frac{\mu'}{2}\|\Theta'\|^2 + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \sum_k I_k(x) \tanh(\sigma\,\theta_k'^\top z)\; W_k z, \quad
               \lambda = \frac{1}{nC},
 

@@ -62,7 +62,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     sharpness :math:`\beta` and the metric of the distances,
 
     .. math:: \frac{\lambda}{2}(\|W - \bar W\|_F^2 + \|b - \bar b\|^2)
-              + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
 
     where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x. For a

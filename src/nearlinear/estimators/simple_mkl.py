@@ -32,7 +32,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
               + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m f_m(x_i) + b\bigr)\Bigr), \quad
               \beta \ge 0,\ \sum_m \beta_m^p \le 1.
 
@@ -160,7 +160,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
               + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m f_m(x_i) - b\bigr| - \epsilon\Bigr),
               \quad \beta \ge 0,\ \sum_m \beta_m^p \le 1,
 

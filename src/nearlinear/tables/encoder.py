@@ -81,7 +81,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the fit saw CSR rows.
     n_features_in_ : int
         Number of columns of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, if all of them are strings.
 
     Notes

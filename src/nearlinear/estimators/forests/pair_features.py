@@ -55,7 +55,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         Their factors a and b.
     n_features_in_ : int
         Number of columns of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, if all of them are strings.
 
     Examples
