@@ -57,9 +57,9 @@ def test_example_of_dask_runs(monkeypatch):
     distributed = pytest.importorskip("distributed")
     in_threads = partial(distributed.LocalCluster, processes=False, dashboard_address=":0")
     monkeypatch.setattr(distributed, "LocalCluster", in_threads)  # processes take 20 seconds
-    (block,) = python_blocks("docs/dask.md")
+    (block,) = python_blocks("docs/scale/dask.md")
     names = {"__name__": "__main__"}
-    exec(compile(block, "docs/dask.md", "exec"), names)
+    exec(compile(block, "docs/scale/dask.md", "exec"), names)
     assert names["local"].predict(np.zeros((1, 20))).shape == (1,)
 
 
