@@ -1,9 +1,8 @@
 """Pages link to files of the repository as GitHub shows them; the site has ends of its own.
 
 A page of ``PAGES`` only names a file of the repository; the site shows the file in its place.
-A link to such a file leads to that page, one to an example to its page in the gallery. A link to
-any other file outside docs/ leads to where the repository is, if ``repository_url`` says so; else
-Sphinx offers the file to be downloaded.
+A link to such a file leads to that page, one to an example to its page in the gallery, and one to
+any other file outside docs/ to the repository.
 """
 
 import os
@@ -57,8 +56,6 @@ def shown_text(app, docname, text):
         for known, repository_file in PAGES.items():
             if name == repository_file:
                 return f"[{words}]({from_page(Path(app.srcdir, f'{known}.md'))}{anchor})"
-        if not app.config.repository_url:
-            return words if file.is_dir() else f"[{words}](path:{from_page(file)})"
         kind = "tree" if file.is_dir() else "blob"
         return f"[{words}]({app.config.repository_url}/{kind}/main/{name}{anchor})"
 
