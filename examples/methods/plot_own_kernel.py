@@ -26,7 +26,7 @@ hours = rng.uniform(0.0, 24.0, (1200, 1))
 chance = 1.0 / (1.0 + np.exp(-6.0 * (np.cos(2.0 * np.pi * (hours[:, 0] - 0.5) / 24.0) - 0.4)))
 is_noisy = rng.random(len(hours)) < chance
 # nobody has listened in the small hours
-seen = hours[:, 0] > 5.0
+seen = hours[:, 0] > 7.0
 train, test = np.flatnonzero(seen)[:250], np.flatnonzero(~seen)
 models = {
     "Gaussian": SimpleMKLClassifier("gaussian"),
@@ -40,7 +40,7 @@ models = {
 
 axis = np.linspace(0.0, 24.0, 300)[:, None]
 figure, ax = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
-ax.axvspan(0.0, 5.0, color="#dfe5ea")
+ax.axvspan(0.0, 7.0, color="#dfe5ea")
 styles = zip(models.items(), CLASSES[1::-1] + CLASSES[2:3], ("--", "-", ":"))
 for (name, model), color, style in styles:
     model.fit(hours[train], is_noisy[train])
