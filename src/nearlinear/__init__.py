@@ -4,6 +4,44 @@ from importlib import import_module
 
 from ._version import __version__ as __version__
 
+# Type checkers and editors read these imports; they never run, and ``typing`` itself is not loaded.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import gates, kernels, streams
+    from .estimators.clustered_svm import ClusteredSVMClassifier
+    from .estimators.convex_lmkl import ConvexLMKLClassifier
+    from .estimators.cpsp import CPSPClassifier
+    from .estimators.dcpred import DCPredClassifier, DCPredRegressor
+    from .estimators.forests.cascade import Cascade
+    from .estimators.forests.from_forest import from_forest
+    from .estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
+    from .estimators.forests.pair_features import PairFeatures
+    from .estimators.lasvm import LaSVMClassifier
+    from .estimators.ldkl import LDKLClassifier, LDKLRegressor
+    from .estimators.ldmkl import LDMKLClassifier
+    from .estimators.llc_sapl import LLCSAPLClassifier
+    from .estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
+    from .estimators.lmkl import LMKLClassifier, LMKLRegressor
+    from .estimators.mllkm import MLLKMClassifier, MLLKMRegressor
+    from .estimators.mwu_mkl import MWUMKLClassifier
+    from .estimators.product_mkl import ProductMKLClassifier, ProductMKLRegressor
+    from .estimators.samkl import SAMKLClassifier
+    from .estimators.sequential_mkl import SequentialMKLClassifier, SequentialMKLRegressor
+    from .estimators.simple_mkl import SimpleMKLClassifier, SimpleMKLRegressor
+    from .estimators.spg_gmkl import SPGGMKLClassifier, SPGGMKLRegressor
+    from .estimators.svm_knn import SVMKNNClassifier
+    from .estimators.swmkl import SwMKLClassifier
+    from .estimators.uniform_mkl import UniformMKLClassifier, UniformMKLRegressor
+    from .export.c.source import to_c
+    from .export.file import load, save
+    from .export.js import to_js
+    from .export.onnx.graph import to_onnx
+    from .export.row_scorers import row_scorer
+    from .export.sql.statement import to_sql
+    from .search.near_linear import NearLinearClassifier, NearLinearRegressor
+    from .search.students.distill import distill
+    from .tables.encoder import TableEncoder
+
 # Public names and their modules: loaded on first use, so that importing the package is instant.
 _MODULES = {
     "LLSVMClassifier": "estimators.llsvm",
@@ -107,14 +145,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
-    if name in ("gates", "kernels", "streams"):
-        return import_module(f".{name}", __name__)
-    if name in _MODULES:
-        value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # or every name that is misspelled would pass
+
+    def __getattr__(name):
+        if name in ("gates", "kernels", "streams"):
+            return import_module(f".{name}", __name__)
+        if name in _MODULES:
+            value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():

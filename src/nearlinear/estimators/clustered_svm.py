@@ -1,9 +1,12 @@
 """CSVM: one linear SVM for each cluster, held together by a common one."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import ClassWeight, Seed
 from ..gates.anchors import SoftAssignment
 from ..gates.clustering import assign, fit_anchors, limit_to_distinct
 from ..losses import LOSSES
@@ -21,7 +24,7 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
 
     Minimizes, over a global :math:`w` and one :math:`w_l` for each cluster,
 
-    .. math:: \frac{\lambda}{2} \|w\|^2 + \frac12 \sum_l \|w_l - w\|^2
+    .. math:: \frac{\lambda}{2} \|w\|^2 + \frac{1}{2} \sum_l \|w_l - w\|^2
               + C \sum_l \sum_{i \in l} \max(0,\, 1 - y_i \langle w_l, x_i \rangle)
 
     with rows augmented by a constant. In :math:`v_l = w_l - w` this is one linear SVM under the
@@ -75,6 +78,11 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
     .. [1] Q. Gu, J. Han, "Clustered Support Vector Machines", AISTATS 2013.
     """
 
+    classes_: np.ndarray
+    predictor_: LocallyLinear
+    duality_gap_: float
+    n_iter_: int
+
     _parameter_constraints = {
         **shared("C", "loss", "tol", "max_iter", "class_weight", "max_memory", "n_jobs"),
         **shared("random_state"),
@@ -84,17 +92,17 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_clusters="auto",
+        n_clusters: int | Literal["auto", "pruned"] = "auto",
         *,
-        alignment=1.0,
-        C=1.0,
-        loss="hinge",
-        tol=1e-3,
-        max_iter=1000,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
+        alignment: float = 1.0,
+        C: float = 1.0,
+        loss: Literal["hinge", "squared_hinge", "log_loss"] = "hinge",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ):
         self.n_clusters = n_clusters
         self.alignment = alignment

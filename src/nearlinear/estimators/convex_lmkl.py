@@ -2,16 +2,19 @@
 
 from itertools import product
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import ClassWeight, Seed
 from ..gates.clustering import limit_to_distinct
 from ..gates.scores import Repeated, SoftmaxOf
+from ..kernels.family import KernelsLike
 from ..kernels.gated_grams import GatedGrams
 from ..kernels.pairs import Pairs
-from ..kernels.row_scales import absolute
+from ..kernels.row_scales import Absolute, absolute
 from ..predictors.gated_expansion import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
@@ -35,8 +38,8 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     Minimizes, for soft clusters :math:`c_l(x)` that are found before, over functions
     :math:`f_{lm}` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_{l,m} \frac{\|f_{lm}\|^2}{\beta_{lm} } + C \sum_i
-              \max\Big(0,\, 1 - y_i \big(\sum_l c_l(x_i) \sum_m f_{lm}(x_i) + b\big)\Big), \quad
+    .. math:: \frac{1}{2} \sum_{l,m} \frac{\|f_{lm}\|^2}{\beta_{lm} } + C \sum_i
+              \max\Bigl(0,\, 1 - y_i \bigl(\sum_l c_l(x_i) \sum_m f_{lm}(x_i) + b\bigr)\Bigr), \quad
               \beta \ge 0,\ \sum_m \beta_{lm}^p \le 1 \text{ for every } l.
 
     Parameters
@@ -129,6 +132,18 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     .. [3] R. Chitta, R. Jin, T. Havens, A. Jain, "Approximate Kernel k-means", KDD 2011.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray | Any
+    gate_: Any
+    cluster_share_: np.ndarray | Any
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+    predictor_: GatedExpansion
+
     _parameter_constraints = {
         **shared("kernels", "sharpness", "C", "normalization", "solver", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "random_state", "verbose"),
@@ -139,22 +154,22 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        n_clusters=3,
-        p=4 / 3,
-        sharpness=1.0,
-        cluster_rows=1000,
-        C=10.0,
-        normalization="variance",
-        solver="smo",
-        tol=1e-2,
-        max_iter=500,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        n_clusters: int = 3,
+        p: float = 4 / 3,
+        sharpness: float | Absolute = 1.0,
+        cluster_rows: int = 1000,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["smo", "mwu", "averaging"] = "smo",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.n_clusters = n_clusters

@@ -1,9 +1,12 @@
 """CPSP: a kernel machine of few basis vectors, which are learned."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import Auto, ClassWeight, Seed
 from .._warn import warn_user
 from ..gates.clustering import fit_class_anchors, limit_to_distinct
 from ..kernels.row_scales import Absolute, RowScales, absolute
@@ -24,7 +27,7 @@ class CPSPClassifier(ClassifierMixin, Model):
 
     Minimizes, over basis vectors :math:`z`, coefficients :math:`\beta`, biases and the width,
 
-    .. math:: \frac12 \sum_c \beta_c^\top K_{ZZ} \beta_c
+    .. math:: \frac{1}{2} \sum_c \beta_c^\top K_{ZZ} \beta_c
               + C \sum_i \sum_c \max(0,\, 1 - y_{ic} f_c(x_i))^2, \quad
               f_c(x) = \sum_b \beta_{bc}\, e^{-\gamma \|x - z_b\|^2} + b_c.
 
@@ -89,6 +92,14 @@ class CPSPClassifier(ClassifierMixin, Model):
            Learning 76, 2009.
     """
 
+    classes_: np.ndarray
+    basis_: np.ndarray
+    gamma_: float
+    objective_: float
+    gradient_norm_: float
+    n_iter_: int
+    predictor_: KernelExpansion
+
     _parameter_constraints = {
         **shared("C", "tol", "class_weight", "max_memory", "n_jobs", "random_state"),
         "n_basis": [at_least(1), one_of("auto")],
@@ -99,17 +110,17 @@ class CPSPClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_basis="auto",
+        n_basis: int | Auto = "auto",
         *,
-        C=1.0,
-        gamma=2.0,
-        width="learned",
-        max_iter=50,
-        tol=1e-3,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
+        C: float = 1.0,
+        gamma: float | Absolute = 2.0,
+        width: Literal["learned", "fixed"] = "learned",
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ):
         self.n_basis = n_basis
         self.C = C

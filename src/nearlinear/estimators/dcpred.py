@@ -1,12 +1,14 @@
 """DC-Pred++: cells, and in each a few Gaussians with slopes."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from .._compile import count_threads, run_blocks
+from .._hints import Auto, ClassWeight, Seed
 from .._warn import warn_user
 from ..gates.anchors import SoftAssignment
 from ..gates.clustering import limit_to_distinct
@@ -26,9 +28,9 @@ from ..solvers.watch import Watch
 from ._base.blocks.fit import fit
 from ._base.blocks.memory import SMALLER_BLOCKS
 from ._base.blocks.training import train_on_blocks
-from ._base.capacity import choose_setting
+from ._base.capacity import Verdict, choose_setting
 from ._base.cells.placed import count_landmarks, place_cells
-from ._base.cells.training import CellTraining
+from ._base.cells.training import COPIES, CellTraining
 from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
 from ._base.model import Learned, Model
 from ._base.outputs import keeping
@@ -49,7 +51,7 @@ class DCPredClassifier(ClassifierMixin, Model):
 
     Every cell minimizes, over all functions of this form,
 
-    .. math:: \frac12 \|f - b_c\|_k^2 + C \sum_i \max(0,\, 1 - y_i f(x_i))^2 ,
+    .. math:: \frac{1}{2} \|f - b_c\|_k^2 + C \sum_i \max(0,\, 1 - y_i f(x_i))^2 ,
 
     where the norm is that of the kernel's own space: this is the kernel SVM with the squared
     hinge, restricted to a few Gaussians and their derivatives. The problem is convex and solved
@@ -118,6 +120,13 @@ class DCPredClassifier(ClassifierMixin, Model):
            NIPS 2014.
     """
 
+    classes_: np.ndarray
+    n_clusters_: int
+    gamma_: float | None
+    newton_decrement_: float
+    n_iter_: int
+    settings_tried_: list[Verdict]
+
     _takes_sparse = False
     _parameter_constraints = {
         **shared("C", "class_weight", "max_memory", "n_jobs", "random_state"),
@@ -130,17 +139,17 @@ class DCPredClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_clusters="auto",
+        n_clusters: int | Auto = "auto",
         *,
-        n_landmarks="auto",
-        landmarks="kmeans",
-        gamma=2.0,
-        C=10.0,
-        overlap="auto",
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
+        n_landmarks: int | Auto = "auto",
+        landmarks: Literal["kmeans", "dual"] = "kmeans",
+        gamma: float = 2.0,
+        C: float = 10.0,
+        overlap: int | Auto = "auto",
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ):
         self.n_clusters = n_clusters
         self.n_landmarks = n_landmarks
@@ -171,7 +180,7 @@ class DCPredRegressor(RegressorMixin, Model):
     .. math:: f(x) = b_c + \sum_j k(x, u_j) \left( o_j + \langle s_j, x - u_j \rangle \right),
               \quad k(x, u) = e^{-\gamma \|x - u\|^2} .
 
-    Every cell minimizes :math:`\frac12 \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
+    Every cell minimizes :math:`\frac{1}{2} \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
     functions of this form, with the norm of the kernel's own space: one linear system. Values
     jump where a row passes from one cell to the next.
 
@@ -228,6 +237,13 @@ class DCPredRegressor(RegressorMixin, Model):
            NIPS 2014.
     """
 
+    target_spread_: float
+    n_clusters_: int
+    gamma_: float | None
+    newton_decrement_: float
+    n_iter_: int
+    settings_tried_: list[Verdict]
+
     _takes_sparse = False
     landmarks = "kmeans"
     _parameter_constraints = {
@@ -240,15 +256,15 @@ class DCPredRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        n_clusters="auto",
+        n_clusters: int | Auto = "auto",
         *,
-        n_landmarks="auto",
-        gamma=2.0,
-        C=10.0,
-        overlap="auto",
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
+        n_landmarks: int | Auto = "auto",
+        gamma: float = 2.0,
+        C: float = 10.0,
+        overlap: int | Auto = "auto",
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ):
         self.n_clusters = n_clusters
         self.n_landmarks = n_landmarks
@@ -373,7 +389,8 @@ def _learn_from(model, rows, keeper, task):
         return replace(found, attributes={**found.attributes, **known}, state=None)
     targets = units.scaled(sample.targets)
     placed = place_cells(model, sample, targets, n_cells, rng, rows.n_rows)
-    size = sum(4 * 8 * (bumps.size + 1) ** 2 for bumps in placed.bumps) * sample.targets.shape[1]
+    size = 8 * COPIES * sum((bumps.size + 1) ** 2 for bumps in placed.bumps)
+    size *= sample.targets.shape[1]
     require_memory(size + rows.memory, model.max_memory, f"lower n_landmarks, or {SMALLER_BLOCKS}")
     plain = replace(sample, weight=rows.sample().weight)
     start = [one.coef for one in _solved(model, plain, targets, task, placed)]

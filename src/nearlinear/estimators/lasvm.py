@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse, vstack
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._hints import ClassWeight, Rows, Seed, Targets
 from .._interrupt import uninterrupted
 from ..kernels.composite import WeightedSum
-from ..kernels.family import parse_kernels
+from ..kernels.family import KernelsLike, parse_kernels
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.machine.lasvm import OnlineSVM, fit_lasvm
@@ -36,7 +39,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))
 
     over functions f of a kernel. ``fit`` passes over the rows and then goes on, with the rows that
     still violate, to the optimum; ``partial_fit`` makes one pass over what it is given and keeps
@@ -93,6 +96,13 @@ class LaSVMClassifier(ClassifierMixin, Model):
            Active Learning", JMLR 6, 2005.
     """
 
+    classes_: np.ndarray
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    predictor_: KernelExpansion
+
     _parameter_constraints = {
         **shared("C", "tol", "max_iter", "class_weight", "max_memory", "n_jobs", "random_state"),
         "kernel": "no_validation",  # anything that parse_kernels takes
@@ -101,16 +111,16 @@ class LaSVMClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernel="gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
-        C=1.0,
-        n_passes=1,
-        tol=1e-3,
-        max_iter=100,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
+        C: float = 1.0,
+        n_passes: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ):
         self.kernel = kernel
         self.C = C
@@ -151,7 +161,13 @@ class LaSVMClassifier(ClassifierMixin, Model):
         return Learned(predictor, attributes, state=upper[support])
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One pass over some rows; those that may support the machine are stored.
 
         Parameters
@@ -160,9 +176,9 @@ class LaSVMClassifier(ClassifierMixin, Model):
             Rows; those of the first call also set the scale of the kernel.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -203,7 +219,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
             )  # fmt: skip
         return stream
 
-    def finish(self):
+    def finish(self) -> Self:
         """Solve for the stored rows exactly; to be called when a stream has ended."""
         check_is_fitted(self, "predictor_")
         stream = self._state

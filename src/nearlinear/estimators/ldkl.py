@@ -1,16 +1,25 @@
 """LDKL: a tree of linear splits with a linear model at every node."""
 
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._hints import Auto, ClassWeight, Rows, Seed, Targets
+from ..gates.trees.node_gates import NodeGate
 from ..losses import LOSSES
+from ..solvers.watch import Progress
 from ._base.blocks.fit import fit
 from ._base.blocks.trees import learn_trees_from
+from ._base.capacity import Verdict
 from ._base.checks import fit_context, one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
 from ._base.streams.trees import learn_trees_on
 from ._base.tensors.trees import learn_trees_from_tensors
-from ._base.tree_plan import TREE_CONSTRAINTS
+from ._base.tree_plan import TREE_CONSTRAINTS, TreeSetting
 from ._base.trees import learn_trees, sees_plain_rows
 
 
@@ -21,7 +30,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     weights :math:`W` of a balanced tree
 
     .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}\|\Theta\|^2 +
-              \frac{\mu'}{2}\|\Theta'\|^2 + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              \frac{\mu'}{2}\|\Theta'\|^2 + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \sum_k I_k(x) \tanh(\sigma\,\theta_k'^\top z)\; W_k z, \quad
               \lambda = \frac{1}{nC},
 
@@ -204,6 +213,13 @@ class LDKLClassifier(ClassifierMixin, Model):
     True
     """
 
+    classes_: np.ndarray
+    history_: list[Progress]
+    hardening_gap_: float | None
+    n_iter_: int
+    setting_: TreeSetting
+    settings_tried_: list[Verdict]
+
     _parameter_constraints = {
         **TREE_CONSTRAINTS,
         **shared("class_weight"),
@@ -212,40 +228,40 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        depth="auto",
+        depth: int | Auto = "auto",
         *,
-        n_components="auto",
-        global_features="identity",
-        node_gate="tanh",
-        sigma=1.0,
-        C="auto",
-        loss="log_loss",
-        solver="adam",
-        max_iter="auto",
-        batch_size="auto",
-        learning_rate="auto",
-        direction_penalty=0.0,
-        constant=1.0,
-        jitter="auto",
-        first_sharpness=2.0,
-        last_sharpness=20.0,
-        splits="top_down",
-        hard_fraction=0.3,
-        polish=False,
-        pruning=None,
-        n_init=1,
-        n_trees="auto",
-        linear_root="auto",
-        validation_fraction=0.1,
-        early_stopping=False,
-        n_iter_no_change=20,
-        class_weight=None,
-        warm_start=False,
-        max_memory=None,
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        n_components: int | Auto | None = "auto",
+        global_features: Literal["identity", "quadratic"] | Callable[..., Any] = "identity",
+        node_gate: Literal["tanh", "compositional", "indicator"] | NodeGate = "tanh",
+        sigma: float = 1.0,
+        C: float | Auto = "auto",
+        loss: Literal["log_loss", "hinge", "squared_hinge", "crammer_singer"] = "log_loss",
+        solver: Literal["adam", "sgd"] = "adam",
+        max_iter: int | Auto = "auto",
+        batch_size: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        direction_penalty: float | tuple[float, float] = 0.0,
+        constant: float = 1.0,
+        jitter: float | Auto = "auto",
+        first_sharpness: float = 2.0,
+        last_sharpness: float = 20.0,
+        splits: Literal["top_down", "random"] = "top_down",
+        hard_fraction: float = 0.3,
+        polish: bool = False,
+        pruning: Literal["l1", "l2"] | None = None,
+        n_init: int = 1,
+        n_trees: int | Auto = "auto",
+        linear_root: bool | Auto = "auto",
+        validation_fraction: float = 0.1,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 20,
+        class_weight: ClassWeight = None,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.depth = depth
         self.n_components = n_components
@@ -286,7 +302,13 @@ class LDKLClassifier(ClassifierMixin, Model):
     _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Two steps of Adam for each mini-batch of some rows.
 
         Parameters
@@ -295,9 +317,9 @@ class LDKLClassifier(ClassifierMixin, Model):
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -478,6 +500,12 @@ class LDKLRegressor(RegressorMixin, Model):
     True
     """
 
+    history_: list[Progress]
+    hardening_gap_: float | None
+    n_iter_: int
+    setting_: TreeSetting
+    settings_tried_: list[Verdict]
+
     _parameter_constraints = {
         **TREE_CONSTRAINTS,
         **shared("epsilon"),
@@ -486,40 +514,40 @@ class LDKLRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        depth="auto",
+        depth: int | Auto = "auto",
         *,
-        n_components="auto",
-        global_features="identity",
-        node_gate="tanh",
-        sigma=1.0,
-        C="auto",
-        loss="squared_error",
-        epsilon=0.1,
-        solver="adam",
-        max_iter="auto",
-        batch_size="auto",
-        learning_rate="auto",
-        direction_penalty=0.0,
-        constant=1.0,
-        jitter="auto",
-        first_sharpness=2.0,
-        last_sharpness=20.0,
-        splits="top_down",
-        hard_fraction=0.3,
-        polish=False,
-        pruning=None,
-        n_init=1,
-        n_trees="auto",
-        linear_root="auto",
-        validation_fraction=0.1,
-        early_stopping=False,
-        n_iter_no_change=20,
-        warm_start=False,
-        max_memory=None,
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        n_components: int | Auto | None = "auto",
+        global_features: Literal["identity", "quadratic"] | Callable[..., Any] = "identity",
+        node_gate: Literal["tanh", "compositional", "indicator"] | NodeGate = "tanh",
+        sigma: float = 1.0,
+        C: float | Auto = "auto",
+        loss: Literal["squared_error", "epsilon_insensitive"] = "squared_error",
+        epsilon: float = 0.1,
+        solver: Literal["adam", "sgd"] = "adam",
+        max_iter: int | Auto = "auto",
+        batch_size: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        direction_penalty: float | tuple[float, float] = 0.0,
+        constant: float = 1.0,
+        jitter: float | Auto = "auto",
+        first_sharpness: float = 2.0,
+        last_sharpness: float = 20.0,
+        splits: Literal["top_down", "random"] = "top_down",
+        hard_fraction: float = 0.3,
+        polish: bool = False,
+        pruning: Literal["l1", "l2"] | None = None,
+        n_init: int = 1,
+        n_trees: int | Auto = "auto",
+        linear_root: bool | Auto = "auto",
+        validation_fraction: float = 0.1,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 20,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.depth = depth
         self.n_components = n_components
@@ -560,7 +588,7 @@ class LDKLRegressor(RegressorMixin, Model):
     _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Rows, y: Targets, sample_weight: ArrayLike | None = None) -> Self:
         """Two steps of Adam for each mini-batch of some rows.
 
         Parameters
@@ -569,7 +597,7 @@ class LDKLRegressor(RegressorMixin, Model):
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

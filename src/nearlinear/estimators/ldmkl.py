@@ -1,13 +1,16 @@
 """LD-MKL: every kernel votes where it expects to be right."""
 
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import Auto, ClassWeight, Seed
 from ..gates.learned import softmax
 from ..gates.scores import SoftmaxOf
+from ..kernels.family import KernelsLike
 from ..kernels.grams import Grams
 from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.success import side_by_side, solve_where
@@ -32,7 +35,7 @@ class LDMKLClassifier(ClassifierMixin, Model):
 
     Every kernel gets a machine, and a regression :math:`r_m` of where that machine is right. Then
     a machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` (ties included) minimizes
-    :math:`\frac12\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
+    :math:`\frac{1}{2}\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
 
     .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x) / T).
 
@@ -137,6 +140,17 @@ class LDMKLClassifier(ClassifierMixin, Model):
            Learning", SDM 2016.
     """
 
+    classes_: np.ndarray
+    success_: np.ndarray | Any
+    gate_: Any
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+    predictor_: GatedExpansion
+
     _parameter_constraints = {
         **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
         **shared("C", "normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
@@ -147,24 +161,24 @@ class LDMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        vote="plain",
-        temperature=1.0,
-        success="training",
-        n_folds=5,
-        success_C=1.0,
-        success_epsilon=0.01,
-        success_rows="auto",
-        C=10.0,
-        normalization="variance",
-        solver="smo",
-        tol=1e-2,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        vote: Literal["plain", "gated", "printed"] = "plain",
+        temperature: float = 1.0,
+        success: Literal["training", "out_of_fold"] = "training",
+        n_folds: int = 5,
+        success_C: float = 1.0,
+        success_epsilon: float | Literal["published"] = 0.01,
+        success_rows: int | Auto | None = "auto",
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["smo", "mwu", "averaging"] = "smo",
+        tol: float = 1e-2,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.vote = vote

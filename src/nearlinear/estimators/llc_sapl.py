@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from numbers import Real
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import Auto, ClassWeight, Rows, Seed, Targets
 from ..gpu.device import on_device
 from ..losses import LOSSES
 from ..solvers.anchors.adam import train_by_adam
@@ -30,7 +33,15 @@ from ._base.anchors import (
 )
 from ._base.blocks.anchors import learn_sapl_from
 from ._base.blocks.fit import fit
-from ._base.capacity import are_many, choose_setting, given, judge, tell_verdicts, usual_epochs
+from ._base.capacity import (
+    Verdict,
+    are_many,
+    choose_setting,
+    given,
+    judge,
+    tell_verdicts,
+    usual_epochs,
+)
 from ._base.checks import at_least, cost, fit_context, fraction, one_of, positive, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
@@ -51,7 +62,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     sharpness :math:`\beta` and the metric of the distances,
 
     .. math:: \frac{\lambda}{2}(\|W - \bar W\|_F^2 + \|b - \bar b\|^2)
-              + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
 
     where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x. For a
@@ -198,6 +209,13 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     True
     """
 
+    classes_: np.ndarray
+    setting_: AnchorSetting
+    settings_tried_: list[Verdict]
+    loss_: str
+    n_iter_: int
+    history_: list[Progress]
+
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "class_weight", "warm_start"),
         **shared("max_memory", "n_jobs", "random_state", "verbose"),
@@ -223,33 +241,33 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_anchors="auto",
-        n_neighbors=8,
+        n_anchors: int | Literal["auto", "pruned"] = "auto",
+        n_neighbors: int = 8,
         *,
-        local_model="affine",
-        anchors="kmeans",
-        sharpness=1.0,
-        learn_sharpness=True,
-        learn_metric=True,
-        C="auto",
-        loss="auto",
-        solver="auto",
-        t0="auto",
-        skip=16,
-        max_iter="auto",
-        batch_size="auto",
-        learning_rate=0.2,
-        jitter="auto",
-        validation_fraction=0.1,
-        early_stopping=False,
-        n_iter_no_change=20,
-        class_weight=None,
-        warm_start=False,
-        max_memory=None,
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        local_model: Literal["affine", "constant"] = "affine",
+        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
+        sharpness: float = 1.0,
+        learn_sharpness: bool = True,
+        learn_metric: bool = True,
+        C: float | Auto = "auto",
+        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
+        solver: Literal["auto", "adam", "sgd", "printed"] = "auto",
+        t0: float | Auto = "auto",
+        skip: int = 16,
+        max_iter: int | Auto = "auto",
+        batch_size: int | Auto = "auto",
+        learning_rate: float = 0.2,
+        jitter: float | Auto = "auto",
+        validation_fraction: float = 0.1,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 20,
+        class_weight: ClassWeight = None,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.n_anchors = n_anchors
         self.n_neighbors = n_neighbors
@@ -493,7 +511,13 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         return PrintedSteps(float(t0), self.skip)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One stochastic step for each row, on models and anchors.
 
         Parameters
@@ -502,9 +526,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             Rows; those of the first call also place the anchors.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

@@ -1,8 +1,14 @@
 """LLSVM and LCC+SVM: a convex problem once the anchors stand."""
 
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import ClassWeight, Rows, Seed, Targets
+from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.dual import warn_if_loose
@@ -30,7 +36,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     Minimizes, over a weight vector :math:`w_j` and a bias :math:`b_j` for each anchor,
 
-    .. math:: \frac12 \sum_j (\|w_j\|^2 + b_j^2) + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{1}{2} \sum_j (\|w_j\|^2 + b_j^2) + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_j \gamma_j(x) (\langle w_j, x \rangle + b_j),
 
     where :math:`\gamma(x)` are the local coordinates of x among its nearest anchors, fixed
@@ -116,6 +122,11 @@ class LLSVMClassifier(ClassifierMixin, Model):
     True
     """
 
+    classes_: np.ndarray
+    predictor_: LocallyLinear
+    duality_gap_: float
+    n_iter_: int
+
     _parameter_constraints = {
         **shared(
             "n_anchors", "n_neighbors", "anchors", "sharpness", "C", "loss", "tol", "max_iter"
@@ -128,22 +139,22 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_anchors="auto",
-        n_neighbors=8,
+        n_anchors: int | Literal["auto", "pruned"] = "auto",
+        n_neighbors: int = 8,
         *,
-        coding="auto",
-        anchors="kmeans",
-        sharpness=1.0,
-        C=1.0,
-        loss="hinge",
-        tol=1e-3,
-        max_iter=1000,
-        class_weight=None,
-        warm_start=False,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
+        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
+        sharpness: float | Absolute = 1.0,
+        C: float = 1.0,
+        loss: Literal["hinge", "squared_hinge", "log_loss"] = "hinge",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.n_anchors = n_anchors
         self.n_neighbors = n_neighbors
@@ -170,7 +181,13 @@ class LLSVMClassifier(ClassifierMixin, Model):
         return learn_fixed_from(self, rows, keeper, _coding(self, "soft"), rows.n_features)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One stochastic step for each row; anchors are placed on the rows of the first call.
 
         Parameters
@@ -179,9 +196,9 @@ class LLSVMClassifier(ClassifierMixin, Model):
             Rows.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -199,7 +216,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     Minimizes, over one number :math:`b_j` for each anchor (and class),
 
-    .. math:: \frac12 \sum_j b_j^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{1}{2} \sum_j b_j^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_j \gamma_j(x)\, b_j .
 
     The cheapest of the anchor methods; accurate where anchors are dense.
@@ -274,6 +291,11 @@ class LCCSVMClassifier(ClassifierMixin, Model):
            CVPR 2010.
     """
 
+    classes_: np.ndarray
+    predictor_: LocallyLinear
+    duality_gap_: float
+    n_iter_: int
+
     _parameter_constraints = {
         **shared(
             "n_anchors", "n_neighbors", "anchors", "sharpness", "C", "loss", "tol", "max_iter"
@@ -286,22 +308,22 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_anchors="auto",
-        n_neighbors=8,
+        n_anchors: int | Literal["auto", "pruned"] = "auto",
+        n_neighbors: int = 8,
         *,
-        coding="auto",
-        anchors="kmeans",
-        sharpness=1.0,
-        C=1.0,
-        loss="hinge",
-        tol=1e-3,
-        max_iter=1000,
-        class_weight=None,
-        warm_start=False,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
+        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
+        sharpness: float | Absolute = 1.0,
+        C: float = 1.0,
+        loss: Literal["hinge", "squared_hinge", "log_loss"] = "hinge",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.n_anchors = n_anchors
         self.n_neighbors = n_neighbors
@@ -328,7 +350,13 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         return learn_fixed_from(self, rows, keeper, _coding(self, "reconstruction"), 0)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One stochastic step for each row; anchors are placed on the rows of the first call.
 
         Parameters
@@ -337,9 +365,9 @@ class LCCSVMClassifier(ClassifierMixin, Model):
             Rows.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

@@ -1,15 +1,20 @@
 """LMKL: localized multiple kernel learning with a gate that is learned."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
 from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from .._hints import ClassWeight, Seed
+from ..gates.base import LearnedGate
 from ..gates.learned import random_start
 from ..kernels.affine import affine_map
+from ..kernels.family import KernelsLike
 from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.alternating import learn_gate_by_steps
 from ..solvers.localized.gate import (
@@ -61,8 +66,8 @@ class LMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
 
-    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m \gamma_m(x_i)
-              f_m(x_i) + b\big)\Big) + \frac{\mu}{2}\|V\|^2,
+    .. math:: \frac{1}{2} \sum_m \|f_m\|^2 + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m
+              \gamma_m(x_i) f_m(x_i) + b\bigr)\Bigr) + \frac{\mu}{2}\|V\|^2,
 
     where :math:`V` are the parameters of the gate.
 
@@ -184,6 +189,19 @@ class LMKLClassifier(ClassifierMixin, Model):
            Learning", SDM 2016.
     """
 
+    classes_: np.ndarray
+    gate_: Any
+    component_share_: np.ndarray | Any
+    n_support_per_component_: np.ndarray | Any
+    n_gating_features_: int
+    objective_path_: np.ndarray | Any
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **_CONSTRAINTS,
         **shared("class_weight"),
@@ -192,26 +210,26 @@ class LMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="affine",
+        kernels: KernelsLike = "affine",
         *,
-        n_copies=5,
-        gate="softmax",
-        gating_features=None,
-        C=3.0,
-        gate_penalty=3.0,
-        normalization="variance",
-        solver="auto",
-        n_init=1,
-        tol=1e-3,
-        max_iter=50,
-        max_epochs=None,
-        batch_size=256,
-        learning_rate=0.1,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        n_copies: int = 5,
+        gate: Literal["softmax", "sigmoid", "gaussian"] | LearnedGate = "softmax",
+        gating_features: Sequence[Any] | Callable[..., Any] | None = None,
+        C: float = 3.0,
+        gate_penalty: float = 3.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["auto", "smo", "mwu", "averaging", "adam", "alternating"] = "auto",
+        n_init: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        max_epochs: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float = 0.1,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -249,8 +267,8 @@ class LMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
 
-    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, \big|y_i - \sum_m
-              \gamma_m(x_i) f_m(x_i) - b\big| - \epsilon\Big) + \frac{\mu}{2}\|V\|^2,
+    .. math:: \frac{1}{2} \sum_m \|f_m\|^2 + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m
+              \gamma_m(x_i) f_m(x_i) - b\bigr| - \epsilon\Bigr) + \frac{\mu}{2}\|V\|^2,
 
     where :math:`V` are the parameters of the gate and :math:`y` is in units of its spread.
 
@@ -363,6 +381,19 @@ class LMKLRegressor(RegressorMixin, Model):
     .. [1] M. Gönen, E. Alpaydın, "Localized Multiple Kernel Regression", ICPR 2010.
     """
 
+    target_spread_: float
+    gate_: Any
+    component_share_: np.ndarray | Any
+    n_support_per_component_: np.ndarray | Any
+    n_gating_features_: int
+    objective_path_: np.ndarray | Any
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **_CONSTRAINTS,
         **shared("epsilon"),
@@ -371,26 +402,26 @@ class LMKLRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        kernels="affine",
+        kernels: KernelsLike = "affine",
         *,
-        n_copies=5,
-        gate="softmax",
-        gating_features=None,
-        C=10.0,
-        epsilon=0.1,
-        gate_penalty=3.0,
-        normalization="variance",
-        solver="auto",
-        n_init=1,
-        tol=1e-3,
-        max_iter=50,
-        max_epochs=None,
-        batch_size=256,
-        learning_rate=0.1,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        n_copies: int = 5,
+        gate: Literal["softmax", "sigmoid", "gaussian"] | LearnedGate = "softmax",
+        gating_features: Sequence[Any] | Callable[..., Any] | None = None,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        gate_penalty: float = 3.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["auto", "smo", "adam", "alternating"] = "auto",
+        n_init: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        max_epochs: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float = 0.1,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.n_copies = n_copies

@@ -1,10 +1,14 @@
 """MLLKM: few locally linear kernels, chosen from one around every training row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Real
+from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._hints import ClassWeight, Rows, Seed, Targets
 from ..kernels.conformal import PROFILES
 from ..kernels.row_scales import Absolute
 from ._base.checks import Interval, at_least, fit_context, one_of, shared
@@ -31,7 +35,7 @@ _CONSTRAINTS = {
 }
 
 
-def support_score(self, X):
+def support_score(self: Any, X: Rows) -> np.ndarray:
     """How strongly the nearest kernel answers for each row: 0 where the model knows nothing.
 
     The profiles "linear" and "square" are exactly zero far from all anchors. The others are all
@@ -60,7 +64,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
 
     Minimizes, over kernel weights :math:`\beta` on the simplex and local models :math:`w_m`,
 
-    .. math:: \frac12 \sum_m \|w_m\|^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{1}{2} \sum_m \|w_m\|^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_m \sqrt{\beta_m} \langle w_m, \phi_m(x) \rangle + b,
 
     where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m`. The candidates
@@ -199,35 +203,44 @@ class MLLKMClassifier(ClassifierMixin, Model):
     True
     """
 
+    classes_: np.ndarray
+    n_kernels_: int
+    kernel_weights_: np.ndarray
+    objective_: float
+    duality_gap_: float
+    n_priced_: int
+    n_iter_: int
+    n_support_: int
+
     _takes_sparse = False
     _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
 
     def __init__(
         self,
-        profile="gaussian",
-        per_feature=False,
+        profile: Literal["gaussian", "exponential", "linear", "square"] = "gaussian",
+        per_feature: bool = False,
         *,
-        C=10.0,
-        length_exponent=0.5,
-        bandwidths=None,
-        anchors="rows",
-        n_anchors=2000,
-        selection_rows=20_000,
-        bias="free",
-        machine_epochs=None,
-        max_kernels=None,
-        refinement=None,
-        max_insertions=30,
-        chunk_size=None,
-        max_refused=None,
-        max_support=None,
-        tol=1e-2,
-        max_iter=100,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        C: float = 10.0,
+        length_exponent: float = 0.5,
+        bandwidths: ArrayLike | Absolute | None = None,
+        anchors: Literal["rows", "kmeans"] | ArrayLike | Iterable[Any] = "rows",
+        n_anchors: int | None = 2000,
+        selection_rows: int | None = 20_000,
+        bias: Literal["free", "penalized", "none"] = "free",
+        machine_epochs: int | None = None,
+        max_kernels: int | None = None,
+        refinement: Literal["models", "kernels"] | None = None,
+        max_insertions: int = 30,
+        chunk_size: int | None = None,
+        max_refused: int | None = None,
+        max_support: int | None = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.profile = profile
         self.per_feature = per_feature
@@ -257,7 +270,14 @@ class MLLKMClassifier(ClassifierMixin, Model):
         return learn(self, rows)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None, sample_ids=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sample_ids: ArrayLike | None = None,
+    ) -> Self:
         """Learn from some rows of a stream; kernels around them may enter.
 
         A stream begins with ``partial_fit``, or with a ``fit`` for which ``max_support`` is given.
@@ -268,11 +288,11 @@ class MLLKMClassifier(ClassifierMixin, Model):
             Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come. The first call needs them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
-        sample_ids : array of whole numbers or None
+        sample_ids : array of whole numbers or None, default=None
             Identities of the rows. A row whose identity is stored already replaces the stored row.
             None stands for rows never seen before; with ``max_support``, the weight of a row that
             equals a stored row is added to it.
@@ -295,7 +315,7 @@ class MLLKMRegressor(RegressorMixin, Model):
 
     Minimizes, over kernel weights :math:`\beta` on the simplex and local models :math:`w_m`,
 
-    .. math:: \frac12 \sum_m \|w_m\|^2 + C \sum_i \max(0,\, |y_i - f(x_i)| - \epsilon), \quad
+    .. math:: \frac{1}{2} \sum_m \|w_m\|^2 + C \sum_i \max(0,\, |y_i - f(x_i)| - \epsilon), \quad
               f(x) = \sum_m \sqrt{\beta_m} \langle w_m, \phi_m(x) \rangle + b,
 
     where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m` and :math:`y` is
@@ -339,7 +359,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         Whether the model has a constant, and whether the penalty counts it as a weight. The
         center of y is added in any case.
     machine_epochs : int or None, default=None
-        E of [1]_, section 4.1, Algorithm 1: machines are ascended for E epochs, coordinate by
+        E of the paper, section 4.1, Algorithm 1: machines are ascended for E epochs, coordinate by
         coordinate from zero, and left there. That is an early stop: ``duality_gap_`` tells how
         early. Needs ``bias="none"``, as published, or "penalized"; a stream does without. None
         solves machines to a duality gap.
@@ -418,35 +438,44 @@ class MLLKMRegressor(RegressorMixin, Model):
     See :class:`MLLKMClassifier`; the paper has no regression.
     """
 
+    target_spread_: float
+    n_kernels_: int
+    kernel_weights_: np.ndarray
+    objective_: float
+    duality_gap_: float
+    n_priced_: int
+    n_iter_: int
+    n_support_: int
+
     _takes_sparse = False
     _parameter_constraints = {**_CONSTRAINTS, **shared("epsilon")}
 
     def __init__(
         self,
-        profile="gaussian",
-        per_feature=False,
+        profile: Literal["gaussian", "exponential", "linear", "square"] = "gaussian",
+        per_feature: bool = False,
         *,
-        C=10.0,
-        epsilon=0.1,
-        length_exponent=0.5,
-        bandwidths=None,
-        anchors="rows",
-        n_anchors=2000,
-        selection_rows=20_000,
-        bias="free",
-        machine_epochs=None,
-        max_kernels=None,
-        refinement=None,
-        max_insertions=30,
-        chunk_size=None,
-        max_refused=None,
-        max_support=None,
-        tol=1e-2,
-        max_iter=100,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        length_exponent: float = 0.5,
+        bandwidths: ArrayLike | Absolute | None = None,
+        anchors: Literal["rows", "kmeans"] | ArrayLike | Iterable[Any] = "rows",
+        n_anchors: int | None = 2000,
+        selection_rows: int | None = 20_000,
+        bias: Literal["free", "penalized", "none"] = "free",
+        machine_epochs: int | None = None,
+        max_kernels: int | None = None,
+        refinement: Literal["models", "kernels"] | None = None,
+        max_insertions: int = 30,
+        chunk_size: int | None = None,
+        max_refused: int | None = None,
+        max_support: int | None = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.profile = profile
         self.per_feature = per_feature
@@ -476,7 +505,13 @@ class MLLKMRegressor(RegressorMixin, Model):
         return learn(self, rows)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, sample_weight=None, sample_ids=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        sample_weight: ArrayLike | None = None,
+        sample_ids: ArrayLike | None = None,
+    ) -> Self:
         """Learn from some rows of a stream; kernels around them may enter.
 
         A stream begins with ``partial_fit``, or with a ``fit`` for which ``max_support`` is given.
@@ -487,9 +522,9 @@ class MLLKMRegressor(RegressorMixin, Model):
             Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Values. Those of the first call also set their unit.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
-        sample_ids : array of whole numbers or None
+        sample_ids : array of whole numbers or None, default=None
             Identities of the rows. A row whose identity is stored already replaces the stored row.
             None stands for rows never seen before; with ``max_support``, the weight of a row that
             equals a stored row is added to it.

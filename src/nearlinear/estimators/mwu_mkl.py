@@ -1,8 +1,12 @@
 """MWUMKL: multiple kernel learning from Gram columns alone."""
 
+from typing import Any, Literal
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from .._hints import ClassWeight
+from ..kernels.family import KernelsLike
 from ..solvers.machine.exchange import certify_mixture, solve_by_averaging, solve_by_exchange
 from ..solvers.machine.problem import MachineSolution
 from ..solvers.mixture.objective import mixed_scores
@@ -97,6 +101,15 @@ class MWUMKLClassifier(ClassifierMixin, Model):
            Multiple Kernel Learning", AISTATS 2014.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "verbose"),
@@ -106,18 +119,18 @@ class MWUMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        normalization="variance",
-        solver="exchange",
-        eps=0.02,
-        tol=2e-2,
-        max_iter=100_000,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["exchange", "averaging"] = "exchange",
+        eps: float = 0.02,
+        tol: float = 2e-2,
+        max_iter: int = 100_000,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C

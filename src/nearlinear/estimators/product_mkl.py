@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._hints import ClassWeight
 from ..kernels.standard import Gaussian
 from ..maps import Affine
 from ..predictors.combined import Mapped, Stacked
@@ -30,7 +32,7 @@ class ProductMKLClassifier(ClassifierMixin, Model):
     Minimizes, over exponents :math:`\beta \ge 0` and functions f of the kernel
     :math:`k_\beta(x, z) = \prod_m \exp(-\beta_m (x_m - z_m)^2 / s_m)`,
 
-    .. math:: \frac12 \|f\|_{\beta}^2 + C \sum_i \max\big(0,\, 1 - y_i (f(x_i) + b)\big)
+    .. math:: \frac{1}{2} \|f\|_{\beta}^2 + C \sum_i \max\bigl(0,\, 1 - y_i (f(x_i) + b)\bigr)
               + \sigma \sum_m \frac{\beta_m^p}{p},
 
     where :math:`s_m` is the mean squared difference of two values of feature m. A feature whose
@@ -101,6 +103,15 @@ class ProductMKLClassifier(ClassifierMixin, Model):
            Learning with a Million Kernels", KDD 2012.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray
+    gammas_: np.ndarray
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _takes_sparse = False
     _parameter_constraints = {
         **shared("C", "bias", "tol", "max_iter"),
@@ -111,16 +122,16 @@ class ProductMKLClassifier(ClassifierMixin, Model):
     def __init__(
         self,
         *,
-        C=10.0,
-        bias="free",
-        sigma=1.0,
-        p=1.0,
-        tol=1e-2,
-        max_iter=100,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        bias: Literal["free", "penalized", "none"] = "free",
+        sigma: float = 1.0,
+        p: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.bias = bias
@@ -143,8 +154,8 @@ class ProductMKLRegressor(RegressorMixin, Model):
     Minimizes, over exponents :math:`\beta \ge 0` and functions f of the kernel
     :math:`k_\beta(x, z) = \prod_m \exp(-\beta_m (x_m - z_m)^2 / s_m)`,
 
-    .. math:: \frac12 \|f\|_{\beta}^2
-              + C \sum_i \max\big(0,\, |y_i - f(x_i) - b| - \epsilon\big)
+    .. math:: \frac{1}{2} \|f\|_{\beta}^2
+              + C \sum_i \max\bigl(0,\, |y_i - f(x_i) - b| - \epsilon\bigr)
               + \sigma \sum_m \frac{\beta_m^p}{p},
 
     where :math:`y` is in units of its spread, and :math:`s_m` is the mean squared difference of two
@@ -210,6 +221,16 @@ class ProductMKLRegressor(RegressorMixin, Model):
     See :class:`ProductMKLClassifier`.
     """
 
+    target_spread_: float
+    kernel_weights_: np.ndarray
+    gammas_: np.ndarray
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+    predictor_: Mapped
+
     _takes_sparse = False
     _parameter_constraints = {
         **shared("C", "epsilon", "bias", "tol", "max_iter"),
@@ -220,16 +241,16 @@ class ProductMKLRegressor(RegressorMixin, Model):
     def __init__(
         self,
         *,
-        C=10.0,
-        epsilon=0.1,
-        bias="free",
-        sigma=1.0,
-        p=1.0,
-        tol=1e-2,
-        max_iter=100,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        bias: Literal["free", "penalized", "none"] = "free",
+        sigma: float = 1.0,
+        p: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.epsilon = epsilon

@@ -1,11 +1,14 @@
 """SAMKL: kernels switched on and off for every row."""
 
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from .._hints import ClassWeight
 from ..gates.scores import Switches, TopAndBottom
+from ..kernels.family import KernelsLike
 from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
@@ -28,8 +31,8 @@ class SAMKLClassifier(ClassifierMixin, Model):
     With switches :math:`h_m(x)`, minimizes by turns, over functions :math:`f_m` of the kernels and
     weights :math:`\beta` on the simplex,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m h_m(x_i) f_m(x_i) + b\big)\Big),
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m h_m(x_i) f_m(x_i) + b\bigr)\Bigr),
 
     and sets :math:`h(x)` to half the marks of the ``n_selected`` largest :math:`f_m(x)` plus half
     the marks of as many smallest ones.
@@ -130,6 +133,20 @@ class SAMKLClassifier(ClassifierMixin, Model):
            Learning", SDM 2016.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray | Any
+    switches_share_: np.ndarray | Any
+    n_selected_: int | Any
+    objective_path_: np.ndarray | Any
+    gate_: Any
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+    predictor_: GatedExpansion
+
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "solver", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "verbose"),
@@ -139,19 +156,19 @@ class SAMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        n_selected=None,
-        max_rounds=8,
-        C=10.0,
-        normalization="variance",
-        solver="smo",
-        tol=1e-2,
-        max_iter=500,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        n_selected: int | None = None,
+        max_rounds: int = 8,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["smo", "mwu", "averaging"] = "smo",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.n_selected = n_selected

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._compile import one_blas_thread
-from ..kernels.family import parse_kernels
+from .._hints import ClassWeight, Rows, Targets
+from ..kernels.family import KernelsLike, parse_kernels
 from ..solvers.mixture.active_set import certified, solve_sequential
 from ._base.checks import at_least, fit_context, shared
 from ._base.input import fit_rows
 from ._base.kernels import Weighed, kernel_setup, learn_mixture, learn_setup
 from ._base.model import Learned, Model
 from ._base.streams.kernels import CHUNK, Seen, Step, in_chunks, is_stream, learn_chunks
+
+M = TypeVar("M")
 
 _OWN = {
     "max_insertions": [at_least(1)],
@@ -24,7 +29,9 @@ _OWN = {
 
 
 @fit_context(prefer_skip_nested_validation=True)
-def add_kernels(self, kernels, X, y, sample_weight=None):
+def add_kernels(
+    self: M, kernels: KernelsLike, X: Rows, y: Targets, sample_weight: ArrayLike | None = None
+) -> M:
     """Learn on with further candidate kernels, from the weights that the kernels have now.
 
     The certificate is over all kernels: those of ``kernels_`` and the new ones.
@@ -37,7 +44,7 @@ def add_kernels(self, kernels, X, y, sample_weight=None):
         The rows of ``fit``, which the model does not store.
     y : array of shape (n_samples,)
         Their labels or values.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies.
 
     Returns
@@ -139,6 +146,15 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
     .. [1] D. Picard, "Multiple Locally Linear Kernel Machines", 2024.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "verbose"),
@@ -147,20 +163,20 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="bank",
+        kernels: KernelsLike = "bank",
         *,
-        C=10.0,
-        normalization="variance",
-        bias="free",
-        max_insertions=30,
-        chunk_size=None,
-        max_refused=None,
-        tol=1e-2,
-        max_iter=100,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        max_insertions: int = 30,
+        chunk_size: int | None = None,
+        max_refused: int | None = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -261,6 +277,15 @@ class SequentialMKLRegressor(RegressorMixin, Model):
     See :class:`SequentialMKLClassifier`.
     """
 
+    target_spread_: float
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
         **shared("max_iter", "max_memory", "n_jobs", "verbose"),
@@ -269,20 +294,20 @@ class SequentialMKLRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        kernels="bank",
+        kernels: KernelsLike = "bank",
         *,
-        C=10.0,
-        epsilon=0.1,
-        normalization="variance",
-        bias="free",
-        max_insertions=30,
-        chunk_size=None,
-        max_refused=None,
-        tol=1e-2,
-        max_iter=100,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        max_insertions: int = 30,
+        chunk_size: int | None = None,
+        max_refused: int | None = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C

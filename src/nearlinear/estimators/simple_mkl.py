@@ -1,9 +1,13 @@
 """SimpleMKL: a sparse mixture of kernels."""
 
 from numbers import Real
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._hints import ClassWeight
+from ..kernels.family import KernelsLike
 from ..solvers.mixture.simplex import (
     ball_gap,
     solve_closed_form,
@@ -28,8 +32,8 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m f_m(x_i) + b\big)\Big), \quad
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m f_m(x_i) + b\bigr)\Bigr), \quad
               \beta \ge 0,\ \sum_m \beta_m^p \le 1.
 
     Parameters
@@ -103,6 +107,15 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
     .. [1] A. Rakotomamonjy, F. Bach, S. Canu, Y. Grandvalet, "SimpleMKL", JMLR 9, 2008.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "verbose"),
@@ -111,19 +124,19 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        normalization="variance",
-        bias="free",
-        weight_solver="newton",
-        p=1.0,
-        tol=1e-2,
-        max_iter=500,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        weight_solver: Literal["newton", "reduced_gradient", "closed_form"] = "newton",
+        p: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -147,9 +160,9 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big), \quad
-              \beta \ge 0,\ \sum_m \beta_m^p \le 1,
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m f_m(x_i) - b\bigr| - \epsilon\Bigr),
+              \quad \beta \ge 0,\ \sum_m \beta_m^p \le 1,
 
     where :math:`y` is in units of its spread.
 
@@ -222,6 +235,15 @@ class SimpleMKLRegressor(RegressorMixin, Model):
     See :class:`SimpleMKLClassifier`.
     """
 
+    target_spread_: float
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
         **shared("max_iter", "max_memory", "n_jobs", "verbose"),
@@ -230,19 +252,19 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        epsilon=0.1,
-        normalization="variance",
-        bias="free",
-        weight_solver="newton",
-        p=1.0,
-        tol=1e-2,
-        max_iter=500,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        weight_solver: Literal["newton", "reduced_gradient", "closed_form"] = "newton",
+        p: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C

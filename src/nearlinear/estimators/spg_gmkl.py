@@ -1,9 +1,13 @@
 """SPG-GMKL: kernel weights with a penalty."""
 
 from numbers import Real
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._hints import ClassWeight
+from ..kernels.family import KernelsLike
 from ..solvers.mixture.penalty import Penalty, natural_sigma, solve_spectral_gradient
 from ..solvers.mixture.simplex import start_weights
 from ._base.checks import at_least, positive, shared
@@ -18,8 +22,8 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{d_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m f_m(x_i) + b\big)\Big)
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{d_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m f_m(x_i) + b\bigr)\Bigr)
               + \sigma \sum_m \frac{d_m^p}{p}.
 
     Parameters
@@ -91,6 +95,15 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
            Learning with a Million Kernels", KDD 2012.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "verbose"),
@@ -99,19 +112,19 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        normalization="variance",
-        bias="free",
-        sigma=1.0,
-        p=1.0,
-        tol=1e-2,
-        max_iter=500,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        sigma: float = 1.0,
+        p: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -135,8 +148,8 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{d_m}
-              + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big)
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{d_m}
+              + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m f_m(x_i) - b\bigr| - \epsilon\Bigr)
               + \sigma \sum_m \frac{d_m^p}{p},
 
     where :math:`y` is in units of its spread.
@@ -209,6 +222,15 @@ class SPGGMKLRegressor(RegressorMixin, Model):
     See :class:`SPGGMKLClassifier`.
     """
 
+    target_spread_: float
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
         **shared("max_iter", "max_memory", "n_jobs", "verbose"),
@@ -217,19 +239,19 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        epsilon=0.1,
-        normalization="variance",
-        bias="free",
-        sigma=1.0,
-        p=1.0,
-        tol=1e-2,
-        max_iter=500,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        sigma: float = 1.0,
+        p: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C

@@ -1,8 +1,11 @@
 """SVM-KNN: a support vector machine among the neighbors of each query."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from .._hints import ClassWeight
 from ..predictors.neighborhood_svm import NeighborhoodSVM
 from ._base.checks import at_least, one_of, positive, shared
 from ._base.model import Learned, Model
@@ -13,7 +16,7 @@ class SVMKNNClassifier(ClassifierMixin, Model):
 
     For a query x with neighbors N(x) that do not all agree, minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_{i \in N(x)} \max(0,\, 1 - y_i f(x_i))
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_{i \in N(x)} \max(0,\, 1 - y_i f(x_i))
 
     over linear functions (or functions of a Gaussian kernel) with a regularized bias, and
     answers f(x). Nothing is learned beforehand: a prediction costs a search and a small SVM.
@@ -63,6 +66,9 @@ class SVMKNNClassifier(ClassifierMixin, Model):
            Classification for Visual Category Recognition", CVPR 2006.
     """
 
+    classes_: np.ndarray
+    predictor_: NeighborhoodSVM
+
     _takes_sparse = False
     _parameter_constraints = {
         **shared("C", "tol", "class_weight", "n_jobs"),
@@ -74,15 +80,15 @@ class SVMKNNClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_neighbors=20,
+        n_neighbors: int = 20,
         *,
-        kernel="linear",
-        gamma=1.0,
-        C=1.0,
-        loss="hinge",
-        tol=1e-3,
-        class_weight=None,
-        n_jobs=None,
+        kernel: Literal["linear", "gaussian"] = "linear",
+        gamma: float = 1.0,
+        C: float = 1.0,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        tol: float = 1e-3,
+        class_weight: ClassWeight = None,
+        n_jobs: int | None = None,
     ):
         self.n_neighbors = n_neighbors
         self.kernel = kernel

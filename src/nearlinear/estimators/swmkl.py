@@ -1,11 +1,15 @@
 """SwMKL: kernels blended by how often each alone is right around a row."""
 
+from typing import Any, Literal
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from .._hints import Auto, ClassWeight, Seed
 from ..gates.scores import Clipped, UnitLength
 from ..kernels.composite import PairwiseNormalizedSum
+from ..kernels.family import KernelsLike
 from ..kernels.gated_grams import GatedGrams, with_gates
 from ..kernels.grams import Grams
 from ..maps import WithGates
@@ -29,7 +33,8 @@ class SwMKLClassifier(ClassifierMixin, Model):
     r"""SwMKL: kernels count as often as each alone is right around a row.
 
     Every kernel gets a machine, and a regression :math:`g_m` of where that machine is right. The
-    last machine minimizes :math:`\frac12\|f\|^2 + C \sum_i \max(0, 1 - y_i f(x_i))` with the kernel
+    last machine minimizes :math:`\frac{1}{2}\|f\|^2 + C \sum_i \max(0, 1 - y_i f(x_i))` with the
+    kernel
 
     .. math:: k(x, z) = \sum_m \tilde g_m(x)\, k_m(x, z)\, \tilde g_m(z), \quad
               \tilde g(x) = g(x) / \|g(x)\|.
@@ -127,6 +132,16 @@ class SwMKLClassifier(ClassifierMixin, Model):
            Learning", SDM 2016.
     """
 
+    classes_: np.ndarray
+    success_: np.ndarray | Any
+    gate_: Any
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
         **shared("C", "normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
@@ -136,23 +151,23 @@ class SwMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        blend="separable",
-        success="training",
-        n_folds=5,
-        success_C=1.0,
-        success_epsilon=0.01,
-        success_rows="auto",
-        C=10.0,
-        normalization="variance",
-        solver="smo",
-        tol=1e-2,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        blend: Literal["separable", "pairwise"] = "separable",
+        success: Literal["training", "out_of_fold"] = "training",
+        n_folds: int = 5,
+        success_C: float = 1.0,
+        success_epsilon: float | Literal["published"] = 0.01,
+        success_rows: int | Auto | None = "auto",
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        solver: Literal["smo", "mwu", "averaging"] = "smo",
+        tol: float = 1e-2,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.blend = blend

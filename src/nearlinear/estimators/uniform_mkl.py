@@ -1,9 +1,13 @@
 """The mean of several kernels: the baseline of multiple kernel learning."""
 
 from dataclasses import replace
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._hints import ClassWeight
+from ..kernels.family import KernelsLike
 from ..solvers.machine.working_sets import WorkingSets
 from ..solvers.mixture.simplex import start_weights
 from ._base.checks import shared
@@ -16,8 +20,8 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b)), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big).
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b)), \quad
+              f \in \mathcal H\Bigl(\frac{1}{M} \sum_m k_m\Bigr).
 
     This is the baseline that learned weights have to beat, and often do not.
 
@@ -85,6 +89,15 @@ class UniformMKLClassifier(ClassifierMixin, Model):
            Learning", SDM 2016.
     """
 
+    classes_: np.ndarray
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
         **shared("class_weight", "max_memory", "n_jobs", "verbose"),
@@ -92,17 +105,17 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        normalization="variance",
-        bias="free",
-        tol=1e-2,
-        max_iter=500,
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -124,8 +137,8 @@ class UniformMKLRegressor(RegressorMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, |y_i - f(x_i) - b| - \epsilon), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big),
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, |y_i - f(x_i) - b| - \epsilon), \quad
+              f \in \mathcal H\Bigl(\frac{1}{M} \sum_m k_m\Bigr),
 
     where :math:`y` is in units of its spread.
 
@@ -193,6 +206,15 @@ class UniformMKLRegressor(RegressorMixin, Model):
     See :class:`UniformMKLClassifier`.
     """
 
+    target_spread_: float
+    kernel_weights_: np.ndarray
+    kernels_: list[Any]
+    objective_: float
+    duality_gap_: float
+    n_iter_: int
+    n_support_: int
+    support_share_: float
+
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
         **shared("max_iter", "max_memory", "n_jobs", "verbose"),
@@ -200,17 +222,17 @@ class UniformMKLRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        kernels="gaussians",
+        kernels: KernelsLike = "gaussians",
         *,
-        C=10.0,
-        epsilon=0.1,
-        normalization="variance",
-        bias="free",
-        tol=1e-2,
-        max_iter=500,
-        max_memory=None,
-        n_jobs=None,
-        verbose=0,
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
+        bias: Literal["free", "penalized", "none"] = "free",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C

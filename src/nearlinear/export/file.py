@@ -1,5 +1,7 @@
 """``save`` and ``load``: a fitted model as one file of data."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -7,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import nearlinear
 
+from .._hints import FilePath
 from .._version import __version__
 from ..estimators._base.model import Training
 from ..kinds import kind_of, registered_method, stranger
@@ -55,7 +58,7 @@ _OWN_PLACE = {
 }  # fmt: skip
 
 
-def save(model, path):
+def save(model: Any, path: FilePath) -> None:
     """Write a fitted model, or a pipeline that ends in one, to a file.
 
     The file holds data alone: a JSON header and raw arrays, never code. It appears whole or not at
@@ -115,7 +118,7 @@ def _header_of(model, arrays):
     }
 
 
-def load(path):
+def load(path: FilePath) -> Any:
     """The model in a file, ready to predict.
 
     ``n_jobs`` is lowered to the processors of this machine. Rows whose scores are too large to be

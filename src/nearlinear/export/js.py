@@ -8,8 +8,10 @@ import tempfile
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from .._files import replacing_all
+from .._hints import FilePath
 from ..kinds import KINDS
 from ..runtime.container import ModelFileError, from_bytes
 from .file import save
@@ -81,7 +83,7 @@ class JsFiles:
     n_bytes: int
 
 
-def to_js(model, directory, *, name="model"):
+def to_js(model: Any, directory: FilePath, *, name: str = "model") -> JsFiles:
     """Write a fitted model for JavaScript: browsers, and Node from 18 on.
 
     ``nearlinear.js`` is one module without dependencies. It reads the model's file with the checks

@@ -1,13 +1,15 @@
 """``row_scorer``: single rows in microseconds, for pipelines and wrapped models."""
 
+from typing import Any
+
 from sklearn.pipeline import make_pipeline
 
-from ..single_row.scorer import WrappedScorer
+from ..single_row.scorer import RowScorer, WrappedScorer
 from .model import model_parts
 from .wrappers import unwrapped
 
 
-def row_scorer(model):
+def row_scorer(model: Any) -> RowScorer | WrappedScorer:
     """What ``compile()`` is for a model alone, for all that ``save`` takes.
 
     Parameters
@@ -30,5 +32,7 @@ def row_scorer(model):
     whole, scorers = unwrapped(model), []
     for one in whole.models:
         _, steps, estimator = model_parts(one)
-        scorers.append(estimator.compile(make_pipeline(*steps) if steps else None))
+        # compile() puts what a model does to rows itself, the front door's encoder, in its place
+        before = steps[: len(steps) - len(getattr(estimator, "_steps", ()))]
+        scorers.append(estimator.compile(make_pipeline(*before) if before else None))
     return WrappedScorer(scorers, whole.outcome, whole.classes) if whole.wrappers else scorers[0]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,19 +22,27 @@ _MOST_KERNELS = 200_000
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels, each on all columns ("all"), on every single column ("each"), or "both"."""
+    """Kernels, each on all columns, on every single one, or both.
 
-    kernels: tuple
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        The kernels.
+    columns : {"all", "each", "both"}, default="all"
+        Where each kernel lives.
+    """
+
+    kernels: tuple[Any, ...]
     columns: str = "all"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.columns not in ("all", "each", "both"):
             raise ValueError(
                 f"A family of kernels lives on 'all', 'each' or 'both' columns, "
                 f"not {self.columns!r}."
             )
 
-    def members(self, n_features):
+    def members(self, n_features: int) -> list[Any]:
         """The kernels for rows of that many columns."""
         size = len(self.kernels) * n_features
         if self.columns != "all" and size > _MOST_KERNELS:
@@ -47,7 +56,21 @@ class Family:
         return found
 
 
-def bank(widths=10, degrees=(1, 2, 3), columns="both"):
+class _ForRows(Protocol):
+    """What tells a kernel from a function."""
+
+    def for_rows(self, X: Any) -> Any: ...
+
+
+# What ``kernels=`` of an estimator may be: a name, a kernel, a function, a family, or several.
+KernelsLike: TypeAlias = str | _ForRows | Callable[..., Any] | Family | Iterable[Any]
+
+
+def bank(
+    widths: int | Iterable[float] | Absolute = 10,
+    degrees: Iterable[int] = (1, 2, 3),
+    columns: Literal["all", "each", "both"] = "both",
+) -> Family:
     """Gaussians of several widths and polynomials, on all columns and on every single one.
 
     Parameters

@@ -33,12 +33,23 @@ tree_scores        Scores of trees in plain NumPy, and the gates of the nodes th
 upgrade            Files of earlier versions: their headers, rewritten in today's names.
 """
 
+from .._hints import FilePath
 from .container import ModelFileError, read
 from .model import FileModel, model_of
 
 __all__ = ["FileModel", "ModelFileError", "load"]
 
 
-def load(path):
-    """The model in a file."""
+def load(path: FilePath) -> FileModel:
+    """Read a model that ``nearlinear.save`` has written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    FileModel
+    """
     return model_of(*read(path))

@@ -4,8 +4,12 @@ Regions are ranges of the answer: where errors grow with the value, intervals do
 at least 100 held-out rows; below 200 rows there is one for all.
 """
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+
+from .._hints import Rows, Targets
 
 _LEAST_ROWS, _MOST_REGIONS, _MOST_ERRORS = 100, 5, 2000
 
@@ -44,7 +48,7 @@ def _ranked(errors, weight):
     return errors[order][np.searchsorted(total, total[-1] * shares)]
 
 
-def predict_interval(self, X, coverage=0.9):
+def predict_interval(self: Any, X: Rows, coverage: float = 0.9) -> np.ndarray:
     """Intervals that hold the true value of a new row with about this probability.
 
     The errors of held-out rows, of models that had not seen them, say how wide: the next larger
@@ -72,7 +76,7 @@ def predict_interval(self, X, coverage=0.9):
     return ends[:, 0] if ends.shape[1] == 1 else ends
 
 
-def coverage_by_region(self, X, y, coverage=0.9):
+def coverage_by_region(self: Any, X: Rows, y: Targets, coverage: float = 0.9) -> Any:
     """How often intervals hold the true values of new rows, by regions of the answer.
 
     Parameters

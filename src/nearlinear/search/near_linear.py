@@ -1,10 +1,15 @@
 """The front door: a raw table in, the most accurate model inside a prediction budget out."""
 
+from collections.abc import Callable, Sequence
 from numbers import Real
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import HasMethods, Interval
 
+from .._hints import ClassWeight, FilePath, Rows, Seed, Targets
 from ..estimators._base.checks import fit_context, one_of, shared
 from ..estimators._base.model import Model
 from ..streams.blocks import is_source
@@ -124,6 +129,11 @@ class NearLinearClassifier(ClassifierMixin, Model):
     True
     """
 
+    classes_: np.ndarray
+    encoder_: Any
+    record_: list[dict[str, Any]]
+    tried_: list[dict[str, Any]]
+
     _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
     _takes_missing = True
     loss = "log_loss"  # what its scores are of
@@ -133,19 +143,19 @@ class NearLinearClassifier(ClassifierMixin, Model):
     def __init__(
         self,
         *,
-        max_times_linear=None,
-        max_us_per_row=None,
-        single_row_us=None,
-        max_bytes=None,
-        time_limit=None,
-        scoring=None,
-        families=None,
-        encoder="auto",
-        class_weight=None,
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        max_times_linear: float | None = None,
+        max_us_per_row: float | None = None,
+        single_row_us: float | None = None,
+        max_bytes: float | None = None,
+        time_limit: float | None = None,
+        scoring: str | Callable[..., Any] | None = None,
+        families: Sequence[str] | None = None,
+        encoder: Any = "auto",
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.max_times_linear = max_times_linear
         self.max_us_per_row = max_us_per_row
@@ -162,7 +172,15 @@ class NearLinearClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
+    def fit(
+        self,
+        X: Rows,
+        y: Targets | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: FilePath | None = None,
+        every: float = 60.0,
+    ) -> Self:
         """Encode the table, search, and fit what was chosen to all rows.
 
         Parameters
@@ -172,14 +190,14 @@ class NearLinearClassifier(ClassifierMixin, Model):
             array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
             the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
             search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or None, default=None
             Labels of any type. None with a source, which has them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows. None with a source.
-        checkpoint : path or None
+        checkpoint : path or None, default=None
             With a source: a file that holds how far the fit has come. A fit that was killed goes on
             from it, and ends at the bits of one that was not. The file stays.
-        every : float
+        every : float, default=60.0
             Seconds between two writes of the checkpoint within the training of a tree; it is
             written after the search and after each model.
 
@@ -277,6 +295,11 @@ class NearLinearRegressor(RegressorMixin, Model):
     True
     """
 
+    encoder_: Any
+    record_: list[dict[str, Any]]
+    tried_: list[dict[str, Any]]
+    residuals_: list[dict[str, Any]]
+
     _parameter_constraints = _CONSTRAINTS
     _takes_missing = True
     _takes_several_answers = True
@@ -287,18 +310,18 @@ class NearLinearRegressor(RegressorMixin, Model):
     def __init__(
         self,
         *,
-        max_times_linear=None,
-        max_us_per_row=None,
-        single_row_us=None,
-        max_bytes=None,
-        time_limit=None,
-        scoring=None,
-        families=None,
-        encoder="auto",
-        max_memory=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        max_times_linear: float | None = None,
+        max_us_per_row: float | None = None,
+        single_row_us: float | None = None,
+        max_bytes: float | None = None,
+        time_limit: float | None = None,
+        scoring: str | Callable[..., Any] | None = None,
+        families: Sequence[str] | None = None,
+        encoder: Any = "auto",
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.max_times_linear = max_times_linear
         self.max_us_per_row = max_us_per_row
@@ -314,7 +337,15 @@ class NearLinearRegressor(RegressorMixin, Model):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
+    def fit(
+        self,
+        X: Rows,
+        y: Targets | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: FilePath | None = None,
+        every: float = 60.0,
+    ) -> Self:
         """Encode the table, search, and fit what was chosen to all rows.
 
         Parameters
@@ -324,14 +355,14 @@ class NearLinearRegressor(RegressorMixin, Model):
             array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
             the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
             search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        y : array of shape (n_samples,) or (n_samples, n_outputs) or None, default=None
             Values. None with a source, which has them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows. None with a source.
-        checkpoint : path or None
+        checkpoint : path or None, default=None
             With a source: a file that holds how far the fit has come. A fit that was killed goes on
             from it, and ends at the bits of one that was not. The file stays.
-        every : float
+        every : float, default=60.0
             Seconds between two writes of the checkpoint within the training of a tree; it is
             written after the search and after each model.
 

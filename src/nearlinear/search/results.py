@@ -1,17 +1,26 @@
 """What a search has found: tables of it, other points of its front, its picture."""
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._hints import Rows
+from ..estimators._base.checks import available_if
 from ..estimators._base.input import scored_rows
 from .budgets import Budget
 from .found import Found
 
+if TYPE_CHECKING:
+    from ..displays.cost_front import CostFrontDisplay
+
+M = TypeVar("M")
+
 
 @property
-def results(self):
+def results(self: Any) -> Any:
     """Models that were fitted to all rows, best first, as a data frame."""
     check_is_fitted(self, "predictor_")
     from pandas import DataFrame
@@ -20,7 +29,7 @@ def results(self):
 
 
 @property
-def front(self):
+def front(self: Any) -> Any:
     """Models that nothing else beats in both loss and time, cheapest first, as a data frame."""
     check_is_fitted(self, "predictor_")
     from pandas import DataFrame
@@ -30,7 +39,7 @@ def front(self):
 
 
 @property
-def best_estimator(self):
+def best_estimator(self: Any) -> Any:
     """The encoder and the model behind it, as one pipeline."""
     check_is_fitted(self, "predictor_")
     model = clone(self).set_params(encoder=None)
@@ -41,9 +50,14 @@ def best_estimator(self):
 
 
 def select(
-    self, *, knee=False, max_times_linear=None, max_us_per_row=None, single_row_us=None,
-    max_bytes=None,
-):  # fmt: skip
+    self: M,
+    *,
+    knee: bool = False,
+    max_times_linear: float | None = None,
+    max_us_per_row: float | None = None,
+    single_row_us: float | None = None,
+    max_bytes: float | None = None,
+) -> M:
     """Another point of the front, without another search.
 
     Parameters
@@ -95,7 +109,7 @@ def _knows(self):
 
 
 @available_if(_knows)
-def support_score(self, X):
+def support_score(self: Any, X: Rows) -> np.ndarray:
     """How strongly the nearest local kernel answers for each row: 0 where it knows nothing.
 
     Parameters
@@ -111,7 +125,7 @@ def support_score(self, X):
     return _knows(self).support_score(scored_rows(self, X), n_jobs=self.n_jobs)
 
 
-def plot_front(self, ax=None, *, title=None):
+def plot_front(self: Any, ax: Any = None, *, title: str | None = None) -> "CostFrontDisplay":
     """Held-out score against microseconds a row of all models that were fitted.
 
     Parameters
@@ -119,6 +133,7 @@ def plot_front(self, ax=None, *, title=None):
     ax : matplotlib Axes or None, default=None
         None makes a new figure.
     title : str or None, default=None
+        A heading above the picture.
 
     Returns
     -------

@@ -5,9 +5,11 @@ thread keeps.
 """
 
 import threading
+from typing import Any
 
 import numpy as np
 
+from .._hints import Rows
 from ..runtime.columns.read_rows import read_before
 from .makers import Scratch, pass_for
 from .outcome import row_place, row_probabilities
@@ -44,11 +46,11 @@ class RowScorer:
         self._takes_numbers = preparation is None or not read_before(preparation)
         self.n_outputs = self._row(np.zeros(self._width, dtype=self.dtype), Scratch()).size
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> np.ndarray | Any:
         scores = self._scores(x)
         return float(scores[0]) if self.n_outputs == 1 else scores.copy()
 
-    def predict(self, x):
+    def predict(self, x: Any) -> np.ndarray | Any:
         """The label of a row, or its value."""
         scores = self._scores(x)
         if self.classes is None:
@@ -57,13 +59,13 @@ class RowScorer:
             return (scores > 0).astype(int)
         return self.classes[int(scores[0] > 0) if self.n_outputs == 1 else int(scores.argmax())]
 
-    def predict_proba(self, x):
+    def predict_proba(self, x: Any) -> np.ndarray | Any:
         """Probabilities of the classes of a row, in the order of ``classes``."""
         if self.outcome is None or not self.outcome.gives_probabilities:
             raise AttributeError("The model of this scorer gives no probabilities.")
         return row_probabilities(self.outcome, [self._scores(x).tolist()])
 
-    def batch(self, X, out=None):
+    def batch(self, X: Rows, out: np.ndarray | None = None) -> np.ndarray:
         """Scores of a few rows, shape (n_rows, n_outputs)."""
         out = np.empty((len(X), self.n_outputs), dtype=self.dtype) if out is None else out
         for i in range(len(X)):
@@ -147,11 +149,11 @@ class WrappedScorer:
     def __init__(self, scorers, outcome, classes):
         self.scorers, self.outcome, self.classes = tuple(scorers), outcome, classes
 
-    def predict(self, x):
+    def predict(self, x: Any) -> np.ndarray | Any:
         """The label of a row."""
         return self.classes[row_place(self.outcome, self._scores(x))]
 
-    def predict_proba(self, x):
+    def predict_proba(self, x: Any) -> np.ndarray | Any:
         """Probabilities of the classes of a row, in the order of ``classes``."""
         if not self.outcome.gives_probabilities:
             raise AttributeError("The model of this scorer gives no probabilities.")

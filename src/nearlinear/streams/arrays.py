@@ -1,10 +1,13 @@
 """Blocks of arrays, in memory or mapped from .npy files."""
 
 import os
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from .._hints import FilePath, Rows, Source, Targets
 from .blocks import Block, usual_rows
 
 PARTS_OF_BLOCK = 8  # a block of shuffled rows comes from so many places
@@ -33,7 +36,14 @@ class ArrayBlocks:
             yield from self.part(number)
 
 
-def from_arrays(X, y, sample_weight=None, *, block_rows=None, dtype="float32"):
+def from_arrays(
+    X: Rows | FilePath,
+    y: Targets | FilePath,
+    sample_weight: ArrayLike | FilePath | None = None,
+    *,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+) -> Source:
     """A source of the rows of arrays.
 
     Parameters
@@ -42,11 +52,11 @@ def from_arrays(X, y, sample_weight=None, *, block_rows=None, dtype="float32"):
         Rows. An array may be memory-mapped; the path of an .npy file is mapped here.
     y : array of shape (n_samples,), or path
         Labels or values.
-    sample_weight : array of shape (n_samples,), path or None
+    sample_weight : array of shape (n_samples,), path or None, default=None
         Weights of the rows.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out.
 
     Returns

@@ -8,9 +8,13 @@ random numbers of a row are hashes of the seed and the row's number, so that any
 its own, and on a GPU (``gpu/digits.py``).
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._compile import compiled
+from .._hints import Source
 from .arrays import checked_rows
 from .blocks import Block, usual_rows
 
@@ -49,19 +53,19 @@ class DeformedImages:
 
 
 def deformed_images(
-    images,
-    labels,
-    n_rows,
+    images: ArrayLike,
+    labels: ArrayLike,
+    n_rows: int,
     *,
-    rotation=15.0,
-    scaling=0.15,
-    shear=0.15,
-    shift=0.03,
-    elastic=0.04,
-    seed=0,
-    block_rows=None,
-    dtype="float32",
-):
+    rotation: float = 15.0,
+    scaling: float = 0.15,
+    shear: float = 0.15,
+    shift: float = 0.03,
+    elastic: float = 0.04,
+    seed: int = 0,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+) -> Source:
     """A source of deformed copies of images, one to a row.
 
     Parameters
@@ -72,21 +76,21 @@ def deformed_images(
         What each shows.
     n_rows : int
         Rows in all.
-    rotation : float
+    rotation : float, default=15.0
         The largest angle, in degrees.
-    scaling : float
+    scaling : float, default=0.15
         The largest change of height and of width, as a share of them.
-    shear : float
+    shear : float, default=0.15
         The largest slant, as a share of the height.
-    shift : float
+    shift : float, default=0.03
         The largest move, as a share of the width.
-    elastic : float
+    elastic : float, default=0.04
         How far pixels are displaced (root mean square), as a share of the width.
-    seed : int
+    seed : int, default=0
         The same seed gives the same rows.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out; whole numbers are rounded.
 
     Returns

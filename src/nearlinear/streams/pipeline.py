@@ -1,8 +1,11 @@
 """A pipeline fitted to rows in blocks: each step to what those before it make of them."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
+from .._hints import Source
 from .blocks import Block, Parted, read_ahead, usual_rows
 from .survey import survey_rows
 
@@ -28,7 +31,7 @@ class Transformed:
             yield from self.part(number)
 
 
-def fit_pipeline(pipeline, source, **settings):
+def fit_pipeline(pipeline: Any, source: Source, **settings: Any) -> Any:
     """Fit transformers and the model behind them to rows in blocks.
 
     Parameters

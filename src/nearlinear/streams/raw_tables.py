@@ -1,9 +1,11 @@
 """Blocks of Parquet and CSV tables as they are: data frames with names, texts, dates and gaps."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
+from .._hints import FilePath, Source
 from .arrays import checked_rows
 from .blocks import Block, usual_rows
 from .tables import batches_of, chosen_columns, dataset_of, fragments_of
@@ -34,7 +36,15 @@ class RawTableBlocks:
             yield from self.part(number)
 
 
-def from_raw_tables(path, target, *, columns=None, weight=None, block_rows=None, delimiter=None):
+def from_raw_tables(
+    path: FilePath | Sequence[FilePath],
+    target: str,
+    *,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    block_rows: int | None = None,
+    delimiter: str | None = None,
+) -> Source:
     """A source of the rows of Parquet or CSV tables as they are.
 
     Its blocks are pandas frames with numbers, texts, dates and missing cells, as
@@ -47,13 +57,13 @@ def from_raw_tables(path, target, *, columns=None, weight=None, block_rows=None,
         A file, a folder of files of one kind, or a list of files.
     target : str
         The column of labels or values.
-    columns : list of str or None
+    columns : list of str or None, default=None
         The features. None stands for all columns but the target and the weight.
-    weight : str or None
+    weight : str or None, default=None
         The column of weights.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    delimiter : str or None
+    delimiter : str or None, default=None
         What parts the cells of a CSV file. None stands for a comma, and for a tab in .tsv files.
 
     Returns

@@ -2,10 +2,13 @@
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .._hints import FilePath, Source
 from .arrays import checked_rows
 from .blocks import Block
 
@@ -39,20 +42,27 @@ class SvmlightBlocks:
             yield from self.part(number)
 
 
-def from_svmlight(path, *, n_features=None, block_rows=None, dtype="float32", zero_based=False):
+def from_svmlight(
+    path: FilePath | Sequence[FilePath],
+    *,
+    n_features: int | None = None,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+    zero_based: bool = False,
+) -> Source:
     """A source of the rows of svmlight (libsvm) files, as CSR rows.
 
     Parameters
     ----------
     path : path or list of paths
         Files that are not compressed.
-    n_features : int or None
+    n_features : int or None, default=None
         Columns of a row. None reads all files once to find the largest number.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 50,000.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out.
-    zero_based : bool
+    zero_based : bool, default=False
         Whether the first column has the number 0.
 
     Returns

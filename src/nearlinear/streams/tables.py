@@ -1,10 +1,13 @@
 """Blocks of Parquet and CSV tables, one file, several or a folder, read with pyarrow."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .._hints import FilePath, Source
 from .arrays import checked_rows
 from .blocks import Block, usual_rows
 
@@ -48,8 +51,15 @@ class TableBlocks:
 
 
 def from_tables(
-    path, target, *, columns=None, weight=None, block_rows=None, dtype="float32", delimiter=None
-):
+    path: FilePath | Sequence[FilePath],
+    target: str,
+    *,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    block_rows: int | None = None,
+    dtype: Any = "float32",
+    delimiter: str | None = None,
+) -> Source:
     """A source of the rows of Parquet or CSV tables.
 
     Parameters
@@ -58,15 +68,15 @@ def from_tables(
         A file, a folder of files of one kind, or a list of files.
     target : str
         The column of labels or values.
-    columns : list of str or None
+    columns : list of str or None, default=None
         The features, columns of numbers. None stands for all columns but the target and the weight.
-    weight : str or None
+    weight : str or None, default=None
         The column of weights.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out.
-    delimiter : str or None
+    delimiter : str or None, default=None
         What parts the cells of a CSV file. None stands for a comma, and for a tab in .tsv files.
 
     Returns

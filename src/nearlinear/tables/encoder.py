@@ -2,8 +2,10 @@
 
 import warnings
 from numbers import Integral
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
@@ -15,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .._hints import Rows, Seed, Targets
 from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
 from ..streams.blocks import is_source
@@ -78,7 +81,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the fit saw CSR rows.
     n_features_in_ : int
         Number of columns of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, if all of them are strings.
 
     Notes
@@ -95,6 +98,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     array(['x0', 'x1_red', 'missingindicator_x0'], dtype=object)
     """
 
+    transformer_: Any
+    columns_: list[dict[str, Any]]
+    dropped_: dict[str, Any]
+    kinds_: list[str]
+    is_sparse_: bool
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "max_levels": [Interval(Integral, 2, None, closed="left")],
         "pieces": [Interval(Integral, 2, None, closed="left"), None],
@@ -102,13 +113,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, max_levels=30, pieces=None, target_type="auto", random_state=0):
+    def __init__(
+        self,
+        max_levels: int = 30,
+        pieces: int | None = None,
+        target_type: Literal["auto", "classes", "values"] = "auto",
+        random_state: Seed = 0,
+    ):
         self.max_levels = max_levels
         self.pieces = pieces
         self.target_type = target_type
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Targets | None = None) -> Self:
         """Look at the columns and fit the parts.
 
         Parameters
@@ -118,7 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             blocks (X, y) of such rows, the same ones whenever it is iterated: see
             ``nearlinear.streams``. It is read twice. Levels, missing cells, means, spreads and
             means of y are then those of all rows; quantiles are those of 100,000.
-        y : array of shape (n_samples,) or None
+        y : array of shape (n_samples,) or None, default=None
             Classes or values, for columns of many values. Several outputs are not looked at. None
             with a source, which has them.
 
@@ -134,12 +151,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._fitted(X, y)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Rows, y: Targets | None = None) -> np.ndarray | Any:
         """Fit, and encode the training rows, columns of many values without their own y.
 
         Parameters
         ----------
-        X, y :
+        X : table
+            As in ``fit``.
+        y : array of shape (n_samples,) or None, default=None
             As in ``fit``.
 
         Returns
@@ -148,7 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self._fitted(X, y)
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray | Any:
         """Encode rows.
 
         Parameters
@@ -186,8 +205,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Numbers of the columns that were dropped: whatever stands there does not matter."""
         return {k for k, one in enumerate(self.columns_) if one["name"] in self.dropped_}
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns, such as "age", "sex_female" or "missingindicator_age"."""
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the columns, such as "age", "sex_female" or "missingindicator_age".
+
+        Parameters
+        ----------
+        input_features : sequence of str or None, default=None
+            Names of the columns that come in. None takes those of the fit.
+
+        Returns
+        -------
+        array of str
+        """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return self.transformer_.get_feature_names_out(names)

@@ -4,12 +4,21 @@ A second matrix is joined to the rows as further columns, which kernels do not s
 methods of estimators that take one.
 """
 
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._hints import FilePath, Rows, Targets
 from ...gates.learned import GATES, Columns, Viewing
 from .blocks import fit as blocks
 from .input import scored_rows
 from .localized import gates_at
+
+if TYPE_CHECKING:
+    from ...explain.record import Explanation
+
+M = TypeVar("M")
 
 _GATE_METHODS = ("start", "with_parameters", "gradient")
 
@@ -66,7 +75,16 @@ def _columns(columns, rows):
     return tuple(found.tolist())
 
 
-def fit(self, X, y=None, sample_weight=None, gating=None, *, checkpoint=None, every=60.0):
+def fit(
+    self: M,
+    X: Rows,
+    y: Targets | None = None,
+    sample_weight: ArrayLike | None = None,
+    gating: Rows | None = None,
+    *,
+    checkpoint: FilePath | None = None,
+    every: float = 60.0,
+) -> M:
     """Learn from rows and their labels or values, in arrays or in blocks.
 
     Parameters
@@ -75,18 +93,18 @@ def fit(self, X, y=None, sample_weight=None, gating=None, *, checkpoint=None, ev
         Rows, best standardized. A source is what ``nearlinear.streams`` makes of files, or anything
         that yields the same blocks (X, y) or (X, y, weight) whenever it is iterated; kernels are
         linear or affine then.
-    y : array of shape (n_samples,)
+    y : array of shape (n_samples,) or None, default=None
         Labels of any type for a classifier, values for a regressor. None with a source, which has
         them.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies. None with a source.
-    gating : array or CSR matrix of shape (n_samples, any) or None
+    gating : array or CSR matrix of shape (n_samples, any) or None, default=None
         What the gate sees of the rows in place of ``X``. ``predict`` then needs such a matrix, too.
         None with a source.
-    checkpoint : path or None
+    checkpoint : path or None, default=None
         With a source: a file that holds how far the fit has come. A fit that was killed goes on
         from it, and ends at the bits of one that was not. The file stays.
-    every : float
+    every : float, default=60.0
         Seconds between two writes of the checkpoint. 0 writes it after every block.
 
     Returns
@@ -100,28 +118,30 @@ def fit(self, X, y=None, sample_weight=None, gating=None, *, checkpoint=None, ev
     return self._fit(X, y, sample_weight, gating)
 
 
-def predict(self, X, gating=None):
+def predict(self: Any, X: Rows, gating: Rows | None = None) -> np.ndarray:
     """Labels with the highest score, or values; ``gating`` as in ``fit``."""
     return self._answers(self._scores(X, gating))
 
 
-def decision_function(self, X, gating=None):
+def decision_function(self: Any, X: Rows, gating: Rows | None = None) -> np.ndarray:
     """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
     return self._margins(self._scores(X, gating))
 
 
-def explain(self, X, gating=None, *, n_support=5, preparation=None):
+def explain(
+    self: Any, X: Rows, gating: Rows | None = None, *, n_support: int = 5, preparation: Any = None
+) -> "Explanation":
     """Take the scores of rows apart: components with their gates, and linear models if any.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n_samples, n_features)
         Rows, as for ``predict``; with a preparation, rows before it.
-    gating : array or CSR matrix of shape (n_samples, any) or None
+    gating : array or CSR matrix of shape (n_samples, any) or None, default=None
         As in ``fit``.
     n_support : int, default=5
         Support rows of a kernel machine that are named for each row and output.
-    preparation : transformer, Pipeline of transformers or None
+    preparation : transformer, Pipeline of transformers or None, default=None
         What comes before the model, fitted; ``X`` are then rows before it.
 
     Returns
@@ -131,7 +151,7 @@ def explain(self, X, gating=None, *, n_support=5, preparation=None):
     return self._explain(X, n_support, preparation, gating)
 
 
-def gate_values(self, X, gating=None):
+def gate_values(self: Any, X: Rows, gating: Rows | None = None) -> np.ndarray:
     """How much each component answers for each row, shape (n_rows, n_components).
 
     One such array for each class if there are more than two. ``gating`` as in ``fit``.

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ..._hints import Rows
 from ...gates.learned import Rounded
 from ...losses import LOSSES, EpsilonInsensitive
 from ...predictors.combined import Stacked
@@ -139,7 +141,7 @@ def _landmarks(model, setup):
     return count
 
 
-def gate_values(self, X):
+def gate_values(self: Any, X: Rows) -> np.ndarray:
     """How much each component answers for each row, shape (n_rows, n_components).
 
     One such array for each class if there are more than two.

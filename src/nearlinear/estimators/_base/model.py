@@ -1,20 +1,30 @@
 """The one class that all estimators share: a fit in one straight pass, scores, explanations."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..._compile import one_blas_thread
+from ..._hints import FilePath, Rows, Targets
 from ...gpu.device import is_tensor
+from ...predictors.base import Cost
 from ...runtime.scores import finite_scores
-from .checks import fit_context, require_finite_model
+from .checks import available_if, fit_context, require_finite_model
 from .input import fit_rows, scored_rows
 from .task import answers
+
+if TYPE_CHECKING:
+    from ...explain.record import Explanation
+    from ...single_row.scorer import RowScorer
+
+M = TypeVar("M")
 
 # Attributes that a fitted model has from its rows, whatever was learned from them.
 _OF_ROWS = ("n_features_in_", "feature_names_in_", "n_gating_features_", "classes_", "multilabel_")
@@ -67,28 +77,76 @@ def _has_probabilities(model):
     )
 
 
+# Methods that some estimators replace by functions with more arguments. In the class itself they
+# would be declarations, whose signature type checkers give to all that replace them.
+
+
+def fit(self: M, X: Rows, y: Targets | None = None, sample_weight: ArrayLike | None = None) -> M:
+    """Learn from rows and their labels or values.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows, best standardized.
+    y : array of shape (n_samples,) or None, default=None
+        Labels of any type for a classifier, values for a regressor. None is refused.
+    sample_weight : array of shape (n_samples,) or None, default=None
+        Weight k equals k copies.
+
+    Returns
+    -------
+    self
+    """
+    return self._fit(X, y, sample_weight)
+
+
+def predict(self: Any, X: Rows) -> np.ndarray | Any:
+    """Labels with the highest score, or values."""
+    return self._answers(self._scores(X))
+
+
+@available_if(_is_classifier)
+def decision_function(self: Any, X: Rows) -> np.ndarray | Any:
+    """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
+    return self._margins(self._scores(X))
+
+
+def explain(self: Any, X: Rows, *, n_support: int = 5, preparation: Any = None) -> "Explanation":
+    """Take the scores of rows apart.
+
+    A locally linear model tells, for every row, the one linear model w(x), b(x) that answers
+    for it and where that comes from (anchors, path, kernels); its score is
+    ``(w(x) * x).sum() + b(x)``. A kernel machine tells what each kernel adds to the score, and
+    which support rows count most. A forest tells what the splits on each column, and on each
+    pair of columns, have changed on the row's way down.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows, as for ``predict``; with a preparation, rows before it.
+    n_support : int, default=5
+        Support rows of a kernel machine that are named for each row and output.
+    preparation : transformer, Pipeline of transformers or None, default=None
+        What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers and PCA the
+        explanation is in raw features, behind other steps in the columns that they make.
+        Contributions of pieces are added up to those of raw features and of pairs of them.
+
+    Returns
+    -------
+    Explanation
+    """
+    return self._explain(X, n_support, preparation)
+
+
 class Model(BaseEstimator):
     """Rows in, scores out. A method adds ``_learn(rows)``, which returns a ``Learned``."""
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    predictor_: Any
+
     _takes_sparse = True
-
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn from rows and their labels or values.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, best standardized.
-        y : array of shape (n_samples,)
-            Labels of any type for a classifier, values for a regressor.
-        sample_weight : array of shape (n_samples,) or None
-            Weight k equals k copies.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
+    fit, predict, decision_function, explain = fit, predict, decision_function, explain
 
     @fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, y, sample_weight=None, gating=None):
@@ -135,10 +193,6 @@ class Model(BaseEstimator):
         """What the last fit or stream left to go on from, or None."""
         return self._training.state if hasattr(self, "_training") else None
 
-    def predict(self, X):
-        """Labels with the highest score, or values."""
-        return self._answers(self._scores(X))
-
     def _answers(self, scores):
         if is_tensor(scores):
             from .tensors.scores import tensor_answers
@@ -148,16 +202,11 @@ class Model(BaseEstimator):
             return (scores > 0).astype(int)
         return answers(getattr(self, "classes_", None), scores)
 
-    @available_if(_is_classifier)
-    def decision_function(self, X):
-        """Scores: positive for ``classes_[1]`` if there are two classes, else one per class."""
-        return self._margins(self._scores(X))
-
     def _margins(self, scores):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> np.ndarray | Any:
         """Class probabilities under the log loss; of several labels a row, that of each."""
         scores = self._scores(X)
         if is_tensor(scores):
@@ -208,32 +257,6 @@ class Model(BaseEstimator):
             scores = scores.astype(np.float64)
         return finite_scores(scores)
 
-    def explain(self, X, *, n_support=5, preparation=None):
-        """Take the scores of rows apart.
-
-        A locally linear model tells, for every row, the one linear model w(x), b(x) that answers
-        for it and where that comes from (anchors, path, kernels); its score is
-        ``(w(x) * x).sum() + b(x)``. A kernel machine tells what each kernel adds to the score, and
-        which support rows count most. A forest tells what the splits on each column, and on each
-        pair of columns, have changed on the row's way down.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows, as for ``predict``; with a preparation, rows before it.
-        n_support : int, default=5
-            Support rows of a kernel machine that are named for each row and output.
-        preparation : transformer, Pipeline of transformers or None
-            What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers and PCA the
-            explanation is in raw features, behind other steps in the columns that they make.
-            Contributions of pieces are added up to those of raw features and of pairs of them.
-
-        Returns
-        -------
-        Explanation
-        """
-        return self._explain(X, n_support, preparation)
-
     def _explain(self, X, n_support, preparation, gating=None):
         from ...explain.explain import explain
         from .explained import rows_to_explain, told
@@ -244,12 +267,12 @@ class Model(BaseEstimator):
             found = found.on_first_features(self.n_features_in_)
         return told(self, found, self._behind(preparation), X)
 
-    def compile(self, preparation=None):
+    def compile(self, preparation: Any = None) -> "RowScorer":
         """A scorer for single rows, in microseconds.
 
         Parameters
         ----------
-        preparation : transformer, Pipeline of transformers or None
+        preparation : transformer, Pipeline of transformers or None, default=None
             What comes before the model, fitted; rows are then given as they were before it, NaN
             where it takes missing values. Of a pipeline: ``pipeline[-1].compile(pipeline[:-1])``.
             What ``save`` takes. Where columns hold text or dates, a row is a list, or an array of
@@ -284,7 +307,17 @@ class Model(BaseEstimator):
         dtype = self.predictor_.dtype
         return RowScorer(self.predictor_, n_features, dtype, classes, table, names, outcome)
 
-    def report(self, X, y, path, *, preparation=None, peers=None, title=None, target=None):
+    def report(
+        self,
+        X: Rows,
+        y: Targets,
+        path: FilePath,
+        *,
+        preparation: Any = None,
+        peers: Sequence[Mapping[str, Any]] | None = None,
+        title: str | None = None,
+        target: str | None = None,
+    ) -> None:
         """Write a page about the model that opens in any browser, without a network.
 
         It tells how good the model is on these rows, which columns matter and how, its regions and
@@ -299,12 +332,12 @@ class Model(BaseEstimator):
             Their labels or values.
         path : str or path
             The page, by custom ``.html``; below 2 MB, written whole or not at all.
-        preparation : transformer, Pipeline of transformers or None
+        preparation : transformer, Pipeline of transformers or None, default=None
             What comes before the model, fitted. Of a pipeline:
             ``pipeline[-1].report(X, y, path, preparation=pipeline[:-1])``.
-        peers : list of dict or None
+        peers : list of dict or None, default=None
             Alternatives to stand beside: the "models" of ``nearlinear compare --json``.
-        title, target : str or None
+        title, target : str or None, default=None
             The heading, and what the answer is called.
         """
         from ...report.page import write_report
@@ -313,7 +346,7 @@ class Model(BaseEstimator):
         write_report(self, X, y, path, preparation=preparation, peers=peers, **names)
 
     @property
-    def cost_(self):
+    def cost_(self) -> Cost:
         """What one prediction costs: multiply-adds, multiple of a linear model, bytes."""
         return self.predictor_.cost
 

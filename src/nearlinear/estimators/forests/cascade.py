@@ -1,6 +1,8 @@
 """A cascade: cheap models first, and what they are not sure of goes on."""
 
+from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -8,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..._hints import Seed
 from ..._warn import warn_user
 from ...predictors.cascaded import Cascaded
 from ...predictors.tree_leaves import TreeLeaves
@@ -42,7 +45,7 @@ class Cascade(ClassifierMixin, Model):
 
     Parameters
     ----------
-    stages : list of estimators
+    stages : list of estimators, default=()
         Classifiers of nearlinear, the cheapest first. Linear classifiers of scikit-learn with
         ``coef_`` and ``intercept_`` may stand among them.
     max_loss : float, default=0.001
@@ -95,6 +98,15 @@ class Cascade(ClassifierMixin, Model):
            Predictive Algorithms to Achieve Risk Control", 2021.
     """
 
+    classes_: np.ndarray
+    stages_: list[Any]
+    thresholds_: np.ndarray
+    shares_: np.ndarray
+    loss_given_up_: float
+    n_tested_: int
+    loss_: str
+    predictor_: Cascaded
+
     _parameter_constraints = {
         "stages": "no_validation",  # checked one by one
         "max_loss": [open_fraction()],
@@ -107,13 +119,13 @@ class Cascade(ClassifierMixin, Model):
 
     def __init__(
         self,
-        stages=(),
+        stages: Sequence[Any] = (),
         *,
-        max_loss=0.001,
-        confidence=0.95,
-        validation_fraction=0.2,
-        n_jobs=None,
-        random_state=None,
+        max_loss: float = 0.001,
+        confidence: float = 0.95,
+        validation_fraction: float = 0.2,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
     ):
         self.stages = stages
         self.max_loss = max_loss

@@ -1,7 +1,10 @@
 """A fitted forest of another library, served by our predictor."""
 
+from typing import Any
+
 import numpy as np
 
+from ..._hints import Rows
 from ...gates.forests.readers.reading import read_forest
 from ...predictors.combined import Exponential
 from ...predictors.forest import forest_of
@@ -10,7 +13,7 @@ from .._base.model import Learned
 from .local_forest import LocalForestClassifier, LocalForestRegressor
 
 
-def from_forest(model, X=None):
+def from_forest(model: Any, X: Rows | None = None) -> LocalForestClassifier | LocalForestRegressor:
     """The same model, with the same scores, as one of ours.
 
     It answers as the library does: ``predict`` gives the same labels and values,
@@ -27,7 +30,7 @@ def from_forest(model, X=None):
         Of scikit-learn: DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting,
         HistGradientBoosting. Of LightGBM, XGBoost and CatBoost: the estimators and boosters, or a
         file that these have written.
-    X : array of shape (n_rows, n_features) or None
+    X : array of shape (n_rows, n_features) or None, default=None
         Rows for the comparison. None makes some from the thresholds of the forest: the values at
         which rows part, the numbers next to them, categories and missing values.
 

@@ -1,17 +1,22 @@
 """Local forests: the leaves of a grown forest are the gate, what they hold is refitted together."""
 
 import numbers
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from ..._hints import Auto, ClassWeight, Rows, Seed, Targets
 from ..._warn import warn_user
 from ...gates.forests.gains import feature_shares
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
 from .._base.blocks.fit import fit
 from .._base.blocks.forests import forest_sample, learn_forest_from
+from .._base.capacity import Verdict
 from .._base.checks import (
     Interval,
     at_least,
@@ -163,6 +168,12 @@ class LocalForestClassifier(ClassifierMixin, Model):
     as float32, as scikit-learn's trees do.
     """
 
+    classes_: np.ndarray
+    plan_: dict[str, Any]
+    settings_tried_: list[Verdict]
+    pairs_: np.ndarray
+    refit_gap_: float
+
     _takes_sparse = False
     _takes_missing = _scores_sparse = True
     _row_types = np.float32
@@ -176,31 +187,31 @@ class LocalForestClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_trees="auto",
+        n_trees: int | Auto = "auto",
         *,
-        max_leaves="auto",
-        learning_rate="auto",
-        min_samples_leaf="auto",
-        l2_regularization="auto",
-        max_features="auto",
-        pairs="auto",
-        linear_root="auto",
-        root_C="auto",
-        leaf_model="auto",
-        leaf_penalty="auto",
-        grower="auto",
-        categorical_features=None,
-        monotonic_cst=None,
-        interaction_cst=None,
-        early_exit=None,
-        confidence=0.95,
-        class_weight=None,
-        warm_start=False,
-        max_memory=None,
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        max_leaves: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        min_samples_leaf: int | Auto = "auto",
+        l2_regularization: float | Auto = "auto",
+        max_features: float | Auto = "auto",
+        pairs: int | ArrayLike | Auto = "auto",
+        linear_root: bool | Literal["beside", "auto"] = "auto",
+        root_C: float | Auto = "auto",
+        leaf_model: Literal["auto", "constant", "linear"] = "auto",
+        leaf_penalty: float | Auto | None = "auto",
+        grower: Any = "auto",
+        categorical_features: ArrayLike | None = None,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        interaction_cst: Sequence[Sequence[int]] | None = None,
+        early_exit: float | None = None,
+        confidence: float = 0.95,
+        class_weight: ClassWeight = None,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.n_trees = n_trees
         self.max_leaves = max_leaves
@@ -257,7 +268,13 @@ class LocalForestClassifier(ClassifierMixin, Model):
     _learn_more = learn_forest_on
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Let leaves move with some rows; splits stay. The first call fits.
 
         The leaves minimize the loss of these rows and the penalty on how far they move: with
@@ -269,9 +286,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
             Rows; those of the first call grow the trees, so give it as many as there are.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call, which must have rows of each.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -281,7 +298,13 @@ class LocalForestClassifier(ClassifierMixin, Model):
         return self._go_on(stream_rows(self, X, y, sample_weight, classes))
 
     @fit_context(prefer_skip_nested_validation=True)
-    def refit(self, X, y, sample_weight=None, leaf_penalty="auto"):
+    def refit(
+        self,
+        X: Rows,
+        y: Targets,
+        sample_weight: ArrayLike | None = None,
+        leaf_penalty: float | Auto | None = "auto",
+    ) -> Self:
         """Improve the leaves of a fitted forest, also of one from another library; splits stay.
 
         Random forests, whose leaves hold shares, are first written as forests of scores, shares
@@ -294,7 +317,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
             Rows, best others than those that grew the trees.
         y : array of shape (n_samples,)
             Labels, all of them in ``classes_``.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weight k equals k copies.
         leaf_penalty : float, None or "auto", default="auto"
             λ, in rows: how much a leaf stays where it is. "auto" finds it on a fifth of the rows
@@ -307,7 +330,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         return self._settle(refit(self, X, y, sample_weight, leaf_penalty))
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         return feature_shares(self.predictor_)
 
 
@@ -408,6 +431,11 @@ class LocalForestRegressor(RegressorMixin, Model):
     None of the papers has it; see :class:`LocalForestClassifier`.
     """
 
+    plan_: dict[str, Any]
+    settings_tried_: list[Verdict]
+    pairs_: np.ndarray
+    refit_gap_: float
+
     _takes_sparse = False
     _takes_missing = _scores_sparse = True
     _row_types = np.float32
@@ -419,30 +447,30 @@ class LocalForestRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        n_trees="auto",
+        n_trees: int | Auto = "auto",
         *,
-        loss="squared_error",
-        quantile=0.5,
-        max_leaves="auto",
-        learning_rate="auto",
-        min_samples_leaf="auto",
-        l2_regularization="auto",
-        max_features="auto",
-        pairs="auto",
-        linear_root="auto",
-        root_C="auto",
-        leaf_model="auto",
-        leaf_penalty="auto",
-        grower="auto",
-        categorical_features=None,
-        monotonic_cst=None,
-        interaction_cst=None,
-        warm_start=False,
-        max_memory=None,
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        loss: Literal["squared_error", "absolute_error", "quantile", "poisson"] = "squared_error",
+        quantile: float = 0.5,
+        max_leaves: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        min_samples_leaf: int | Auto = "auto",
+        l2_regularization: float | Auto = "auto",
+        max_features: float | Auto = "auto",
+        pairs: int | ArrayLike | Auto = "auto",
+        linear_root: bool | Literal["beside", "auto"] = "auto",
+        root_C: float | Auto = "auto",
+        leaf_model: Literal["auto", "constant", "linear"] = "auto",
+        leaf_penalty: float | Auto | None = "auto",
+        grower: Any = "auto",
+        categorical_features: ArrayLike | None = None,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        interaction_cst: Sequence[Sequence[int]] | None = None,
+        warm_start: bool = False,
+        max_memory: float | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: int = 0,
     ):
         self.n_trees = n_trees
         self.loss = loss
@@ -478,7 +506,7 @@ class LocalForestRegressor(RegressorMixin, Model):
     fit, _learn_blocks, _sample_rows = fit, learn_forest_from, forest_sample
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Rows, y: Targets, sample_weight: ArrayLike | None = None) -> Self:
         """Let leaves move with some rows; splits stay. The first call fits.
 
         The leaves minimize the loss of these rows and the penalty on how far they move: with
@@ -490,7 +518,7 @@ class LocalForestRegressor(RegressorMixin, Model):
             Rows; those of the first call grow the trees, so give it as many as there are.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -500,7 +528,13 @@ class LocalForestRegressor(RegressorMixin, Model):
         return self._go_on(stream_rows(self, X, y, sample_weight))
 
     @fit_context(prefer_skip_nested_validation=True)
-    def refit(self, X, y, sample_weight=None, leaf_penalty="auto"):
+    def refit(
+        self,
+        X: Rows,
+        y: Targets,
+        sample_weight: ArrayLike | None = None,
+        leaf_penalty: float | Auto | None = "auto",
+    ) -> Self:
         """Improve the leaves of a fitted forest, also of one from another library; splits stay.
 
         What is minimized is ``loss``; where a library has learned logarithms of values, the loss of
@@ -512,7 +546,7 @@ class LocalForestRegressor(RegressorMixin, Model):
             Rows, best others than those that grew the trees.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weight k equals k copies.
         leaf_penalty : float, None or "auto", default="auto"
             λ, in rows: how much a leaf stays where it is. "auto" finds it on a fifth of the rows
@@ -525,5 +559,5 @@ class LocalForestRegressor(RegressorMixin, Model):
         return self._settle(refit(self, X, y, sample_weight, leaf_penalty))
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         return feature_shares(self.predictor_)

@@ -1,8 +1,10 @@
 """Sums and differences of two columns, as a map before any model."""
 
 from numbers import Integral
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -14,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..._hints import Rows, Seed, Targets
 from ...explain.record import pair_name
 from ...losses import LogLoss, SquaredError
 from ...preparation.transformers import register_step
@@ -52,7 +55,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         Their factors a and b.
     n_features_in_ : int
         Number of columns of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, if all of them are strings.
 
     Examples
@@ -65,18 +68,28 @@ class PairFeatures(TransformerMixin, BaseEstimator):
     array(['x0', 'x1', 'x2', 'x0 − x2'], dtype=object)
     """
 
+    pairs_: np.ndarray
+    factors_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _parameter_constraints = {
         "n_pairs": [Interval(Integral, 0, None, closed="left")],
         "target_type": [StrOptions({"auto", "classes", "values"})],
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_pairs=16, target_type="auto", random_state=None):
+    def __init__(
+        self,
+        n_pairs: int = 16,
+        target_type: Literal["auto", "classes", "values"] = "auto",
+        random_state: Seed = None,
+    ):
         self.n_pairs = n_pairs
         self.target_type = target_type
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Targets, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the pairs.
 
         Parameters
@@ -85,7 +98,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             Numbers, none of them missing.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Classes, or values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             A weight k is k copies of the row.
 
         Returns
@@ -127,14 +140,24 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             np.unique(values, axis=0, return_inverse=True)[1].ravel()
         ), SquaredError()
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray:
         """The rows, and their pair columns after them."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return PairColumns(self.pairs_, self.factors_.astype(X.dtype)).joined_to(X)
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns, then words such as "height − 0.5·slope"."""
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the columns, then words such as "height − 0.5·slope".
+
+        Parameters
+        ----------
+        input_features : sequence of str or None, default=None
+            Names of the columns that come in. None takes those of the fit.
+
+        Returns
+        -------
+        array of str
+        """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         pairs = zip(self.pairs_, self.factors_, strict=True)

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+from ..._hints import FilePath, Rows, Targets
 from ..._version import __version__
 from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
@@ -156,8 +158,14 @@ class CSource:
 
 
 def to_c(
-    model, directory, dtype="float32", sample=None, sample_labels=None, *, name="model"
-):  # fmt: skip
+    model: Any,
+    directory: FilePath,
+    dtype: Literal["float32", "int8"] = "float32",
+    sample: Rows | None = None,
+    sample_labels: Targets | None = None,
+    *,
+    name: str = "model",
+) -> CSource:
     """Write a fitted model, or a pipeline that ends in one, as C99 source.
 
     The directory gets ``model.h`` and ``model.c`` (constant tables and short loops: no
@@ -178,10 +186,10 @@ def to_c(
     dtype : {"float32", "int8"}, default="float32"
         With "int8", rows of weights, anchors and support rows are whole numbers of one byte
         with a scale for each row. Sums are float in both.
-    sample : array of shape (n_rows, n_features) or None
+    sample : array of shape (n_rows, n_features) or None, default=None
         Rows as the model takes them, for the test program and the differences; without a sample
         rows are drawn.
-    sample_labels : array of shape (n_rows,) or None
+    sample_labels : array of shape (n_rows,) or None, default=None
         Their labels or values, for accuracies.
     name : str, default="model"
         Begins all names of files, functions and constants.

@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..._hints import FilePath
 from ..._version import __version__
 from ...kinds import rule_for
 from ...runtime.columns.read_rows import raw_sources
@@ -84,7 +86,9 @@ RULES = {
 }
 
 
-def to_onnx(model, path=None, *, dtype=None):
+def to_onnx(
+    model: Any, path: FilePath | None = None, *, dtype: Literal["float32", "float64"] | None = None
+) -> Any:
     """Turn a fitted model, or a pipeline that ends in one, into an ONNX model.
 
     The graph has operators of the ``ai.onnx`` domain alone (opset 17), a forest one of
@@ -120,10 +124,10 @@ def to_onnx(model, path=None, *, dtype=None):
     model : estimator, Pipeline, search or wrapper
         Fitted. What ``save`` takes, but for dates; with other steps, see
         ``nearlinear.export.onnx.skl2onnx``.
-    path : str, path or None
+    path : str, path or None, default=None
         Where to write the model; by custom it ends in ``.onnx``. The file appears whole or not at
         all.
-    dtype : {"float32", "float64"} or None
+    dtype : {"float32", "float64"} or None, default=None
         The precision of rows, tables and scores; None takes the model's own.
 
     Returns

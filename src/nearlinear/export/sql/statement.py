@@ -1,8 +1,11 @@
 """``to_sql``: a fitted model as one SELECT of DuckDB."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..._files import replacing
+from ..._hints import FilePath
 from ...kinds import rule_for
 from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
@@ -48,7 +51,13 @@ RULES = {
 }
 
 
-def to_sql(model, table="rows", *, keep=(), path=None):
+def to_sql(
+    model: Any,
+    table: str | tuple[str, ...] = "rows",
+    *,
+    keep: Sequence[str] = (),
+    path: FilePath | None = None,
+) -> str:
     """Write a fitted model as one SELECT statement for DuckDB.
 
     The statement reads the columns of the fit by their names (x0, x1, … where the fit had none)
@@ -75,9 +84,9 @@ def to_sql(model, table="rows", *, keep=(), path=None):
     table : str or tuple of str, default="rows"
         The table, view, DataFrame or file that is scored; a tuple names catalog, schema and table.
         All names are quoted.
-    keep : sequence of str
+    keep : sequence of str, default=()
         Columns of the table that the result has, too, such as a key.
-    path : str, path or None
+    path : str, path or None, default=None
         A file that the text is written to, whole or not at all.
 
     Returns

@@ -8,12 +8,22 @@ A node feature of one's own is a frozen dataclass g with ``g(u)`` and its deriva
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ..._compile import compiled
 from .balanced import count_splits, depth_of
+
+
+class NodeGate(Protocol):
+    """A node feature of one's own."""
+
+    def __call__(self, u: Any) -> Any:
+        """g(u) of an array."""
+
+    def slope(self, u: Any) -> Any:
+        """g'(u)."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ class PolynomialNode:
 
     degree: int = 2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.degree, int) or not 1 <= self.degree <= 10:
             raise ValueError(f"PolynomialNode needs a degree from 1 to 10, not {self.degree!r}.")
 

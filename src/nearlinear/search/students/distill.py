@@ -2,12 +2,15 @@
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from ..._compile import one_blas_thread
+from ..._hints import Rows, Targets
 from ..._warn import warn_user
 from ...estimators._base.input import fit_rows
 from ...estimators._base.outputs import Teller
@@ -28,7 +31,14 @@ _OF_A_REPORT = 1.5  # of the time of the first teachers, which those of the repo
 _NOT_HERE = ("scoring", "class_weight")
 
 
-def distill(teacher, X, y=None, *, classes=None, **budget):
+def distill(
+    teacher: Any,
+    X: Rows,
+    y: Targets | None = None,
+    *,
+    classes: ArrayLike | None = None,
+    **budget: Any,
+) -> NearLinearClassifier | NearLinearRegressor:
     """A fast student of a slow teacher, inside a prediction budget.
 
     The student is the best model that the search of :class:`NearLinearClassifier` or

@@ -1,9 +1,13 @@
 """``fit`` of methods that learn from arrays and from rows in blocks alike."""
 
+from typing import TypeVar
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from ...._compile import one_blas_thread
+from ...._hints import FilePath, Rows, Targets
 from ....streams.blocks import is_source
 from ....streams.checkpoint import Checkpoint
 from ..checks import fit_context
@@ -11,8 +15,18 @@ from ..input import fit_rows
 from .survey import surveyed
 from .training import Keeper
 
+M = TypeVar("M")
 
-def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
+
+def fit(
+    self: M,
+    X: Rows,
+    y: Targets | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    checkpoint: FilePath | None = None,
+    every: float = 60.0,
+) -> M:
     """Learn from rows and their labels or values, in arrays or in blocks.
 
     Parameters
@@ -20,15 +34,15 @@ def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, every=60.0):
     X : array or CSR matrix of shape (n_samples, n_features), or source of blocks
         Rows, best standardized. A source is what ``nearlinear.streams`` makes of files, or anything
         that yields the same blocks (X, y) or (X, y, weight) whenever it is iterated.
-    y : array of shape (n_samples,)
+    y : array of shape (n_samples,) or None, default=None
         Labels of any type for a classifier, values for a regressor. None with a source, which has
         them.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies. None with a source.
-    checkpoint : path or None
+    checkpoint : path or None, default=None
         With a source: a file that holds how far the fit has come. A fit that was killed goes on
         from it, and ends at the bits of one that was not. The file stays.
-    every : float
+    every : float, default=60.0
         Seconds between two writes of the checkpoint. 0 writes it after every block.
 
     Returns

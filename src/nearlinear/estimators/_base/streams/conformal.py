@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ...._compile import one_blas_thread
+from ...._hints import Rows, Targets
 from ...._interrupt import uninterrupted
 from ....solvers.conformal.stream import ConformalStream
 from ..checks import fit_context
@@ -19,6 +22,8 @@ from ..rows import TrainingRows, canonical_order, content_ids
 from ..target_units import TargetUnits
 from ..task import Classification, Regression
 from .anchors import learn_candidates, seen_anchors
+
+M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,9 @@ def learn(model, rows, added=None):
 
 
 @fit_context(prefer_skip_nested_validation=True)
-def add_kernels(self, anchors, X, y, sample_weight=None):
+def add_kernels(
+    self: M, anchors: ArrayLike, X: Rows, y: Targets, sample_weight: ArrayLike | None = None
+) -> M:
     """Learn on with further candidates, from the weights that the kernels have now.
 
     The certificate is over all candidates: those that the model has seen, which are placed anew
@@ -67,7 +74,7 @@ def add_kernels(self, anchors, X, y, sample_weight=None):
         The rows of ``fit``, which the model does not store.
     y : array of shape (n_samples,)
         Their labels or values.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies.
 
     Returns
@@ -104,7 +111,7 @@ def learn_more(model, rows, sample_ids):
 
 
 @fit_context(prefer_skip_nested_validation=True)
-def finish(self):
+def finish(self: M) -> M:
     """Solve for the stored rows as ``fit`` would. Call it when a stream has ended.
 
     Returns
