@@ -36,6 +36,7 @@ OWN = [
     "docs/guide/front_door.md",
     "docs/report.md",
     "docs/scale/blocks.md",
+    "docs/scale/streams.md",
     *(
         f"docs/deploy/{name}.md"
         for name in ("file", "numpy", "onnx", "c", "microcontroller", "serving", "lambda")
