@@ -8,14 +8,15 @@ WORKERS ?= 2
 PACKAGE ?= -e .
 PINS    ?=
 
-RUN  := $(VENV)/bin/python
+# Windows has the programs of an environment in another folder.
+RUN  := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 PIP  := $(RUN) -m pip -qq --disable-pip-version-check install
 # Folders of reproduce/ that have a smoke run.
 PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off test-browser lint docs docs-quick bench attack reproduce-smoke clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -24,11 +25,14 @@ help:
 	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
-	@echo "make lint             ruff: rules and format"
+	@echo "make lint             ruff: rules and format; codespell; zizmor: workflows"
+	@echo "make types            mypy and pyright read a program of the public names"
 	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
 	@echo "make bench            speed and memory"
+	@echo "make drift            sizes, import and microseconds a row beside those that are written down"
 	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
 	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
+	@echo "make release-check    builds, checks, installs at the lowest and the newest versions; one verdict"
 	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
 
 # Dependency groups need pip 25.1, which is newer than what most Pythons bring.
@@ -63,6 +67,14 @@ $(VENV)/.docs: $(VENV)/.package
 
 $(VENV)/.lint: $(VENV)/.made pyproject.toml
 	@$(PIP) --group lint
+	@touch $@
+
+$(VENV)/.types: $(VENV)/.package
+	@$(PIP) --group types $(PINS)
+	@touch $@
+
+$(VENV)/.release: $(VENV)/.made pyproject.toml
+	@$(PIP) --group release
 	@touch $@
 
 # LightGBM comes along: it is one of the alternatives that our figures stand beside.
@@ -111,6 +123,12 @@ lint: $(VENV)/.lint
 	@$(RUN) -m ruff check --quiet .
 	@$(RUN) -m ruff format --check --quiet . || \
 		{ echo "not in ruff's format; run: $(RUN) -m ruff format ."; exit 1; }
+	@$(RUN) -m codespell_lib
+	@test ! -d .github || $(dir $(RUN))zizmor --offline --quiet .github
+
+types: $(VENV)/.types
+	@$(RUN) -m mypy
+	@$(RUN) -m pyright --pythonpath $(RUN)
 
 # A warning is an error: a link or a picture that is missing, a docstring that does not parse.
 SPHINX = $(RUN) -m sphinx -b html -W --keep-going -q docs
@@ -125,6 +143,13 @@ docs-quick: $(VENV)/.docs
 bench: $(VENV)/.bench
 	@$(RUN) -m benchmarks
 
+drift: $(VENV)/.package
+	@$(ONE_THREAD) $(RUN) -m benchmarks drift
+
+# Needs the package index, and nothing else of the network. TAG: what is about to be released.
+release-check: $(VENV)/.release
+	@$(RUN) -m release check $(TAG)
+
 # Compiled code goes to a cache of its own, as for the tests.
 attack: $(VENV)/.test
 	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
@@ -134,8 +159,8 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build docs/gallery docs/api/generated docs/api/backreferences dist .pytest_cache .ruff_cache nearlinear-demo
-	@find src tests attack benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	@rm -rf build docs/gallery docs/api/generated docs/api/backreferences dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
+	@find src tests attack benchmarks release reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
 	@rm -rf $(VENV)

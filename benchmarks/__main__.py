@@ -3,10 +3,12 @@
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the two of the trees,
 ``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
 the four of the localized kernel machines, ``serving`` for single rows and the first prediction;
-``python -m benchmarks defaults --only SVC --tables german`` measures a part of the small tables.
+``python -m benchmarks defaults --only SVC --tables german`` measures a part of the small tables;
+``python -m benchmarks drift`` says which sizes and times have moved since they were written down.
 """
 
 import argparse
+import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +31,7 @@ ALONE = (
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
 NAMES = ("import", "predict", "fit", "scaling", "bundles", *SMALL)
+DRIFT = "drift"  # no benchmark: it compares with what is written down
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
 parser.add_argument(
@@ -45,7 +48,9 @@ parser.add_argument(
     help="defaults, cells, cascades, front, tables: these tables",
 )
 parser.add_argument(
-    "--again", action="store_true", help="defaults, front: also the rows that are there already"
+    "--again",
+    action="store_true",
+    help="defaults, front: also the rows that are there already; drift: write the figures down",
 )
 parser.add_argument(
     "--seeds", nargs="+", type=int, metavar="SEED", help="front: 0 if none is given; tables: splits"
@@ -57,6 +62,10 @@ parser.add_argument(
 )
 options = parser.parse_args()
 # Checked here: before Python 3.12 argparse takes the empty list for one of the names.
+if options.names == [DRIFT]:
+    from benchmarks.drift import run
+
+    sys.exit(not run(options.again))
 if unknown := set(options.names) - {*NAMES, *GROUPS}:
     parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
 asked = options.names or (SMALL if options.smoke else NAMES)

@@ -9,7 +9,7 @@ import pytest
 import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
-FOUNDATION = {"_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "kinds"}
+FOUNDATION = {"_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "kinds"}
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}
 SOLVERS = MATHEMATICS | {"solvers"}  # the files of the folder itself, not those of its folders
@@ -94,6 +94,10 @@ def targets(statement, module):
     return [name if name in MODULES else base for name in names]
 
 
+def is_for_type_checkers(node):
+    return isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING"
+
+
 def imports(module, *, on_import_only=False):
     """Everything that a module imports, or only what importing it loads."""
     waiting, found = [TREES[module]], set()
@@ -101,7 +105,9 @@ def imports(module, *, on_import_only=False):
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.update(targets(node, module))
-        elif on_import_only and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        elif on_import_only and (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_type_checkers(node)
+        ):
             continue
         waiting.extend(ast.iter_child_nodes(node))
     return found

@@ -1,7 +1,11 @@
 """The public surface: what ``import nearlinear`` offers, and what it does not load."""
 
+import ast
+import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from grids import in_one_test
@@ -36,6 +40,15 @@ def test_public_name_resolves(name):
     assert name in dir(nearlinear)
 
 
+def test_type_checkers_see_every_public_name_where_it_is_loaded_from():
+    tree = ast.parse(Path(nearlinear.__file__).read_text("utf-8"))
+    block = next(one for one in tree.body if isinstance(one, ast.If))
+    shown = {name.name: line.module for line in block.body for name in line.names}
+    folders = {name for name, module in shown.items() if module is None}
+    assert shown == nearlinear._MODULES | dict.fromkeys(folders)
+    assert sorted(shown) == sorted(nearlinear.__all__)
+
+
 def test_public_names_are_listed_once():
     assert len(set(nearlinear.__all__)) == len(nearlinear.__all__)
 
@@ -48,6 +61,21 @@ def test_estimator_is_a_documented_class_named_as_it_is_exported(name):
     estimator = getattr(nearlinear, name)
     assert estimator.__name__ == name
     assert "Parameters\n" in estimator.__doc__
+
+
+CLASSES = [name for name in nearlinear.__all__ if inspect.isclass(getattr(nearlinear, name))]
+
+
+@in_one_test("name", CLASSES)
+def test_type_checkers_know_all_parameters_and_attributes(name):
+    """Those of a fitted model stand in the class as ``name_: type``, or are properties of it."""
+    found = getattr(nearlinear, name)
+    hinted = inspect.signature(found).parameters.values()
+    assert [one.name for one in hinted if one.annotation is inspect.Parameter.empty] == []
+    attributes = inspect.cleandoc(found.__doc__).partition("\nAttributes\n")[2].split("\n\n")[0]
+    told = re.findall(r"^(\w+_) : ", attributes, re.M)
+    declared = {one for cls in found.__mro__ for one in inspect.get_annotations(cls)}
+    assert [one for one in told if one not in declared and not hasattr(found, one)] == []
 
 
 def test_unknown_name_is_an_attribute_error():

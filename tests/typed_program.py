@@ -32,7 +32,9 @@ from nearlinear.kernels import Absolute, Gaussian, Linear, bank
 X, y = np.zeros((10, 2)), np.zeros(10)
 
 # constructors, and what a fit gives back
-tree = LDKLClassifier(3, node_gate="tanh", C="auto", random_state=np.random.RandomState(0)).fit(X, y)
+tree = LDKLClassifier(3, node_gate="tanh", C="auto", random_state=np.random.RandomState(0)).fit(
+    X, y
+)
 assert_type(tree, LDKLClassifier)
 assert_type(tree.partial_fit(X, y, classes=[0, 1]), LDKLClassifier)
 anchors = LLCSAPLClassifier(100, class_weight="balanced").fit(X.tolist(), ["a", "b"] * 5)

@@ -19,40 +19,53 @@ PLAYGROUND = "docs/playground/index.html"
 LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 
 
-def show(app, docname, source):
-    root, page = Path(app.srcdir).parent, Path(app.env.doc2path(docname))
-    shown = root / PAGES[docname] if docname in PAGES else page
+def shown_file(app, docname):
+    """The file whose text a page shows."""
+    return Path(app.srcdir).parent / PAGES.get(docname, app.env.doc2path(docname))
+
+
+def shown_text(app, docname, text):
+    """The text of a page as the site has it, given what its own file holds."""
+    root, page, shown = (
+        Path(app.srcdir).parent,
+        Path(app.env.doc2path(docname)),
+        shown_file(app, docname),
+    )
     if shown != page:
-        app.env.note_dependency(shown)
-        title = source[0].partition("\n")[0]
-        text = shown.read_text("utf-8")
-        source[0] = text if text.startswith("# ") else f"{title}\n\n{text}"
+        title, text = text.partition("\n")[0], shown.read_text("utf-8")
+        text = text if text.startswith("# ") else f"{title}\n\n{text}"
 
     def from_page(file):
         return Path(os.path.relpath(file, page.parent)).as_posix()
 
     def end_of(link):
-        picture, text, path, anchor = link.group(1), link[2], link[3], link[4] or ""
+        picture, words, path, anchor = link.group(1), link[2], link[3], link[4] or ""
         file = Path(os.path.normpath(shown.parent / path))
         if not file.exists() or not file.is_relative_to(root):
             return link[0]
         name = file.relative_to(root).as_posix()
         if name == PLAYGROUND:
-            return f'<a href="{from_page(file)}">{text}</a>'
+            return f'<a href="{from_page(file)}">{words}</a>'
         if picture or file.is_relative_to(app.srcdir):
-            return f"{picture}[{text}]({from_page(file)}{anchor})"
+            return f"{picture}[{words}]({from_page(file)}{anchor})"
         for known, repository_file in PAGES.items():
             if name == repository_file:
-                return f"[{text}]({from_page(Path(app.srcdir, f'{known}.md'))}{anchor})"
+                return f"[{words}]({from_page(Path(app.srcdir, f'{known}.md'))}{anchor})"
         if not app.config.repository_url:
-            return text if file.is_dir() else f"[{text}](path:{from_page(file)})"
+            return words if file.is_dir() else f"[{words}](path:{from_page(file)})"
         kind = "tree" if file.is_dir() else "blob"
-        return f"[{text}]({app.config.repository_url}/{kind}/main/{name}{anchor})"
+        return f"[{words}]({app.config.repository_url}/{kind}/main/{name}{anchor})"
 
-    source[0] = LINK.sub(end_of, source[0])
+    return LINK.sub(end_of, text)
+
+
+def on_read(app, docname, source):
+    if app.env.doc2path(docname).suffix == ".md":
+        app.env.note_dependency(shown_file(app, docname))
+        source[0] = shown_text(app, docname, source[0])
 
 
 def setup(app):
     app.add_config_value("repository_url", "", "env")
-    app.connect("source-read", show)
+    app.connect("source-read", on_read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

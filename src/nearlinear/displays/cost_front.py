@@ -43,6 +43,7 @@ class CostFrontDisplay:
     Parameters
     ----------
     points : sequence of ModelPoint
+        The models.
     score : str, default="test accuracy, %"
         What the points' ``accuracy`` is, at the axis.
 
@@ -84,9 +85,9 @@ class CostFrontDisplay:
             Rows that no model has seen.
         y : array of shape (n_samples,)
             Their labels or values.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns
@@ -103,7 +104,19 @@ class CostFrontDisplay:
         return cls(points, score).plot(ax, title=title)
 
     def plot(self, ax=None, *, title: str | None = None) -> "CostFrontDisplay":
-        """Draw on ``ax``, or on a new figure."""
+        """Draw the points and the line.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            None makes a new figure.
+        title : str or None, default=None
+            A heading above the picture.
+
+        Returns
+        -------
+        CostFrontDisplay
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 

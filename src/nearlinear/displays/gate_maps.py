@@ -97,9 +97,9 @@ Pipeline that ends in one
             Points of the grid along each axis.
         margin : float, default=0.05
             Room around the rows, as a share of their range.
-        ax : array of matplotlib Axes or None
+        ax : array of matplotlib Axes or None, default=None
             Where to draw, one for each component; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading of the figure.
 
         Returns

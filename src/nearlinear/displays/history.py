@@ -55,9 +55,9 @@ class HistoryDisplay:
         ----------
         estimator : LDKL, LLC-SAPL or another model with ``history_``, or a Pipeline that ends so
             Fitted.
-        axes : pair of matplotlib Axes or None
+        axes : pair of matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

@@ -65,9 +65,9 @@ class ImportancesDisplay:
             Rows; 300 to 500 of them, evenly spread, are asked about.
         max_features : int, default=12
             The most bars.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

@@ -89,9 +89,9 @@ class LocalFitsDisplay:
             Points of the curves.
         margin : float, default=0.05
             Room beside the rows, as a share of their range.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

@@ -83,17 +83,17 @@ class TreeCellsDisplay:
             Fitted on two features. Steps before the tree may move, scale and rotate rows.
         X : array, data frame or CSR matrix of shape (n_samples, 2)
             Rows to show.
-        y : array of shape (n_samples,) or None
+        y : array of shape (n_samples,) or None, default=None
             Their labels or values, shown by color.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         resolution : int, default=500
             Points of the grid along each axis.
         margin : float, default=0.05
             Room around the rows, as a share of their range.
-        feature_names : sequence of two str or None
+        feature_names : sequence of two str or None, default=None
             Labels of the axes; None takes those the model was fitted with.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

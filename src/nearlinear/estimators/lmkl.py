@@ -66,8 +66,8 @@ class LMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
 
-    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m \gamma_m(x_i)
-              f_m(x_i) + b\big)\Big) + \frac{\mu}{2}\|V\|^2,
+    .. math:: \frac{1}{2} \sum_m \|f_m\|^2 + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m
+              \gamma_m(x_i) f_m(x_i) + b\bigr)\Bigr) + \frac{\mu}{2}\|V\|^2,
 
     where :math:`V` are the parameters of the gate.
 
@@ -267,8 +267,8 @@ class LMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
 
-    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, \big|y_i - \sum_m
-              \gamma_m(x_i) f_m(x_i) - b\big| - \epsilon\Big) + \frac{\mu}{2}\|V\|^2,
+    .. math:: \frac{1}{2} \sum_m \|f_m\|^2 + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m
+              \gamma_m(x_i) f_m(x_i) - b\bigr| - \epsilon\Bigr) + \frac{\mu}{2}\|V\|^2,
 
     where :math:`V` are the parameters of the gate and :math:`y` is in units of its spread.
 

@@ -32,8 +32,8 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m f_m(x_i) + b\big)\Big), \quad
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m f_m(x_i) + b\bigr)\Bigr), \quad
               \beta \ge 0,\ \sum_m \beta_m^p \le 1.
 
     Parameters
@@ -160,9 +160,9 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big), \quad
-              \beta \ge 0,\ \sum_m \beta_m^p \le 1,
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m f_m(x_i) - b\bigr| - \epsilon\Bigr),
+              \quad \beta \ge 0,\ \sum_m \beta_m^p \le 1,
 
     where :math:`y` is in units of its spread.
 

@@ -1,6 +1,7 @@
 """What the score of a row is made of: the records."""
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class Explanation:
     pairs: tuple = ()
 
     @cached_property
-    def contributions(self):
+    def contributions(self) -> np.ndarray | Any:
         """w(x) ∘ x: each feature's part of the score, shape (n_rows, n_outputs, n_features).
 
         Of a forest, pair columns come after the features; ``names`` has what all are called.
@@ -113,7 +114,7 @@ class Explanation:
         return None if self.coefficients is None else self.coefficients * self.rows[:, None]
 
     @property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """What contributions are of: names of features, or x0, x1, …, then pairs of these."""
         names = self.feature_names
         if names is None:
@@ -121,21 +122,21 @@ class Explanation:
         return (*names, *(pair_name(names[i], names[j], a, b) for i, j, a, b in self.pairs))
 
     @cached_property
-    def scores(self):
+    def scores(self) -> np.ndarray:
         """The parts added up again, shape (n_rows, n_outputs): what the model says to rounding."""
         if self.coefficients is None:
             return self._parts.sum(axis=2) + self.intercepts
         return (self.coefficients @ self.rows[:, :, None])[:, :, 0] + self.intercepts
 
     @cached_property
-    def importances(self):
+    def importances(self) -> np.ndarray:
         """Mean absolute contribution of each feature over the rows, shape (n_outputs, n_features).
 
         Of a kernel machine those of its kernels; of a forest those of pair columns come last.
         """
         return np.abs(self._parts).mean(axis=0)
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The parts of every score as a pandas DataFrame.
 
         A line for each row and output (the index), a column for each feature, or kernel, then
@@ -161,7 +162,7 @@ class Explanation:
     def _parts(self):
         return self.contributions if self.kernel_shares is None else self.kernel_shares
 
-    def in_original_units(self, scaler, rows=None):
+    def in_original_units(self, scaler: Any, rows: Any = None) -> "Explanation":
         """The same scores, told in the features before they were scaled, or mixed by a PCA.
 
         Kernel shares have no units of features and stay as they are.

@@ -1,6 +1,6 @@
 """What a gate is: how much each component answers for a row."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -8,7 +8,7 @@ import numpy as np
 class Gate(Protocol):
     """γ(x), one number for each component."""
 
-    def __call__(self, X) -> np.ndarray:
+    def __call__(self, X: Any) -> np.ndarray:
         """γ(X), shape (n_rows, n_components)."""
 
 
@@ -17,7 +17,7 @@ class SparseGate(Gate, Protocol):
 
     n_neighbors: int
 
-    def codes(self, X, n_jobs=None) -> tuple[np.ndarray, np.ndarray]:
+    def codes(self, X: Any, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Numbers and values of the components that answer, shape (n_rows, n_neighbors)."""
 
 
@@ -26,11 +26,11 @@ class LearnedGate(Gate, Protocol):
 
     parameters: np.ndarray  # all that is learned, as one vector
 
-    def start(self, Z, n_components, rng) -> "LearnedGate":
+    def start(self, Z: Any, n_components: int, rng: np.random.RandomState) -> "LearnedGate":
         """A gate for rows like ``Z``, from which learning begins."""
 
-    def with_parameters(self, parameters) -> "LearnedGate":
+    def with_parameters(self, parameters: np.ndarray) -> "LearnedGate":
         """The same gate with other parameters."""
 
-    def gradient(self, Z, slopes) -> np.ndarray:
+    def gradient(self, Z: Any, slopes: np.ndarray) -> np.ndarray:
         """∂L/∂parameters for slopes ∂L/∂γ of shape (n_rows, n_components)."""

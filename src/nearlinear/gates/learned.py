@@ -5,6 +5,7 @@ What such a gate has to offer stands in ``base.LearnedGate``.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,30 +22,33 @@ _RANDOM_START = 0.01
 class Softmax:
     """γ_m(z) ∝ exp(⟨v_m, z⟩ + v_m0); starts near the cells of k-means centers.
 
-    ``directions`` has shape (n_components, n_features) and ``offsets`` (n_components,).
+    Parameters
+    ----------
+    directions, offsets : array or None, default=None
+        v_m of shape (n_components, n_features) and v_m0; None until ``start``.
     """
 
     directions: np.ndarray | None = None
     offsets: np.ndarray | None = None
 
-    def start(self, Z, n_components, rng):
+    def start(self, Z: Any, n_components: int, rng: np.random.RandomState) -> Any:
         centers, width = _start_centers(Z, n_components, rng)
         directions = 2.0 * centers / width
         offsets = -np.einsum("md,md->m", centers, centers) / width
         # as far from the middle one: a shift of all scores changes nothing
         return Softmax(directions - directions.mean(axis=0), offsets - offsets.mean())
 
-    def __call__(self, Z):
+    def __call__(self, Z: Any) -> np.ndarray:
         return softmax(_linear_scores(self, Z))
 
     @property
-    def parameters(self):
+    def parameters(self) -> np.ndarray:
         return np.concatenate([self.directions.ravel(), self.offsets])
 
-    def with_parameters(self, parameters):
+    def with_parameters(self, parameters: np.ndarray) -> Any:
         return _with_linear_parameters(self, parameters)
 
-    def gradient(self, Z, slopes):
+    def gradient(self, Z: Any, slopes: np.ndarray) -> np.ndarray:
         gates = self(Z)
         return _linear_gradient(Z, softmax_slopes(gates, slopes))
 
@@ -54,30 +58,35 @@ class Sigmoid:
     """γ_m(z) = 1 / (1 + exp(−⟨v_m, z⟩ − v_m0)): all components may answer, or none.
 
     Starts half open everywhere, a little wider near one k-means center for each component.
+
+    Parameters
+    ----------
+    directions, offsets : array or None, default=None
+        v_m of shape (n_components, n_features) and v_m0; None until ``start``.
     """
 
     directions: np.ndarray | None = None
     offsets: np.ndarray | None = None
 
-    def start(self, Z, n_components, rng):
+    def start(self, Z: Any, n_components: int, rng: np.random.RandomState) -> Any:
         centers, width = _start_centers(Z, n_components, rng)
         middle = centers.mean(axis=0)
         directions = 2.0 * (centers - middle) / width
         return Sigmoid(directions, -directions @ middle)
 
-    def __call__(self, Z):
+    def __call__(self, Z: Any) -> np.ndarray:
         scores = _linear_scores(self, Z)
         # tanh does not overflow
         return 0.5 + 0.5 * np.tanh(0.5 * scores)
 
     @property
-    def parameters(self):
+    def parameters(self) -> np.ndarray:
         return np.concatenate([self.directions.ravel(), self.offsets])
 
-    def with_parameters(self, parameters):
+    def with_parameters(self, parameters: np.ndarray) -> Any:
         return _with_linear_parameters(self, parameters)
 
-    def gradient(self, Z, slopes):
+    def gradient(self, Z: Any, slopes: np.ndarray) -> np.ndarray:
         gates = self(Z)
         return _linear_gradient(Z, slopes * gates * (1.0 - gates))
 
@@ -87,24 +96,33 @@ class GaussianGate:
     """γ_m(z) ∝ exp(−‖z − μ_m‖² / s_m²) with s_m² = scale × exp(2 log_widths_m).
 
     Starts at k-means centers, with a ``scale`` from the distances between them.
+
+    Parameters
+    ----------
+    centers : array of shape (n_components, n_features) or None, default=None
+        The μ_m; None until ``start``.
+    log_widths : array of shape (n_components,) or None, default=None
+        Logarithms of the widths; None until ``start``.
+    scale : float, default=1.0
+        The squared distance that a width of 1 stands for.
     """
 
     centers: np.ndarray | None = None
     log_widths: np.ndarray | None = None
     scale: float = 1.0
 
-    def start(self, Z, n_components, rng):
+    def start(self, Z: Any, n_components: int, rng: np.random.RandomState) -> Any:
         centers, scale = _start_centers(Z, n_components, rng)
         return GaussianGate(centers, np.zeros(len(centers)), scale)
 
-    def random_start(self, Z, n_components, rng):
+    def random_start(self, Z: Any, n_components: int, rng: np.random.RandomState) -> Any:
         """Centers on random rows, and as wide as all rows together."""
         rows = rng.choice(Z.shape[0], n_components, replace=n_components > Z.shape[0])
         centers = Z[np.sort(rows)]
         centers = np.asarray(centers.toarray() if issparse(centers) else centers, dtype=np.float64)
         return GaussianGate(centers, np.zeros(n_components), _total_variance(Z))
 
-    def __call__(self, Z):
+    def __call__(self, Z: Any) -> np.ndarray:
         squares = self._squares(Z)
         return softmax(-squares * self._narrow.astype(squares.dtype))
 
@@ -120,15 +138,15 @@ class GaussianGate:
         return np.maximum(squares, 0.0)
 
     @property
-    def parameters(self):
+    def parameters(self) -> np.ndarray:
         return np.concatenate([self.centers.ravel(), self.log_widths])
 
-    def with_parameters(self, parameters):
+    def with_parameters(self, parameters: np.ndarray) -> Any:
         size = self.centers.size
         centers = parameters[:size].reshape(self.centers.shape)
         return replace(self, centers=centers, log_widths=parameters[size:])
 
-    def gradient(self, Z, slopes):
+    def gradient(self, Z: Any, slopes: np.ndarray) -> np.ndarray:
         slope_squares = softmax_slopes(self(Z), slopes) * self._narrow
         toward = 2.0 * (
             np.asarray(slope_squares.T @ Z) - slope_squares.sum(axis=0)[:, None] * self.centers
@@ -139,38 +157,52 @@ class GaussianGate:
 
 @dataclass(frozen=True)
 class Viewing:
-    """A gate that sees the rows through a function of them."""
+    """A gate that sees the rows through a function of them.
+
+    Parameters
+    ----------
+    gate : LearnedGate
+        The gate.
+    view : callable
+        A function of rows, such as ``Columns``; returns the rows that the gate sees.
+    """
 
     gate: object
     view: Callable
 
-    def start(self, X, n_components, rng):
+    def start(self, X: Any, n_components: int, rng: np.random.RandomState) -> Any:
         return replace(self, gate=self.gate.start(self.view(X), n_components, rng))
 
-    def random_start(self, X, n_components, rng):
+    def random_start(self, X: Any, n_components: int, rng: np.random.RandomState) -> Any:
         return replace(self, gate=random_start(self.gate, self.view(X), n_components, rng))
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> np.ndarray:
         return self.gate(self.view(X))
 
     @property
-    def parameters(self):
+    def parameters(self) -> np.ndarray:
         return self.gate.parameters
 
-    def with_parameters(self, parameters):
+    def with_parameters(self, parameters: np.ndarray) -> Any:
         return replace(self, gate=self.gate.with_parameters(parameters))
 
-    def gradient(self, X, slopes):
+    def gradient(self, X: Any, slopes: np.ndarray) -> np.ndarray:
         return self.gate.gradient(self.view(X), slopes)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The view on some columns."""
+    """The view on some columns.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        Numbers of the columns, from 0 on.
+    """
 
     columns: tuple[int, ...]
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> np.ndarray:
         return X[:, list(self.columns)]
 
 
@@ -181,7 +213,7 @@ class Rounded:
     gate: object
     margin: float = 1e-3
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> np.ndarray:
         values = np.array(self.gate(X))
         values[values < self.margin] = 0.0
         values[values > 1.0 - self.margin] = 1.0

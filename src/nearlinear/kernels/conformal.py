@@ -5,12 +5,13 @@ exp(−u) or (1 − u)₊.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from .base import evaluates_pairs
-from .pairs import as_floats
+from .pairs import Pairs, as_floats
 
 
 @dataclass(frozen=True)
@@ -66,18 +67,27 @@ PROFILES = {
 @evaluates_pairs
 @dataclass(frozen=True)
 class Conformal:
-    """⟨φ(x), φ(z)⟩, φ(x) = h(‖x − c‖)(x − c), or h(|x_d − c_d|)(x_d − c_d) with ``per_feature``.
+    """⟨φ(x), φ(z)⟩ with φ(x) = h(‖x − c‖)(x − c): linear around an anchor c, fading away from it.
 
-    ``profile`` is "exponential" (h = exp(−γr)), "gaussian" (exp(−γr²)), "linear" ((1 − γr)₊) or
-    "square" ((1 − γr²)₊); the last two are exactly zero far from the anchor.
+    Parameters
+    ----------
+    anchor : sequence of float
+        The anchor c, one number for each feature.
+    gamma : float
+        γ of the profile, 0 or more.
+    profile : {"exponential", "gaussian", "linear", "square"}, default="gaussian"
+        h(r) = exp(−γr), exp(−γr²), (1 − γr)₊ or (1 − γr²)₊; the last two are exactly zero far from
+        the anchor.
+    per_feature : bool, default=False
+        Each feature fades by itself: φ_d(x) = h(abs(x_d − c_d))(x_d − c_d).
     """
 
-    anchor: tuple
+    anchor: tuple[Any, ...]
     gamma: float
     profile: str = "gaussian"
     per_feature: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.profile not in PROFILES:
             raise ValueError(
                 f"Conformal needs one of the profiles {sorted(PROFILES)}, not {self.profile!r}."
@@ -88,7 +98,7 @@ class Conformal:
         if not np.all(np.isfinite(self.anchor)):
             raise ValueError(f"Conformal needs an anchor of finite numbers, not {self.anchor!r}.")
 
-    def features(self, X):
+    def features(self, X: Any) -> np.ndarray:
         """φ(X), shape (n_rows, n_features)."""
         X = as_floats(X.toarray() if issparse(X) else X)
         if X.shape[1] != len(self.anchor):
@@ -102,12 +112,12 @@ class Conformal:
             squares = squares.sum(axis=1, keepdims=True)
         return PROFILES[self.profile].values(squares, X.dtype.type(self.gamma)) * away
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         images = self.features(pairs.X)
         return images @ (images if pairs.is_square else self.features(pairs.Z)).T
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         return (self.features(X) ** 2).sum(axis=1)
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         return self

@@ -22,19 +22,27 @@ _MOST_KERNELS = 200_000
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels, each on all columns ("all"), on every single column ("each"), or "both"."""
+    """Kernels, each on all columns, on every single one, or both.
 
-    kernels: tuple
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        The kernels.
+    columns : {"all", "each", "both"}, default="all"
+        Where each kernel lives.
+    """
+
+    kernels: tuple[Any, ...]
     columns: str = "all"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.columns not in ("all", "each", "both"):
             raise ValueError(
                 f"A family of kernels lives on 'all', 'each' or 'both' columns, "
                 f"not {self.columns!r}."
             )
 
-    def members(self, n_features):
+    def members(self, n_features: int) -> list[Any]:
         """The kernels for rows of that many columns."""
         size = len(self.kernels) * n_features
         if self.columns != "all" and size > _MOST_KERNELS:

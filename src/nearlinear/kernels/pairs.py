@@ -1,5 +1,7 @@
 """Products and squared distances between two sets of rows, computed once for many kernels."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import issparse
 
@@ -15,7 +17,11 @@ class Pairs:
     object lives and must not be written to.
     """
 
-    def __init__(self, X, Z=None):
+    X: Any
+    Z: Any
+    is_square: bool
+
+    def __init__(self, X: Any, Z: Any = None) -> None:
         self.X = X = as_floats(X)
         # beside a stack of similarities, Z are the numbers of rows
         self.Z = X if Z is None else Z if X.ndim == 3 else as_floats(Z)
@@ -25,14 +31,14 @@ class Pairs:
         self._on = {}
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return self.X.shape[0], self.Z.shape[0]
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.X.dtype
 
-    def on(self, columns):
+    def on(self, columns: Any) -> "Pairs":
         """The same pairs of rows, seen on some columns only."""
         if columns not in self._on:
             index = list(columns)
@@ -40,17 +46,17 @@ class Pairs:
             self._on[columns] = Pairs(self.X[:, index], Z)
         return self._on[columns]
 
-    def of_rows(self, rows):
+    def of_rows(self, rows: Any) -> Any:
         """The pairs of some rows of ``X``; their products and distances are those found here."""
         return _SomePairs(self, rows)
 
     @cached_property
-    def products(self):
+    def products(self) -> np.ndarray:
         """⟨x, z⟩."""
         return _products(self.X, self.Z)
 
     @cached_property
-    def squared_distances(self):
+    def squared_distances(self) -> np.ndarray:
         """‖x − z‖²."""
         X, Z = self.X, self.Z
         if not issparse(X) and X.shape[1] == 1:

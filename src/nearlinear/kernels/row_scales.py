@@ -1,6 +1,7 @@
 """Typical sizes of the training rows: what kernels take as their default scales."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,18 +19,23 @@ class Absolute:
     """A number, or several, in the unit of the features, where plain ones are relative to the rows.
 
     ``MLLKMClassifier(bandwidths=Absolute([0.01, 0.1]))`` has these γ whatever the rows are.
+
+    Parameters
+    ----------
+    value : float or sequence of float
+        Above 0.
     """
 
-    value: object
+    value: Any
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         numbers = np.asarray(self.value)
         good = numbers.dtype.kind in "fiu" and numbers.size > 0
         if not good or not np.all((numbers > 0) & np.isfinite(numbers)):
             raise ValueError(f"Absolute needs numbers above 0, not {self.value!r}.")
 
     @property
-    def number(self):
+    def number(self) -> float:
         if np.ndim(self.value) > 0:
             raise ValueError(f"One number is needed here, and this is {self!r}.")
         return float(self.value)

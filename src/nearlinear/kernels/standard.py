@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from .base import evaluates_pairs
-from .pairs import squared_norms
+from .pairs import Pairs, squared_norms
 from .row_scales import RowScales
 
 
@@ -16,26 +17,36 @@ from .row_scales import RowScales
 class Linear:
     """⟨x, z⟩."""
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         return pairs.products.copy()
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         return squared_norms(X)
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         return self
 
 
 @evaluates_pairs
 @dataclass(frozen=True)
 class Polynomial:
-    """(gamma ⟨x, z⟩ + coef0) ** degree; gamma None is one over the rows' mean squared norm."""
+    """(gamma ⟨x, z⟩ + coef0) ** degree.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        A whole number of at least 1.
+    gamma : float or None, default=None
+        Above 0. None is one over the rows' mean squared norm.
+    coef0 : float, default=1.0
+        0 or more.
+    """
 
     degree: int = 2
     gamma: float | None = None
     coef0: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.degree, Real) or not 1 <= self.degree < np.inf or self.degree % 1:
             raise ValueError(f"Polynomial needs a whole degree of at least 1, not {self.degree!r}.")
         if not 0 <= self.coef0 < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
@@ -44,14 +55,14 @@ class Polynomial:
                 f"not {self.gamma!r} and {self.coef0!r}: it would not be a kernel."
             )
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         return self._power(pairs.products * pairs.dtype.type(_fixed(self)))
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         norms = squared_norms(X)
         return self._power(norms * norms.dtype.type(_fixed(self)))
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         if self.gamma is not None:
             return self
         return replace(self, gamma=1.0 / RowScales.of(X).mean_squared_norm)
@@ -67,29 +78,35 @@ class Polynomial:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Gaussian:
-    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance).
+    """exp(−gamma ‖x − z‖²).
 
-    The median is over all pairs of distinct rows; of more than 500 rows, about 500 stand for all.
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        Above 0. None is 1 / (width² × the rows' median squared distance). The median is over all
+        pairs of distinct rows; of more than 500 rows, about 500 stand for all.
+    width : float, default=1.0
+        Above 0, relative to the rows; it counts where gamma is None.
     """
 
     gamma: float | None = None
     width: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.width < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
             raise ValueError(
                 "Gaussian needs gamma and width above 0, "
                 f"not gamma={self.gamma!r} and width={self.width!r}."
             )
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         values = pairs.squared_distances * pairs.dtype.type(-_fixed(self))
         return np.exp(values, out=values)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         if self.gamma is not None:
             return self
         return replace(self, gamma=1.0 / (self.width**2 * RowScales.of(X).squared_distance))
@@ -98,32 +115,46 @@ class Gaussian:
 @evaluates_pairs
 @dataclass(frozen=True)
 class OnColumns:
-    """A kernel that sees some columns of the rows only."""
+    """A kernel that sees some columns of the rows only.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    columns : sequence of int
+        Numbers of the columns, from 0 on.
+    """
 
     kernel: object
     columns: tuple[int, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         return self.kernel.from_pairs(pairs.on(self.columns))
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         return self.kernel.diagonal(X[:, list(self.columns)])
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         return replace(self, kernel=self.kernel.for_rows(RowScales.of(X).on(self.columns)))
 
 
 @evaluates_pairs
 @dataclass(frozen=True)
 class Custom:
-    """The user's function of two sets of rows, which returns their Gram block."""
+    """A function of yours as a kernel.
+
+    Parameters
+    ----------
+    function : callable
+        Of two sets of rows X and Z; returns their Gram block of shape (len(X), len(Z)).
+    """
 
     function: Callable
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         block = np.array(self.function(pairs.X, pairs.Z), dtype=pairs.dtype)
         if block.shape != pairs.shape:
             name = getattr(self.function, "__name__", repr(self.function))
@@ -136,11 +167,11 @@ class Custom:
             raise ValueError("A kernel returned NaN or infinity; it must return finite numbers.")
         return block
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         parts = [np.diag(self(X[i : i + 64])) for i in range(0, X.shape[0], 64)]
         return np.concatenate(parts)
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         return self
 
 
@@ -155,14 +186,14 @@ class Precomputed:
 
     layer: int
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         return np.array(pairs.X[:, pairs.Z[:, 0], self.layer])
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         rows = np.arange(X.shape[0])
         return X[rows, rows, self.layer]
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         return self
 
 

@@ -1,10 +1,12 @@
 """Similarity by shared path: the local kernel of LDKL."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .base import evaluates_pairs
+from .pairs import Pairs
 
 
 @evaluates_pairs
@@ -51,7 +53,7 @@ class LDKLKernel:
     tree: object
 
     @classmethod
-    def of(cls, model):
+    def of(cls, model: Any) -> "LDKLKernel":
         """The kernel of a fitted LDKLClassifier or LDKLRegressor."""
         tree = getattr(model, "predictor_", model)
         if not hasattr(tree, "local_features"):
@@ -60,15 +62,15 @@ class LDKLKernel:
             )
         return cls(tree)
 
-    def from_pairs(self, pairs):
+    def from_pairs(self, pairs: Pairs) -> np.ndarray:
         left = self.tree.local_features(pairs.X)
         right = left if pairs.is_square else self.tree.local_features(pairs.Z)
         return np.asarray((left @ right.T).todense(), dtype=pairs.dtype)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Any) -> np.ndarray:
         features = self.tree.local_features(X)
         dtype = X.dtype if X.dtype.kind == "f" else np.float64
         return np.asarray(features.multiply(features).sum(axis=1), dtype=dtype).ravel()
 
-    def for_rows(self, X):
+    def for_rows(self, X: Any) -> Any:
         return self

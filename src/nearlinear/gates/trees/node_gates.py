@@ -105,7 +105,7 @@ class PolynomialNode:
 
     degree: int = 2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.degree, int) or not 1 <= self.degree <= 10:
             raise ValueError(f"PolynomialNode needs a degree from 1 to 10, not {self.degree!r}.")
 
