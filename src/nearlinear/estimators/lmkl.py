@@ -44,7 +44,7 @@ _GATE_COPIES = 40
 
 _CONSTRAINTS = {
     **shared("kernels", "C", "normalization", "tol", "max_iter"),
-    **shared("max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("max_memory", "n_jobs", "random_state", "verbose", "device"),
     "n_copies": [at_least(1)],
     "gate": "no_validation",
     "gating_features": "no_validation",
@@ -131,6 +131,10 @@ class LMKLClassifier(ClassifierMixin, Model):
         Seed of the gate's start and of the mini-batches.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -212,6 +216,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        device="cpu",
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -232,6 +237,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     fit = gating.fit
     predict = gating.predict
@@ -318,6 +324,10 @@ class LMKLRegressor(RegressorMixin, Model):
         Seed of the gate's start and of the mini-batches.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -391,6 +401,7 @@ class LMKLRegressor(RegressorMixin, Model):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        device="cpu",
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -411,6 +422,7 @@ class LMKLRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     fit = gating.fit
     predict = gating.predict

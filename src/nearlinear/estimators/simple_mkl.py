@@ -67,6 +67,10 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -105,7 +109,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -124,6 +128,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         max_memory=None,
         n_jobs=None,
         verbose=0,
+        device="cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -137,6 +142,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -191,6 +197,10 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -224,7 +234,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -243,6 +253,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         max_memory=None,
         n_jobs=None,
         verbose=0,
+        device="cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -256,6 +267,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
