@@ -18,17 +18,17 @@ from sklearn.datasets import make_moons
 from nearlinear import Cascade, LDKLClassifier, UniformMKLClassifier
 from nearlinear.displays.palette import CLASSES, INK
 
-X, y = make_moons(5000, noise=0.2, random_state=0)
+X, y = make_moons(7000, noise=0.12, random_state=0)
 stages = [
-    LDKLClassifier(0, random_state=0), LDKLClassifier(3, random_state=0),
+    LDKLClassifier(0, random_state=0), LDKLClassifier(1, random_state=0),
     UniformMKLClassifier("gaussian"),
 ]  # fmt: skip
-names = ["a linear model", "a tree of depth 3", "a kernel machine"]
-model = Cascade(stages, max_loss=0.01, random_state=0).fit(X[:2500], y[:2500])
+names = ["a linear model", "a tree of one split", "a kernel machine"]
+model = Cascade(stages, max_loss=0.01, random_state=0).fit(X[:4000], y[:4000])
 
 # %%
-# The map shows which stage answers where. Far from all boundaries a linear model is enough, a tree
-# answers for most rows, and the kernel machine is asked in a narrow band.
+# The map shows which stage answers where. Far from all boundaries a linear model is enough, a small
+# tree answers for most others, and the kernel machine is asked in a narrow band.
 
 left, right = X.min(axis=0) - 0.3, X.max(axis=0) + 0.3
 grid = np.meshgrid(*np.linspace(left, right, 160).T)
@@ -45,7 +45,7 @@ ax.contour(
     *grid, model.predict(plane).reshape(grid[0].shape), levels=[0.5], colors=INK, linewidths=2.5
 )
 for label, marker, color in ((0, "o", "white"), (1, "^", CLASSES[2])):
-    rows = X[2500:3100][y[2500:3100] == label]
+    rows = X[4000:4600][y[4000:4600] == label]
     ax.scatter(*rows.T, s=14, marker=marker, color=color, edgecolor=INK, linewidth=0.4)
 shares = [f"{name}: {100 * share:.0f} % of rows" for name, share in zip(names, model.shares_)]
 handles = [Patch(color=shade, label=text) for shade, text in zip(shades, shares)]
@@ -60,7 +60,7 @@ plt.show()
 # that single rows take longer: ``cost_.spread`` tells how much they vary.
 
 last = model.stages_[-1]
-print("accuracy of the cascade:", round(model.score(X[2500:], y[2500:]), 4))
+print("accuracy of the cascade:", round(model.score(X[4000:], y[4000:]), 4))
 print("multiply-adds:", round(model.cost_.multiply_adds), "+-", round(model.cost_.spread))
-print("accuracy of the last stage alone:", round(last.score(X[2500:], y[2500:]), 4))
+print("accuracy of the last stage alone:", round(last.score(X[4000:], y[4000:]), 4))
 print("multiply-adds of the last stage:", round(last.cost_.multiply_adds))

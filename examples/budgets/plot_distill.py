@@ -17,7 +17,7 @@ from nearlinear import distill
 from nearlinear.displays import CostFrontDisplay
 
 X, y = make_classification(
-    4000, n_features=10, n_informative=6, n_redundant=0, n_clusters_per_class=4, class_sep=1.1,
+    2800, n_features=10, n_informative=6, n_redundant=0, n_clusters_per_class=4, class_sep=1.1,
     flip_y=0.05, random_state=2,
 )  # fmt: skip
 X_train, y_train, X_test, y_test = X[:800], y[:800], X[800:], y[800:]
