@@ -28,7 +28,7 @@ def few_rows_of(load):
 
 PAGES = [
     "README.md",
-    "CONTRIBUTING.md",
+    "docs/develop/extend.md",
     *(f"docs/guide/{name}.md" for name in ("all_methods", "pipelines")),
 ]
 
