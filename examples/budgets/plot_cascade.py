@@ -5,8 +5,8 @@ Easy rows stop early
 **Question.** Most rows are easy. Why pay the full price for all of them?
 
 ``Cascade`` chains classifiers, the cheapest first. A row stops at the first stage that is sure
-enough. How sure is chosen on held-out rows, so that at most ``max_loss`` of the accuracy of the last
-stage is given up, with stated confidence.
+enough. How sure is chosen on held-out rows, so that at most ``max_loss`` of the accuracy of the
+last stage is given up, with stated confidence.
 """
 
 import matplotlib.pyplot as plt

@@ -57,6 +57,6 @@ ax.grid(axis="y", alpha=0.3)
 plt.show()
 
 # %%
-# **Where it fails.** Multiply-adds are not microseconds: a tree jumps through memory, a linear model
-# does not. ``max_us_per_row`` counts microseconds of this machine instead, and then the result may
-# differ from machine to machine.
+# **Where it fails.** Multiply-adds are not microseconds: a tree jumps through memory, a linear
+# model does not. ``max_us_per_row`` counts microseconds of this machine instead, and then the
+# result may differ from machine to machine.

@@ -7,8 +7,8 @@ of all cases?
 
 Split conformal prediction does it with any probabilities and a few held-out rows: a class is in
 the set of a row if its probability is at least a threshold, which is the 5 % quantile of the
-probabilities of the true classes of held-out rows. The promise holds whatever the model is; a better
-model has smaller sets.
+probabilities of the true classes of held-out rows. The promise holds whatever the model is; a
+better model has smaller sets.
 """
 
 import matplotlib.pyplot as plt

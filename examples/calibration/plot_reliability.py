@@ -5,8 +5,8 @@ Do probabilities mean what they say?
 **Question.** A model says 80 %. Is it right in 80 of 100 such cases?
 
 With the log loss a model has probabilities of its own; a model of margins (hinge loss) has scores,
-and scikit-learn's ``CalibratedClassifierCV`` makes probabilities of them. Taking scores for log odds
-without calibration is the mistake to avoid. ``CalibrationDisplay`` shows all three.
+and scikit-learn's ``CalibratedClassifierCV`` makes probabilities of them. Taking scores for
+probabilities without calibration is the mistake to avoid. ``CalibrationDisplay`` shows all three.
 """
 
 import matplotlib.pyplot as plt

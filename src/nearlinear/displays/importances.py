@@ -10,7 +10,7 @@ from .kernel_labels import shortened
 from .palette import CLASSES, INK, PALE, QUIET, axes_or_new, dress, write_heading
 
 _AXES = {
-    "contribution": "size of the contribution to the score, mean over rows",
+    "contribution": "size of the contribution, mean over rows",
     "shuffling": "move of the answer as the column is shuffled, mean over rows",
 }
 _MIDDLE = (10, 90)  # percent of the rows between the ends of a line

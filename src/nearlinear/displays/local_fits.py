@@ -197,10 +197,9 @@ class LocalFitsDisplay:
         """Fits end above the gates, which have another axis."""
         from matplotlib.patches import Rectangle
 
-        corner, width = (self.x[0], low), self.x[-1] - self.x[0]
+        whole_width = self.ax_.get_yaxis_transform()
         for fit in self.local_:
-            room = Rectangle(corner, width, high - low, transform=self.ax_.transData)
-            fit.set_clip_path(room)
+            fit.set_clip_path(Rectangle((0.0, low), 1.0, high - low, transform=whole_width))
 
     def _write_legend(self):
         from matplotlib.lines import Line2D

@@ -1,8 +1,8 @@
-"""The example of abstention runs as a program and shows what it says."""
+"""The example of abstention shows what it says."""
 
 import re
 
-EXAMPLE = "plot_mllkm_abstention.py"
+EXAMPLE = "calibration/plot_abstention.py"
 
 
 def shares(printed, rule):
@@ -23,9 +23,3 @@ def test_abstention_keeps_the_ordinary_rows_and_drops_the_strangers(printed):
     assert support[4] == support[5] == 0.0
     assert support[0] > 98.0
     assert support[1] > 98.0
-
-
-def test_the_picture_is_saved_where_asked(printed, folder):
-    assert printed.endswith("picture: picture.png\n")
-    assert [path.name for path in folder.iterdir()] == ["picture.png"]
-    assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
