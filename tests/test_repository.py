@@ -30,7 +30,7 @@ def few_rows_of(load):
 ELSEWHERE = {"docs/scale/dask.md"}  # a test below
 PAGES = [
     name
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md")))
+    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
     if (name := path.relative_to(ROOT).as_posix()) not in ELSEWHERE and python_blocks(name)
 ]
 
