@@ -27,7 +27,7 @@ def few_rows_of(load):
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
-    *(f"docs/guide/{name}.md" for name in ("all_methods", "pipelines")),
+    "docs/guide/pipelines.md",
 ]
 
 
@@ -38,8 +38,11 @@ OWN = [
     "docs/scale/blocks.md",
 ]
 
+FAMILIES = "forests trees anchors neighbors mixtures local_kernels few_kernels".split()
+GUIDE = [f"docs/guide/{name}.md" for name in (*FAMILIES, "tables", "explain", "distill")]
 
-@pytest.mark.parametrize("name", [*PAGES, *OWN])
+
+@pytest.mark.parametrize("name", [*PAGES, *OWN, "docs/quickstart.md", *GUIDE])
 def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
     blocks = python_blocks(name)
     assert blocks, f"{name} shows no Python"
