@@ -67,7 +67,7 @@ def forests():
 def trees():
     X, y = moons()
     model = LDKLClassifier(2, random_state=0).fit(X, y)
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(8.4, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     TreeCellsDisplay.from_estimator(model, X, y, ax=left, title="cells")
     TreeDiagramDisplay.from_estimator(model, X, y, ax=right, title="paths")
@@ -107,7 +107,7 @@ def neighbors():
 def local_kernels():
     X, y = moons()
     model = LMKLClassifier(n_copies=3, gate="gaussian", C=10, random_state=0).fit(X, y)
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
     GateDisplay.from_estimator(model, X, y, resolution=120, ax=figure.subplots(1, 3))
     return figure
 
@@ -128,8 +128,9 @@ def mixtures():
     model = make_pipeline(StandardScaler(), SimpleMKLClassifier("bank"))
     figure = Figure(figsize=(7, 4), layout="constrained")
     KernelWeightsDisplay.from_estimator(
-        model.fit(X, y == 1), ax=figure.subplots(), top=10, feature_names=load_wine().feature_names
-    )
+        model.fit(X, y == 1), ax=figure.subplots(), top=10, feature_names=load_wine().feature_names,
+        title="the ten largest of 27 kernel weights",
+    )  # fmt: skip
     return figure
 
 
@@ -148,7 +149,7 @@ def explain():
     table = load_wine(as_frame=True).data
     y = load_wine().target
     model = make_pipeline(StandardScaler(), LLCSAPLClassifier(8, random_state=0)).fit(table, y)
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(8.4, 3.8), layout="constrained")
     ExplanationDisplay.from_estimator(model, table[70:71], axes=figure.subplots(1, 2))
     return figure
 
