@@ -100,7 +100,7 @@ def _fits(model, data, options):
         n_workers=N_WORKERS, threads_per_worker=1, memory_limit=0, dashboard_address=None
     )
     # a cluster gives workers up that are not back after 15 s: a busy machine takes longer
-    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10min"})
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
     with patient, cluster, Client(cluster) as client:
         calm_and_killed(model, data, options, client)
 
