@@ -46,8 +46,8 @@ class Dual:
             return coef
         width = self.upper - self.lower
         some = self._balanced(coef, torch.where(self.is_inside(coef), width, 0.0))
-        is_good = some.sum().abs() <= 1e-9 * some.abs().sum()
-        return torch.where(is_good, some, self._balanced(coef, width))
+        is_good = bool(some.sum().abs() <= 1e-9 * some.abs().sum())
+        return some if is_good else self._balanced(coef, width)
 
     def _balanced(self, coef, width):
         def total(moves):

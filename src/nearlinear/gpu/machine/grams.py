@@ -26,9 +26,7 @@ class Grams(SumRows):
     but for weighted sums, which are tensors.
     """
 
-    def __init__(
-        self, kernels, X, *, device, max_bytes=0, n_jobs=None, landmarks=None, dtype=None
-    ):
+    def __init__(self, kernels, X, *, device, max_bytes=0, n_jobs=None, landmarks=None, dtype=None):
         if landmarks is not None:
             raise ValueError("A device has no precomputed kernels: leave device out.")
         self.kernels, self.n_jobs = list(kernels), n_jobs
@@ -119,11 +117,14 @@ class Grams(SumRows):
         return torch.as_tensor(array, device=self.device)
 
     def _summed(self, used, add, out):
-        shape = self.n_rows, self.n_rows
-        total = torch.empty(shape, dtype=torch.float64, device=self.device) if out is None else out
+        total = out
+        if total is None:
+            shape = self.n_rows, self.n_rows
+            total = torch.empty(shape, dtype=torch.float64, device=self.device)
         with _full_precision():
             for rows, values in self._each_block([int(m) for m in used]):
-                part = torch.zeros(rows.stop - rows.start, self.n_rows).to(self._rows)
+                shape = rows.stop - rows.start, self.n_rows
+                part = torch.zeros(shape, dtype=self._rows.dtype, device=self.device)
                 for m, block_of in values:
                     add(part, rows, m, block_of)
                 total[rows] = part

@@ -6,10 +6,9 @@ Pairs of rows are too little work for a device. Here a proximal point step
     max_a  yᵀa − ε‖a‖₁ − ½ aᵀKa − Σ_i (a_i − ā_i)² / (2 s_i)
 
 is solved in the space of scores Ku, where it is convex, smooth and without constraints: rows are at
-a bound or free, and a Newton step solves (K + 1/s) du = … among the free rows, by a factor where
-they are few and by conjugate gradients where they are many. An exact line search makes it converge
-from everywhere. Then ā follows and s grows; at the fixed point a = u solves the machine. The matrix
-is in float64; factors are in float32, since a step need not be exact.
+a bound or free, and a Newton step solves (K + 1/s) du = … among the free rows by one factor. An
+exact line search makes it converge from everywhere. Then ā follows and s grows; at the fixed point
+a = u solves the machine. All is in float64.
 """
 
 import numpy as np
@@ -20,16 +19,12 @@ from .dual import Dual
 from .searches import root
 
 # s = C / width: within so much of its margin a row is free, in units of the margin.
-_WIDTHS, _NARROWER = (3.0, 0.02), 0.4
+_WIDTHS, _NARROWER = (10.0, 0.02), 0.4
 # ā follows when a and u differ by less than this share of its move.
 _CLOSE = 0.1
 _PATIENCE = 40  # steps without a smaller gap: what is left is rounding
 # A machine of more rows starts from one of every fourth row.
 _START_ROWS, _EVERY, _START_TOL = 4096, 4, 0.05
-# Up to so many free rows their matrix is factored at once; up to the second, where gradients fail.
-_FACTORED, _LARGEST_FACTOR = 3000, 16_384
-_GRADIENTS, _ENOUGH = 60, 0.02
-_MENDED = 2  # times that a factor in float32 is applied to what is left
 
 
 def solve_kernel_machine(source, problem, bias, *, device, tol=1e-3, max_iter=10_000, start=None):
@@ -74,25 +69,23 @@ def _ascended(gram, dual, coef, tol, max_iter):
         scale = dual.sizes / width
         a = dual.nearest(anchor + scale * (y - scores - bias), scale)
         is_close = bool((a - u).abs().sum() <= _CLOSE * (a - anchor).abs().sum())
-        trials = [dual.feasible(a), dual.feasible(dual.clipped(u))]
+        trial = dual.feasible(a if is_close else dual.clipped(u))
         if is_close:  # a proximal point
             anchor, width = a, max(_WIDTHS[1], _NARROWER * width)
             scale = dual.sizes / width
             a = dual.nearest(anchor + scale * (y - scores - bias), scale)
         is_free = dual.is_inside(a)
         jumps = torch.where(is_free, 0.0, a - u)
-        products = times(torch.stack([*(trial - u for trial in trials), jumps], 1))
-        found = [dual.certificate(one, scores + products[:, k]) for k, one in enumerate(trials)]
-        proofs = torch.stack(found).cpu().numpy()
-        at = 0 if proofs[0, 1] <= tol * proofs[0, 0] else int(proofs[:, 1].argmin())
+        products = times(torch.stack([trial - u, jumps], 1))
+        primal, gap = dual.certificate(trial, scores + products[:, 0]).tolist()
         waited += 1
-        if proofs[at, 1] < 0.99 * best[0]:
-            best, waited = (proofs[at, 1], trials[at], scores + products[:, at]), 0
-        if proofs[at, 1] <= tol * proofs[at, 0] or waited > _PATIENCE:
+        if gap < 0.99 * best[0]:
+            best, waited = (gap, trial, scores + products[:, 0]), 0
+        if gap <= tol * primal or waited > _PATIENCE:
             break
         # what is still missing among the free rows, and Σu = 0
         wanted = (anchor - u) / scale + y - dual.epsilon * torch.sign(a) - scores - bias
-        wanted = torch.where(is_free, wanted - products[:, 2], 0.0)
+        wanted = torch.where(is_free, wanted - products[:, 1], 0.0)
         missing = -u.sum() - jumps.sum()
         solved = _solve_free(gram, dual, is_free, scale, wanted)
         change = dual.zero
@@ -119,65 +112,29 @@ def _line_search(dual, anchor, scale, u, scores, bias, du, moved, change):
 
 def _solve_free(gram, dual, is_free, scale, wanted):
     """(K + 1/s)⁻¹ of (wanted, 1) among the free rows; zero elsewhere."""
-    right = torch.stack([wanted, is_free.double()], 1)
-    ridge = torch.where(is_free, 1.0 / scale, 0.0)
     free = is_free.nonzero()[:, 0]
-    if len(free) > _FACTORED:
-
-        def times(columns):
-            images = gram @ columns + dual.shift * columns.sum(0) + ridge[:, None] * columns
-            return torch.where(is_free[:, None], images, 0.0)
-
-        found, is_good = conjugate_gradients(times, right, _ENOUGH, _GRADIENTS)
-        if is_good or len(free) > _LARGEST_FACTOR:
-            return found
-    found = torch.zeros_like(right)
-    found[free] = solve_ridged(gram[free[:, None], free] + dual.shift, ridge[free], right[free])
+    found = torch.zeros(len(gram), 2, dtype=gram.dtype, device=gram.device)
+    if len(free):
+        matrix = gram[free[:, None], free]
+        matrix += dual.shift
+        right = torch.stack([wanted[free], torch.ones_like(wanted[free])], 1)
+        found[free] = _solve_ridged(matrix, 1.0 / scale[free], right)
     return found
 
 
-def solve_ridged(matrix, ridge, right):
-    """(matrix + ridge)⁻¹ right by a factor, in float32 where it exists, and a step to mend it."""
-    if len(matrix) == 0:
-        return right
-    for dtype, more in ((torch.float32, 0.0), (torch.float64, 0.0), (torch.float64, 1e-8)):
-        part = matrix.to(dtype, copy=True)
-        part.diagonal().add_((ridge + more * matrix.diagonal().mean()).to(dtype))
-        factor, info = torch.linalg.cholesky_ex(part)
+def _solve_ridged(matrix, ridge, right):
+    """(matrix + ridge)⁻¹ right; the matrix is written to."""
+    more = 1e-12 * matrix.diagonal().mean()
+    matrix.diagonal().add_(ridge)
+    while True:
+        factor, info = torch.linalg.cholesky_ex(matrix)
         if int(info) == 0:
-            break
-    found = torch.cholesky_solve(right.to(dtype), factor).double()
-    for _ in range(_MENDED):
-        left = right - matrix @ found - (ridge + torch.zeros_like(right[:, 0]))[:, None] * found
-        found = found + torch.cholesky_solve(left.to(dtype), factor).double()
-    return found
-
-
-def conjugate_gradients(times, right, enough, n_steps):
-    """All columns side by side, and whether each came to the share ``enough`` of its size."""
-    found, residual, direction = torch.zeros_like(right), right, right
-    squares = right.square().sum(0)
-    enough = enough**2 * squares
-    for step in range(1, n_steps + 1):
-        image = times(direction)
-        length = squares / (direction * image).sum(0).clamp_min(1e-300)
-        length = torch.where(squares > enough, length, 0.0)
-        found, residual = found + length * direction, residual - length * image
-        before, squares = squares, residual.square().sum(0)
-        if step % 5 == 0 and bool((squares <= enough).all()):
-            return found, True
-        direction = residual + squares / before.clamp_min(1e-300) * direction
-    return found, False
+            return torch.cholesky_solve(right, factor)
+        matrix.diagonal().add_(more)  # singular to rounding
+        more = 100.0 * more
 
 
 def solve_symmetric(matrix, right, *, device):
-    """Solve with a positive matrix that may be singular to rounding; roughly if it is large."""
+    """Solve with a positive matrix that may be singular to rounding."""
     right = torch.as_tensor(right, device=device)
-    ridge = 1e-6 * float(matrix.diagonal().mean()) or 1.0
-    if len(matrix) > _FACTORED:
-        found, _ = conjugate_gradients(
-            lambda columns: matrix @ columns + ridge * columns, right, 1e-2, _GRADIENTS
-        )
-    else:
-        found = solve_ridged(matrix, ridge, right)
-    return found.cpu().numpy()
+    return _solve_ridged(matrix, 1e-10 * matrix.diagonal().mean(), right).cpu().numpy()
