@@ -38,7 +38,9 @@ OWN = [
     "docs/scale/blocks.md",
 ]
 
-FAMILIES = "forests trees anchors neighbors mixtures local_kernels few_kernels".split()
+FAMILIES = [
+    "forests", "trees", "anchors", "neighbors", "mixtures", "local_kernels", "few_kernels",
+]  # fmt: skip
 GUIDE = [f"docs/guide/{name}.md" for name in (*FAMILIES, "tables", "explain", "distill")]
 
 
