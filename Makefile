@@ -130,15 +130,17 @@ types: $(VENV)/.types
 	@$(RUN) -m mypy
 	@$(RUN) -m pyright --pythonpath $(RUN)
 
-# A warning is an error: a link or a picture that is missing, a docstring that does not parse.
-SPHINX = $(RUN) -m sphinx -b html -W --keep-going -q docs
+# A warning is an error: a link or a picture that is missing, a docstring that does not parse. What is
+# made from sources (the gallery, a page for each public name) is made anew, so that nothing stale stays.
+GENERATED := docs/gallery docs/api/generated docs/api/backreferences
+SPHINX = rm -rf $(GENERATED) && $(ONE_THREAD) $(RUN) -m sphinx -b html -E -W --keep-going -q -j $(WORKERS)
 
 docs: $(VENV)/.docs
-	@$(ONE_THREAD) $(SPHINX) build/docs
+	@$(SPHINX) docs build/docs
 	@echo "build/docs/index.html"
 
 docs-quick: $(VENV)/.docs
-	@$(ONE_THREAD) $(SPHINX) -D plot_gallery=0 build/docs-quick
+	@$(SPHINX) -D plot_gallery=0 docs build/docs-quick
 
 bench: $(VENV)/.bench
 	@$(RUN) -m benchmarks
@@ -159,7 +161,7 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build docs/gallery docs/api/generated docs/api/backreferences dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
+	@rm -rf build $(GENERATED) dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
 	@find src tests attack benchmarks release reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean

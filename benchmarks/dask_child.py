@@ -11,9 +11,11 @@ import signal
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
@@ -97,7 +99,9 @@ def _fits(model, data, options):
     cluster = LocalCluster(
         n_workers=N_WORKERS, threads_per_worker=1, memory_limit=0, dashboard_address=None
     )
-    with cluster, Client(cluster) as client:
+    # a cluster gives workers up that are not back after 15 s: a busy machine takes longer
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
+    with patient, cluster, Client(cluster) as client:
         calm_and_killed(model, data, options, client)
 
 
@@ -166,8 +170,9 @@ def _kill(cluster, options, stop, killed):
     while not stop.wait(options.kill_every):
         alive = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
         if alive:
-            os.kill(int(rng.choice(alive)), signal.SIGKILL)
-            killed.append(None)
+            with suppress(ProcessLookupError):
+                os.kill(int(rng.choice(alive)), signal.SIGKILL)
+                killed.append(None)
 
 
 def _received(dask_worker):

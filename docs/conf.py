@@ -1,7 +1,7 @@
 """The site: `make docs` builds it with its gallery, `make docs-quick` runs no example."""
 
-import os
 import sys
+import tomllib
 from pathlib import Path
 
 import nearlinear
@@ -9,9 +9,8 @@ import nearlinear
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
-# Where the site and the repository are found, if that is known; nothing is guessed.
-SITE = os.environ.get("DOCS_URL", "")
-REPOSITORY = os.environ.get("DOCS_REPOSITORY", "")
+URLS = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+SITE = URLS["Documentation"].rstrip("/") + "/"
 
 project = "nearlinear"
 author = "the nearlinear developers"
@@ -26,22 +25,20 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinx_sitemap",
     "sphinxext.opengraph",
     "llms",
     "mathml",
     "playground",
     "repository_links",
 ]
-if SITE:
-    extensions.append("sphinx_sitemap")
-
 exclude_patterns = ["_ext", "playground", "**/README.md"]
 nitpicky = False
 
 # Pages are Markdown that GitHub shows as well: no directives but for toctrees, cards and includes.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-repository_url = REPOSITORY
+repository_url = URLS["Source"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -72,7 +69,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
-    **({"github_url": REPOSITORY} if REPOSITORY else {}),
+    "github_url": URLS["Source"],
 }
 html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "quickstart": []}
@@ -93,6 +90,14 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": "/plot_",
+    "subsection_order": [
+        "../examples/tables",
+        "../examples/tuning",
+        "../examples/calibration",
+        "../examples/explain",
+        "../examples/budgets",
+        "*",
+    ],
     "within_subsection_order": "FileNameSortKey",
     "nested_sections": True,
     "doc_module": ("nearlinear",),

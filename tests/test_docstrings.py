@@ -3,6 +3,7 @@
 import inspect
 import re
 from importlib import import_module
+from pathlib import Path
 
 from grids import in_one_test
 
@@ -29,15 +30,20 @@ def documented(doc):
     }
 
 
-def public_callables():
+def public_values():
     for part in PUBLIC:
         module = import_module(f"nearlinear{part}")
         for name in getattr(module, "__all__", [n for n in vars(module) if n.endswith("Display")]):
-            value = getattr(module, name)
-            if inspect.isfunction(value):
-                yield f"{module.__name__}.{name}", value, ()
-            elif inspect.isclass(value):
-                yield from callables_of(value, f"{module.__name__}.{name}")
+            if not inspect.ismodule(getattr(module, name)):
+                yield f"{module.__name__}.{name}", getattr(module, name)
+
+
+def public_callables():
+    for name, value in public_values():
+        if inspect.isclass(value):
+            yield from callables_of(value, name)
+        else:
+            yield name, value, ()
 
 
 def callables_of(cls, name):
@@ -73,3 +79,14 @@ def test_parameters_are_documented_with_their_defaults(name, value, elsewhere):
             assert not said[n], (name, n)
         else:
             assert said[n] and eval(said[n]) == default, (name, n, said[n], default)
+
+
+def test_the_reference_lists_every_public_name():
+    page = (Path(__file__).parents[1] / "docs" / "api" / "index.rst").read_text("utf-8")
+    _, *parts = re.split(r"^\.\. currentmodule:: (\S+)\n", page, flags=re.M)
+    listed = {
+        f"{module}.{name}"
+        for module, text in zip(parts[::2], parts[1::2], strict=True)
+        for name in re.findall(r"^   (\w[\w.]*)$", text, re.M)
+    }
+    assert {name for name, _ in public_values()} <= listed

@@ -26,30 +26,22 @@ def few_rows_of(load):
     return lambda return_X_y: tuple(values[:200] for values in load(return_X_y=return_X_y))
 
 
+# Every page that shows Python; what is only to be read is a block of ```py or ```text.
+ELSEWHERE = {"docs/scale/dask.md"}  # a test below
 PAGES = [
-    "README.md",
-    "CONTRIBUTING.md",
-    *(f"docs/guide/{name}.md" for name in ("all_methods", "pipelines")),
+    name
+    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
+    if (name := path.relative_to(ROOT).as_posix()) not in ELSEWHERE and python_blocks(name)
 ]
 
 
-OWN = [
-    "docs/guide/probabilities.md",
-    "docs/guide/front_door.md",
-    "docs/report.md",
-    "docs/scale/blocks.md",
-]
-
-
-@pytest.mark.parametrize("name", [*PAGES, *OWN])
+@pytest.mark.parametrize("name", PAGES)
 def test_examples_run_as_one_program(name, tmp_path, monkeypatch):
-    blocks = python_blocks(name)
-    assert blocks, f"{name} shows no Python"
     monkeypatch.chdir(tmp_path)  # what an example writes stays out of the working tree
     for load in (load_breast_cancer, load_digits):  # names shall be right, not figures
         monkeypatch.setattr(f"sklearn.datasets.{load.__name__}", few_rows_of(load))
     names = {"__name__": name}
-    for block in blocks:
+    for block in python_blocks(name):
         exec(compile(block, name, "exec"), names)
 
 

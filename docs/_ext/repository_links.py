@@ -1,8 +1,8 @@
 """Pages link to files of the repository as GitHub shows them; the site has ends of its own.
 
 A page of ``PAGES`` only names a file of the repository; the site shows the file in its place.
-A link to such a file leads to that page, and a link to any other file outside docs/ to where the
-repository is, if ``repository_url`` says so; else Sphinx offers the file to be downloaded.
+A link to such a file leads to that page, one to an example to its page in the gallery, and one to
+any other file outside docs/ to the repository.
 """
 
 import os
@@ -16,7 +16,7 @@ PAGES = {
     "results/front": "benchmarks/results/front.md",
 }
 PLAYGROUND = "docs/playground/index.html"
-LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(!?)\[((?:[^\]\n]|\n(?!\n))*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 
 
 def shown_file(app, docname):
@@ -48,11 +48,14 @@ def shown_text(app, docname, text):
             return f'<a href="{from_page(file)}">{words}</a>'
         if picture or file.is_relative_to(app.srcdir):
             return f"{picture}[{words}]({from_page(file)}{anchor})"
+        if re.fullmatch(r"examples/(\w+/)?plot_\w+\.py", name):
+            example = Path(
+                app.srcdir, "gallery", *file.with_suffix(".rst").parts[len(root.parts) + 1 :]
+            )
+            return f"[{words}]({from_page(example)})"
         for known, repository_file in PAGES.items():
             if name == repository_file:
                 return f"[{words}]({from_page(Path(app.srcdir, f'{known}.md'))}{anchor})"
-        if not app.config.repository_url:
-            return words if file.is_dir() else f"[{words}](path:{from_page(file)})"
         kind = "tree" if file.is_dir() else "blob"
         return f"[{words}]({app.config.repository_url}/{kind}/main/{name}{anchor})"
 

@@ -20,6 +20,11 @@ void start(void)
     exit(main());
 }
 
+/* What exit() of newlib calls; C has nothing to do there. */
+void _fini(void)
+{
+}
+
 static void fault(void)
 {
     abort();

@@ -49,7 +49,7 @@ _GATE_COPIES = 40
 
 _CONSTRAINTS = {
     **shared("kernels", "C", "normalization", "tol", "max_iter"),
-    **shared("max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("max_memory", "n_jobs", "random_state", "verbose", "device"),
     "n_copies": [at_least(1)],
     "gate": "no_validation",
     "gating_features": "no_validation",
@@ -136,6 +136,10 @@ class LMKLClassifier(ClassifierMixin, Model):
         Seed of the gate's start and of the mini-batches.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -230,6 +234,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -250,6 +255,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     fit = gating.fit
     predict = gating.predict
@@ -336,6 +342,10 @@ class LMKLRegressor(RegressorMixin, Model):
         Seed of the gate's start and of the mini-batches.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -422,6 +432,7 @@ class LMKLRegressor(RegressorMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -442,6 +453,7 @@ class LMKLRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     fit = gating.fit
     predict = gating.predict

@@ -71,6 +71,10 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -118,7 +122,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -137,6 +141,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -150,6 +155,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -204,6 +210,10 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -246,7 +256,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -265,6 +275,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -278,6 +289,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)

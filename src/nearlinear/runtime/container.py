@@ -25,6 +25,7 @@ from .upgrade import upgrade
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
 VERSION = 4
+_DEEPEST_JSON = 900  # as in nearlinear.js
 _FIXED = 24
 _ALIGNMENT = 64
 _LONGEST_HEADER = 1 << 26
@@ -168,9 +169,26 @@ def _parsed(text, name):
         )  # fmt: skip
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{name} is damaged: its header is not JSON.") from error
+    if _is_deep(header):
+        raise ModelFileError(f"{name} is damaged: its header is nested too deeply.")
     if not isinstance(header, dict) or not isinstance(header.get("arrays"), list):
         raise ModelFileError(f"{name} is damaged: its header lists no arrays.")
     return header
+
+
+def _is_deep(header):
+    """Python's own reader gives up at some depth, from 3.14 on only where its stack ends."""
+    level = [header]
+    for _ in range(_DEEPEST_JSON):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _distinct(pairs):

@@ -73,7 +73,7 @@ def learn_trees_from_tensors(model, rows):
     if device.type == "cuda":
         tell("the step is being compiled for the device, which takes up to half a minute", {})
     n_rows, total = train.n_rows, float(train.weight.sum())
-    batch = _batch_size(model, n_rows, device)
+    batch = _batch_size(model, n_rows)
     training = TreeTraining(
         starts, Z, n_rows=n_rows, n_batches=-(-n_rows // batch), loss=plan.loss,
         ridge=1.0 / (setting.C * total), direction_ridges=plan.direction_penalties,
@@ -118,12 +118,10 @@ def _require_plain(model):
         )
 
 
-def _batch_size(model, n_rows, device):
+def _batch_size(model, n_rows):
     from ....gpu.anchors.step import padded
 
     usual = int(np.clip(n_rows // 64, 32, 1024))
-    if device.type == "cuda":
-        usual = max(usual, min(4096, n_rows // 128))
     size = min(n_rows, usual if model.batch_size == "auto" else model.batch_size)
     return padded(-(-n_rows // -(-n_rows // size)))
 
