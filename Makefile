@@ -16,7 +16,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off test-browser lint types bench drift attack reproduce-smoke release-check clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -27,6 +27,7 @@ help:
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
 	@echo "make lint             ruff: rules and format; codespell; zizmor: workflows"
 	@echo "make types            mypy and pyright read a program of the public names"
+	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
 	@echo "make bench            speed and memory"
 	@echo "make drift            sizes, import and microseconds a row beside those that are written down"
 	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
@@ -58,6 +59,10 @@ $(VENV)/.bench: $(VENV)/.package
 
 $(VENV)/.test: $(VENV)/.package
 	@$(PIP) --group test $(PINS)
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	@$(PIP) --group docs $(PINS)
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.made pyproject.toml
@@ -125,6 +130,18 @@ types: $(VENV)/.types
 	@$(RUN) -m mypy
 	@$(RUN) -m pyright --pythonpath $(RUN)
 
+# A warning is an error: a link or a picture that is missing, a docstring that does not parse. What is
+# made from sources (the gallery, a page for each public name) is made anew, so that nothing stale stays.
+GENERATED := docs/gallery docs/api/generated docs/api/backreferences
+SPHINX = rm -rf $(GENERATED) && $(ONE_THREAD) $(RUN) -m sphinx -b html -E -W --keep-going -q -j $(WORKERS)
+
+docs: $(VENV)/.docs
+	@$(SPHINX) docs build/docs
+	@echo "build/docs/index.html"
+
+docs-quick: $(VENV)/.docs
+	@$(SPHINX) -D plot_gallery=0 docs build/docs-quick
+
 bench: $(VENV)/.bench
 	@$(RUN) -m benchmarks
 
@@ -144,7 +161,7 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
+	@rm -rf build $(GENERATED) dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
 	@find src tests attack benchmarks release reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean

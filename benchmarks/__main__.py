@@ -26,10 +26,11 @@ GROUPS = {
 # those that have a smoke run
 ALONE = (
     "front", "explain", "defaults", "tables", "budgets", "forest_tables",
-    "cells", "cascades", "from_forest", "encoders", "distill", "js", "sql", "blocks", "dask", "gpu",
+    "cells", "cascades", "from_forest", "encoders", "distill", "js", "sql", "deploy",
+    "blocks", "dask", "gpu",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
-NAMES = ("import", "predict", "fit", "scaling", *SMALL)
+NAMES = ("import", "predict", "fit", "scaling", "bundles", *SMALL)
 DRIFT = "drift"  # no benchmark: it compares with what is written down
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

@@ -45,9 +45,14 @@ class Start:
 
 
 def started(program, arguments, cache):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-c", program, *arguments]
+    return started_command(words, {"NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"})
+
+
+def started_command(words, environment, folder=None):
     before, start = _children(), time.perf_counter()
-    subprocess.run([sys.executable, "-c", program, *arguments], env=environment, check=True)
+    environment = {**os.environ, **environment}
+    subprocess.run(words, env=environment, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     return Start(time.perf_counter() - start, _children() - before)
 
 

@@ -30,7 +30,7 @@ from nearlinear import (
 from nearlinear.streams import deformed_images, fit_pipeline, from_tables
 from reproduce import datasets
 
-_TABLE_EPOCHS = 15
+_TABLE_EPOCHS, TABLE_ANCHORS = 15, 60
 _FRONT = {"families": ["decision tree", "hinge units"], "max_times_linear": 20}
 _RAW = ["--max-memory", "500MB", "--max-times-linear", "10",
         "--families", "piecewise-linear,decision-tree"]  # fmt: skip
@@ -66,10 +66,14 @@ def digits_alone(options):
 
 def covertype(options):
     """LDKL, the table in a Parquet file or in memory."""
-    model = make_pipeline(
-        StandardScaler(), LDKLClassifier(9, max_iter=_TABLE_EPOCHS, random_state=options.seed)
-    )
-    return _on_table(options, model, fit_pipeline)
+    tree = LDKLClassifier(9, max_iter=options.epochs, random_state=options.seed)
+    return _on_table(options, make_pipeline(StandardScaler(), tree), fit_pipeline)
+
+
+def sapl(options):
+    """LLC-SAPL, the table in a Parquet file."""
+    anchors = LLCSAPLClassifier(TABLE_ANCHORS, max_iter=options.epochs, random_state=options.seed)
+    return _on_table(options, make_pipeline(StandardScaler(), anchors), fit_pipeline)
 
 
 def forest(options):
@@ -154,14 +158,15 @@ CASES = {
     "digits_alone": digits_alone,
     "covertype_blocks": covertype,
     "covertype_arrays": covertype,
+    "sapl_blocks": sapl,
 }
 
 
-def _digits(n_rows):
+def _digits(n_rows, block_rows=None):
     found = datasets.read("mnist")
     images = found["X_train"].reshape(-1, 28, 28).astype(np.float32)
     images /= 255.0
-    source = deformed_images(images, found["y_train"], n_rows)
+    source = deformed_images(images, found["y_train"], n_rows, block_rows=block_rows)
     return source, found["X_test"].astype(np.float32) / 255.0, found["y_test"]
 
 
@@ -204,6 +209,7 @@ def main(arguments=None):
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--block-rows", type=int, default=None)
     parser.add_argument("--memory", type=float, default=1e9, help="max_memory of a front door")
+    parser.add_argument("--epochs", type=int, default=_TABLE_EPOCHS, help="of trees and anchors")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     print(json.dumps({"rows": options.rows, **CASES[options.case](options)}))

@@ -1,7 +1,7 @@
 """All five papers: ``python -m reproduce all`` and ``python -m reproduce verdicts``.
 
 all        what is not there yet of every paper: rows, tables and figures; then the verdicts
-verdicts   docs/reproduction.md from the rows that are there
+verdicts   docs/results/reproduction.md from the rows that are there
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python -m reproduce verdicts
 
-reads the rows of all studies and writes ``docs/reproduction.md``. The table ``verdicts`` of a
-study's configuration says which of our rows stand for a printed method, and what is known of those
-that miss.
+reads the rows of all studies and writes ``docs/results/reproduction.md``. The table ``verdicts``
+of a study's configuration says which of our rows stand for a printed method, and what is known of
+those that miss.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ from reproduce.comparison import (
 from reproduce.protocol import RowStore
 from reproduce.report import current_rows, printed
 
-PAGE = Path(__file__).parent.parent / "docs" / "reproduction.md"
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "reproduction.md"
 # In the order in which the page shows them.
 PAPERS = ("mllkm", "unified_lkl", "ldkl", "lmkr", "llc_sapl")
 WORDS = ("beaten", "met", "missed", "not run")

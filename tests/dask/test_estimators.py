@@ -10,7 +10,7 @@ from itertools import pairwise
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 
@@ -24,16 +24,19 @@ from distributed import Client, LocalCluster
 
 from nearlinear import LLSVMClassifier, streams
 from nearlinear.dask import (
+    DaskDCPredClassifier,
     DaskLCCSVMClassifier,
-    DaskLDKLClassifier,
     DaskLDKLRegressor,
     DaskLLCSAPLClassifier,
     DaskLLSVMClassifier,
+    DaskLMKLClassifier,
+    DaskLMKLRegressor,
     DaskLocalForestClassifier,
     DaskNearLinearClassifier,
     survey,
     tasks,
 )
+from nearlinear.dask.base import DaskEstimator
 
 # rows of a block: a survey keeps one and a half, so that fits here are no gathered ones
 BLOCK = 1000
@@ -75,33 +78,60 @@ def in_uneven_frame(X, y):
     return table.drop(columns="y"), table["y"], frame
 
 
-def test_forest_over_partitions_is_that_of_one_process(client):
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (
+            DaskLocalForestClassifier,
+            {"n_trees": 6, "max_leaves": 7, "pairs": 0, "leaf_penalty": 3.0},
+        ),
+        (DaskDCPredClassifier, {"n_clusters": 3, "n_landmarks": 4}),
+    ],
+)
+def test_sums_over_partitions_give_the_model_of_one_process(client, kind, settings):
     X, y, frame = in_uneven_frame(*rows())
-    settings = {"n_trees": 6, "max_leaves": 7, "pairs": 0, "leaf_penalty": 3.0, "random_state": 0}
-    model = DaskLocalForestClassifier(**settings, client=client).fit(X, y)
-    values = frame.drop(columns="y")
-    source = streams.from_arrays(values.to_numpy(), frame["y"].to_numpy(), block_rows=BLOCK)
-    alone = DaskLocalForestClassifier.local_class(**settings).fit(source)
-    assert np.allclose(model.predictor_(values.to_numpy()), alone.predictor_(values.to_numpy()))
-    assert np.array_equal(model.predict(X).compute().to_numpy(), alone.predict(values.to_numpy()))
-    assert model.score(X, y) == pytest.approx(alone.score(values.to_numpy(), frame["y"]))
+    model = kind(**settings, random_state=0, client=client).fit(X, y)
+    values = frame.drop(columns="y").to_numpy()
+    source = streams.from_arrays(values, frame["y"].to_numpy(), block_rows=BLOCK)
+    alone = kind.local_class(**settings, random_state=0).fit(source)
+    assert np.allclose(model.predictor_(values), alone.predictor_(values), atol=1e-5)
+    assert np.array_equal(model.predict(X).compute().to_numpy(), alone.predict(values))
+    assert model.score(X, y) == pytest.approx(alone.score(values, frame["y"]))
     assert list(model.to_local().feature_names_in_) == list(X.columns)
-    assert model.predict_proba(X).compute().shape == (6000, 3)
+    assert model.decision_function(X).compute().shape == (6000, 3)
 
 
-@pytest.mark.parametrize("kind", [DaskLLCSAPLClassifier, DaskLLSVMClassifier, DaskLCCSVMClassifier])
-def test_rounds_come_close_to_one_process(client, kind):
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (DaskLLCSAPLClassifier, {"max_iter": 2}),
+        (DaskLLSVMClassifier, {"max_iter": 2}),
+        (DaskLCCSVMClassifier, {"max_iter": 2}),
+        (DaskLMKLClassifier, {"max_epochs": 4}),
+        (DaskLMKLRegressor, {"max_epochs": 4}),
+    ],
+)
+def test_rounds_come_close_to_one_process(client, kind, settings):
     X, y = rows()
-    model = kind(max_iter=2, random_state=0, partitions_per_round=2, client=client)
+    if is_regressor(kind()):
+        y = X[:, 0] * (X[:, 1] > 0)
+    model = kind(**settings, random_state=0, partitions_per_round=2, client=client)
     model.fit(*in_array(X, y))
-    alone = kind.local_class(max_iter=2, random_state=0)
+    alone = kind.local_class(**settings, random_state=0)
     alone.fit(streams.from_arrays(X, y, block_rows=BLOCK))
     assert model.to_local().score(X, y) > alone.score(X, y) - 0.03
 
 
-def test_killed_worker_changes_nothing(client, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (DaskLMKLClassifier, {"max_epochs": 1}),
+        (DaskDCPredClassifier, {"n_clusters": 3, "n_landmarks": 4}),
+    ],
+)
+def test_killed_worker_changes_nothing(client, monkeypatch, kind, settings):
     X, y = rows()
-    model = DaskLDKLClassifier(max_iter=2, random_state=0, partitions_per_round=2, client=client)
+    model = kind(**settings, random_state=0, partitions_per_round=2, client=client)
     calm = model.fit(*in_array(X, y)).to_local()
     total, calls = tasks.Tasks.total, []
 
@@ -128,6 +158,7 @@ def test_answers_of_arrays_are_those_of_the_local_model(client):
     assert np.allclose(model.predict(lazy).compute(), local.predict(X))
     expected = local.score(X, values, weight.compute())
     assert model.score(lazy, targets, weight) == pytest.approx(expected)
+    assert type(model).score is DaskEstimator.score  # that of scikit-learn gathers all values
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(model, "predict_proba")
 
@@ -163,6 +194,8 @@ def test_bad_input_is_refused_in_one_sentence(client):
         model.fit(frame, labels)
     with pytest.raises(ValueError, match=r"Partition \d of X has 100 rows, that of y has 200"):
         model.fit(lazy, da.from_array(np.r_[y, y], chunks=200))
+    with pytest.raises(ValueError, match="kernels 'linear' and 'affine' alone"):
+        DaskLMKLClassifier("gaussian", client=client).fit(*in_array(*rows(2000)))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(da.where(lazy > 0, lazy, np.nan), labels)
 

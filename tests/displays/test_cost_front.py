@@ -1,7 +1,14 @@
 """The picture of accuracy against prediction cost."""
 
-import pytest
+import doctest
 
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from nearlinear import LLSVMClassifier
+from nearlinear.displays import cost_front
 from nearlinear.displays.cost_front import (
     CostFrontDisplay,
     ModelPoint,
@@ -44,3 +51,16 @@ def test_labels_of_close_points_do_not_overlap():
     boxes = [text.get_window_extent() for text in display.ax_.texts]
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_fitted_models_are_scored_and_timed(moons):
+    pytest.importorskip("matplotlib")
+    X, y = moons
+    ours = make_pipeline(StandardScaler(), LLSVMClassifier(5, random_state=0)).fit(X, y)
+    display = CostFrontDisplay.from_estimators({"ours": ours, "SVC": SVC().fit(X, y)}, X, y)
+    assert [(point.name, point.highlighted) for point in display.points] == [
+        ("ours", True), ("SVC", False),
+    ]  # fmt: skip
+    assert display.points[0].accuracy == 100.0 * ours.score(X, y)
+    assert all(point.us_per_row > 0 for point in display.points)
+    assert doctest.testmod(cost_front).failed == 0

@@ -378,7 +378,8 @@ def test_the_legend_stands_below_the_panels(model, rows, n_panels):
 
 def test_the_legend_says_what_is_drawn(display):
     assert legend(display) == [
-        "class 0", "class 1", "support point", "model's boundary", "component alone, 0", "−1", "1",
+        "class 0", "class 1", "support point", "model's boundary", "component alone: its boundary",
+        "component alone: class 0 ahead by 1", "component alone: class 1 ahead by 1",
     ]  # fmt: skip
 
 

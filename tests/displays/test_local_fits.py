@@ -150,6 +150,15 @@ def test_gates_lie_below_rows_and_curve(display, rows):
     assert high > max(rows[1].max(), display.curve.max())
 
 
+def test_local_fits_that_answer_are_in_the_picture_and_end_above_the_gates(display):
+    steep = LocalFitsDisplay(**{**vars_of(display), "local": 1.3 * display.local}).plot()
+    low, high = steep.ax_.get_ylim()
+    answering = steep.local[steep.gates > 0.5]
+    assert low < answering.min() < answering.max() < high
+    _, gates_end = steep.gate_ax_.transData.transform((0.0, steep.gates.max()))
+    assert all(fit.get_clip_box().y0 > gates_end for fit in steep.local_)
+
+
 def test_rows_are_drawn_before_the_gates(display):
     assert display.ax_.get_zorder() > display.gate_ax_.get_zorder()
     assert not display.ax_.patch.get_visible()  # or it would hide them

@@ -84,7 +84,9 @@ def test_the_boundary_runs_where_the_prediction_changes(binary, moons):
 def test_every_row_is_drawn_in_the_color_of_its_class(binary, moons):
     X, y = moons
     display = draw(binary, X, y)
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["0", "1"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "class 0", "class 1",
+    ]  # fmt: skip
     points = [group for group in display.ax_.collections if len(group.get_offsets()) > 1]
     assert [len(group.get_offsets()) for group in points] == np.bincount(y).tolist()
     first, second = (tuple(group.get_facecolor()[0]) for group in points)

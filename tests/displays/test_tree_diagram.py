@@ -86,6 +86,12 @@ def test_quality_of_a_regressor_is_its_error_relative_to_the_variance(blobs):
     assert display.colorbar_.ax.get_ylabel() == "MSE / variance of y"
 
 
+def test_the_scale_ends_at_one_where_all_is_right(model, blobs):
+    X = blobs[0]
+    display = draw(model, X, model.predict(X))
+    assert display.colorbar_.mappable.get_clim() == (0.995, 1.0)
+
+
 def test_a_node_that_no_row_passes_has_no_quality_and_is_not_drawn(model, blobs):
     X, y = blobs
     display = draw(model, X[:1], y[:1])

@@ -7,12 +7,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
+from estimators.dying_source import DyingSource
 from sklearn.datasets import load_digits, make_moons
 
 from nearlinear import LDKLClassifier, LLCSAPLClassifier, LocalForestClassifier, streams
 from nearlinear.estimators import llc_sapl
 from nearlinear.estimators._base import trees
 from nearlinear.estimators._base.blocks import anchors
+from nearlinear.estimators._base.blocks import trees as trees_in_blocks
 from nearlinear.estimators._base.forests import parts
 from nearlinear.gpu.anchors import adam as gpu_anchors
 from nearlinear.gpu.device import on_device
@@ -38,7 +40,7 @@ def torch_on_the_cpu(monkeypatch):
         there = kinds[own.__module__.split(".")[-2]]
         return partial(getattr(there, own.__name__), device="cpu")
 
-    for module in (llc_sapl, anchors, trees, parts):
+    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts):
         monkeypatch.setattr(module, "on_device", engine)
 
 
@@ -81,17 +83,21 @@ def test_arrays_learn_on_a_device_in_blocks_or_whole(torch_on_the_cpu):
     source = streams.from_arrays(X[FIT].astype(np.float32), Y[FIT], block_rows=300)
     blocks = LLCSAPLClassifier(**settings, early_stopping=True).fit(source)
     tree = LDKLClassifier(2, max_iter=10, device="cuda", random_state=0).fit(X[FIT], Y[FIT])
-    for model in (whole, blocks, tree):
+    trees = LDKLClassifier(2, max_iter=10, device="cuda", random_state=0).fit(source)
+    for model in (whole, blocks, tree, trees):
         assert model.score(X[HELD], Y[HELD]) > 0.9
 
 
-def test_a_checkpoint_of_a_device_goes_on_to_the_same_bits(torch_on_the_cpu, tmp_path):
-    source = streams.from_arrays(X[FIT].astype(np.float32), Y[FIT], block_rows=300)
-    settings = {"n_anchors": 5, "max_iter": 3, "random_state": 0, "device": "cuda"}
-    whole = LLCSAPLClassifier(**settings).fit(source, checkpoint=tmp_path / "one", every=0)
-    # the file has the state after the last block: what is left is the end of the last epoch
-    again = LLCSAPLClassifier(**settings).fit(source, checkpoint=tmp_path / "one", every=0)
-    assert np.array_equal(whole.predictor_.weights, again.predictor_.weights)
+@pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])
+def test_a_checkpoint_of_a_device_goes_on_to_the_same_bits(kind, torch_on_the_cpu, tmp_path):
+    source = streams.from_arrays(X[FIT].astype(np.float32), Y[FIT], block_rows=100)
+    model = kind(4, max_iter=6, random_state=0, device="cuda")
+    wanted, path = model.fit(source).predictor_.weights, tmp_path / "one"
+    with pytest.raises(InterruptedError):
+        model.fit(DyingSource(source, 80, InterruptedError()), checkpoint=path, every=0.0)
+    assert path.exists()
+    model.fit(source, checkpoint=path, every=0.0)
+    assert np.array_equal(model.predictor_.weights, wanted)
 
 
 def test_leaves_are_refitted_on_a_device_as_on_the_cpu(torch_on_the_cpu):

@@ -1,5 +1,6 @@
-"""Examples run as programs, once for all tests of a file."""
+"""Examples run as programs without a window, once for all tests of a file."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,17 +10,24 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("pictures")
-
-
-@pytest.fixture(scope="module")
-def printed(request, folder):
-    """What the program ``EXAMPLE`` of the file prints; its picture lies in ``folder``."""
+@pytest.fixture(scope="session")
+def run_example(tmp_path_factory):
+    """A function that runs an example in an empty folder, and returns what it prints."""
     pytest.importorskip("matplotlib")
-    program = str(EXAMPLES / request.module.EXAMPLE)
-    command = [sys.executable, "-W", "error::UserWarning", program, "--out", "picture.png"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+
+    def run(name):
+        command = [sys.executable, "-W", "error::UserWarning", str(EXAMPLES / name)]
+        done = subprocess.run(
+            command, cwd=tmp_path_factory.mktemp("example"), capture_output=True, text=True,
+            timeout=300, env={**os.environ, "MPLBACKEND": "Agg"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def printed(request, run_example):
+    """What the example ``EXAMPLE`` of the file prints."""
+    return run_example(request.module.EXAMPLE)

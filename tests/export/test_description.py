@@ -24,7 +24,7 @@ from nearlinear.runtime.container import ModelFileError
 from nearlinear.runtime.outcome import EachLabel, LogLoss, Shares
 from nearlinear.runtime.rules import PROFILES, RULES
 
-PAGE = Path(__file__).parents[2] / "docs" / "model-file.md"
+PAGE = Path(__file__).parents[2] / "docs" / "deploy" / "model-file.md"
 
 
 def same(one, other):

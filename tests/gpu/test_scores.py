@@ -34,6 +34,17 @@ def test_tensors_are_scored_where_they_lie(name, place):
     assert np.mean(answers.cpu().numpy() == model.predict(X)) > 0.99
 
 
+def test_bytes_are_scored_as_exactly_as_numbers(place):
+    if place[1] != "plain":
+        pytest.skip("scores have one form")
+    rows = np.random.default_rng(0).integers(0, 256, size=(500, 40)).astype(np.uint8)
+    labels = rows[:, 0].astype(int) * rows[:, 1] // 16384
+    model = LLCSAPLClassifier(10, max_iter=2, random_state=0).fit(rows.astype(float), labels)
+    scores = model.decision_function(torch.tensor(rows, device=place[0]))
+    wanted = model.decision_function(rows.astype(float))
+    np.testing.assert_allclose(scores.cpu(), wanted, rtol=2e-5, atol=2e-5 * np.abs(wanted).max())
+
+
 def test_probabilities_of_tensors_and_labels_that_are_words():
     words = np.array(["no", "yes"])[Y % 2]
     model = LLCSAPLClassifier(5, loss="log_loss", max_iter=2, random_state=0).fit(X, words)

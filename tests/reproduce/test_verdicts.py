@@ -1,4 +1,4 @@
-"""docs/reproduction.md says what the rows say."""
+"""docs/results/reproduction.md says what the rows say."""
 
 from math import nan
 from pathlib import Path

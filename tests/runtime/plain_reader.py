@@ -1,4 +1,4 @@
-"""A second reader of model files, written from docs/model-file.md with the standard library alone.
+"""A second reader of model files, from docs/deploy/model-file.md with the standard library alone.
 
 Slow, and without the checks that a real reader needs: rows are lists, arrays are nested lists.
 """

@@ -15,11 +15,15 @@ tasks        Tasks on the cluster: pure functions, sums in a fixed order.
 """
 
 from .estimators import (
+    DaskDCPredClassifier,
+    DaskDCPredRegressor,
     DaskLCCSVMClassifier,
     DaskLDKLClassifier,
     DaskLDKLRegressor,
     DaskLLCSAPLClassifier,
     DaskLLSVMClassifier,
+    DaskLMKLClassifier,
+    DaskLMKLRegressor,
     DaskLocalForestClassifier,
     DaskLocalForestRegressor,
     DaskNearLinearClassifier,
@@ -27,11 +31,15 @@ from .estimators import (
 )
 
 __all__ = [
+    "DaskDCPredClassifier",
+    "DaskDCPredRegressor",
     "DaskLCCSVMClassifier",
     "DaskLDKLClassifier",
     "DaskLDKLRegressor",
     "DaskLLCSAPLClassifier",
     "DaskLLSVMClassifier",
+    "DaskLMKLClassifier",
+    "DaskLMKLRegressor",
     "DaskLocalForestClassifier",
     "DaskLocalForestRegressor",
     "DaskNearLinearClassifier",

@@ -3,7 +3,7 @@
 import inspect
 from copy import deepcopy
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -80,26 +80,32 @@ class DaskEstimator(BaseEstimator):
             Rows, in one chunk along the columns.
         y : Dask array or series of shape (n_samples,)
             Labels or values, in the partitions of X.
-        sample_weight : Dask array or series of shape (n_samples,) or None
+        sample_weight : Dask array or series of shape (n_samples,) or None, default=None
             Weights of the rows.
-        checkpoint : path or None
+        checkpoint : path or None, default=None
             A file of the client that holds how far the fit has come: see ``fit`` of the class
             without Dask in its name.
-        every : float
+        every : float, default=60.0
             Seconds between two writes of the checkpoint.
 
         Returns
         -------
         self
         """
+        kept = {"checkpoint": checkpoint, "every": every}
+        self._fit_on_cluster(fit_partitions, X, y, sample_weight, **kept)
+        return self
+
+    def _fit_on_cluster(self, fit, X, y, sample_weight, **more):
+        """What ``fit(model, parts, tasks, per_round, log, **more)`` gives; the model is kept."""
         client, model = client_of(self.client), self._unfitted()
         tasks, log = Tasks(client), []
         parts = partitions_of(client, X, y, sample_weight)
         per_round = self.partitions_per_round or tasks.n_threads
         with forgiving(client):
-            fit_partitions(model, parts, tasks, per_round, log, checkpoint, every)
+            found = fit(model, parts, tasks, per_round, log, **more)
         self.model_, self.round_bytes_ = model, log
-        return self
+        return found
 
     def predict(self, X):
         """Labels or values; of a Dask collection a lazy one."""
@@ -155,3 +161,11 @@ class DaskEstimator(BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return "model_" in vars(self)
+
+
+class DaskClassifier(ClassifierMixin, DaskEstimator):
+    score = DaskEstimator.score  # that of scikit-learn would gather all labels
+
+
+class DaskRegressor(RegressorMixin, DaskEstimator):
+    score = DaskEstimator.score

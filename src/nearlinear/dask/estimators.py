@@ -1,44 +1,58 @@
 """Dask classes of the methods that learn from rows in blocks, and of the front door."""
 
-from sklearn.base import ClassifierMixin, RegressorMixin
-
+from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
 from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
 from ..estimators.llc_sapl import LLCSAPLClassifier
 from ..estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
+from ..estimators.lmkl import LMKLClassifier, LMKLRegressor
 from ..search.near_linear import NearLinearClassifier, NearLinearRegressor
-from .base import DaskEstimator
+from .base import DaskClassifier, DaskEstimator, DaskRegressor
 from .near_linear import fit_search
-from .partitions import client_of, partitions_of
-from .tasks import Tasks, forgiving
 
 
-class DaskLDKLClassifier(ClassifierMixin, DaskEstimator):
+class DaskLDKLClassifier(DaskClassifier):
     local_class = LDKLClassifier
 
 
-class DaskLDKLRegressor(RegressorMixin, DaskEstimator):
+class DaskLDKLRegressor(DaskRegressor):
     local_class = LDKLRegressor
 
 
-class DaskLLCSAPLClassifier(ClassifierMixin, DaskEstimator):
+class DaskLLCSAPLClassifier(DaskClassifier):
     local_class = LLCSAPLClassifier
 
 
-class DaskLLSVMClassifier(ClassifierMixin, DaskEstimator):
+class DaskLLSVMClassifier(DaskClassifier):
     local_class = LLSVMClassifier
 
 
-class DaskLocalForestClassifier(ClassifierMixin, DaskEstimator):
+class DaskLocalForestClassifier(DaskClassifier):
     local_class = LocalForestClassifier
 
 
-class DaskLocalForestRegressor(RegressorMixin, DaskEstimator):
+class DaskLocalForestRegressor(DaskRegressor):
     local_class = LocalForestRegressor
 
 
-class DaskLCCSVMClassifier(ClassifierMixin, DaskEstimator):
+class DaskLCCSVMClassifier(DaskClassifier):
     local_class = LCCSVMClassifier
+
+
+class DaskLMKLClassifier(DaskClassifier):
+    local_class = LMKLClassifier
+
+
+class DaskLMKLRegressor(DaskRegressor):
+    local_class = LMKLRegressor
+
+
+class DaskDCPredClassifier(DaskClassifier):
+    local_class = DCPredClassifier
+
+
+class DaskDCPredRegressor(DaskRegressor):
+    local_class = DCPredRegressor
 
 
 class DaskFrontDoor(DaskEstimator):
@@ -63,26 +77,21 @@ class DaskFrontDoor(DaskEstimator):
             A table with numbers, text, dates and missing cells, or numbers.
         y : Dask series or array of shape (n_samples,)
             Labels or values, in the partitions of X.
-        sample_weight : Dask series or array of shape (n_samples,) or None
+        sample_weight : Dask series or array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
         -------
         self
         """
-        client, model = client_of(self.client), self._unfitted()
-        tasks, log = Tasks(client), []
-        parts = partitions_of(client, X, y, sample_weight)
-        per_round = self.partitions_per_round or tasks.n_threads
-        with forgiving(client):
-            fitted_to = fit_search(model, parts, tasks, self.search_rows, per_round, log)
-        self.model_, self.round_bytes_, self.fitted_to_ = model, log, fitted_to
+        more = {"search_rows": self.search_rows}
+        self.fitted_to_ = self._fit_on_cluster(fit_search, X, y, sample_weight, **more)
         return self
 
 
-class DaskNearLinearClassifier(ClassifierMixin, DaskFrontDoor):
+class DaskNearLinearClassifier(DaskFrontDoor, DaskClassifier):
     local_class = NearLinearClassifier
 
 
-class DaskNearLinearRegressor(RegressorMixin, DaskFrontDoor):
+class DaskNearLinearRegressor(DaskFrontDoor, DaskRegressor):
     local_class = NearLinearRegressor

@@ -29,7 +29,7 @@ from .survey import sampled_partitions, starts_of
 _JUDGES = 10_000  # rows that say whether the fit to all rows is better, or a tenth of the sample
 
 
-def fit_search(model, parts, tasks, search_rows, per_round, log):
+def fit_search(model, parts, tasks, per_round, log, *, search_rows):
     """Fit a front door; gives what became of each member: its family, and where it was fitted."""
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     starts, n_rows = starts_of(parts, tasks)

@@ -122,7 +122,7 @@ class Means:
     def __call__(self, epoch, number, pieces):
         rows, training, tasks = self.rows, self.training, self.rows.tasks
         arrays, plain = training.share()
-        plain = plain | dict.fromkeys(_TOTALS & plain.keys(), 0.0)
+        plain = plain | {name: 0.0 * plain[name] for name in _TOTALS & plain.keys()}
         state = tasks.held((arrays, plain))
         futures = [
             tasks.submit(

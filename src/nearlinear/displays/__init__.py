@@ -8,6 +8,8 @@ cost_front      Accuracy against prediction cost: which models are worth their p
 explanation     Why one row got its score: parts of the score, and the region that the row fell in.
 fitted          The gate, machine or tree inside a fitted model, and the plane of its two features.
 gate_maps       Where each component of a localized classifier answers.
+history         How a fit went: the objective and the scores of its steps.
+importances     Which columns matter to a model over many rows.
 kernel_labels   Kernels in words.
 kernel_weights  Which kernels a model has chosen, and how much each of them counts.
 local_fits      The curve of a localized regressor on one feature.
@@ -22,6 +24,8 @@ from .conformal_maps import ConformalMapsDisplay as ConformalMapsDisplay
 from .cost_front import CostFrontDisplay as CostFrontDisplay
 from .explanation import ExplanationDisplay as ExplanationDisplay
 from .gate_maps import GateDisplay as GateDisplay
+from .history import HistoryDisplay as HistoryDisplay
+from .importances import ImportancesDisplay as ImportancesDisplay
 from .kernel_weights import KernelWeightsDisplay as KernelWeightsDisplay
 from .local_fits import LocalFitsDisplay as LocalFitsDisplay
 from .local_kernels import LocalKernelsDisplay as LocalKernelsDisplay

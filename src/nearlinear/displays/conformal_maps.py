@@ -61,14 +61,14 @@ class ConformalMapsDisplay:
         ----------
         X : array or data frame of shape (n_samples, 2)
             The cloud.
-        y : array of shape (n_samples,) or None
+        y : array of shape (n_samples,) or None, default=None
             Classes of its rows, at most eight.
-        anchor : array of shape (2,) or None
+        anchor : array of shape (2,) or None, default=None
             Where the maps stand; None takes the row nearest to the mean.
         bandwidth : float, default=1.0
             γ relative to the typical distance of the rows, as in ``bandwidths`` of
             MLLKMClassifier: larger is narrower.
-        ax : array of nine matplotlib Axes or None
+        ax : array of nine matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
 
         Returns

@@ -73,17 +73,17 @@ class ExplanationDisplay:
             as the model sees them.
         x : array of shape (n_features,), or array or data frame of one row
             The row.
-        feature_names : sequence of str or None
+        feature_names : sequence of str or None, default=None
             None takes those the model was fitted with, or x0, x1, ...
         max_features : int, default=12
             The most bars; the smallest parts are summed.
-        label : label of a class or None
+        label : label of a class or None, default=None
             The class whose score is shown, if there are more than two; None takes the predicted.
-        gating : array of one row or None
+        gating : array of one row or None, default=None
             The second matrix of a model that was fitted with one.
-        axes : pair of matplotlib Axes or None
+        axes : pair of matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

@@ -97,9 +97,9 @@ Pipeline that ends in one
             Points of the grid along each axis.
         margin : float, default=0.05
             Room around the rows, as a share of their range.
-        ax : array of matplotlib Axes or None
+        ax : array of matplotlib Axes or None, default=None
             Where to draw, one for each component; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading of the figure.
 
         Returns
@@ -208,11 +208,12 @@ Pipeline that ends in one
             *class_marks(self.classes),
             mark("support point", "o", ms=8, mew=0.9, mfc="none", mec=INK),
             line("model's boundary", INK, "--", 1.8),
-            line("component alone, 0", _ALONE, "-", 1.3),
-            line("−1", CLASSES[0], ":", 1.3),
-            line("1", CLASSES[1], ":", 1.3),
+            line("component alone: its boundary", _ALONE, "-", 1.3),
+            line(f"component alone: class {self.classes[0]} ahead by 1", CLASSES[0], ":", 1.3),
+            line(f"component alone: class {self.classes[1]} ahead by 1", CLASSES[1], ":", 1.3),
         ]
-        write_legend(self.figure_, handles, "outside lower center", ncols=4)
+        ncols = min(4, len(self.labels) + 1)  # as the panels are wide
+        write_legend(self.figure_, handles, "outside lower center", ncols=ncols)
 
 
 def _make_axes(n_panels):

@@ -60,14 +60,14 @@ class KernelWeightsDisplay:
         ----------
         estimator : estimator with ``kernel_weights_`` and ``kernels_``, or a Pipeline that ends so
             Fitted.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         top : int or None, default=20
             The most kernels drawn; None draws all that have weight.
-        feature_names : sequence of str or None
+        feature_names : sequence of str or None, default=None
             Names of the features that reach the kernels; None takes those the model was fitted
             with, or numbers from 0.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

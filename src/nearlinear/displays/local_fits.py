@@ -26,9 +26,11 @@ _FIT_WIDTH = 4.5  # shows on both sides of the curve that it makes up
 class LocalFitsDisplay:
     """The fit of an LMKLRegressor on one feature with its tube, its local fits and its gates.
 
-    Each local fit is drawn as strongly as its gate is open, and not where that is shut; gates are
-    dashed lines of the same color, on the axis at the right. Rows on or outside the ε-tube hold
-    the fit and are circled. Make one with :meth:`from_estimator`.
+    Each local fit is drawn as strongly as its gate is open, and not where that is shut; the picture
+    has room for it wherever it has more than half the say, and ends at most one range of the rows
+    above and below them. Gates are dashed lines of the same color, on the axis at the right.
+    Rows on or outside the ε-tube hold the fit and are circled. Make one with
+    :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -87,9 +89,9 @@ class LocalFitsDisplay:
             Points of the curves.
         margin : float, default=0.05
             Room beside the rows, as a share of their range.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns
@@ -171,8 +173,13 @@ class LocalFitsDisplay:
     def _set_axes(self):
         seen = [self.targets, self.curve - self.epsilon, self.curve + self.epsilon]
         low, high = min(map(np.min, seen)), max(map(np.max, seen))
-        room = 0.05 * (high - low or 1.0)
+        answering = self.local[self.gates > 0.5 * self.gates.max()]
+        spread = high - low or 1.0
+        low = min(low, max(answering.min(initial=low), low - spread))
+        high = max(high, min(answering.max(initial=high), high + spread))
+        room = 0.05 * spread
         low, high = low - room, high + room
+        self._cut_fits(low, high)
         bottom = high - (high - low) / (1.0 - _GATE_SHARE)
         self.ax_.set(xlim=self.x[[0, -1]], ylim=(bottom, high))
         self.ax_.set_yticks([tick for tick in self.ax_.get_yticks() if low <= tick <= high])
@@ -185,6 +192,14 @@ class LocalFitsDisplay:
         # rows and curve before the gates, through a transparent ground
         self.ax_.set_zorder(self.gate_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
+
+    def _cut_fits(self, low, high):
+        """Fits end above the gates, which have another axis."""
+        from matplotlib.patches import Rectangle
+
+        whole_width = self.ax_.get_yaxis_transform()
+        for fit in self.local_:
+            fit.set_clip_path(Rectangle((0.0, low), 1.0, high - low, transform=whole_width))
 
     def _write_legend(self):
         from matplotlib.lines import Line2D

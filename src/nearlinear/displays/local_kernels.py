@@ -90,17 +90,17 @@ class LocalKernelsDisplay:
             Rows to show.
         y : array of shape (n_samples,)
             Their labels.
-        boundary : array of shape (n_points, 2) or None
+        boundary : array of shape (n_points, 2) or None, default=None
             Points of the true boundary in order; a row of NaN begins a new piece.
         resolution : int, default=200
             Points of the grid along each axis.
-        abstain_below : float or None
+        abstain_below : float or None, default=None
             Hatch where the model's support score is below this.
         margin : float, default=0.05
             Room around the rows, as a share of their range.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns

@@ -8,10 +8,18 @@ from scipy.sparse import issparse
 
 from .cell_borders import cell_borders, snap
 from .fitted import FittedTree, axis_names, checked_labels, grid_around, like, rows_of
-from .palette import CLASSES, INK, QUIET, axes_or_new, color_bar, frame_plane, point_size
+from .palette import (
+    CLASSES,
+    INK,
+    MARKERS,
+    QUIET,
+    axes_or_new,
+    color_bar,
+    frame_plane,
+    point_size,
+)
 
 _BORDER = "#44525f"
-_MARKERS = "os^DvPX*"
 _SURFACE = "viridis"
 
 
@@ -75,17 +83,17 @@ class TreeCellsDisplay:
             Fitted on two features. Steps before the tree may move, scale and rotate rows.
         X : array, data frame or CSR matrix of shape (n_samples, 2)
             Rows to show.
-        y : array of shape (n_samples,) or None
+        y : array of shape (n_samples,) or None, default=None
             Their labels or values, shown by color.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         resolution : int, default=500
             Points of the grid along each axis.
         margin : float, default=0.05
             Room around the rows, as a share of their range.
-        feature_names : sequence of two str or None
+        feature_names : sequence of two str or None, default=None
             Labels of the axes; None takes those the model was fitted with.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns
@@ -155,8 +163,8 @@ class TreeCellsDisplay:
             return
         for c, label in enumerate(self.classes):
             chosen = self.points[self.targets == label]
-            marker = _MARKERS[c % len(_MARKERS)]
-            self._draw_points(chosen, size, color=colors[c], marker=marker, label=label)
+            style = {"marker": MARKERS[c % len(MARKERS)], "label": f"class {label}"}
+            self._draw_points(chosen, size, color=colors[c], **style)
         if len(self.classes) <= len(CLASSES):
             self.ax_.legend(
                 loc="best", fontsize=8, handletextpad=0.1, borderpad=0.3, labelcolor=INK,

@@ -78,13 +78,13 @@ class TreeDiagramDisplay:
             Rows; those of a test set say more than those of the training set.
         y : array of shape (n_samples,)
             Their labels or values.
-        feature_names : sequence of str or None
+        feature_names : sequence of str or None, default=None
             Names of the features that reach the tree; None takes those it was fitted with.
-        max_depth : int or None
+        max_depth : int or None, default=None
             The deepest level drawn, of which the root's is 0; None draws all.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
-        title : str or None
+        title : str or None, default=None
             Heading.
 
         Returns
@@ -112,7 +112,15 @@ class TreeDiagramDisplay:
         return display.plot(ax, max_depth=max_depth, title=title)
 
     def split_label(self, node, n_features=2):
-        """The features that decide most at a node's split, with the signs that lead left."""
+        """The features that decide most at a node's split, with the signs that lead left.
+
+        Parameters
+        ----------
+        node : int
+            Number of the node: 0 is the root, 2k + 1 and 2k + 2 are the children of k.
+        n_features : int, default=2
+            How many features are named.
+        """
         strengths = self.strengths[node]
         strongest = np.argsort(-np.abs(strengths), kind="stable")[:n_features]
         return " ".join(
@@ -152,7 +160,8 @@ class TreeDiagramDisplay:
         reached = np.cumsum(share[order]) / share.sum()
         low, high = values[order][np.searchsorted(reached, [0.02, 0.98])]
         if high <= low:
-            low, high = low - 0.005, high + 0.005
+            most = 1.0 if self.is_classifier else np.inf  # no accuracy is above 100 %
+            low, high = max(low - 0.005, 0.0), min(high + 0.005, most)
         ramp = _WEAK_TO_STRONG if self.is_classifier else _WEAK_TO_STRONG[::-1]
         colors = ScalarMappable(Normalize(low, high), LinearSegmentedColormap.from_list("", ramp))
         below, above = values.min() < low, values.max() > high

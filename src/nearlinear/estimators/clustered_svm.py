@@ -24,7 +24,7 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
 
     Minimizes, over a global :math:`w` and one :math:`w_l` for each cluster,
 
-    .. math:: \frac{\lambda}{2} \|w\|^2 + \frac12 \sum_l \|w_l - w\|^2
+    .. math:: \frac{\lambda}{2} \|w\|^2 + \frac{1}{2} \sum_l \|w_l - w\|^2
               + C \sum_l \sum_{i \in l} \max(0,\, 1 - y_i \langle w_l, x_i \rangle)
 
     with rows augmented by a constant. In :math:`v_l = w_l - w` this is one linear SVM under the

@@ -38,8 +38,8 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     Minimizes, for soft clusters :math:`c_l(x)` that are found before, over functions
     :math:`f_{lm}` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_{l,m} \frac{\|f_{lm}\|^2}{\beta_{lm} } + C \sum_i
-              \max\Big(0,\, 1 - y_i \big(\sum_l c_l(x_i) \sum_m f_{lm}(x_i) + b\big)\Big), \quad
+    .. math:: \frac{1}{2} \sum_{l,m} \frac{\|f_{lm}\|^2}{\beta_{lm} } + C \sum_i
+              \max\Bigl(0,\, 1 - y_i \bigl(\sum_l c_l(x_i) \sum_m f_{lm}(x_i) + b\bigr)\Bigr), \quad
               \beta \ge 0,\ \sum_m \beta_{lm}^p \le 1 \text{ for every } l.
 
     Parameters

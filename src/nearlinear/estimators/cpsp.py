@@ -27,7 +27,7 @@ class CPSPClassifier(ClassifierMixin, Model):
 
     Minimizes, over basis vectors :math:`z`, coefficients :math:`\beta`, biases and the width,
 
-    .. math:: \frac12 \sum_c \beta_c^\top K_{ZZ} \beta_c
+    .. math:: \frac{1}{2} \sum_c \beta_c^\top K_{ZZ} \beta_c
               + C \sum_i \sum_c \max(0,\, 1 - y_{ic} f_c(x_i))^2, \quad
               f_c(x) = \sum_b \beta_{bc}\, e^{-\gamma \|x - z_b\|^2} + b_c.
 

@@ -30,7 +30,7 @@ from ._base.blocks.memory import SMALLER_BLOCKS
 from ._base.blocks.training import train_on_blocks
 from ._base.capacity import Verdict, choose_setting
 from ._base.cells.placed import count_landmarks, place_cells
-from ._base.cells.training import CellTraining
+from ._base.cells.training import COPIES, CellTraining
 from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
 from ._base.model import Learned, Model
 from ._base.outputs import keeping
@@ -51,7 +51,7 @@ class DCPredClassifier(ClassifierMixin, Model):
 
     Every cell minimizes, over all functions of this form,
 
-    .. math:: \frac12 \|f - b_c\|_k^2 + C \sum_i \max(0,\, 1 - y_i f(x_i))^2 ,
+    .. math:: \frac{1}{2} \|f - b_c\|_k^2 + C \sum_i \max(0,\, 1 - y_i f(x_i))^2 ,
 
     where the norm is that of the kernel's own space: this is the kernel SVM with the squared
     hinge, restricted to a few Gaussians and their derivatives. The problem is convex and solved
@@ -180,7 +180,7 @@ class DCPredRegressor(RegressorMixin, Model):
     .. math:: f(x) = b_c + \sum_j k(x, u_j) \left( o_j + \langle s_j, x - u_j \rangle \right),
               \quad k(x, u) = e^{-\gamma \|x - u\|^2} .
 
-    Every cell minimizes :math:`\frac12 \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
+    Every cell minimizes :math:`\frac{1}{2} \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
     functions of this form, with the norm of the kernel's own space: one linear system. Values
     jump where a row passes from one cell to the next.
 
@@ -389,7 +389,8 @@ def _learn_from(model, rows, keeper, task):
         return replace(found, attributes={**found.attributes, **known}, state=None)
     targets = units.scaled(sample.targets)
     placed = place_cells(model, sample, targets, n_cells, rng, rows.n_rows)
-    size = sum(4 * 8 * (bumps.size + 1) ** 2 for bumps in placed.bumps) * sample.targets.shape[1]
+    size = 8 * COPIES * sum((bumps.size + 1) ** 2 for bumps in placed.bumps)
+    size *= sample.targets.shape[1]
     require_memory(size + rows.memory, model.max_memory, f"lower n_landmarks, or {SMALLER_BLOCKS}")
     plain = replace(sample, weight=rows.sample().weight)
     start = [one.coef for one in _solved(model, plain, targets, task, placed)]

@@ -39,7 +39,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b))
 
     over functions f of a kernel. ``fit`` passes over the rows and then goes on, with the rows that
     still violate, to the optimum; ``partial_fit`` makes one pass over what it is given and keeps
@@ -176,9 +176,9 @@ class LaSVMClassifier(ClassifierMixin, Model):
             Rows; those of the first call also set the scale of the kernel.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

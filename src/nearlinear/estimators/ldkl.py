@@ -30,7 +30,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     weights :math:`W` of a balanced tree
 
     .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}\|\Theta\|^2 +
-              \frac{\mu'}{2}\|\Theta'\|^2 + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              \frac{\mu'}{2}\|\Theta'\|^2 + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \sum_k I_k(x) \tanh(\sigma\,\theta_k'^\top z)\; W_k z, \quad
               \lambda = \frac{1}{nC},
 
@@ -317,9 +317,9 @@ class LDKLClassifier(ClassifierMixin, Model):
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -597,7 +597,7 @@ class LDKLRegressor(RegressorMixin, Model):
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

@@ -35,7 +35,7 @@ class LDMKLClassifier(ClassifierMixin, Model):
 
     Every kernel gets a machine, and a regression :math:`r_m` of where that machine is right. Then
     a machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` (ties included) minimizes
-    :math:`\frac12\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
+    :math:`\frac{1}{2}\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
 
     .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x) / T).
 

@@ -62,7 +62,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     sharpness :math:`\beta` and the metric of the distances,
 
     .. math:: \frac{\lambda}{2}(\|W - \bar W\|_F^2 + \|b - \bar b\|^2)
-              + \frac1n \sum_i \ell(y_i, f(x_i)), \quad
+              + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
 
     where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x. For a
@@ -526,9 +526,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             Rows; those of the first call also place the anchors.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

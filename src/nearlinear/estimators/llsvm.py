@@ -36,7 +36,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     Minimizes, over a weight vector :math:`w_j` and a bias :math:`b_j` for each anchor,
 
-    .. math:: \frac12 \sum_j (\|w_j\|^2 + b_j^2) + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{1}{2} \sum_j (\|w_j\|^2 + b_j^2) + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_j \gamma_j(x) (\langle w_j, x \rangle + b_j),
 
     where :math:`\gamma(x)` are the local coordinates of x among its nearest anchors, fixed
@@ -196,9 +196,9 @@ class LLSVMClassifier(ClassifierMixin, Model):
             Rows.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -216,7 +216,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     Minimizes, over one number :math:`b_j` for each anchor (and class),
 
-    .. math:: \frac12 \sum_j b_j^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{1}{2} \sum_j b_j^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_j \gamma_j(x)\, b_j .
 
     The cheapest of the anchor methods; accurate where anchors are dense.
@@ -365,9 +365,9 @@ class LCCSVMClassifier(ClassifierMixin, Model):
             Rows.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns

@@ -49,7 +49,7 @@ _GATE_COPIES = 40
 
 _CONSTRAINTS = {
     **shared("kernels", "C", "normalization", "tol", "max_iter"),
-    **shared("max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("max_memory", "n_jobs", "random_state", "verbose", "device"),
     "n_copies": [at_least(1)],
     "gate": "no_validation",
     "gating_features": "no_validation",
@@ -66,8 +66,8 @@ class LMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
 
-    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m \gamma_m(x_i)
-              f_m(x_i) + b\big)\Big) + \frac{\mu}{2}\|V\|^2,
+    .. math:: \frac{1}{2} \sum_m \|f_m\|^2 + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m
+              \gamma_m(x_i) f_m(x_i) + b\bigr)\Bigr) + \frac{\mu}{2}\|V\|^2,
 
     where :math:`V` are the parameters of the gate.
 
@@ -136,6 +136,10 @@ class LMKLClassifier(ClassifierMixin, Model):
         Seed of the gate's start and of the mini-batches.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -230,6 +234,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -250,6 +255,7 @@ class LMKLClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     fit = gating.fit
     predict = gating.predict
@@ -267,8 +273,8 @@ class LMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and the gate :math:`\gamma`,
 
-    .. math:: \frac12 \sum_m \|f_m\|^2 + C \sum_i \max\Big(0,\, \big|y_i - \sum_m
-              \gamma_m(x_i) f_m(x_i) - b\big| - \epsilon\Big) + \frac{\mu}{2}\|V\|^2,
+    .. math:: \frac{1}{2} \sum_m \|f_m\|^2 + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m
+              \gamma_m(x_i) f_m(x_i) - b\bigr| - \epsilon\Bigr) + \frac{\mu}{2}\|V\|^2,
 
     where :math:`V` are the parameters of the gate and :math:`y` is in units of its spread.
 
@@ -336,6 +342,10 @@ class LMKLRegressor(RegressorMixin, Model):
         Seed of the gate's start and of the mini-batches.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -422,6 +432,7 @@ class LMKLRegressor(RegressorMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.n_copies = n_copies
@@ -442,6 +453,7 @@ class LMKLRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     fit = gating.fit
     predict = gating.predict

@@ -64,7 +64,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
 
     Minimizes, over kernel weights :math:`\beta` on the simplex and local models :math:`w_m`,
 
-    .. math:: \frac12 \sum_m \|w_m\|^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
+    .. math:: \frac{1}{2} \sum_m \|w_m\|^2 + C \sum_i \max(0,\, 1 - y_i f(x_i)), \quad
               f(x) = \sum_m \sqrt{\beta_m} \langle w_m, \phi_m(x) \rangle + b,
 
     where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m`. The candidates
@@ -288,11 +288,11 @@ class MLLKMClassifier(ClassifierMixin, Model):
             Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come. The first call needs them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
-        sample_ids : array of whole numbers or None
+        sample_ids : array of whole numbers or None, default=None
             Identities of the rows. A row whose identity is stored already replaces the stored row.
             None stands for rows never seen before; with ``max_support``, the weight of a row that
             equals a stored row is added to it.
@@ -315,7 +315,7 @@ class MLLKMRegressor(RegressorMixin, Model):
 
     Minimizes, over kernel weights :math:`\beta` on the simplex and local models :math:`w_m`,
 
-    .. math:: \frac12 \sum_m \|w_m\|^2 + C \sum_i \max(0,\, |y_i - f(x_i)| - \epsilon), \quad
+    .. math:: \frac{1}{2} \sum_m \|w_m\|^2 + C \sum_i \max(0,\, |y_i - f(x_i)| - \epsilon), \quad
               f(x) = \sum_m \sqrt{\beta_m} \langle w_m, \phi_m(x) \rangle + b,
 
     where :math:`\phi_m(x) = h_m(x)(x - c_m)` fades around the anchor :math:`c_m` and :math:`y` is
@@ -359,7 +359,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         Whether the model has a constant, and whether the penalty counts it as a weight. The
         center of y is added in any case.
     machine_epochs : int or None, default=None
-        E of [1]_, section 4.1, Algorithm 1: machines are ascended for E epochs, coordinate by
+        E of the paper, section 4.1, Algorithm 1: machines are ascended for E epochs, coordinate by
         coordinate from zero, and left there. That is an early stop: ``duality_gap_`` tells how
         early. Needs ``bias="none"``, as published, or "penalized"; a stream does without. None
         solves machines to a duality gap.
@@ -522,9 +522,9 @@ class MLLKMRegressor(RegressorMixin, Model):
             Rows. Those of the first call also set the scale of the kernels.
         y : array of shape (n_samples,)
             Values. Those of the first call also set their unit.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
-        sample_ids : array of whole numbers or None
+        sample_ids : array of whole numbers or None, default=None
             Identities of the rows. A row whose identity is stored already replaces the stored row.
             None stands for rows never seen before; with ``max_support``, the weight of a row that
             equals a stored row is added to it.

@@ -32,7 +32,7 @@ class ProductMKLClassifier(ClassifierMixin, Model):
     Minimizes, over exponents :math:`\beta \ge 0` and functions f of the kernel
     :math:`k_\beta(x, z) = \prod_m \exp(-\beta_m (x_m - z_m)^2 / s_m)`,
 
-    .. math:: \frac12 \|f\|_{\beta}^2 + C \sum_i \max\big(0,\, 1 - y_i (f(x_i) + b)\big)
+    .. math:: \frac{1}{2} \|f\|_{\beta}^2 + C \sum_i \max\bigl(0,\, 1 - y_i (f(x_i) + b)\bigr)
               + \sigma \sum_m \frac{\beta_m^p}{p},
 
     where :math:`s_m` is the mean squared difference of two values of feature m. A feature whose
@@ -154,8 +154,8 @@ class ProductMKLRegressor(RegressorMixin, Model):
     Minimizes, over exponents :math:`\beta \ge 0` and functions f of the kernel
     :math:`k_\beta(x, z) = \prod_m \exp(-\beta_m (x_m - z_m)^2 / s_m)`,
 
-    .. math:: \frac12 \|f\|_{\beta}^2
-              + C \sum_i \max\big(0,\, |y_i - f(x_i) - b| - \epsilon\big)
+    .. math:: \frac{1}{2} \|f\|_{\beta}^2
+              + C \sum_i \max\bigl(0,\, |y_i - f(x_i) - b| - \epsilon\bigr)
               + \sigma \sum_m \frac{\beta_m^p}{p},
 
     where :math:`y` is in units of its spread, and :math:`s_m` is the mean squared difference of two

@@ -31,8 +31,8 @@ class SAMKLClassifier(ClassifierMixin, Model):
     With switches :math:`h_m(x)`, minimizes by turns, over functions :math:`f_m` of the kernels and
     weights :math:`\beta` on the simplex,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m h_m(x_i) f_m(x_i) + b\big)\Big),
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m h_m(x_i) f_m(x_i) + b\bigr)\Bigr),
 
     and sets :math:`h(x)` to half the marks of the ``n_selected`` largest :math:`f_m(x)` plus half
     the marks of as many smallest ones.

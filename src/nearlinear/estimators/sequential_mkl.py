@@ -44,7 +44,7 @@ def add_kernels(
         The rows of ``fit``, which the model does not store.
     y : array of shape (n_samples,)
         Their labels or values.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies.
 
     Returns

@@ -32,8 +32,8 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m f_m(x_i) + b\big)\Big), \quad
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m f_m(x_i) + b\bigr)\Bigr), \quad
               \beta \ge 0,\ \sum_m \beta_m^p \le 1.
 
     Parameters
@@ -71,6 +71,10 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -118,7 +122,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -137,6 +141,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -150,6 +155,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -160,9 +166,9 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`\beta`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{\beta_m}
-              + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big), \quad
-              \beta \ge 0,\ \sum_m \beta_m^p \le 1,
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{\beta_m}
+              + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m f_m(x_i) - b\bigr| - \epsilon\Bigr),
+              \quad \beta \ge 0,\ \sum_m \beta_m^p \le 1,
 
     where :math:`y` is in units of its spread.
 
@@ -204,6 +210,10 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -246,7 +256,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -265,6 +275,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -278,6 +289,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)

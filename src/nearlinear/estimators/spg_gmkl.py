@@ -22,8 +22,8 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{d_m}
-              + C \sum_i \max\Big(0,\, 1 - y_i \big(\sum_m f_m(x_i) + b\big)\Big)
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{d_m}
+              + C \sum_i \max\Bigl(0,\, 1 - y_i \bigl(\sum_m f_m(x_i) + b\bigr)\Bigr)
               + \sigma \sum_m \frac{d_m^p}{p}.
 
     Parameters
@@ -148,8 +148,8 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     Minimizes, over functions :math:`f_m` of the kernels and weights :math:`d \ge 0`,
 
-    .. math:: \frac12 \sum_m \frac{\|f_m\|^2}{d_m}
-              + C \sum_i \max\Big(0,\, \big|y_i - \sum_m f_m(x_i) - b\big| - \epsilon\Big)
+    .. math:: \frac{1}{2} \sum_m \frac{\|f_m\|^2}{d_m}
+              + C \sum_i \max\Bigl(0,\, \bigl|y_i - \sum_m f_m(x_i) - b\bigr| - \epsilon\Bigr)
               + \sigma \sum_m \frac{d_m^p}{p},
 
     where :math:`y` is in units of its spread.

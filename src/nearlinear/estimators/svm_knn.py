@@ -16,7 +16,7 @@ class SVMKNNClassifier(ClassifierMixin, Model):
 
     For a query x with neighbors N(x) that do not all agree, minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_{i \in N(x)} \max(0,\, 1 - y_i f(x_i))
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_{i \in N(x)} \max(0,\, 1 - y_i f(x_i))
 
     over linear functions (or functions of a Gaussian kernel) with a regularized bias, and
     answers f(x). Nothing is learned beforehand: a prediction costs a search and a small SVM.

@@ -33,7 +33,8 @@ class SwMKLClassifier(ClassifierMixin, Model):
     r"""SwMKL: kernels count as often as each alone is right around a row.
 
     Every kernel gets a machine, and a regression :math:`g_m` of where that machine is right. The
-    last machine minimizes :math:`\frac12\|f\|^2 + C \sum_i \max(0, 1 - y_i f(x_i))` with the kernel
+    last machine minimizes :math:`\frac{1}{2}\|f\|^2 + C \sum_i \max(0, 1 - y_i f(x_i))` with the
+    kernel
 
     .. math:: k(x, z) = \sum_m \tilde g_m(x)\, k_m(x, z)\, \tilde g_m(z), \quad
               \tilde g(x) = g(x) / \|g(x)\|.

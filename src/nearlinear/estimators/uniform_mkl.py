@@ -20,8 +20,8 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b)), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big).
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, 1 - y_i (f(x_i) + b)), \quad
+              f \in \mathcal H\Bigl(\frac{1}{M} \sum_m k_m\Bigr).
 
     This is the baseline that learned weights have to beat, and often do not.
 
@@ -137,8 +137,8 @@ class UniformMKLRegressor(RegressorMixin, Model):
 
     Minimizes
 
-    .. math:: \frac12 \|f\|^2 + C \sum_i \max(0,\, |y_i - f(x_i) - b| - \epsilon), \quad
-              f \in \mathcal H\Big(\frac1M \sum_m k_m\Big),
+    .. math:: \frac{1}{2} \|f\|^2 + C \sum_i \max(0,\, |y_i - f(x_i) - b| - \epsilon), \quad
+              f \in \mathcal H\Bigl(\frac{1}{M} \sum_m k_m\Bigr),
 
     where :math:`y` is in units of its spread.
 

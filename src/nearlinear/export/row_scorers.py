@@ -32,5 +32,7 @@ def row_scorer(model: Any) -> RowScorer | WrappedScorer:
     whole, scorers = unwrapped(model), []
     for one in whole.models:
         _, steps, estimator = model_parts(one)
-        scorers.append(estimator.compile(make_pipeline(*steps) if steps else None))
+        # compile() puts what a model does to rows itself, the front door's encoder, in its place
+        before = steps[: len(steps) - len(getattr(estimator, "_steps", ()))]
+        scorers.append(estimator.compile(make_pipeline(*before) if before else None))
     return WrappedScorer(scorers, whole.outcome, whole.classes) if whole.wrappers else scorers[0]

@@ -22,7 +22,10 @@ _RANDOM_START = 0.01
 class Softmax:
     """γ_m(z) ∝ exp(⟨v_m, z⟩ + v_m0); starts near the cells of k-means centers.
 
-    ``directions`` has shape (n_components, n_features) and ``offsets`` (n_components,).
+    Parameters
+    ----------
+    directions, offsets : array or None, default=None
+        v_m of shape (n_components, n_features) and v_m0; None until ``start``.
     """
 
     directions: np.ndarray | None = None
@@ -55,6 +58,11 @@ class Sigmoid:
     """γ_m(z) = 1 / (1 + exp(−⟨v_m, z⟩ − v_m0)): all components may answer, or none.
 
     Starts half open everywhere, a little wider near one k-means center for each component.
+
+    Parameters
+    ----------
+    directions, offsets : array or None, default=None
+        v_m of shape (n_components, n_features) and v_m0; None until ``start``.
     """
 
     directions: np.ndarray | None = None
@@ -88,6 +96,15 @@ class GaussianGate:
     """γ_m(z) ∝ exp(−‖z − μ_m‖² / s_m²) with s_m² = scale × exp(2 log_widths_m).
 
     Starts at k-means centers, with a ``scale`` from the distances between them.
+
+    Parameters
+    ----------
+    centers : array of shape (n_components, n_features) or None, default=None
+        The μ_m; None until ``start``.
+    log_widths : array of shape (n_components,) or None, default=None
+        Logarithms of the widths; None until ``start``.
+    scale : float, default=1.0
+        The squared distance that a width of 1 stands for.
     """
 
     centers: np.ndarray | None = None
@@ -140,7 +157,15 @@ class GaussianGate:
 
 @dataclass(frozen=True)
 class Viewing:
-    """A gate that sees the rows through a function of them."""
+    """A gate that sees the rows through a function of them.
+
+    Parameters
+    ----------
+    gate : LearnedGate
+        The gate.
+    view : callable
+        A function of rows, such as ``Columns``; returns the rows that the gate sees.
+    """
 
     gate: object
     view: Callable
@@ -167,7 +192,13 @@ class Viewing:
 
 @dataclass(frozen=True)
 class Columns:
-    """The view on some columns."""
+    """The view on some columns.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        Numbers of the columns, from 0 on.
+    """
 
     columns: tuple[int, ...]
 

@@ -36,8 +36,30 @@ def on_device(device, own):
     torch_for(device)
     from . import forests
     from .anchors import adam as anchors
+    from .machine import grams, newton
     from .trees import adam as trees
 
-    kinds = {"anchors": anchors, "forests": forests, "trees": trees}
+    kinds = {"anchors": anchors, "forests": forests, "trees": trees, "kernels": grams,
+             "machine": newton, "mixture": newton}  # fmt: skip
     there = kinds[own.__module__.split(".")[-2]]
     return partial(getattr(there, own.__name__), device=device)
+
+
+def free_bytes(device):
+    """Bytes that are free on a device; None for the CPU."""
+    torch = torch_for(device)
+    if not str(device).startswith("cuda"):
+        return None
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + unused
+
+
+def machine_bytes(n_rows, n_features):
+    """Bytes on a device that a machine on so many rows takes, whatever kernels it has.
+
+    Three matrices in float64, its own and what is solved of it; blocks of kernels and distances;
+    rows and vectors; and what the libraries take.
+    """
+    matrix = 8 * n_rows**2
+    blocks = min(8 << 28, 10 * matrix) + min(1 << 29, 10 * matrix)
+    return 3 * matrix + blocks + 24 * n_rows * (n_features + 100)

@@ -20,6 +20,21 @@ def class_numbers(targets):
     return targets.to(torch.int32)
 
 
+def stored(state):
+    """What a state has learned, as arrays by name; bfloat16 as float32."""
+    tensors = {name: getattr(state, name) for name in state.LEARNED}
+    return {
+        name: (one.float() if one.dtype == torch.bfloat16 else one).cpu().numpy()
+        for name, one in tensors.items()
+    }
+
+
+def give_back(state, arrays):
+    """What ``stored`` gave, put where it was."""
+    for name in state.LEARNED:
+        getattr(state, name).copy_(torch.as_tensor(arrays[name]))
+
+
 class Feed:
     """Takes blocks of rows to the device and runs a step for each of their mini-batches.
 

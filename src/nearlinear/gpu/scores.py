@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from .anchors.step import nearest
+from .anchors.forms import has_triton
+from .anchors.step import Layout, nearest
 
 _BLOCK_BYTES = 1 << 30  # of what a block of rows is turned into
 
@@ -16,11 +17,11 @@ def scores_of(predictor, X):
         raise ValueError(
             f"X has the shape {tuple(X.shape)}, but the model has {predictor.n_features} features."
         )
-    score, n_wide = _MAKERS[type(predictor).__name__](predictor, X.device)
+    score, n_wide = _MAKERS[type(predictor).__name__](predictor, X)
     block = max(256, _BLOCK_BYTES // (4 * (n_wide + X.shape[1])))
     out = torch.empty(len(X), predictor.n_outputs, device=X.device)
     for start in range(0, len(X), block):
-        out[start : start + block] = score(X[start : start + block].float())
+        out[start : start + block] = score(X[start : start + block])
     return out
 
 
@@ -28,34 +29,77 @@ def _on(device, array):
     return torch.as_tensor(array, device=device, dtype=torch.float32)
 
 
-def _locally_linear(predictor, device):
-    gate, geometry = predictor.gate, predictor.gate.geometry
+def _locally_linear(predictor, X):
+    """Distances and the answers of all local models in one product, as in training."""
+    gate, geometry, device = predictor.gate, predictor.gate.geometry, X.device
     n_anchors, width, n_outputs = predictor.weights.shape
-    directions = _on(device, geometry.directions).T.contiguous()
+    layout = Layout(predictor.n_features, n_anchors, n_outputs, width)
+    values = torch.zeros(predictor.n_features, layout.n_columns, device=device)
+    values[:, :n_anchors] = _on(device, geometry.directions).T
+    models = _on(device, predictor.weights).permute(1, 2, 0).flatten(1)
+    values[:width, layout.first : layout.first + layout.n_models] = models
+    product = _product_with(values, X)
     offsets, biases = _on(device, geometry.offsets), _on(device, predictor.biases)
-    models = _on(device, predictor.weights).permute(1, 2, 0).flatten(1).contiguous()
-    extra = None if predictor.intercept is None else _on(device, predictor.intercept)
-    sharpness, k = float(gate.sharpness), min(gate.n_neighbors, n_anchors)
+    extra = 0.0 if predictor.intercept is None else _on(device, predictor.intercept)
+    known = layout, biases.T.contiguous(), offsets, float(gate.sharpness)
+    k, combine = min(gate.n_neighbors, n_anchors), _combination(layout, device)
 
     def score(X):
-        half = offsets - X @ directions
-        is_near = nearest(half, k)
-        half = half - half.amin(1, keepdim=True)
-        codes = torch.where(is_near, torch.exp(-2.0 * sharpness * half), 0.0)
-        codes = codes / codes.sum(1, keepdim=True)
-        local = (X[:, :width] @ models).view(-1, n_outputs, n_anchors)
-        found = torch.einsum("im,icm->ic", codes, local) + codes @ biases
-        return found if extra is None else found + extra
+        return combine(product(X), *known, k) + extra
 
-    return score, n_anchors * (n_outputs + 4)
+    return score, layout.n_columns
 
 
-def _tree_path(tree, device):
-    return _trees((tree,), (1.0,), device)
+def _combination(layout, device):
+    """How products become scores: one kernel where Triton is there."""
+    if device.type == "cuda" and has_triton():
+        from .anchors import triton_scores
+
+        if triton_scores.fits(layout):
+            return lambda product, layout, *more: triton_scores.scores(layout, product, *more)
+    return _combined
 
 
-def _averaged(predictor, device):
-    return _trees(predictor.members, predictor.weights, device)
+def _combined(product, layout, biases, offsets, sharpness, k):
+    half = offsets - product[:, : layout.n_anchors]
+    is_near = nearest(half, k)
+    half = half - half.amin(1, keepdim=True)
+    codes = torch.where(is_near, torch.exp(-2.0 * sharpness * half), 0.0)
+    codes = codes / codes.sum(1, keepdim=True)
+    local = product[:, layout.first : layout.first + layout.n_models]
+    local = local.view(-1, layout.n_outputs, layout.n_anchors)
+    return torch.einsum("im,icm->ic", codes, local) + codes @ biases.T
+
+
+def _product_with(values, X):
+    """A function of rows like ``X``: rows @ ``values``, to the rounding of float32.
+
+    Bytes are bfloat16 numbers without rounding, and a float32 number is the sum of three of them:
+    three fast products on CUDA are as good as the slow one.
+    """
+    if X.dtype != torch.uint8 or X.device.type != "cuda":
+        return lambda X: X.float() @ values
+    parts, rest = [], values
+    for _ in range(3):
+        parts.append(rest.bfloat16())
+        rest = rest - parts[-1].float()
+
+    def product(X):
+        rows = X.bfloat16()
+        total = torch.mm(rows, parts[-1], out_dtype=torch.float32)
+        for part in parts[-2::-1]:
+            total = torch.addmm(total, rows, part, out_dtype=torch.float32)
+        return total
+
+    return product
+
+
+def _tree_path(tree, X):
+    return _trees((tree,), (1.0,), X.device)
+
+
+def _averaged(predictor, X):
+    return _trees(predictor.members, predictor.weights, X.device)
 
 
 def _trees(members, shares, device):
@@ -71,7 +115,7 @@ def _trees(members, shares, device):
     intercepts = _on(device, np.stack([one.intercept for one in members]))
 
     def score(X):
-        Z = torch.nn.functional.pad(X, (0, 1), value=1.0)
+        Z = torch.nn.functional.pad(X.float(), (0, 1), value=1.0)
         return torch.einsum("t,itc->ic", shares, hard_scores(layout, values, Z) + intercepts)
 
     return score, 4 * layout.n_columns

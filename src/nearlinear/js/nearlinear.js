@@ -7,7 +7,7 @@
  *     model.predict([[5.1, 3.5, null, "red"]]);
  *
  * A file is data: nothing in it is run, and all of it is checked before a row is scored. The
- * sections below are those of Python's `nearlinear.runtime`; docs/model-file.md describes the file.
+ * sections below are those of Python's `nearlinear.runtime`; docs/deploy/model-file.md describes the file.
  *
  * All sums are double. Of a model in single precision, rows and scores are rounded to single
  * precision, and so is whatever decides which way a row goes down a forest.

@@ -14,7 +14,15 @@ from .pairs import Pairs
 @evaluates_pairs
 @dataclass(frozen=True)
 class Scaled:
-    """factor × k."""
+    """factor × k.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    factor : float
+        0 or more.
+    """
 
     kernel: object
     factor: float
@@ -39,7 +47,13 @@ class Scaled:
 @evaluates_pairs
 @dataclass(frozen=True)
 class UnitDiagonal:
-    """k(x, z) / √(k(x, x) k(z, z)); rows of k(x, x) = 0 stay zero."""
+    """k(x, z) / √(k(x, x) k(z, z)); rows of k(x, x) = 0 stay zero.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    """
 
     kernel: object
 
@@ -66,7 +80,15 @@ class UnitDiagonal:
 @evaluates_pairs
 @dataclass(frozen=True)
 class WeightedSum:
-    """Σ_m weights_m k_m; kernels of weight zero are not evaluated."""
+    """Σ_m weights_m k_m; kernels of weight zero are not evaluated.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        The kernels k_m.
+    weights : tuple of float
+        One of 0 or more for each kernel.
+    """
 
     kernels: tuple[Any, ...]
     weights: tuple[float, ...]
@@ -102,7 +124,13 @@ class WeightedSum:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Product:
-    """Π_m k_m: the features of one for each of the other's."""
+    """Π_m k_m: the features of one for each of the other's.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels k_m, one or more.
+    """
 
     kernels: tuple[Any, ...]
 
@@ -132,7 +160,15 @@ class Product:
 @evaluates_pairs
 @dataclass(frozen=True)
 class GatedSum:
-    """Σ_m γ_m(x) γ_m(z) k_m(x, z) for a gate that returns γ(X) of shape (n_rows, n_kernels)."""
+    """Σ_m γ_m(x) γ_m(z) k_m(x, z).
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        The kernels k_m.
+    gate : callable
+        Returns γ(X) of shape (n_rows, n_kernels).
+    """
 
     kernels: tuple[Any, ...]
     gate: Callable

@@ -67,10 +67,19 @@ PROFILES = {
 @evaluates_pairs
 @dataclass(frozen=True)
 class Conformal:
-    """⟨φ(x), φ(z)⟩, φ(x) = h(‖x − c‖)(x − c), or h(|x_d − c_d|)(x_d − c_d) with ``per_feature``.
+    """⟨φ(x), φ(z)⟩ with φ(x) = h(‖x − c‖)(x − c): linear around an anchor c, fading away from it.
 
-    ``profile`` is "exponential" (h = exp(−γr)), "gaussian" (exp(−γr²)), "linear" ((1 − γr)₊) or
-    "square" ((1 − γr²)₊); the last two are exactly zero far from the anchor.
+    Parameters
+    ----------
+    anchor : sequence of float
+        The anchor c, one number for each feature.
+    gamma : float
+        γ of the profile, 0 or more.
+    profile : {"exponential", "gaussian", "linear", "square"}, default="gaussian"
+        h(r) = exp(−γr), exp(−γr²), (1 − γr)₊ or (1 − γr²)₊; the last two are exactly zero far from
+        the anchor.
+    per_feature : bool, default=False
+        Each feature fades by itself: φ_d(x) = h(abs(x_d − c_d))(x_d − c_d).
     """
 
     anchor: tuple[Any, ...]

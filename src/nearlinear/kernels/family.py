@@ -22,7 +22,15 @@ _MOST_KERNELS = 200_000
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels, each on all columns ("all"), on every single column ("each"), or "both"."""
+    """Kernels, each on all columns, on every single one, or both.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        The kernels.
+    columns : {"all", "each", "both"}, default="all"
+        Where each kernel lives.
+    """
 
     kernels: tuple[Any, ...]
     columns: str = "all"

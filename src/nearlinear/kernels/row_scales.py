@@ -19,6 +19,11 @@ class Absolute:
     """A number, or several, in the unit of the features, where plain ones are relative to the rows.
 
     ``MLLKMClassifier(bandwidths=Absolute([0.01, 0.1]))`` has these γ whatever the rows are.
+
+    Parameters
+    ----------
+    value : float or sequence of float
+        Above 0.
     """
 
     value: Any

@@ -30,7 +30,17 @@ class Linear:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Polynomial:
-    """(gamma ⟨x, z⟩ + coef0) ** degree; gamma None is one over the rows' mean squared norm."""
+    """(gamma ⟨x, z⟩ + coef0) ** degree.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        A whole number of at least 1.
+    gamma : float or None, default=None
+        Above 0. None is one over the rows' mean squared norm.
+    coef0 : float, default=1.0
+        0 or more.
+    """
 
     degree: int = 2
     gamma: float | None = None
@@ -68,9 +78,15 @@ class Polynomial:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Gaussian:
-    """exp(−gamma ‖x − z‖²); gamma None is 1 / (width² × the rows' median squared distance).
+    """exp(−gamma ‖x − z‖²).
 
-    The median is over all pairs of distinct rows; of more than 500 rows, about 500 stand for all.
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        Above 0. None is 1 / (width² × the rows' median squared distance). The median is over all
+        pairs of distinct rows; of more than 500 rows, about 500 stand for all.
+    width : float, default=1.0
+        Above 0, relative to the rows; it counts where gamma is None.
     """
 
     gamma: float | None = None
@@ -99,7 +115,15 @@ class Gaussian:
 @evaluates_pairs
 @dataclass(frozen=True)
 class OnColumns:
-    """A kernel that sees some columns of the rows only."""
+    """A kernel that sees some columns of the rows only.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    columns : sequence of int
+        Numbers of the columns, from 0 on.
+    """
 
     kernel: object
     columns: tuple[int, ...]
@@ -120,7 +144,13 @@ class OnColumns:
 @evaluates_pairs
 @dataclass(frozen=True)
 class Custom:
-    """The user's function of two sets of rows, which returns their Gram block."""
+    """A function of yours as a kernel.
+
+    Parameters
+    ----------
+    function : callable
+        Of two sets of rows X and Z; returns their Gram block of shape (len(X), len(Z)).
+    """
 
     function: Callable
 

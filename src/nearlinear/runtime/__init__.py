@@ -41,5 +41,15 @@ __all__ = ["FileModel", "ModelFileError", "load"]
 
 
 def load(path: FilePath) -> FileModel:
-    """The model in a file."""
+    """Read a model that ``nearlinear.save`` has written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    FileModel
+    """
     return model_of(*read(path))

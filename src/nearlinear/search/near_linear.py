@@ -190,14 +190,14 @@ class NearLinearClassifier(ClassifierMixin, Model):
             array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
             the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
             search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or None, default=None
             Labels of any type. None with a source, which has them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows. None with a source.
-        checkpoint : path or None
+        checkpoint : path or None, default=None
             With a source: a file that holds how far the fit has come. A fit that was killed goes on
             from it, and ends at the bits of one that was not. The file stays.
-        every : float
+        every : float, default=60.0
             Seconds between two writes of the checkpoint within the training of a tree; it is
             written after the search and after each model.
 
@@ -355,14 +355,14 @@ class NearLinearRegressor(RegressorMixin, Model):
             array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
             the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
             search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        y : array of shape (n_samples,) or (n_samples, n_outputs) or None, default=None
             Values. None with a source, which has them.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows. None with a source.
-        checkpoint : path or None
+        checkpoint : path or None, default=None
             With a source: a file that holds how far the fit has come. A fit that was killed goes on
             from it, and ends at the bits of one that was not. The file stays.
-        every : float
+        every : float, default=60.0
             Seconds between two writes of the checkpoint within the training of a tree; it is
             written after the search and after each model.
 

@@ -133,6 +133,7 @@ def plot_front(self: Any, ax: Any = None, *, title: str | None = None) -> "CostF
     ax : matplotlib Axes or None, default=None
         None makes a new figure.
     title : str or None, default=None
+        A heading above the picture.
 
     Returns
     -------

@@ -52,11 +52,11 @@ def from_arrays(
         Rows. An array may be memory-mapped; the path of an .npy file is mapped here.
     y : array of shape (n_samples,), or path
         Labels or values.
-    sample_weight : array of shape (n_samples,), path or None
+    sample_weight : array of shape (n_samples,), path or None, default=None
         Weights of the rows.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out.
 
     Returns

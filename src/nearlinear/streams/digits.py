@@ -76,21 +76,21 @@ def deformed_images(
         What each shows.
     n_rows : int
         Rows in all.
-    rotation : float
+    rotation : float, default=15.0
         The largest angle, in degrees.
-    scaling : float
+    scaling : float, default=0.15
         The largest change of height and of width, as a share of them.
-    shear : float
+    shear : float, default=0.15
         The largest slant, as a share of the height.
-    shift : float
+    shift : float, default=0.03
         The largest move, as a share of the width.
-    elastic : float
+    elastic : float, default=0.04
         How far pixels are displaced (root mean square), as a share of the width.
-    seed : int
+    seed : int, default=0
         The same seed gives the same rows.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out; whole numbers are rounded.
 
     Returns

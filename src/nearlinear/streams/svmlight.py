@@ -56,13 +56,13 @@ def from_svmlight(
     ----------
     path : path or list of paths
         Files that are not compressed.
-    n_features : int or None
+    n_features : int or None, default=None
         Columns of a row. None reads all files once to find the largest number.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 50,000.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out.
-    zero_based : bool
+    zero_based : bool, default=False
         Whether the first column has the number 0.
 
     Returns

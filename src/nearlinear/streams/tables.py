@@ -68,15 +68,15 @@ def from_tables(
         A file, a folder of files of one kind, or a list of files.
     target : str
         The column of labels or values.
-    columns : list of str or None
+    columns : list of str or None, default=None
         The features, columns of numbers. None stands for all columns but the target and the weight.
-    weight : str or None
+    weight : str or None, default=None
         The column of weights.
-    block_rows : int or None
+    block_rows : int or None, default=None
         Rows of a block. None stands for 64 MB.
-    dtype : dtype
+    dtype : dtype, default="float32"
         Precision in which rows are given out.
-    delimiter : str or None
+    delimiter : str or None, default=None
         What parts the cells of a CSV file. None stands for a comma, and for a tab in .tsv files.
 
     Returns

@@ -81,7 +81,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether the fit saw CSR rows.
     n_features_in_ : int
         Number of columns of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, if all of them are strings.
 
     Notes
@@ -135,7 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             blocks (X, y) of such rows, the same ones whenever it is iterated: see
             ``nearlinear.streams``. It is read twice. Levels, missing cells, means, spreads and
             means of y are then those of all rows; quantiles are those of 100,000.
-        y : array of shape (n_samples,) or None
+        y : array of shape (n_samples,) or None, default=None
             Classes or values, for columns of many values. Several outputs are not looked at. None
             with a source, which has them.
 
@@ -156,7 +156,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y :
+        X : table
+            As in ``fit``.
+        y : array of shape (n_samples,) or None, default=None
             As in ``fit``.
 
         Returns
@@ -204,7 +206,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return {k for k, one in enumerate(self.columns_) if one["name"] in self.dropped_}
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """Names of the columns, such as "age", "sex_female" or "missingindicator_age"."""
+        """Names of the columns, such as "age", "sex_female" or "missingindicator_age".
+
+        Parameters
+        ----------
+        input_features : sequence of str or None, default=None
+            Names of the columns that come in. None takes those of the fit.
+
+        Returns
+        -------
+        array of str
+        """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return self.transformer_.get_feature_names_out(names)

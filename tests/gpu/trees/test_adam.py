@@ -42,7 +42,7 @@ def test_first_moments_are_the_gradients_of_each_tree(loss, gate, n_outputs, is_
         dtype=torch.float32,
     )  # fmt: skip
     found.take(Z, targets, weight)
-    moments = models_in(found.layout, 10.0 * found.state.mean, gate, np.float64)
+    moments = models_in(found.layout, 10.0 * found._state.mean, gate, np.float64)
     for start, moment in zip(starts, moments):
         share = weight / N_ROWS
         if is_hard:

@@ -76,6 +76,7 @@ _SHARED = {
     "random_state": ["random_state"],
     "verbose": ["verbose"],
     "max_memory": [positive(), None],
+    "device": [str],
     "loss": [one_of("hinge", "squared_hinge", "log_loss")],
     "n_anchors": [at_least(1), one_of("auto", "pruned")],
     "n_neighbors": [at_least(1)],

@@ -93,18 +93,18 @@ def fit(
         Rows, best standardized. A source is what ``nearlinear.streams`` makes of files, or anything
         that yields the same blocks (X, y) or (X, y, weight) whenever it is iterated; kernels are
         linear or affine then.
-    y : array of shape (n_samples,)
+    y : array of shape (n_samples,) or None, default=None
         Labels of any type for a classifier, values for a regressor. None with a source, which has
         them.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies. None with a source.
-    gating : array or CSR matrix of shape (n_samples, any) or None
+    gating : array or CSR matrix of shape (n_samples, any) or None, default=None
         What the gate sees of the rows in place of ``X``. ``predict`` then needs such a matrix, too.
         None with a source.
-    checkpoint : path or None
+    checkpoint : path or None, default=None
         With a source: a file that holds how far the fit has come. A fit that was killed goes on
         from it, and ends at the bits of one that was not. The file stays.
-    every : float
+    every : float, default=60.0
         Seconds between two writes of the checkpoint. 0 writes it after every block.
 
     Returns
@@ -137,11 +137,11 @@ def explain(
     ----------
     X : array or CSR matrix of shape (n_samples, n_features)
         Rows, as for ``predict``; with a preparation, rows before it.
-    gating : array or CSR matrix of shape (n_samples, any) or None
+    gating : array or CSR matrix of shape (n_samples, any) or None, default=None
         As in ``fit``.
     n_support : int, default=5
         Support rows of a kernel machine that are named for each row and output.
-    preparation : transformer, Pipeline of transformers or None
+    preparation : transformer, Pipeline of transformers or None, default=None
         What comes before the model, fitted; ``X`` are then rows before it.
 
     Returns

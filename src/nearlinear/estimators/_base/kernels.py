@@ -1,9 +1,11 @@
 """Kernels of a fit and the memory for their matrices; from machines to a predictor."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from ...gpu.device import free_bytes, machine_bytes, on_device
 from ...kernels.family import fix_kernels, parse_kernels
 from ...kernels.grams import DOUBLE_ROWS, Grams
 from ...kernels.standard import OnColumns, Precomputed
@@ -11,10 +13,10 @@ from ...predictors.kernel_expansion import KernelExpansion
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.machine.bias import FixedBias, FreeBias
 from ...solvers.machine.problem import MachineSolution
-from ...solvers.machine.working_sets import WorkingSets
-from ...solvers.mixture.objective import Descent, KernelObjective
+from ...solvers.machine.working_sets import WorkingSets, solve_kernel_machine
+from ...solvers.mixture.objective import Descent, KernelObjective, solve_symmetric
 from ...solvers.watch import Watch
-from .checks import require_memory
+from .checks import allowed_memory, require_memory
 from .model import Learned
 from .outputs import Teller, each_output
 
@@ -44,15 +46,21 @@ class KernelSetup:
     max_bytes: float
     n_jobs: int | None
     machine: object = WorkingSets()  # how machines are solved
+    make_grams: Callable = Grams
+    solve_symmetric: Callable = solve_symmetric
 
     def grams(self, rows=None):
         """Gram matrices of all or some rows; they are kept where machines read them."""
         X = self.rows.X if rows is None else self.rows.X[rows]
         room = self.max_bytes if self.machine.reads_matrices else 0
-        return Grams(self.kernels, X, max_bytes=room, n_jobs=self.n_jobs, landmarks=self.landmarks)
+        return self.make_grams(
+            self.kernels, X, max_bytes=room, n_jobs=self.n_jobs, landmarks=self.landmarks
+        )
 
     def objective(self, grams, problem, bias):
-        return KernelObjective(grams, problem, bias, self.machine, self.max_bytes)
+        return KernelObjective(
+            grams, problem, bias, self.machine, self.max_bytes, self.solve_symmetric
+        )
 
 
 def kernel_setup(model, rows, listed=None):
@@ -64,6 +72,14 @@ def kernel_setup(model, rows, listed=None):
     if listed is None:
         listed, landmarks = _listed_kernels(model, rows)
     kernels, kept = fix_kernels(listed, rows.X, model.normalization)
+    device = getattr(model, "device", "cpu")
+    if device != "cpu":
+        budget = device_bytes(rows.X, model.max_memory, device)
+        return KernelSetup(
+            rows, listed, kernels, kept, landmarks, budget, model.n_jobs,
+            WorkingSets(scheme=on_device(device, solve_kernel_machine)),
+            on_device(device, Grams), on_device(device, solve_symmetric),
+        )  # fmt: skip
     budget = gram_bytes(rows, len(kernels), model.max_memory)
     return KernelSetup(rows, listed, kernels, kept, landmarks, budget, model.n_jobs)
 
@@ -91,6 +107,14 @@ def gram_bytes(rows, n_kernels, max_memory):
     workspace = min(_SMALLEST_WORKSPACE, itemsize * n_rows * min(n_rows, _FEWEST_ROWS))
     require_memory(other + _MATRICES * workspace, max_memory, "give fewer rows")
     return _GRAM_BYTES if max_memory is None else (max_memory - other) / _MATRICES
+
+
+def device_bytes(X, max_memory, device):
+    """Bytes of a device for machines and Gram matrices, if they are enough for machines."""
+    free = free_bytes(device)
+    room = min(allowed_memory(max_memory), np.inf if free is None else free)
+    require_memory(machine_bytes(*X.shape[:2]), room, "give fewer rows, or leave device out")
+    return room
 
 
 def bias_named(bias):

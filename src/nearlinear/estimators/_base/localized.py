@@ -22,7 +22,6 @@ from ...solvers.localized.success import (
     stratified_folds,
 )
 from ...solvers.machine.exchange import AVERAGING, Exchange
-from ...solvers.machine.working_sets import WorkingSets
 from .checks import require_memory
 from .input import scored_rows
 from .kernels import certificate, kernel_setup, one_or_all, support_attributes
@@ -58,8 +57,10 @@ def localized_setup(model, rows):
             f"{type(model).__name__} needs rows, not kernels='precomputed': how much each "
             "kernel answers depends on where a row lies."
         )
-    machine = _MACHINES.get(model.solver, WorkingSets())
-    return replace(kernel_setup(model, rows), machine=machine)
+    setup = kernel_setup(model, rows)
+    if model.solver not in _MACHINES:
+        return setup
+    return replace(setup, machine=_MACHINES[model.solver])
 
 
 def learn_localized(model, setup, solve, rescue=None):

@@ -88,9 +88,9 @@ def fit(self: M, X: Rows, y: Targets | None = None, sample_weight: ArrayLike | N
     ----------
     X : array or CSR matrix of shape (n_samples, n_features)
         Rows, best standardized.
-    y : array of shape (n_samples,)
-        Labels of any type for a classifier, values for a regressor.
-    sample_weight : array of shape (n_samples,) or None
+    y : array of shape (n_samples,) or None, default=None
+        Labels of any type for a classifier, values for a regressor. None is refused.
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies.
 
     Returns
@@ -126,7 +126,7 @@ def explain(self: Any, X: Rows, *, n_support: int = 5, preparation: Any = None) 
         Rows, as for ``predict``; with a preparation, rows before it.
     n_support : int, default=5
         Support rows of a kernel machine that are named for each row and output.
-    preparation : transformer, Pipeline of transformers or None
+    preparation : transformer, Pipeline of transformers or None, default=None
         What comes before the model, fitted: ``pipeline[:-1]``. Behind scalers and PCA the
         explanation is in raw features, behind other steps in the columns that they make.
         Contributions of pieces are added up to those of raw features and of pairs of them.
@@ -272,7 +272,7 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        preparation : transformer, Pipeline of transformers or None
+        preparation : transformer, Pipeline of transformers or None, default=None
             What comes before the model, fitted; rows are then given as they were before it, NaN
             where it takes missing values. Of a pipeline: ``pipeline[-1].compile(pipeline[:-1])``.
             What ``save`` takes. Where columns hold text or dates, a row is a list, or an array of
@@ -332,12 +332,12 @@ class Model(BaseEstimator):
             Their labels or values.
         path : str or path
             The page, by custom ``.html``; below 2 MB, written whole or not at all.
-        preparation : transformer, Pipeline of transformers or None
+        preparation : transformer, Pipeline of transformers or None, default=None
             What comes before the model, fitted. Of a pipeline:
             ``pipeline[-1].report(X, y, path, preparation=pipeline[:-1])``.
-        peers : list of dict or None
+        peers : list of dict or None, default=None
             Alternatives to stand beside: the "models" of ``nearlinear compare --json``.
-        title, target : str or None
+        title, target : str or None, default=None
             The heading, and what the answer is called.
         """
         from ...report.page import write_report

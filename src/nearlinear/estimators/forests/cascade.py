@@ -45,7 +45,7 @@ class Cascade(ClassifierMixin, Model):
 
     Parameters
     ----------
-    stages : list of estimators
+    stages : list of estimators, default=()
         Classifiers of nearlinear, the cheapest first. Linear classifiers of scikit-learn with
         ``coef_`` and ``intercept_`` may stand among them.
     max_loss : float, default=0.001

@@ -30,7 +30,7 @@ def from_forest(model: Any, X: Rows | None = None) -> LocalForestClassifier | Lo
         Of scikit-learn: DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting,
         HistGradientBoosting. Of LightGBM, XGBoost and CatBoost: the estimators and boosters, or a
         file that these have written.
-    X : array of shape (n_rows, n_features) or None
+    X : array of shape (n_rows, n_features) or None, default=None
         Rows for the comparison. None makes some from the thresholds of the forest: the values at
         which rows part, the numbers next to them, categories and missing values.
 

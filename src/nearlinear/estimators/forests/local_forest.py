@@ -286,9 +286,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
             Rows; those of the first call grow the trees, so give it as many as there are.
         y : array of shape (n_samples,)
             Labels.
-        classes : array or None
+        classes : array or None, default=None
             All labels that will come; needed in the first call, which must have rows of each.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -317,7 +317,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
             Rows, best others than those that grew the trees.
         y : array of shape (n_samples,)
             Labels, all of them in ``classes_``.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weight k equals k copies.
         leaf_penalty : float, None or "auto", default="auto"
             λ, in rows: how much a leaf stays where it is. "auto" finds it on a fifth of the rows
@@ -518,7 +518,7 @@ class LocalForestRegressor(RegressorMixin, Model):
             Rows; those of the first call grow the trees, so give it as many as there are.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the rows.
 
         Returns
@@ -546,7 +546,7 @@ class LocalForestRegressor(RegressorMixin, Model):
             Rows, best others than those that grew the trees.
         y : array of shape (n_samples,)
             Values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Weight k equals k copies.
         leaf_penalty : float, None or "auto", default="auto"
             λ, in rows: how much a leaf stays where it is. "auto" finds it on a fifth of the rows

@@ -55,7 +55,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         Their factors a and b.
     n_features_in_ : int
         Number of columns of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, if all of them are strings.
 
     Examples
@@ -98,7 +98,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             Numbers, none of them missing.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Classes, or values.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             A weight k is k copies of the row.
 
         Returns
@@ -147,7 +147,17 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         return PairColumns(self.pairs_, self.factors_.astype(X.dtype)).joined_to(X)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """Names of the columns, then words such as "height − 0.5·slope"."""
+        """Names of the columns, then words such as "height − 0.5·slope".
+
+        Parameters
+        ----------
+        input_features : sequence of str or None, default=None
+            Names of the columns that come in. None takes those of the fit.
+
+        Returns
+        -------
+        array of str
+        """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         pairs = zip(self.pairs_, self.factors_, strict=True)

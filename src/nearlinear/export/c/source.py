@@ -186,10 +186,10 @@ def to_c(
     dtype : {"float32", "int8"}, default="float32"
         With "int8", rows of weights, anchors and support rows are whole numbers of one byte
         with a scale for each row. Sums are float in both.
-    sample : array of shape (n_rows, n_features) or None
+    sample : array of shape (n_rows, n_features) or None, default=None
         Rows as the model takes them, for the test program and the differences; without a sample
         rows are drawn.
-    sample_labels : array of shape (n_rows,) or None
+    sample_labels : array of shape (n_rows,) or None, default=None
         Their labels or values, for accuracies.
     name : str, default="model"
         Begins all names of files, functions and constants.

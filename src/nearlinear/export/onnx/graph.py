@@ -124,10 +124,10 @@ def to_onnx(
     model : estimator, Pipeline, search or wrapper
         Fitted. What ``save`` takes, but for dates; with other steps, see
         ``nearlinear.export.onnx.skl2onnx``.
-    path : str, path or None
+    path : str, path or None, default=None
         Where to write the model; by custom it ends in ``.onnx``. The file appears whole or not at
         all.
-    dtype : {"float32", "float64"} or None
+    dtype : {"float32", "float64"} or None, default=None
         The precision of rows, tables and scores; None takes the model's own.
 
     Returns

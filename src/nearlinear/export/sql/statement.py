@@ -84,9 +84,9 @@ def to_sql(
     table : str or tuple of str, default="rows"
         The table, view, DataFrame or file that is scored; a tuple names catalog, schema and table.
         All names are quoted.
-    keep : sequence of str
+    keep : sequence of str, default=()
         Columns of the table that the result has, too, such as a key.
-    path : str, path or None
+    path : str, path or None, default=None
         A file that the text is written to, whole or not at all.
 
     Returns

@@ -2,8 +2,9 @@
 
 Modules
 -------
-adam         Anchors and local models learned together by mini-batch Adam on a device.
-forms        Three forms of one step: plain, compiled, Triton; and a CUDA graph that replays it.
-step         One step of Adam on anchors and local models, as three plain functions of tensors.
-triton_step  The three parts of a step as Triton kernels: one pass over memory each, and no atomics.
+adam           Anchors and local models learned together by mini-batch Adam on a device.
+forms          Three forms of one step: plain, compiled, Triton; and a CUDA graph that replays it.
+step           One step of Adam on anchors and local models, as three plain functions of tensors.
+triton_scores  Scores from rows × values as one Triton kernel: a row's answers are read once.
+triton_step    The three parts of a step as Triton kernels: one pass over memory each, no atomics.
 """

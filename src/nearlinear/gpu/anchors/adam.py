@@ -12,7 +12,7 @@ from ...solvers.anchors.adam import StepSizes
 from ...solvers.minibatch import one_cycle
 from ...solvers.solution import LocalModels
 from ...solvers.watch import Progress
-from ..feed import Feed, unit_of
+from ..feed import Feed, give_back, stored, unit_of
 from .forms import Steps, form_of, slices_of
 from .step import LOSSES, Layout, State, padded
 
@@ -156,18 +156,12 @@ class AnchorTraining:
 
     def state(self):
         """Arrays by name, and all else that the next blocks depend on as plain values."""
-        arrays = {name: self._stored(name) for name in State.LEARNED}
         plain = {"epoch": self.epoch, "count": self._count, "sizes": list(self._sizes)}
         plain["rng"] = self._rng.bit_generator.state
-        return arrays, plain
-
-    def _stored(self, name):
-        found = getattr(self._state, name)
-        return (found.float() if found.dtype == torch.bfloat16 else found).cpu().numpy()
+        return stored(self._state), plain
 
     def restore(self, arrays, plain):
-        for name in State.LEARNED:
-            getattr(self._state, name).copy_(torch.as_tensor(arrays[name]))
+        give_back(self._state, arrays)
         self.epoch, self._count = plain["epoch"], plain["count"]
         self._sizes = list(plain["sizes"])
         self._rng.bit_generator.state = plain["rng"]

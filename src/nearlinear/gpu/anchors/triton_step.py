@@ -1,4 +1,4 @@
-"""The three parts of a step as Triton kernels: one pass over memory each, and no atomics.
+"""The three parts of a step as Triton kernels: one pass over memory each, no atomics.
 
 The formulas are those of ``step``, line by line; a test compares the two.
 """
@@ -12,10 +12,10 @@ from .step import LOG_RANGE
 _ROWS = 4  # of a batch, in one program
 _CHUNK = 1024  # features or models at once
 _ANCHORS = 16  # whose squares one program sums
-_FEW_OUTPUTS, _FEW_LANES = 16, 128  # a row's answers that fit into the registers of one warp
+FEW_OUTPUTS, FEW_LANES = 16, 128  # a row's answers that fit into the registers of one warp
 
 
-def _power(count):
+def power(count):
     return max(16, triton.next_power_of_2(count))
 
 
@@ -29,7 +29,7 @@ def gather(state, block):
         block.rows, block.labels, block.weight, block.order, block.numbers, state.count,
         state.place, noise, made, labels, share, block.rows.stride(0), block.batch, block.scale,
         layout.n_features, N_ROWS=layout.n_rows, HAS_NOISE=block.noise is not None, R=_ROWS,
-        CHUNK=min(_CHUNK, _power(layout.n_rows)),
+        CHUNK=min(_CHUNK, power(layout.n_rows)),
     )  # fmt: skip
     return made, labels, share
 
@@ -75,8 +75,8 @@ def _gather(
 def middle(state, product, labels, share):
     layout, batch = state.layout, len(product)
     slopes = torch.empty(product.shape, dtype=state.dtype, device=product.device)
-    lanes, n_classes = _power(layout.n_anchors), triton.next_power_of_2(layout.n_outputs)
-    if n_classes <= _FEW_OUTPUTS and lanes <= _FEW_LANES:
+    lanes, n_classes = power(layout.n_anchors), triton.next_power_of_2(layout.n_outputs)
+    if n_classes <= FEW_OUTPUTS and lanes <= FEW_LANES:
         sums = torch.empty(batch, 2, device=product.device)
         _middle_of_row[(batch,)](
             product, slopes, state.values[layout.n_features], state.offsets, state.gate, labels,
@@ -97,6 +97,20 @@ def middle(state, product, labels, share):
 
 
 @triton.jit
+def codes_of_row(half, sharpness, anchors, real, K: tl.constexpr, LANES: tl.constexpr):
+    """Gate values of one row; its half distances, less the smallest; which anchors are near."""
+    bits = half.to(tl.int32, bitcast=True)
+    keys = ((bits ^ ((bits >> 31) & 0x7FFFFFFF)) & ~(LANES - 1)) | anchors
+    keys = tl.where(real, keys, 0x7FFFFFFE)
+    for _ in tl.static_range(K):
+        keys = tl.where(keys == tl.min(keys, axis=0), 0x7FFFFFFF, keys)
+    is_near = keys == 0x7FFFFFFF
+    half = half - tl.min(tl.where(is_near, half, float("inf")), axis=0)
+    codes = tl.where(is_near, tl.exp(-2.0 * sharpness * half), 0.0)
+    return codes / tl.sum(codes, axis=0), half, is_near
+
+
+@triton.jit
 def _middle_of_row(
     product, slopes, biases, offsets, gate, labels, shares, sums, n_features, M: tl.constexpr,
     C: tl.constexpr, FIRST: tl.constexpr, N_COLUMNS: tl.constexpr, K: tl.constexpr,
@@ -113,15 +127,7 @@ def _middle_of_row(
     half = tl.load(offsets + anchors, mask=real, other=0.0) - cross
     local += tl.load(biases + places, mask=mask, other=0.0)
     sharpness = tl.exp(tl.load(gate + n_features))
-    bits = half.to(tl.int32, bitcast=True)
-    keys = ((bits ^ ((bits >> 31) & 0x7FFFFFFF)) & ~(LANES - 1)) | anchors
-    keys = tl.where(real, keys, 0x7FFFFFFE)
-    for _ in tl.static_range(K):
-        keys = tl.where(keys == tl.min(keys, axis=0), 0x7FFFFFFF, keys)
-    is_near = keys == 0x7FFFFFFF
-    half = half - tl.min(tl.where(is_near, half, float("inf")), axis=0)
-    codes = tl.where(is_near, tl.exp(-2.0 * sharpness * half), 0.0)
-    codes = codes / tl.sum(codes, axis=0)
+    codes, half, is_near = codes_of_row(half, sharpness, anchors, real, K, LANES)
     label, share = tl.load(labels + row), tl.load(shares + row)
     scores = tl.sum(codes[None, :] * local, axis=1)
     is_own = label == 1 if C == 1 else label == classes
@@ -246,7 +252,7 @@ def _middle(
 
 def update(state, slices, sums):
     layout = state.layout
-    lanes = _power(layout.n_anchors)
+    lanes = power(layout.n_anchors)
     n_chunks = triton.cdiv(layout.n_columns - layout.first, _CHUNK)
     center = state.values if state.center is None else state.center
     _update[(layout.n_rows, 1 + n_chunks)](

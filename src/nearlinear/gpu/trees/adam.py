@@ -18,7 +18,7 @@ from ...solvers.watch import Progress
 from ..anchors.adam import precision_for, schedule_of
 from ..anchors.forms import Form, Steps, compiled_form, slices_of
 from ..anchors.step import LOSSES, padded
-from ..feed import Feed, class_numbers
+from ..feed import Feed, class_numbers, give_back, stored
 from . import step
 
 PLAIN = Form(step.gather, step.middle, step.update)
@@ -110,7 +110,7 @@ class TreeTraining:
             center = matrix_of(layout, kept, self.device)
         n_soft = n_epochs - round(annealing.hard_fraction * n_epochs) if layout.depth else 0
         table = _schedule(n_epochs, n_soft, n_batches, annealing)
-        self.state = step.TreeState(
+        self._state = step.TreeState(
             layout, matrix_of(layout, starts, self.device), center,
             torch.tensor(learning_rate / np.sqrt(layout.width), device=self.device),
             sizes.to(self.device),
@@ -133,15 +133,15 @@ class TreeTraining:
             self._begin_stage(1)
 
     def _steps_of(self, block):
-        self.state.n_slices = slices_of(block.batch, self.device)
-        return Steps(self._form, self.state, block)
+        self._state.n_slices = slices_of(block.batch, self.device)
+        return Steps(self._form, self._state, block)
 
     def _begin_stage(self, stage):
         self._stage = stage
         if stage < 2:
             self._time = self._bounds[stage][0]
-            self.state.count.fill_(self._time * self._n_batches)
-            self.state.is_hard = stage == 1
+            self._state.count.fill_(self._time * self._n_batches)
+            self._state.is_hard = stage == 1
             if self._time == self._bounds[stage][1]:
                 self._begin_stage(stage + 1)
             else:
@@ -153,19 +153,19 @@ class TreeTraining:
 
     def take(self, Z, targets, row_weight):
         """One step for each mini-batch of a block of scaled rows."""
-        self._sizes += self._feed.run(Z, targets, row_weight, self.state.place, self._rng)
+        self._sizes += self._feed.run(Z, targets, row_weight, self._state.place, self._rng)
 
     def end_epoch(self, watch):
         """Tell ``watch`` of the averaged trees, after all blocks of an epoch."""
         self.epoch, self._time = self.epoch + 1, self._time + 1
-        last = int(self.state.count)
-        done = self.state.losses[last - len(self._sizes) : last].double().cpu().numpy()
+        last = int(self._state.count)
+        done = self._state.losses[last - len(self._sizes) : last].double().cpu().numpy()
         total, self._sizes = float(done @ np.asarray(self._sizes)) / self._n_rows, []
         model = self.model()
         is_soft = self._stage == 0
         figures = {}
         if is_soft and self._compare is not None:
-            sharpness = float(self.state.schedule[last - 1, 2]) / self._unit()
+            sharpness = float(self._state.schedule[last - 1, 2]) / self._unit()
             figures = self._compare(model, sharpness)
         objective = total + self._penalty()
         is_enough = watch(Progress(self.epoch, objective, state=model, figures=figures))
@@ -173,30 +173,42 @@ class TreeTraining:
             self._revive()
         if is_enough or self._time == self._bounds[self._stage][1]:
             watch.wait_again()
-            self.state.values.copy_(self.state.average)
-            self.state.packed.copy_(self.state.average)
+            self._state.values.copy_(self._state.average)
+            self._state.packed.copy_(self._state.average)
             self._begin_stage(self._stage + 1)
 
     def _penalty(self):
         first, last = self.layout.parts[2]
-        weights = self.state.average[:, first:last]
-        if self.state.center is not None:
-            weights = weights - self.state.center[:, first:last]
+        weights = self._state.average[:, first:last]
+        if self._state.center is not None:
+            weights = weights - self._state.center[:, first:last]
         return 0.5 * self._ridge * float(weights.double().square().sum())
 
     def _split_scores(self):
         first, last = self.layout.parts[0]
-        return self._like @ self.state.average[: self.layout.width, first:last]
+        return self._like @ self._state.average[: self.layout.width, first:last]
 
     def _unit(self):
         return max(float(self._split_scores().abs().mean()), 1e-12)
 
     def model(self):
         if self._found is not None:
-            return self._found(self.state.average)
+            return self._found(self._state.average)
         start = self._starts[0]
-        found = models_in(self.layout, self.state.average, start.node_gate, start.weights.dtype)
+        found = models_in(self.layout, self._state.average, start.node_gate, start.weights.dtype)
         return found[0] if len(found) == 1 else found
+
+    def state(self):
+        """Arrays by name, and all else that the next blocks depend on as plain values."""
+        plain = {name: getattr(self, name) for name in _PLACE}
+        return stored(self._state), plain | {"rng": self._rng.bit_generator.state}
+
+    def restore(self, arrays, plain):
+        give_back(self._state, arrays)
+        for name in _PLACE:
+            setattr(self, name, plain[name])
+        self._state.is_hard = self._stage == 1
+        self._rng.bit_generator.state = plain["rng"]
 
     def _revive(self):
         """Put splits elsewhere that part nothing, in the trees that have some."""
@@ -211,8 +223,10 @@ class TreeTraining:
         trees = torch.nonzero(is_dead.any(1))[:, 0].tolist()
         if not trees:
             return
-        models = models_in(layout, self.state.average, node_gate, np.float32)
-        rows, draws = self._like.cpu().numpy(), self._rng.spawn(len(trees))
+        models = models_in(layout, self._state.average, node_gate, np.float32)
+        rows = self._like.cpu().numpy()
+        # seeds, since children that a generator has spawned are no part of its state
+        draws = [np.random.default_rng(one) for one in self._rng.integers(2**31, size=len(trees))]
 
         def work(place):
             return revive_splits(models[trees[place]], rows, draws[place])
@@ -223,9 +237,12 @@ class TreeTraining:
             for node, direction in revived.items():
                 column = tree * layout.n_splits + node
                 new = torch.as_tensor(direction, device=self.device).float()
-                for part in (self.state.values, self.state.average, self.state.packed):
+                for part in (self._state.values, self._state.average, self._state.packed):
                     part[: layout.width, column] = new.to(part.dtype)
-                self.state.mean[:, column] = 0.0
+                self._state.mean[:, column] = 0.0
+
+
+_PLACE = ("epoch", "_stage", "_time", "_sizes")  # how far training is
 
 
 def train_tree(

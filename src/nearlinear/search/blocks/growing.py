@@ -16,7 +16,7 @@ from ..candidates import Boosted, Tree
 FORESTS = Tree, Boosted
 _MOST_HELD = 20_000  # rows of the sample that judge refitted leaves
 _MOST_GROWN = 2_000_000
-_NUMBERS = 10  # that an encoded one stands for while a tree grows: rows, their order, copies
+_NUMBERS = 6  # that an encoded one stands for while a tree grows: itself, as float64, copies
 _WORTH = 1.5  # times the sample
 _TRIED = 2 / 3  # of the sample, or more: what the model learned from whose price is known
 _DEEPER = 8  # levels of a tree at least: what another one adds to its work

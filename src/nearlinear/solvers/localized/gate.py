@@ -156,7 +156,7 @@ class GatedTraining:
         self._total, self._penalty, self._n_rows = total, penalty, n_rows
         self._ridges = (1.0 / total, 1.0 / total, 0.0)
         self._n_epochs, self._n_steps, self._rate = n_epochs, n_steps, learning_rate
-        self.epoch, self._count, self._loss_sum, self.path = 0, 0, 0.0, []
+        self.epoch, self._count, self.loss_sum, self.path = 0, 0, 0.0, []
 
     @property
     def is_over(self):
@@ -175,7 +175,7 @@ class GatedTraining:
             scores = (gates * local).sum(axis=1, keepdims=True) + bias
             slopes = share[:, None] * loss.slope(scores, wanted)
             active = np.flatnonzero(slopes[:, 0])
-            self._loss_sum += float(share @ loss.value(scores, wanted)) * len(share)
+            self.loss_sum += float(share @ loss.value(scores, wanted)) * len(share)
             rows, gates, local, slopes = rows[active], gates[active], local[active], slopes[active]
             weighted = gates * slopes
             gradients = (
@@ -194,8 +194,8 @@ class GatedTraining:
     def end_epoch(self, watch=None):
         """True where the watch asks to stop."""
         self.epoch += 1
-        self.path.append(self._loss_sum / self._n_rows)
-        self._loss_sum = 0.0
+        self.path.append(self.loss_sum / self._n_rows)
+        self.loss_sum = 0.0
         return watch is not None and watch(Progress(self.epoch, self.path[-1]))
 
     def model(self):
@@ -209,17 +209,16 @@ class GatedTraining:
         )
 
     def state(self):
+        """Of the parameters and the place in the run; ``loss_sum`` is the caller's to keep."""
         parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
         arrays = {f"{name}.{k}": v for name, one in parts.items() for k, v in one.state().items()}
-        plain = {"epoch": self.epoch, "count": self._count, "loss_sum": self._loss_sum}
-        return arrays, plain | {"path": self.path}
+        return arrays, {"epoch": self.epoch, "count": self._count, "path": self.path}
 
     def restore(self, arrays, plain):
         parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
         for name, one in parts.items():
             one.restore({k.removeprefix(f"{name}."): v for k, v in arrays.items()})
-        self.epoch, self._count = plain["epoch"], plain["count"]
-        self._loss_sum, self.path = plain["loss_sum"], list(plain["path"])
+        self.epoch, self._count, self.path = plain["epoch"], plain["count"], list(plain["path"])
 
 
 def learn_gated_models(

@@ -104,7 +104,7 @@ class WorkingSets:
     def free_matrix(self, objective, weights, which, free):
         """What bends the dual: the matrix among free rows."""
         matrix = objective.grams.rows(weights, which, objective.max_bytes).block(free)
-        return matrix + matrix.dtype.type(objective.bias.shift)
+        return matrix + objective.bias.shift
 
 
 class _State:

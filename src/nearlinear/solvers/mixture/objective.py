@@ -5,6 +5,7 @@
 is convex in β; its gradient is −½ S with S_m = aᵀK_m a at the solution (Danskin).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,6 +26,43 @@ _FEWEST_GRADIENTS, _MOST_GRADIENTS = 8, 50
 _MOST_PRODUCTS = 2 * 10**9
 _FEWEST_FREE = 500  # too few rows make a model that misleads
 _SCORED = 64  # kernels whose scores are held at once
+
+
+def solve_symmetric(matrix, right):
+    """Solve with a positive matrix that may be singular to rounding; roughly if it is large."""
+    scale = float(np.trace(matrix)) / len(matrix) or 1.0
+    if len(matrix) > _LARGEST_EXACT:
+        return _conjugate_gradients(matrix, right, ridge=1e-6 * scale)
+    ridge = 1e-10 * scale
+    matrix = matrix.astype(np.float64)
+    while True:
+        matrix[np.diag_indices_from(matrix)] += ridge
+        try:
+            return cho_solve(cho_factor(matrix), right)
+        except LinAlgError:
+            ridge *= 100.0
+
+
+def _conjugate_gradients(matrix, right, ridge):
+    """All columns of ``right`` side by side, each to a hundredth of its size."""
+    found = np.zeros_like(right)
+    residual = right.copy()
+    direction = right.copy()
+    squares = (residual**2).sum(axis=0)
+    enough = 1e-4 * squares
+    # machines of many rows take long: there a better model pays
+    n_steps = int(np.clip(len(matrix) // 200, _FEWEST_GRADIENTS, _MOST_GRADIENTS))
+    for _ in range(n_steps):
+        image = matrix @ direction.astype(matrix.dtype) + ridge * direction
+        bent = (direction * image).sum(axis=0)
+        length = np.where(squares > enough, squares / np.where(bent > 0, bent, np.inf), 0.0)
+        found += length * direction
+        residual -= length * image
+        before, squares = squares, (residual**2).sum(axis=0)
+        if np.all(squares <= enough):
+            break
+        direction = residual + squares / np.where(before > 0, before, np.inf) * direction
+    return found
 
 
 @dataclass(frozen=True)
@@ -68,8 +106,8 @@ class Evaluation:
 class KernelObjective:
     """J of the kernels of ``grams`` on one dual problem.
 
-    ``machine`` says how machines are solved (WorkingSets or Exchange). Other kernels are
-    ``replace(objective, grams=...)``.
+    ``machine`` says how machines are solved (WorkingSets or Exchange), and ``solve_symmetric`` how
+    the matrix among their free rows. Other kernels are ``replace(objective, grams=...)``.
     """
 
     grams: GramSource
@@ -77,6 +115,7 @@ class KernelObjective:
     bias: BiasSteps
     machine: object = field(default_factory=WorkingSets)
     max_bytes: float = _LARGEST_GRAM
+    solve_symmetric: Callable = solve_symmetric
 
     @property
     def all_kernels(self):
@@ -176,7 +215,7 @@ class KernelObjective:
             place = np.searchsorted(np.flatnonzero(coef), free)
             products = evaluation.products[:, place]
         matrix = self.machine.free_matrix(self, evaluation.weights, which, free)
-        solved = _solve_symmetric(matrix, np.vstack([products, np.ones(len(free))]).T)
+        solved = self.solve_symmetric(matrix, np.vstack([products, np.ones(len(free))]).T)
         bend = products @ solved[:, :-1]
         if self.bias.is_free:  # the bias moves along: Σ da = 0
             ones = solved[:, -1]
@@ -241,40 +280,3 @@ def mixed_scores(grams, dual_coef, weights, which):
     if not is_used.all():
         quadratics[~is_used] = grams.quadratics(dual_coef, which[~is_used])
     return scores, quadratics
-
-
-def _solve_symmetric(matrix, right):
-    """Solve with a positive matrix that may be singular to rounding; roughly if it is large."""
-    scale = float(np.trace(matrix)) / len(matrix) or 1.0
-    if len(matrix) > _LARGEST_EXACT:
-        return _conjugate_gradients(matrix, right, ridge=1e-6 * scale)
-    ridge = 1e-10 * scale
-    matrix = matrix.astype(np.float64)
-    while True:
-        matrix[np.diag_indices_from(matrix)] += ridge
-        try:
-            return cho_solve(cho_factor(matrix), right)
-        except LinAlgError:
-            ridge *= 100.0
-
-
-def _conjugate_gradients(matrix, right, ridge):
-    """All columns of ``right`` side by side, each to a hundredth of its size."""
-    found = np.zeros_like(right)
-    residual = right.copy()
-    direction = right.copy()
-    squares = (residual**2).sum(axis=0)
-    enough = 1e-4 * squares
-    # machines of many rows take long: there a better model pays
-    n_steps = int(np.clip(len(matrix) // 200, _FEWEST_GRADIENTS, _MOST_GRADIENTS))
-    for _ in range(n_steps):
-        image = matrix @ direction.astype(matrix.dtype) + ridge * direction
-        bent = (direction * image).sum(axis=0)
-        length = np.where(squares > enough, squares / np.where(bent > 0, bent, np.inf), 0.0)
-        found += length * direction
-        residual -= length * image
-        before, squares = squares, (residual**2).sum(axis=0)
-        if np.all(squares <= enough):
-            break
-        direction = residual + squares / np.where(before > 0, before, np.inf) * direction
-    return found

@@ -34,15 +34,15 @@ def fit(
     X : array or CSR matrix of shape (n_samples, n_features), or source of blocks
         Rows, best standardized. A source is what ``nearlinear.streams`` makes of files, or anything
         that yields the same blocks (X, y) or (X, y, weight) whenever it is iterated.
-    y : array of shape (n_samples,)
+    y : array of shape (n_samples,) or None, default=None
         Labels of any type for a classifier, values for a regressor. None with a source, which has
         them.
-    sample_weight : array of shape (n_samples,) or None
+    sample_weight : array of shape (n_samples,) or None, default=None
         Weight k equals k copies. None with a source.
-    checkpoint : path or None
+    checkpoint : path or None, default=None
         With a source: a file that holds how far the fit has come. A fit that was killed goes on
         from it, and ends at the bits of one that was not. The file stays.
-    every : float
+    every : float, default=60.0
         Seconds between two writes of the checkpoint. 0 writes it after every block.
 
     Returns

@@ -45,16 +45,17 @@ def learn_gated_from(model, rows, keeper):
     require_memory(size + rows.memory, model.max_memory, advice)
     problems = sample.task.problems(sample, model.C, getattr(model, "epsilon", None))
     rng, n_epochs = np.random.RandomState(rows.seed), count_epochs(model, rows.n_rows)
+    batch = rows.rows_a_step(model.batch_size)
     trainings = [
         GatedTraining(
             gate.start(sample.X, len(maps), rng), maps, sample.X.dtype, primal_loss(model),
             total=model.C * rows.total_weight, penalty=model.gate_penalty * model.C,
-            n_epochs=n_epochs, n_steps=n_epochs * rows.count_batches(model.batch_size),
-            n_rows=rows.n_rows, learning_rate=model.learning_rate,
+            n_epochs=n_epochs, n_steps=n_epochs * rows.count_batches(batch), n_rows=rows.n_rows,
+            learning_rate=model.learning_rate * np.sqrt(model.batch_size / batch),
         )
         for _ in problems
     ]  # fmt: skip
-    training = _SideBySide(trainings, sample.task.units, model.batch_size, rows.seed)
+    training = _SideBySide(trainings, sample.task.units, batch, rows.seed)
     watch = Watch(Teller(model).steps("epoch"))
     with keeping("the gate as it was is") as interruption:
         train_on_blocks(training, rows, watch, keeper)
@@ -70,7 +71,7 @@ class _SideBySide:
 
     def __init__(self, trainings, units, batch_size, seed):
         self._trainings, self._units, self._batch_size = trainings, units, batch_size
-        self._rngs = [np.random.default_rng([seed, k]) for k in range(len(trainings))]
+        self._rng = np.random.default_rng([seed, 0])
 
     @property
     def epoch(self):
@@ -84,9 +85,9 @@ class _SideBySide:
         return tuple(one.model() for one in self._trainings)
 
     def take(self, X, targets, weight):
-        for one, own, rng in zip(self._trainings, targets.T, self._rngs, strict=True):
+        for one, own in zip(self._trainings, targets.T, strict=True):
             wanted = self._units.scaled(own)[:, None].astype(X.dtype)
-            one.take(Batches(X, wanted, weight, self._batch_size, rng))
+            one.take(Batches(X, wanted, weight, self._batch_size, self._rng))
 
     def end_epoch(self, watch):
         for one in self._trainings:
@@ -96,9 +97,22 @@ class _SideBySide:
 
     def state(self):
         arrays, plain = states_of(self._trainings)
-        return arrays, plain | {"rngs": [rng.bit_generator.state for rng in self._rngs]}
+        plain["total"] = [one.loss_sum for one in self._trainings]
+        return arrays, plain | {"rng": self._rng.bit_generator.state}
 
     def restore(self, arrays, plain):
         restore_all(self._trainings, arrays, plain)
-        for rng, state in zip(self._rngs, plain["rngs"], strict=True):
-            rng.bit_generator.state = state
+        for one, total in zip(self._trainings, plain["total"], strict=True):
+            one.loss_sum = float(total)
+        self._rng.bit_generator.state = plain["rng"]
+
+    def apart(self):
+        """What takes blocks elsewhere and shares its state; the mean of states is rejoined."""
+        return self
+
+    def share(self):
+        """The state, with losses that can be added up."""
+        arrays, plain = self.state()
+        return arrays, plain | {"total": np.array(plain["total"])}
+
+    rejoin = restore

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ....gpu.device import on_device
 from ....solvers.minibatch import Batches
 from ....solvers.trees.adam import TreeTraining
 from ....solvers.watch import Watch
@@ -55,13 +56,19 @@ class _TakeBlock:
         training.take(batches)
 
 
+@dataclass(frozen=True)
+class _TakeScaled:
+    """The same on a device, which makes the batches itself."""
+
+    coordinates: TreeCoordinates
+
+    def __call__(self, training, X, targets, weight):
+        targets = self.coordinates.in_units(targets, X.dtype)
+        training.take(self.coordinates.rows(X), targets, weight)
+
+
 def learn_trees_from(model, rows, keeper):
     """A ``Learned`` of one tree, or of a linear model where held-out rows ask for no more."""
-    if model.device != "cpu":
-        raise ValueError(
-            f"{type(model).__name__} learns from rows in blocks on the CPU: leave device out, or "
-            "give X as a tensor."
-        )
     _require_streaming(model)
     rng, tell, held_out, sample = np.random.RandomState(rows.seed), Teller(model), None, None
     plan = tree_plan(model, rows.sample())
@@ -85,16 +92,20 @@ def learn_trees_from(model, rows, keeper):
     else:
         # the splits are good: blurring them again would lose them
         annealing = replace(annealing, first=annealing.last)
-    training = TreeTraining(
-        start, Z, n_rows=rows.n_rows, n_batches=rows.count_batches(batch), loss=plan.loss,
-        ridge=1.0 / (setting.C * rows.total_weight), direction_ridges=plan.direction_penalties,
-        annealing=annealing, n_epochs=plan.n_epochs, batch_size=batch,
+    is_cpu = model.device == "cpu"
+    make = on_device(model.device, TreeTraining)
+    take = _TakeBlock(coordinates, batch) if is_cpu else _TakeScaled(coordinates)
+    training = make(
+        start if is_cpu else (start,), Z, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
+        loss=plan.loss, ridge=1.0 / (setting.C * rows.total_weight),
+        direction_ridges=plan.direction_penalties, annealing=annealing, n_epochs=plan.n_epochs,
+        batch_size=batch,
         learning_rate=plan.learning_rate * np.sqrt(plan.batch_size / batch),
         jitter=setting.jitter, rng=generator, compare=compare, n_jobs=model.n_jobs,
     )  # fmt: skip
 
     with keeping("the best model so far is") as interruption:
-        train_on_blocks(training, rows, watch, keeper, _TakeBlock(coordinates, batch))
+        train_on_blocks(training, rows, watch, keeper, take)
     tree = watch.best
     if plan.is_searched and held_out is not None and watch.history:
         tried = compare_with_linear(

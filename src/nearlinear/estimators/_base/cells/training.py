@@ -7,16 +7,81 @@ not go too far. Each is a search of its own by L-BFGS from the last such Hessian
 (``solvers/quasi_newton.py``), and starts from the solution for the sample.
 """
 
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
 import numpy as np
 
 from ....solvers.cells.newton import Factor
 from ....solvers.quasi_newton import Search, advance, restored_search, search_state
 from ....solvers.watch import Progress
 from ..blocks.training import restore_all, states_of
+from .placed import PlacedCells
 
 _TOL, _MOST_PASSES = 1e-6, 20
 _INACTIVE = 0.1
 _WITH_HESSIAN = 3  # passes: afterwards few rows begin or cease to be active
+COPIES = 6  # of all Hessians, at most, that there are at once
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """Sums over some rows: of every problem the loss, and one after another slopes and moments.
+
+    A problem is an output of a cell; ``moments`` is None without Hessians.
+    """
+
+    losses: np.ndarray
+    slopes: np.ndarray
+    moments: np.ndarray | None
+
+
+def add_sums(one, other):
+    """The sums of two blocks together."""
+    moments = None if one.moments is None else one.moments + other.moments
+    return CellSums(one.losses + other.losses, one.slopes + other.slopes, moments)
+
+
+@dataclass(frozen=True)
+class CellPass:
+    """The sums of a block at coefficients; weights of the block have a mean of 1."""
+
+    placed: PlacedCells
+    units: object
+    C: float
+    active: object
+    n_outputs: int
+    plus = staticmethod(add_sums)
+
+    @property
+    def bounds(self):
+        """Where the slope of each problem begins and ends, and where its moments do."""
+        sizes = np.repeat([bumps.size + 1 for bumps in self.placed.bumps], self.n_outputs)
+        ends = (np.concatenate([[0], np.cumsum(sizes**power)]).tolist() for power in (1, 2))
+        return tuple([slice(*pair) for pair in pairwise(one)] for one in ends)
+
+    def __call__(self, asked, X, targets, weight):
+        (coefs, has_hessian), (ends, square_ends) = asked, self.bounds
+        losses, slopes = np.zeros(len(ends)), np.zeros(ends[-1].stop)
+        moments = np.zeros(square_ends[-1].stop) if has_hessian else None
+        C, targets = self.C * weight, self.units.scaled(targets)
+        for cell, mine in enumerate(self.placed.members_of(X)):
+            if not len(mine):
+                continue
+            bumps, own = self.placed.bumps[cell], self.placed.centered(X[mine], cell)
+            values, prices = bumps.values(own), C[mine]
+            for output, some in enumerate(targets[mine].T):
+                problem = cell * self.n_outputs + output
+                scores = bumps.sums(own, values, coefs[ends[problem]])
+                is_active = self.active(some, scores)
+                errors = np.where(is_active, some - scores, 0.0)
+                losses[problem] = float(prices @ errors**2)
+                slopes[ends[problem]] = bumps.correlations(own, values, -2.0 * prices * errors)
+                if has_hessian:
+                    curves = 2.0 * prices * np.where(is_active, 1.0, _INACTIVE)
+                    found = bumps.second_moments(own, values, curves, np.float64)
+                    moments[square_ends[problem]] = found.ravel()
+        return CellSums(losses, slopes, moments)
 
 
 class CellTraining:
@@ -25,12 +90,14 @@ class CellTraining:
     epoch = 0  # all passes are in one order
 
     def __init__(self, placed, start, units, C, active):
-        self._placed, self._units, self._active, self._C = placed, units, active, C
+        n_outputs = start[0].shape[1]
+        # members are rows of the sample, which no pass asks for
+        self.statistics = CellPass(replace(placed, members=[]), units, C, active, n_outputs)
         self._cells = [
             [_Cell(bumps, coef) for coef in coefs.T]
             for bumps, coefs in zip(placed.bumps, start, strict=True)
         ]
-        self.n_passes = 0
+        self._sums, self.n_passes = None, 0
 
     @property
     def _all(self):
@@ -57,70 +124,61 @@ class CellTraining:
     def coefs(self):
         return [np.stack([one.search.point for one in cell], axis=1) for cell in self._cells]
 
+    @property
+    def asked(self):
+        """What the statistics of a pass are of: coefficients, and whether it has Hessians."""
+        coefs = np.concatenate([one.search.trial for one in self._all])
+        return coefs, self.n_passes < _WITH_HESSIAN
+
     def take(self, X, targets, weight):
         """Add the sums of a block, whose weights have a mean of 1."""
-        C, targets = self._C * weight, self._units.scaled(targets)
-        for cell, mine in enumerate(self._placed.members_of(X)):
-            if not len(mine):
-                continue
-            own, prices = self._placed.centered(X[mine], cell), C[mine]
-            values = self._placed.bumps[cell].values(own)
-            for one, some in zip(self._cells[cell], targets[mine].T, strict=True):
-                has_hessian = self.n_passes < _WITH_HESSIAN
-                one.take(own, values, some, prices, self._active, has_hessian)
+        self.add(self.statistics(self.asked, X, targets, weight))
+
+    def add(self, sums):
+        self._sums = sums if self._sums is None else add_sums(self._sums, sums)
 
     def end_epoch(self, watch):
+        sums, self._sums = self._sums, None
         self.n_passes += 1
-        for one in self._all:
-            one.end_pass()
+        places = zip(self._all, sums.losses.tolist(), *self.statistics.bounds, strict=True)
+        for one, loss, own, square in places:
+            moments = None if sums.moments is None else sums.moments[square]
+            one.end_pass(loss, sums.slopes[own], moments)
         watch(Progress(self.n_passes, self.objective, self.decrement, state=self.coefs))
 
     def state(self):
         arrays, plain = states_of(self._all)
+        sums = {} if self._sums is None else vars(self._sums)
+        arrays |= {f"sums.{name}": one for name, one in sums.items() if one is not None}
         return arrays, plain | {"n_passes": self.n_passes}
 
     def restore(self, arrays, plain):
         self.n_passes = plain["n_passes"]
         restore_all(self._all, arrays, plain)
+        found = [arrays.get(f"sums.{name}") for name in ("losses", "slopes", "moments")]
+        self._sums = None if found[0] is None else CellSums(*found)
 
 
 class _Cell:
     """One output of a cell."""
 
     def __init__(self, bumps, coef):
-        self._bumps, self._gram = bumps, bumps.gram()
+        self._gram = bumps.gram()
         self.search, self.decrement = Search.at(np.ascontiguousarray(coef)), np.inf
         self._hessian = self._factor = None
-        self._forget()
 
-    def _forget(self):
-        self._loss, self._slope, self._moments = 0.0, np.zeros_like(self.search.point), None
-
-    def take(self, X, values, targets, C, active, has_hessian):
-        scores = self._bumps.sums(X, values, self.search.trial)
-        is_active = active(targets, scores)
-        errors = np.where(is_active, targets - scores, 0.0)
-        self._loss += float(C @ errors**2)
-        self._slope += self._bumps.correlations(X, values, -2.0 * C * errors)
-        if has_hessian:
-            curves = 2.0 * C * np.where(is_active, 1.0, _INACTIVE)
-            found = self._bumps.second_moments(X, values, curves, np.float64)
-            self._moments = found if self._moments is None else self._moments + found
-
-    def end_pass(self):
+    def end_pass(self, loss, slope, moments):
+        """Go on from the sums of all rows; ``moments`` are in one line, or None."""
         coef = self.search.trial
         pulled = self._gram @ coef[:-1]
-        value, slope = self._loss + 0.5 * float(coef[:-1] @ pulled), self._slope
+        value, slope = loss + 0.5 * float(coef[:-1] @ pulled), slope.copy()
         slope[:-1] += pulled
-        if self._factor is None or (self._moments is not None and self.search.takes(value)):
-            self._take_hessian(self._moments)
+        if self._factor is None or (moments is not None and self.search.takes(value)):
+            self._take_hessian(moments.reshape(len(coef), len(coef)).copy())
         self.search = advance(self.search, value, slope, self._factor.solve)
         self.decrement = float(self.search.slope @ self._factor.solve(self.search.slope))
-        self._forget()
 
     def _take_hessian(self, moments):
-        if moments is None:  # a cell without a row
-            moments = np.zeros((len(self.search.point),) * 2)
         self._hessian, matrix = moments, moments.copy()
         matrix[:-1, :-1] += self._gram
         # the bias is free: this only serves an output without an active row
@@ -129,15 +187,12 @@ class _Cell:
 
     def state(self):
         arrays, plain = search_state(self.search)
-        more = {"sums": self._slope, "hessian": self._hessian, "moments": self._moments}
-        arrays |= {name: array for name, array in more.items() if array is not None}
-        decrement = None if np.isinf(self.decrement) else self.decrement
-        return arrays, plain | {"decrement": decrement, "loss": self._loss}
+        if self._hessian is not None:
+            arrays["hessian"] = self._hessian
+        return arrays, plain | {"decrement": None if np.isinf(self.decrement) else self.decrement}
 
     def restore(self, arrays, plain):
         self.search = restored_search(arrays, plain)
-        self._slope, self._loss = arrays["sums"], plain["loss"]
-        self._moments = arrays.get("moments")
         self.decrement = np.inf if plain["decrement"] is None else plain["decrement"]
         if "hessian" in arrays:
             self._take_hessian(arrays["hessian"])

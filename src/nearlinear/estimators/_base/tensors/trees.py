@@ -25,6 +25,7 @@ def learn_trees_from_tensors(model, rows):
     """A tree of a given depth, or several whose scores are averaged."""
     import torch
 
+    from ....gpu.anchors.step import padded
     from ....gpu.trees.adam import TreeTraining, layout_of, models_in
     from ....gpu.trees.step import hard_scores
 
@@ -73,7 +74,7 @@ def learn_trees_from_tensors(model, rows):
     if device.type == "cuda":
         tell("the step is being compiled for the device, which takes up to half a minute", {})
     n_rows, total = train.n_rows, float(train.weight.sum())
-    batch = _batch_size(model, n_rows, device)
+    batch = padded(-(-n_rows // -(-n_rows // min(n_rows, plan.batch_size))))
     training = TreeTraining(
         starts, Z, n_rows=n_rows, n_batches=-(-n_rows // batch), loss=plan.loss,
         ridge=1.0 / (setting.C * total), direction_ridges=plan.direction_penalties,
@@ -116,16 +117,6 @@ def _require_plain(model):
             f"From tensors {type(model).__name__} learns trees of a given depth, without a linear "
             "root and once: set depth, or give X as an array."
         )
-
-
-def _batch_size(model, n_rows, device):
-    from ....gpu.anchors.step import padded
-
-    usual = int(np.clip(n_rows // 64, 32, 1024))
-    if device.type == "cuda":
-        usual = max(usual, min(4096, n_rows // 128))
-    size = min(n_rows, usual if model.batch_size == "auto" else model.batch_size)
-    return padded(-(-n_rows // -(-n_rows // size)))
 
 
 def _scaling(model, rows):

@@ -1,0 +1,140 @@
+"""Support vector machines of one kernel on a device, by Newton steps.
+
+What is solved, and the certificate that stops it, are those of ``solvers/machine/working_sets.py``.
+Pairs of rows are too little work for a device. Here a proximal point step
+
+    max_a  yᵀa − ε‖a‖₁ − ½ aᵀKa − Σ_i (a_i − ā_i)² / (2 s_i)
+
+is solved in the space of scores Ku, where it is convex, smooth and without constraints: rows are at
+a bound or free, and a Newton step solves (K + 1/s) du = … among the free rows by one factor. An
+exact line search makes it converge from everywhere. Then ā follows and s grows; at the fixed point
+a = u solves the machine. All is in float64.
+"""
+
+import numpy as np
+import torch
+
+from ...solvers.machine.problem import MachineSolution, certificate, feasible
+from .dual import Dual
+from .searches import root
+
+# s = C / width: within so much of its margin a row is free, in units of the margin.
+_WIDTHS, _NARROWER = (10.0, 0.02), 0.4
+# ā follows when a and u differ by less than this share of its move.
+_CLOSE = 0.1
+_PATIENCE = 40  # steps without a smaller gap: what is left is rounding
+# A machine of more rows starts from one of every fourth row.
+_START_ROWS, _EVERY, _START_TOL = 4096, 4, 0.05
+
+
+def solve_kernel_machine(source, problem, bias, *, device, tol=1e-3, max_iter=10_000, start=None):
+    """Solve to a duality gap of ``tol`` × the primal value; ``source.gram`` is on the device."""
+    dual, n_before = Dual(problem, bias, device), 0
+    if start is None and len(problem) > _START_ROWS:
+        some = np.arange(0, len(problem), _EVERY)
+        few = solve_kernel_machine(
+            _Part(source.gram, some), problem.take(some), bias, device=device,
+            tol=max(tol, _START_TOL), max_iter=max_iter,
+        )  # fmt: skip
+        start, n_before = np.zeros(len(problem)), few.n_iter
+        start[some] = few.dual_coef
+    coef = dual.zero * dual.targets
+    if start is not None:
+        coef = torch.as_tensor(feasible(start, problem, bias), device=device)
+    coef, scores, n_iter = _ascended(source.gram, dual, coef, tol, max_iter)
+    coef, slack = coef.cpu().numpy(), (dual.targets - scores).cpu().numpy()
+    proof = certificate(problem, bias, coef, slack)
+    return MachineSolution(coef, *proof, n_before + n_iter, slack)
+
+
+class _Part:
+    """The matrix among some rows."""
+
+    def __init__(self, gram, rows):
+        rows = torch.as_tensor(rows, device=gram.device)
+        self.gram = gram[rows[:, None], rows]
+
+
+def _ascended(gram, dual, coef, tol, max_iter):
+    """A feasible dual vector from ``coef`` on, its scores, and the number of steps."""
+    y, width = dual.targets, _WIDTHS[0]
+
+    def times(columns):
+        return gram @ columns + dual.shift * columns.sum(0)
+
+    u, anchor, scores = coef, coef, times(coef[:, None])[:, 0]
+    bias = dual.best_bias(y - scores)
+    best, waited = (np.inf, coef, scores), 0
+    for n_iter in range(1, max_iter + 1):
+        scale = dual.sizes / width
+        a = dual.nearest(anchor + scale * (y - scores - bias), scale)
+        is_close = bool((a - u).abs().sum() <= _CLOSE * (a - anchor).abs().sum())
+        trial = dual.feasible(a if is_close else dual.clipped(u))
+        if is_close:  # a proximal point
+            anchor, width = a, max(_WIDTHS[1], _NARROWER * width)
+            scale = dual.sizes / width
+            a = dual.nearest(anchor + scale * (y - scores - bias), scale)
+        is_free = dual.is_inside(a)
+        jumps = torch.where(is_free, 0.0, a - u)
+        products = times(torch.stack([trial - u, jumps], 1))
+        primal, gap = dual.certificate(trial, scores + products[:, 0]).tolist()
+        waited += 1
+        if gap < 0.99 * best[0]:
+            best, waited = (gap, trial, scores + products[:, 0]), 0
+        if gap <= tol * primal or waited > _PATIENCE:
+            break
+        # what is still missing among the free rows, and Σu = 0
+        wanted = (anchor - u) / scale + y - dual.epsilon * torch.sign(a) - scores - bias
+        wanted = torch.where(is_free, wanted - products[:, 1], 0.0)
+        missing = -u.sum() - jumps.sum()
+        solved = _solve_free(gram, dual, is_free, scale, wanted)
+        change = dual.zero
+        if dual.has_free_bias:
+            change = (solved[:, 0].sum() - missing) / solved[:, 1].sum().clamp_min(1e-300)
+        du = solved[:, 0] - change * solved[:, 1] + jumps
+        moved = times(du[:, None])[:, 0]
+        step = _line_search(dual, anchor, scale, u, scores, bias, du, moved, change)
+        u, scores, bias = u + step * du, scores + step * moved, bias + step * change
+    return best[1], best[2], n_iter
+
+
+def _line_search(dual, anchor, scale, u, scores, bias, du, moved, change):
+    """The least of the convex ½ uᵀKu + Σ_i sup_a [a (y − Ku − b)_i − …] on the way to u + du."""
+    begin = anchor + scale * (dual.targets - scores - bias)
+    slope, bend, direction = du @ scores, du @ moved, moved + change
+
+    def fall(steps):
+        reached = dual.nearest(begin - steps[:, None] * (scale * direction), scale)
+        return reached @ direction - slope - steps * bend
+
+    return root(fall, dual.zero, dual.one)
+
+
+def _solve_free(gram, dual, is_free, scale, wanted):
+    """(K + 1/s)⁻¹ of (wanted, 1) among the free rows; zero elsewhere."""
+    free = is_free.nonzero()[:, 0]
+    found = torch.zeros(len(gram), 2, dtype=gram.dtype, device=gram.device)
+    if len(free):
+        matrix = gram[free[:, None], free]
+        matrix += dual.shift
+        right = torch.stack([wanted[free], torch.ones_like(wanted[free])], 1)
+        found[free] = _solve_ridged(matrix, 1.0 / scale[free], right)
+    return found
+
+
+def _solve_ridged(matrix, ridge, right):
+    """(matrix + ridge)⁻¹ right; the matrix is written to."""
+    more = 1e-12 * matrix.diagonal().mean()
+    matrix.diagonal().add_(ridge)
+    while True:
+        factor, info = torch.linalg.cholesky_ex(matrix)
+        if int(info) == 0:
+            return torch.cholesky_solve(right, factor)
+        matrix.diagonal().add_(more)  # singular to rounding
+        more = 100.0 * more
+
+
+def solve_symmetric(matrix, right, *, device):
+    """Solve with a positive matrix that may be singular to rounding."""
+    right = torch.as_tensor(right, device=device)
+    return _solve_ridged(matrix, 1e-10 * matrix.diagonal().mean(), right).cpu().numpy()

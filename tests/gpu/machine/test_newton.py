@@ -1,0 +1,112 @@
+"""Machines by Newton steps against working sets: value, certificate, bias, support."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
+
+from nearlinear import LMKLClassifier, SimpleMKLClassifier, SimpleMKLRegressor
+from nearlinear.estimators._base import kernels as estimators_kernels
+from nearlinear.gpu.machine import grams, newton
+from nearlinear.kernels.rows import GramRows
+from nearlinear.kernels.standard import Gaussian, Linear
+from nearlinear.solvers.machine.bias import FixedBias, FreeBias
+from nearlinear.solvers.machine.problem import DualProblem
+from nearlinear.solvers.machine.working_sets import solve_kernel_machine
+
+N_ROWS = 120
+BIASES = {"free": FreeBias(), "penalized": FixedBias(1.0), "none": FixedBias(0.0)}
+KERNELS = {"narrow": Gaussian(gamma=3.0), "wide": Gaussian(gamma=0.02), "linear": Linear()}
+
+
+def make(n_rows=N_ROWS):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, 3))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n_rows))
+    weight = rng.uniform(0.0, 2.0, n_rows) * (np.arange(n_rows) % 10 > 0)  # some rows have none
+    return X, y, weight
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("bias", BIASES.values(), ids=BIASES)
+@pytest.mark.parametrize("task", ["signs", "values"])
+def test_newton_steps_solve_the_same_machine(place, task, bias, kernel):
+    if place[1] != "plain":
+        pytest.skip("a machine has one form")
+    X, y, weight = make()
+    if task == "signs":
+        problem = DualProblem.of_signs(y, 10.0 * weight)
+    else:
+        problem = DualProblem.of_values(X[:, 0] + y, 3.0 * weight, 0.1)
+    wanted = solve_kernel_machine(GramRows(kernel(X)), problem, bias, tol=1e-7)
+    gram = torch.as_tensor(kernel(X), device=place[0])
+    solve = partial(newton.solve_kernel_machine, GramRows(gram), problem, bias, device=place[0])
+    for tol in (1e-2, 1e-6):
+        found = solve(tol=tol)
+        assert found.gap <= 1.001 * tol * found.objective
+        assert found.objective == pytest.approx(wanted.objective, rel=1.01 * tol)
+        slack = problem.targets - (kernel(X) + bias.shift) @ found.dual_coef
+        np.testing.assert_allclose(found.slack, slack, atol=1e-8)
+        assert np.all((found.dual_coef >= problem.lower) & (found.dual_coef <= problem.upper))
+        if bias.is_free:
+            assert abs(found.dual_coef.sum()) < 1e-8 * np.abs(found.dual_coef).sum()
+    assert np.sum(found.dual_coef != 0) <= np.sum(wanted.dual_coef != 0) + 3
+    again = solve(tol=1e-6, start=found.dual_coef)
+    assert again.n_iter <= 2
+
+
+def test_many_rows_start_from_some_of_them(monkeypatch):
+    monkeypatch.setattr(newton, "_START_ROWS", 100)
+    X, y, _ = make(400)
+    problem, kernel = DualProblem.of_signs(y, np.full(400, 5.0)), Gaussian(gamma=1.0)
+    wanted = solve_kernel_machine(GramRows(kernel(X)), problem, FreeBias(), tol=1e-5)
+    found = newton.solve_kernel_machine(
+        GramRows(torch.as_tensor(kernel(X))), problem, FreeBias(), device="cpu", tol=1e-5
+    )
+    assert found.objective == pytest.approx(wanted.objective, rel=2e-5)
+
+
+@pytest.fixture
+def device(monkeypatch, place):
+    """What to give as ``device``: on a machine without a GPU, the engine runs on torch's CPU."""
+    if place[1] != "plain":
+        pytest.skip("a machine has one form")
+    if place[0] == "cpu":
+        engine = {"Grams": grams.Grams, "solve_kernel_machine": newton.solve_kernel_machine,
+                  "solve_symmetric": newton.solve_symmetric}  # fmt: skip
+        monkeypatch.setattr(
+            estimators_kernels,
+            "on_device",
+            lambda _, own: partial(engine[own.__name__], device="cpu"),
+        )
+        monkeypatch.setattr(estimators_kernels, "free_bytes", lambda device: 1e9)
+    return "cuda"
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_simple_mkl_finds_the_same_mixture(device, p):
+    X, y, weight = make(300)
+    pair = [SimpleMKLClassifier(p=p, tol=1e-3, device=one) for one in ("cpu", device)]
+    wanted, found = (model.fit(X, y, weight) for model in pair)
+    assert found.duality_gap_ <= 1e-3 * found.objective_
+    assert found.objective_ == pytest.approx(wanted.objective_, rel=2e-3)
+    np.testing.assert_allclose(found.kernel_weights_, wanted.kernel_weights_, atol=0.02)
+    assert np.mean(found.predict(X) == wanted.predict(X)) > 0.99
+
+
+def test_values_and_gates_are_learned_on_a_device(device):
+    X, y, _ = make(200)
+    pair = [SimpleMKLRegressor(C=1.0, device=one).fit(X, X[:, 0] + y) for one in ("cpu", device)]
+    assert pair[1].objective_ == pytest.approx(pair[0].objective_, rel=1e-2)
+    pair = [LMKLClassifier("gaussians", n_copies=1, C=1.0, random_state=0, device=one).fit(X, y)
+            for one in ("cpu", device)]  # fmt: skip
+    assert pair[1].duality_gap_ <= 1e-3 * pair[1].objective_
+    assert pair[1].objective_ <= 1.05 * pair[0].objective_
+
+
+def test_too_many_rows_are_refused_before_anything_is_allocated(device):
+    X, y, _ = make(2000)
+    with pytest.raises(MemoryError, match="give fewer rows, or leave device out"):
+        SimpleMKLClassifier(max_memory=5e7, device=device).fit(X, y)
