@@ -29,7 +29,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     With :math:`z = [x, 1]`, minimizes over the splits :math:`\theta`, slopes :math:`\theta'` and
     weights :math:`W` of a balanced tree
 
-    .. math:: \frac{\lambda}{2}\|W - \bar W\|^2 + \frac{\mu}{2}\|\Theta\|^2 +
+    .. math:: \frac{\lambda}{2}\|W - W_0\|^2 + \frac{\mu}{2}\|\Theta\|^2 +
               \frac{\mu'}{2}\|\Theta'\|^2 + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \sum_k I_k(x) \tanh(\sigma\,\theta_k'^\top z)\; W_k z, \quad
               \lambda = \frac{1}{nC},
@@ -37,7 +37,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     where :math:`I_k(x)` says whether x passes node k. In training it is a product of
     :math:`(1 \pm \tanh(s\,\theta_l^\top z))/2` over the ancestors l, and the sharpness s grows. In
     prediction, the signs of :math:`\theta_l^\top z` choose one path. A prediction costs
-    :math:`O(D \log M)` for M nodes. :math:`\bar W` is zero, but for a linear root: the gate of
+    :math:`O(D \log M)` for M nodes. :math:`W_0` is zero, but for a linear root: the gate of
     that root is 1, its weights start as the linear model of all rows and are kept near it, and
     the other nodes add to it.
 
