@@ -61,12 +61,12 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
     sharpness :math:`\beta` and the metric of the distances,
 
-    .. math:: \frac{\lambda}{2}(\|W - \bar W\|_F^2 + \|b - \bar b\|^2)
+    .. math:: \frac{\lambda}{2}(\|W - W_0\|_F^2 + \|b - b_0\|^2)
               + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
               f(x) = \gamma_v(x)^\top (W x + b), \quad \lambda = \frac{1}{nC},
 
     where :math:`\gamma_v(x) \propto \exp(-\beta \|x - v_j\|^2)` on the nearest anchors of x. For a
-    given number of anchors :math:`\bar W` and :math:`\bar b` are zero. Where the number is found,
+    given number of anchors :math:`W_0` and :math:`b_0` are zero. Where the number is found,
     all their rows are one linear model, the root, which is learned first.
 
     Parameters

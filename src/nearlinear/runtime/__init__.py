@@ -33,14 +33,15 @@ tree_scores        Scores of trees in plain NumPy, and the gates of the nodes th
 upgrade            Files of earlier versions: their headers, rewritten in today's names.
 """
 
-from .._hints import FilePath
+from os import PathLike
+
 from .container import ModelFileError, read
 from .model import FileModel, model_of
 
 __all__ = ["FileModel", "ModelFileError", "load"]
 
 
-def load(path: FilePath) -> FileModel:
+def load(path: str | PathLike[str]) -> FileModel:
     """Read a model that ``nearlinear.save`` has written.
 
     Parameters
