@@ -40,7 +40,7 @@ parser.add_argument(
 parser.add_argument(
     "--smoke", action="store_true", help="a few rows, results to a temporary folder"
 )
-parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front, dask: these")
+parser.add_argument("--only", nargs="+", metavar="MODEL", help="defaults, front, dask, gpu: these")
 parser.add_argument(
     "--tables",
     nargs="+",
@@ -86,7 +86,7 @@ for name in dict.fromkeys(names):
         settings |= {"tables": options.tables}
     if name == "budgets":
         settings |= {"tables": options.tables, "seeds": options.seeds}
-    if name in ("distill", "dask"):
+    if name in ("distill", "dask", "gpu"):
         settings |= {"only": options.only}
     if name == "dask":
         settings |= {"rows": options.rows, "every": options.every}

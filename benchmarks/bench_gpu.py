@@ -230,7 +230,12 @@ def crossover(smoke):
             yield Result(case, f"{n_rows:,} x {n_features}", took, "s")
 
 
-def run(smoke=False, folder=FOLDER):
+def run(smoke=False, folder=FOLDER, only=None):
+    """``only`` may be ["mkl"], for kernel machines alone, or ["mkl-cpu"], the same on the CPU."""
+    from benchmarks import gpu_machines
+
+    if only == ["mkl-cpu"]:
+        return list(gpu_machines.on_cpu(smoke))
     try:
         import torch
     except ImportError:
@@ -239,9 +244,11 @@ def run(smoke=False, folder=FOLDER):
     if not torch.cuda.is_available():
         print("  there is no CUDA device: nothing to measure")
         return []
+    if only == ["mkl"]:
+        return list(gpu_machines.on_gpu(smoke))
     found = []
     if datasets.is_available("mnist"):
         found += many_digits(200_000 if smoke else _ROWS)
     if datasets.is_available("covertype") and not smoke:
         found += forests()
-    return found + list(crossover(smoke))
+    return [*found, *gpu_machines.on_gpu(smoke), *crossover(smoke)]

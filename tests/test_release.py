@@ -23,6 +23,13 @@ def test_a_tag_names_the_version_and_a_release_had_a_candidate(monkeypatch):
     assert "must be v9.9.9rc2" in versions.tag_objections("v9.9.9")[0]
 
 
+def test_a_release_has_a_day_and_the_citation_names_it(monkeypatch):
+    monkeypatch.setattr(versions, "changes", lambda: ("0.1.0", "2030-01-31", ""))
+    assert "date-released: 2030-01-31" in versions.undated()[0]
+    monkeypatch.setattr(versions, "changes", lambda: ("0.1.0", "unreleased", ""))
+    assert "'unreleased'" in versions.undated()[0]
+
+
 @needs_workflows
 def test_the_oldest_job_has_the_lower_bounds():
     """Of all hard dependencies, so that what pyproject.toml promises is what CI has tried."""

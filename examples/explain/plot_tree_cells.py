@@ -29,6 +29,7 @@ for ax, depth in zip(axes, (1, 3, 5)):
     TreeCellsDisplay.from_estimator(
         model, X, y, ax=ax, resolution=250, title=f"depth {depth}: {score:.0f} % right"
     )
+figure.suptitle("A deeper tree bends in more places", fontweight="bold", fontsize=14)
 plt.show()
 
 # %%

@@ -25,9 +25,10 @@ X_train, X_test, y_train, y_test = train_test_split(
 tree = LDKLClassifier(3, max_iter=30, random_state=0)
 model = make_pipeline(StandardScaler(), tree).fit(X_train, y_train)
 
+figure, ax = plt.subplots(figsize=(8.4, 5.0), layout="constrained")
 TreeDiagramDisplay.from_estimator(
-    model, X_test, y_test, feature_names=columns, ax=plt.subplots(figsize=(9.0, 5.2))[1],
-    title="Where the errors of a tree come from",
+    model, X_test, y_test, feature_names=columns, ax=ax,
+    title="Most errors come from two arms of the tree",
 )  # fmt: skip
 plt.show()
 

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from .fitted import last_of
 from .palette import CLASSES, INK, QUIET
 
-_OURS, _OTHERS, _FRONT = CLASSES[1], QUIET, "#c9d2da"
+_OURS, _OTHERS, _FRONT, _JOINED = CLASSES[1], QUIET, "#c9d2da", "#9fb0be"
 # Where a label may stand around its point, in points of type: the first free place is taken.
 _PLACES = [
     (7, 3, "left", "bottom"),
@@ -126,8 +126,8 @@ class CostFrontDisplay:
             [point.us_per_row for point in front],
             [point.accuracy for point in front],
             where="post",
-            color=_FRONT,
-            linewidth=2,
+            color=_JOINED,
+            linewidth=2.5,
             zorder=1,
         )
         for highlighted, color, marker in ((False, _OTHERS, "s"), (True, _OURS, "o")):
@@ -135,7 +135,7 @@ class CostFrontDisplay:
             ax.scatter(
                 [point.us_per_row for point in chosen],
                 [point.accuracy for point in chosen],
-                s=78 if highlighted else 34,
+                s=90 if highlighted else 44,
                 color=color,
                 marker=marker,
                 edgecolor="white",
@@ -209,7 +209,7 @@ def _label_points(ax, points):
             textcoords="offset points",
             color=_OURS if point.highlighted else INK,
             fontweight="bold" if point.highlighted else "normal",
-            fontsize=9,
+            fontsize=10,
             path_effects=[withStroke(linewidth=3, foreground="white")],
         )
         best = min(_PLACES, key=lambda place: _overlap(label, place, taken, ax))

@@ -1,7 +1,7 @@
 """Gram matrices of many kernels on the training rows, on a device.
 
 What ``kernels/grams.py`` is on the CPU. Kernels are evaluated and kept in the precision that they
-have there, float32 beyond a thousand rows, as products that are never in TF32; a weighted sum, which
+have there, float32 beyond a thousand rows, and products are never in TF32. A weighted sum, which
 machines read again and again, is in float64. Blocks have all columns and some rows.
 """
 

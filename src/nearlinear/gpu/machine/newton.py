@@ -19,9 +19,9 @@ from .dual import Dual
 from .searches import root
 
 # s = C / width: within so much of its margin a row is free, in units of the margin.
-_WIDTHS, _NARROWER = (10.0, 0.02), 0.4
+_WIDTHS, _NARROWER = (10.0, 0.002), 0.4
 # ā follows when a and u differ by less than this share of its move.
-_CLOSE = 0.1
+_CLOSE, _NO_STEP = 0.1, 1e-6
 _PATIENCE = 40  # steps without a smaller gap: what is left is rounding
 # A machine of more rows starts from one of every fourth row.
 _START_ROWS, _EVERY, _START_TOL = 4096, 4, 0.05
@@ -64,11 +64,14 @@ def _ascended(gram, dual, coef, tol, max_iter):
 
     u, anchor, scores = coef, coef, times(coef[:, None])[:, 0]
     bias = dual.best_bias(y - scores)
-    best, waited = (np.inf, coef, scores), 0
-    for n_iter in range(1, max_iter + 1):
+    best, waited, step, n_iter = (np.inf, coef, scores), 0, dual.one, 0
+    while n_iter < max_iter:
+        n_iter += 1
         scale = dual.sizes / width
         a = dual.nearest(anchor + scale * (y - scores - bias), scale)
-        is_close = bool((a - u).abs().sum() <= _CLOSE * (a - anchor).abs().sum())
+        # where a and u have the same scores, no step of u brings them closer
+        is_near = (a - u).abs().sum() <= _CLOSE * (a - anchor).abs().sum()
+        is_close = bool(is_near | (step < _NO_STEP))
         trial = dual.feasible(a if is_close else dual.clipped(u))
         if is_close:  # a proximal point
             anchor, width = a, max(_WIDTHS[1], _NARROWER * width)
