@@ -32,10 +32,10 @@ extensions = [
     "playground",
     "repository_links",
 ]
-exclude_patterns = ["_ext", "playground", "**/README.md"]
-nitpicky = False
+exclude_patterns = ["_ext", "playground"]
+nitpicky = True
 
-# Pages are Markdown that GitHub shows as well: no directives but for toctrees, cards and includes.
+# Pages are Markdown that GitHub shows as well: no directives but toctrees, and cards on one page.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 repository_url = URLS["Source"]

@@ -86,7 +86,8 @@ class LMKLClassifier(ClassifierMixin, Model):
         How rows are shared out. "softmax" has components that compete by linear scores. "sigmoid"
         turns each component on or off on its own. "gaussian" has components around centers. An
         object is a gate of yours: it has ``start``, ``parameters``, ``with_parameters``,
-        ``gradient`` and a call (see :mod:`nearlinear.gates.learned`). Gates start from k-means.
+        ``gradient`` and a call (see :class:`~nearlinear.gates.base.LearnedGate`). Gates start from
+        k-means.
     gating_features : list of columns, function or None, default=None
         What the gate sees of a row: some columns, by number or name; a function of the rows; or
         all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
@@ -293,7 +294,8 @@ class LMKLRegressor(RegressorMixin, Model):
         How rows are shared out. "softmax" has components that compete by linear scores. "sigmoid"
         turns each component on or off on its own. "gaussian" has components around centers. An
         object is a gate of yours: it has ``start``, ``parameters``, ``with_parameters``,
-        ``gradient`` and a call (see :mod:`nearlinear.gates.learned`). Gates start from k-means.
+        ``gradient`` and a call (see :class:`~nearlinear.gates.base.LearnedGate`). Gates start from
+        k-means.
     gating_features : list of columns, function or None, default=None
         What the gate sees of a row: some columns, by number or name; a function of the rows; or
         all. A second matrix for the gate is given to ``fit`` and ``predict`` as ``gating=``.
