@@ -19,7 +19,7 @@ _MORE = {
     "lightgbm": ("--trees", "2000", "--twice"), "xgboost": ("--trees", "1000", "--twice"),
 }  # fmt: skip
 # of the table: the case here and in one process, and epochs
-_TABLE = {"LDKL": ("ldkl", "covertype_blocks", 5), "LLC-SAPL": ("sapl", "sapl_blocks", 4)}
+_TABLE = {"LDKL": ("ldkl", "covertype_blocks", 3), "LLC-SAPL": ("sapl", "sapl_blocks", 2)}
 
 
 def child(case, rows, *more, limit):

@@ -142,10 +142,12 @@ def _fit(model, data, options, killed=()):
     timer.cancel()
     seconds = time.perf_counter() - began
     if hasattr(model, "get_booster"):  # XGBoost has no model that is free of Dask
-        of_one = model.get_booster().inplace_predict(X_test)
-        return seconds, np.column_stack([1 - of_one, of_one]) if of_one.ndim == 1 else of_one
-    local = model.to_local()
-    return seconds, getattr(local, "predict_proba", local.decision_function)(X_test)
+        answers, total = model.get_booster().inplace_predict(X_test), 1.0
+    else:
+        local = model.to_local()
+        answers = getattr(local, "predict_proba", local.decision_function)(X_test)
+        total = 0.0  # of two margins
+    return seconds, np.column_stack([total - answers, answers]) if answers.ndim == 1 else answers
 
 
 def _give_up(failure, killed):

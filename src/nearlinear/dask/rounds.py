@@ -22,7 +22,7 @@ from .tasks import Tasks
 
 # The mean of passes that ran far from each other is worth little: so many steps of a pass, and so
 # many rows of a round, but an epoch has no more rounds, and no fewer, than that.
-_STEPS, _ROWS_OF_ROUND, _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 2048, 8, 128
+_STEPS, _ROWS_OF_ROUND, _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 2048, 8, 256
 
 
 @dataclass(frozen=True)
