@@ -131,7 +131,7 @@ def test_an_unknown_category_is_refused_where_the_encoder_refuses_it(value):
 
 DATES = [
     np.datetime64("2024-02-29T06:00"), "2024-02-29T07:00+01:00", "1969-12-31", date(1970, 1, 1),
-    None, np.nan, np.datetime64("NaT"), pd.NaT, "", pd.Timestamp("2000-12-31 23:59:59"),
+    None, np.nan, np.datetime64("NaT", "us"), pd.NaT, "", pd.Timestamp("2000-12-31 23:59:59"),
 ]  # fmt: skip
 PARTS = {
     "days": [19782.25, 19782.25, -1.0, 0.0, *[np.nan] * 5, 11322.99998842593],

@@ -43,6 +43,6 @@ def _around(knots, rng, n_rows):
 
 def _cells(reading, rng, n_rows):
     if reading.is_of_dates:
-        return np.datetime64("1970-01-01", "h") + rng.integers(1 << 19, size=n_rows)
+        return np.datetime64("1970-01-01", "h") + rng.integers(1 << 19, size=n_rows).astype("m8[h]")
     values = list(reading.of) or ([""] if reading.is_of_text else [0.0])
     return [values[k] for k in rng.integers(len(values), size=n_rows)]

@@ -74,5 +74,5 @@ def _read(texts, fits, read, dtype):
     cells = texts.tolist()
     if not all(cell != cell or fits(cell) for cell in cells):
         return None
-    none = np.datetime64("NaT") if dtype == DATE else np.nan
+    none = np.datetime64("NaT", "us") if dtype == DATE else np.nan
     return np.array([none if cell != cell else read(cell) for cell in cells], dtype=dtype)

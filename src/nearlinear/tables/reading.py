@@ -112,7 +112,7 @@ def _as_dates(column, name):
     if column.dtype.kind == "M":
         return column
     if not present(column).any():
-        return np.full(len(column), np.datetime64("NaT"), dtype=DATE)
+        return np.full(len(column), np.datetime64("NaT", "us"), dtype=DATE)
     dates = read_dates(column) if column.dtype == object else None
     if dates is not None:
         return dates

@@ -152,7 +152,7 @@ class TableSurvey(AnswerSurvey):
 
     def _typed(self, table):
         """Columns without a value have the type of those that have some."""
-        empty = {"O": np.nan, "M": np.datetime64("NaT")}
+        empty = {"O": np.nan, "M": np.datetime64("NaT", "us")}
         for column, cells in zip(self.columns, table.cells):
             if column.kind in empty and cells.dtype.kind != column.kind and not column.is_declared:
                 dtype = object if column.kind == "O" else DATE

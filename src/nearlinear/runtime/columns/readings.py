@@ -161,7 +161,7 @@ _PARTS = {
 def moment_of(row, cell):
     """A date as NumPy has it, in UTC where it has a time zone."""
     if is_missing(cell):
-        return np.datetime64("NaT")
+        return np.datetime64("NaT", "us")
     try:
         if isinstance(cell, str):
             cell = datetime.fromisoformat(cell.strip())
