@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from benchmarks.report import FOLDER, Result
+from benchmarks.report import FOLDER, Result, earlier
 from reproduce import datasets
 
 _ROWS, _ANCHORS, _SEEDS = 8_000_000, 100, (0, 1, 2)
@@ -230,12 +230,19 @@ def crossover(smoke):
             yield Result(case, f"{n_rows:,} x {n_features}", took, "s")
 
 
+def _beside_earlier(found, folder):
+    """What other runs have found stays."""
+    new = {(one.case, one.quantity) for one in found}
+    kept = earlier("gpu", folder, None)
+    return [*(one for one in kept if (one.case, one.quantity) not in new), *found]
+
+
 def run(smoke=False, folder=FOLDER, only=None):
     """``only`` may be ["mkl"], for kernel machines alone, or ["mkl-cpu"], the same on the CPU."""
     from benchmarks import gpu_machines
 
     if only == ["mkl-cpu"]:
-        return list(gpu_machines.on_cpu(smoke))
+        return _beside_earlier(list(gpu_machines.on_cpu(smoke)), folder)
     try:
         import torch
     except ImportError:
@@ -245,7 +252,7 @@ def run(smoke=False, folder=FOLDER, only=None):
         print("  there is no CUDA device: nothing to measure")
         return []
     if only == ["mkl"]:
-        return list(gpu_machines.on_gpu(smoke))
+        return _beside_earlier(list(gpu_machines.on_gpu(smoke)), folder)
     found = []
     if datasets.is_available("mnist"):
         found += many_digits(200_000 if smoke else _ROWS)

@@ -12,7 +12,7 @@ import torch
 from ..losses import LogLoss, SquaredError
 from ..solvers.forests.mixing import PassMixing
 from ..solvers.forests.problem import models_of, units_of
-from ..solvers.forests.refit import LeafSolution
+from ..solvers.forests.refit import LeafSolution, mix
 from ..solvers.watch import Progress
 
 _NEWTON_STEPS = 10  # of the length of a step, which converge from above
@@ -242,7 +242,7 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None):
         nearly = descent.take_pass() / (2.0 * lam)
         found = descent.objective()
         mixing.add(before, models, descent.scores)
-        found = _mix(descent, mixing, found)
+        found = mix(descent, mixing, found)
         if watch is not None or n_iter == max_passes or nearly <= 10.0 * tol * abs(found):
             least = max(least, found - descent.gap())
         objective = min(found, objective)
@@ -254,19 +254,6 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None):
         if gap <= tol * abs(objective):
             break
     return _solution(descent, objective, max(objective - least, 0.0), n_iter, lam)
-
-
-def _mix(descent, mixing, objective):
-    """Go to the mixture of the last passes if it is better; the objective then."""
-    mixed = mixing.mixed()
-    if mixed is None:
-        return objective
-    descent.go_to(*mixed)
-    found = descent.objective()
-    if found < objective:
-        return found
-    descent.go_to(*mixing.latest)
-    return objective
 
 
 def _solution(descent, objective, gap, n_iter, lam):

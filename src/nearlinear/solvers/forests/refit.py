@@ -111,7 +111,7 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
         found = descent.objective()
         if not problem.tree_orders:
             mixing.add(kept[0], models, descent.scores)
-            found = _mix(descent, mixing, found)
+            found = mix(descent, mixing, found)
         is_last = watch is not None or n_iter == max_passes
         tells_little = descent.rows.is_rounded or problem.tree_orders
         if is_last or tells_little or nearly <= _NEARLY * tol * abs(found):
@@ -133,7 +133,7 @@ def solve(problem, lam, start=None, max_passes=10, tol=1e-3, watch=None, n_jobs=
     return _solution(descent, objective, max(objective - least, 0.0), n_iter)
 
 
-def _mix(descent, mixing, objective):
+def mix(descent, mixing, objective):
     """Go to the mixture of the last passes if it is better; the objective then."""
     mixed = mixing.mixed()
     if mixed is None:
