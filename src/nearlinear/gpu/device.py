@@ -36,12 +36,14 @@ def on_device(device, own):
     torch_for(device)
     from . import forests
     from .anchors import adam as anchors
+    from .conformal import pricing
     from .machine import grams, newton
     from .trees import adam as trees
 
     kinds = {"anchors": anchors, "forests": forests, "trees": trees, "kernels": grams,
-             "machine": newton, "mixture": newton}  # fmt: skip
-    there = kinds[own.__module__.split(".")[-2]]
+             "machine": newton, "mixture": newton, "conformal_grams": pricing}  # fmt: skip
+    *_, folder, module = own.__module__.split(".")
+    there = kinds.get(module) or kinds[folder]
     return partial(getattr(there, own.__name__), device=device)
 
 

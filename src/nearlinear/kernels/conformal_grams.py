@@ -28,9 +28,15 @@ class ConformalGrams(SumRows):
 
     def in_double(self):
         """The same kernels on the same rows in double precision."""
-        if self.dtype == np.float64:
-            return self
-        return ConformalGrams(*self._given, self.n_jobs, dtype=np.float64)
+        return self if self.dtype == np.float64 else self._like(*self._given, dtype=np.float64)
+
+    def on_rows(self, rows):
+        """The same kernels on some of the rows."""
+        bank, X = self._given
+        return self._like(bank, X[rows])
+
+    def _like(self, bank, X, dtype=None):
+        return ConformalGrams(bank, X, self.n_jobs, dtype)
 
     def keep(self, which):
         """Nothing is kept: features are computed faster than matrices are read."""
@@ -43,18 +49,22 @@ class ConformalGrams(SumRows):
 
     def quadratics(self, dual_coef, which):
         """aᵀK_m a for the kernels ``which``."""
-        used = np.flatnonzero(dual_coef)
-        return self.bank.quadratics(self.X[used], dual_coef[used], which, self.n_jobs)
+        feature_sums = self.feature_sums(dual_coef, which)
+        return np.einsum("md,md->m", feature_sums, feature_sums) / self.bank.divisors[which]
 
     def rows_on_demand(self, weights, which, max_bytes):
         return FeatureRows(self.bank, self.X, weights, which, self.n_jobs)
 
     def products(self, dual_coef, which, rows=None):
         """(K_m a) at ``rows`` for the kernels ``which``; None stands for the rows of a ≠ 0."""
-        used = np.flatnonzero(dual_coef)
-        rows = used if rows is None else rows
-        feature_sums = self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
+        rows = np.flatnonzero(dual_coef) if rows is None else rows
+        feature_sums = self.feature_sums(dual_coef, which)
         return self.bank.scores(self.X[rows], feature_sums, which).astype(np.float64)
+
+    def feature_sums(self, dual_coef, which):
+        """Σ_i a_i φ_m(x_i) for the kernels ``which``; divisors are not applied."""
+        used = np.flatnonzero(dual_coef)
+        return self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
 
 
 class FeatureRows:
