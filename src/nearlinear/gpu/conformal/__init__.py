@@ -2,5 +2,6 @@
 
 Modules
 -------
-pricing  Candidates on the training rows, as ``kernels/conformal_grams.py`` has them.
+feature_rows  What rows hear of a change of the machine's coefficients.
+pricing       Candidates on the training rows, as ``kernels/conformal_grams.py`` has them.
 """

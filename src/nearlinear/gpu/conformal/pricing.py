@@ -13,6 +13,7 @@ from ...kernels.conformal_grams import ConformalGrams as ConformalGramsOnCpu
 from ..device import free_bytes
 from ..machine.blocks import Pairs
 from ..machine.grams import full_precision
+from .feature_rows import FeatureRows, values
 
 _BLOCK_BYTES = 1 << 28  # of the gates of one bandwidth
 # Gates, distances and what makes them are there at once; so much of what is free is taken at most.
@@ -40,6 +41,9 @@ class ConformalGrams(ConformalGramsOnCpu):
             places, bank.gammas[which], self._rows[self._index(used)], self._put(dual_coef[used]),
         )  # fmt: skip
         return found.cpu().numpy()
+
+    def rows_on_demand(self, weights, which, max_bytes):
+        return FeatureRows(self.bank, self.X, weights, which, self.n_jobs, rows=self._rows)
 
     def _put(self, array):
         array = np.ascontiguousarray(array, dtype=self.dtype)
@@ -90,12 +94,6 @@ def _sums_of_features(profile, anchors, X, coef, own, found):
     for members, gamma, at in own:
         features = values(profile, squares[at], gamma).mul_(away[at])
         found[members] += torch.einsum("mid,i->md", features, coef)
-
-
-def values(profile, squares, gamma):
-    """h for squared distances, which are written over."""
-    u = (squares.sqrt_() if profile.of_root else squares).mul_(gamma)
-    return u.neg_().add_(1.0).clamp_min_(0.0) if profile.is_bounded else u.neg_().exp_()
 
 
 def _block_shape(X, per_feature):
