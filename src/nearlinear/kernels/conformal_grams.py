@@ -49,22 +49,18 @@ class ConformalGrams(SumRows):
 
     def quadratics(self, dual_coef, which):
         """aᵀK_m a for the kernels ``which``."""
-        feature_sums = self.feature_sums(dual_coef, which)
-        return np.einsum("md,md->m", feature_sums, feature_sums) / self.bank.divisors[which]
+        used = np.flatnonzero(dual_coef)
+        return self.bank.quadratics(self.X[used], dual_coef[used], which, self.n_jobs)
 
     def rows_on_demand(self, weights, which, max_bytes):
         return FeatureRows(self.bank, self.X, weights, which, self.n_jobs)
 
     def products(self, dual_coef, which, rows=None):
         """(K_m a) at ``rows`` for the kernels ``which``; None stands for the rows of a ≠ 0."""
-        rows = np.flatnonzero(dual_coef) if rows is None else rows
-        feature_sums = self.feature_sums(dual_coef, which)
-        return self.bank.scores(self.X[rows], feature_sums, which).astype(np.float64)
-
-    def feature_sums(self, dual_coef, which):
-        """Σ_i a_i φ_m(x_i) for the kernels ``which``; divisors are not applied."""
         used = np.flatnonzero(dual_coef)
-        return self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
+        rows = used if rows is None else rows
+        feature_sums = self.bank.collect(self.X[used], dual_coef[used], which, self.n_jobs)
+        return self.bank.scores(self.X[rows], feature_sums, which).astype(np.float64)
 
 
 class FeatureRows:

@@ -2,6 +2,5 @@
 
 Modules
 -------
-feature_rows  What rows hear of a change of the machine's coefficients.
-pricing       Candidates on the training rows, as ``kernels/conformal_grams.py`` has them.
+pricing  Candidates on the training rows, as ``kernels/conformal_grams.py`` has them.
 """

@@ -13,16 +13,20 @@ from ...kernels.conformal_grams import ConformalGrams as ConformalGramsOnCpu
 from ..device import free_bytes
 from ..machine.blocks import Pairs
 from ..machine.grams import full_precision
-from .feature_rows import FeatureRows, values
 
 _BLOCK_BYTES = 1 << 28  # of the gates of one bandwidth
 # Gates, distances and what makes them are there at once; so much of what is free is taken at most.
 _COPIES, _SHARE = 6, 0.5
 _MOST_ROWS = 8192  # that are added in single precision
+_FEWEST = 300  # kernels that are worth the way to a device
 
 
 class ConformalGrams(ConformalGramsOnCpu):
-    """The same kernels on the same rows; Σ_i a_i φ_m(x_i) is found on ``device``."""
+    """The same kernels on the same rows; candidates are compared on ``device``.
+
+    All else is the CPU's to the last digit. In single precision the choice of kernels follows such
+    digits, so this keeps it the one that the CPU makes.
+    """
 
     def __init__(self, bank, X, n_jobs=None, dtype=None, *, device):
         super().__init__(bank, X, n_jobs, dtype)
@@ -32,18 +36,17 @@ class ConformalGrams(ConformalGramsOnCpu):
     def _like(self, bank, X, dtype=None):
         return ConformalGrams(bank, X, self.n_jobs, dtype, device=self.device)
 
-    def feature_sums(self, dual_coef, which):
-        """Σ_i a_i φ_m(x_i) for the kernels ``which``; divisors are not applied."""
+    def quadratics(self, dual_coef, which):
+        """aᵀK_m a for the kernels ``which``; few kernels are those of the machine."""
+        if len(which) < _FEWEST:
+            return super().quadratics(dual_coef, which)
         bank, used = self.bank, np.flatnonzero(dual_coef)
         numbers, places = np.unique(bank.places[which], return_inverse=True)
-        found = collect(
+        feature_sums = collect(
             bank.profile, bank.per_feature, self._anchors[self._index(numbers)],
             places, bank.gammas[which], self._rows[self._index(used)], self._put(dual_coef[used]),
         )  # fmt: skip
-        return found.cpu().numpy()
-
-    def rows_on_demand(self, weights, which, max_bytes):
-        return FeatureRows(self.bank, self.X, weights, which, self.n_jobs, rows=self._rows)
+        return feature_sums.square().sum(1).cpu().numpy() / bank.divisors[which]
 
     def _put(self, array):
         array = np.ascontiguousarray(array, dtype=self.dtype)
@@ -94,6 +97,12 @@ def _sums_of_features(profile, anchors, X, coef, own, found):
     for members, gamma, at in own:
         features = values(profile, squares[at], gamma).mul_(away[at])
         found[members] += torch.einsum("mid,i->md", features, coef)
+
+
+def values(profile, squares, gamma):
+    """h for squared distances, which are written over."""
+    u = (squares.sqrt_() if profile.of_root else squares).mul_(gamma)
+    return u.neg_().add_(1.0).clamp_min_(0.0) if profile.is_bounded else u.neg_().exp_()
 
 
 def _block_shape(X, per_feature):
