@@ -151,7 +151,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         1 prints a line for every round.
     device : str, default="cpu"
         Where candidates are compared: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``). Machines and streams of rows are solved on the CPU.
+        (``pip install nearlinear[gpu]``). All else is done on the CPU.
 
     Attributes
     ----------
@@ -408,7 +408,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         1 prints a line for every round.
     device : str, default="cpu"
         Where candidates are compared: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``). Machines and streams of rows are solved on the CPU.
+        (``pip install nearlinear[gpu]``). All else is done on the CPU.
 
     Attributes
     ----------

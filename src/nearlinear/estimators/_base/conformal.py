@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ...gates.clustering import fit_anchors, limit_to_distinct
-from ...gpu.device import free_bytes, on_device
+from ...gpu.device import candidate_bytes, free_bytes, on_device
 from ...kernels.candidates import ConformalBank, ConformalScales
 from ...kernels.conformal import PROFILES
 from ...kernels.conformal_grams import ConformalGrams
@@ -153,7 +153,8 @@ def require_room(model, rows):
     advice = "lower n_anchors, give fewer rows"
     require_memory(size + matrices + blocks, model.max_memory, advice)
     if model.device != "cpu":
-        require_memory(size + blocks, free_bytes(model.device), f"{advice}, leave device out")
+        there = candidate_bytes(n_rows, n_features, n_candidates)
+        require_memory(there + blocks, free_bytes(model.device), f"{advice}, leave device out")
 
 
 def placed_anchors(model, rows, rng):
