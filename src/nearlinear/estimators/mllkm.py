@@ -18,6 +18,7 @@ from ._base.streams.conformal import add_kernels, finish, learn, learn_more
 
 _CONSTRAINTS = {
     **shared("C", "bias", "tol", "max_iter", "max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("device"),
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
     "length_exponent": [Interval(Real, 0, 1, closed="both")],
@@ -148,6 +149,9 @@ class MLLKMClassifier(ClassifierMixin, Model):
         ``max_support``, and of the order of its steps.
     verbose : int, default=0
         1 prints a line for every round.
+    device : str, default="cpu"
+        Where candidates are compared: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``). All else is done on the CPU.
 
     Attributes
     ----------
@@ -241,6 +245,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.profile = profile
         self.per_feature = per_feature
@@ -265,6 +270,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn(self, rows)
@@ -400,6 +406,9 @@ class MLLKMRegressor(RegressorMixin, Model):
         ``max_support``, and of the order of its steps.
     verbose : int, default=0
         1 prints a line for every round.
+    device : str, default="cpu"
+        Where candidates are compared: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``). All else is done on the CPU.
 
     Attributes
     ----------
@@ -476,6 +485,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.profile = profile
         self.per_feature = per_feature
@@ -500,6 +510,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn(self, rows)

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from ...gates.clustering import fit_anchors, limit_to_distinct
+from ...gpu.device import candidate_bytes, free_bytes, on_device
 from ...kernels.candidates import ConformalBank, ConformalScales
 from ...kernels.conformal import PROFILES
 from ...kernels.conformal_grams import ConformalGrams
@@ -60,7 +61,8 @@ def learn_kernels(model, rows, bank, problems, rng, starts=None):
     ``starts`` are weights of the candidates for every output, from which a search goes on.
     """
     tell, descent = Teller(model), None
-    grams, machine = ConformalGrams(bank, rows.X, model.n_jobs), _machine(model, rng)
+    grams = on_device(model.device, ConformalGrams)(bank, rows.X, model.n_jobs)
+    machine = _machine(model, rng)
 
     def solve(problem):
         nonlocal descent
@@ -68,7 +70,7 @@ def learn_kernels(model, rows, bank, problems, rng, starts=None):
         objective = _objective(model, grams, problem, machine)
         descent = Descent(objective, watch=Watch(tell.steps("round")))
         start = None if starts is None else starts[tell.output]
-        found = _choose(model, bank, descent, rows, start)
+        found = _choose(model, descent, start)
         chosen = _collapsed(model, bank, objective, found, rows.X)
         return chosen if model.refinement is None else _refined(model, chosen, grams, problem)
 
@@ -150,6 +152,9 @@ def require_room(model, rows):
     size = n_rows * (120 + 12 * n_features) + n_candidates * (40 + 16 * n_features)
     advice = "lower n_anchors, give fewer rows"
     require_memory(size + matrices + blocks, model.max_memory, advice)
+    if model.device != "cpu":
+        there = candidate_bytes(n_rows, n_features, n_candidates)
+        require_memory(there + blocks, free_bytes(model.device), f"{advice}, leave device out")
 
 
 def placed_anchors(model, rows, rng):
@@ -228,9 +233,9 @@ def _objective(model, grams, problem, machine):
     return KernelObjective(grams, problem, bias_named(model.bias), machine, gram_bytes)
 
 
-def _choose(model, bank, descent, rows, start):
+def _choose(model, descent, start):
     """Kernels and their weights; of many rows, a sample chooses the kernels."""
-    objective, n_rows = descent.objective, len(rows.X)
+    objective, n_rows = descent.objective, descent.objective.grams.n_rows
     options = {
         "tol": model.tol, "max_insertions": model.max_insertions,
         "chunk_size": model.chunk_size if start is None else None,
@@ -239,8 +244,8 @@ def _choose(model, bank, descent, rows, start):
     if model.selection_rows is not None and n_rows > model.selection_rows:
         # rows are in the order of their hashes, which is as good as any random one
         some = np.arange(n_rows)[:: -(-n_rows // model.selection_rows)]
-        grams = ConformalGrams(bank, rows.X[some], model.n_jobs)
-        sample = _objective(model, grams, objective.problem.take(some), objective.machine)
+        grams, problem = objective.grams.on_rows(some), objective.problem.take(some)
+        sample = _objective(model, grams, problem, objective.machine)
         found = solve_on_sample(descent, Descent(sample, watch=descent.watch), **options)
         return certified(objective, found, tol=model.tol)
     found = certified(objective, solve_sequential(descent, **options), tol=model.tol)

@@ -65,7 +65,7 @@ class Grams(SumRows):
             self._kept[m] = torch.empty(
                 self.n_rows, self.n_rows, dtype=self._rows.dtype, device=self.device
             )
-        with _full_precision():
+        with full_precision():
             for rows, values in self._each_block(new, are_kept=False):
                 for m, block_of in values:
                     self._kept[m][rows] = block_of
@@ -105,7 +105,7 @@ class Grams(SumRows):
             places.setdefault(int(m), []).append(place)
         coefs = [self._put(coef) for coef in coefs]
         found = [torch.empty_like(coef) for coef in coefs]
-        with _full_precision():
+        with full_precision():
             for part, values in self._each_block(list(places)):
                 for m, block_of in values:
                     for place in places[m]:
@@ -121,7 +121,7 @@ class Grams(SumRows):
         if total is None:
             shape = self.n_rows, self.n_rows
             total = torch.empty(shape, dtype=torch.float64, device=self.device)
-        with _full_precision():
+        with full_precision():
             for rows, values in self._each_block([int(m) for m in used]):
                 shape = rows.stop - rows.start, self.n_rows
                 part = torch.zeros(shape, dtype=self._rows.dtype, device=self.device)
@@ -148,7 +148,7 @@ class Grams(SumRows):
 
 
 @contextmanager
-def _full_precision():
+def full_precision():
     """No TF32 inside: its three digits would be the machine's."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
