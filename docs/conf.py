@@ -86,18 +86,12 @@ sitemap_url_scheme = "{link}"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+TOPICS = ["tables", "tuning", "calibration", "budgets", "explain", "deploy", "streams", "methods"]
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": "/plot_",
-    "subsection_order": [
-        "../examples/tables",
-        "../examples/tuning",
-        "../examples/calibration",
-        "../examples/explain",
-        "../examples/budgets",
-        "*",
-    ],
+    "subsection_order": [f"../examples/{topic}" for topic in TOPICS],
     "within_subsection_order": "FileNameSortKey",
     "nested_sections": True,
     "doc_module": ("nearlinear",),
