@@ -97,6 +97,7 @@ def test_a_front_holds_what_nothing_dominates(rng):
     assert {points[p] for p in places} == {one for one in points if not is_beaten(one)}
     assert [points[p] for p in places] == sorted(points[p] for p in places)
     assert knee([(1.0, 9.0), (2.0, 2.0), (100.0, 1.0), (50.0, 5.0)]) == 1
+    assert knee([(1.0, 9.0), (3.0, 2.0)]) == 1  # two points do not bend
     assert knee([]) is None
 
 

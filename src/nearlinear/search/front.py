@@ -17,7 +17,7 @@ def knee(points):
     """The place from which on more time buys little, None without points.
 
     It is the one farthest above the line from the cheapest point of the front to the most accurate
-    one, in log time.
+    one, in log time; the most accurate one where none is above it, as of two points.
     """
     places = front(points)
     if not places:
@@ -26,4 +26,4 @@ def knee(points):
     time = np.log(us / us[0])
     gain = (loss[0] - loss) / max(loss[0] - loss[-1], 1e-300)
     above = gain - time / max(time[-1], 1e-300)
-    return places[int(above.argmax())]
+    return places[len(above) - 1 - int(above[::-1].argmax())]
