@@ -116,9 +116,9 @@ def test_what_is_described_wrongly_is_left_to_the_rules(header):
 
 
 def test_a_deep_header_is_walked():
-    text = b'{"arrays":[],"x":' + b"[" * 890 + b"]" * 890 + b"}"
+    text = b'{"arrays":[],"x":' + b"[" * 900 + b"]" * 900 + b"}"
     data = MAGIC + struct.pack("<IIQ", 1, zlib.crc32(text), len(text)) + text
-    assert json.dumps(from_bytes(data)[0]["x"]) == "[" * 890 + "]" * 890
+    assert json.dumps(from_bytes(data)[0]["x"]) == "[" * 900 + "]" * 900
 
 
 def test_categories_are_read_as_they_were_compared():

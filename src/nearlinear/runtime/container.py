@@ -179,7 +179,7 @@ def _parsed(text, name):
 def _is_deep(header):
     """Python's own reader gives up at some depth, from 3.14 on only where its stack ends."""
     level = [header]
-    for _ in range(_DEEPEST_JSON):
+    for _ in range(_DEEPEST_JSON + 1):  # the outermost is level 0, as there
         level = [
             inner
             for value in level
