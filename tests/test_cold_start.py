@@ -83,7 +83,8 @@ def test_a_read_only_package_without_any_cache_folder_predicts(task, copied, tmp
     nowhere = tmp_path / "file"
     nowhere.touch()
     places = {"HOME": nowhere, "XDG_CACHE_HOME": nowhere, "PYTHONPATH": copied}
-    where, _ = finish(start(task, "read only", **places), task, "read only")
+    where, told = finish(start(task, "read only", **places), task, "read only")
+    assert told.count("Let NUMBA_CACHE_DIR name one that this process may write to") == 1
     assert Path(where).parent == copied / "nearlinear"  # the copy, and not what is installed
 
 

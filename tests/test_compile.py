@@ -99,6 +99,38 @@ def test_matrix_products_use_one_thread_while_training():
         assert blas_threads() == {2}
 
 
+FORK_BESIDE_A_LIMIT = """
+import os, threading, time
+from nearlinear import _compile
+
+begun, is_setting = threading.Event(), False
+
+class Pools:
+    def limit(self, **limits):
+        global is_setting
+        is_setting = True
+        begun.set()
+        time.sleep(0.3)  # as in OpenBLAS, which lets other threads of Python run
+        is_setting = False
+        raise SystemExit
+
+_compile._thread_pools = Pools
+threading.Thread(target=_compile.one_blas_thread().__enter__).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    os._exit(is_setting)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_waits_until_limits_are_set():
+    source = [sys.executable, "-W", "ignore", "-c", FORK_BESIDE_A_LIMIT]
+    answer = subprocess.run(source, capture_output=True, text=True, timeout=60)
+    assert answer.stdout == "0\n", answer.stderr
+
+
 def test_gates_with_compiled_passes_can_be_pickled(rng):
     from nearlinear.gates.anchors import SoftAssignment
 

@@ -17,6 +17,23 @@ from ._warn import warn_user
 # given: they would let the compiler drop the guards against overflow.
 _FAST_SUMS = {"contract", "reassoc", "nsz"}
 _lock = threading.RLock()
+_told = set()
+NO_FOLDER = (
+    "There is no folder that compiled code may be stored in: every start compiles anew, which "
+    "takes seconds. Let NUMBA_CACHE_DIR name one that this process may write to."
+)
+
+
+def is_stored():
+    """Whether all that was compiled by now has had a folder."""
+    return NO_FOLDER not in _told
+
+
+def _tell_once(kind, message):
+    """Once for all passes."""
+    if kind not in _told:
+        _told.add(kind)
+        warn_user(message)
 
 
 class _Pass:
@@ -48,6 +65,7 @@ class _Pass:
                         dispatcher._cache = _CarefulCache(dispatcher._cache)
                 except RuntimeError:  # a read-only place, and no folder for a cache
                     dispatcher = njit(**options)(self.function)
+                    _tell_once(NO_FOLDER, NO_FOLDER)
                 self._dispatcher = dispatcher
         return self._dispatcher
 
@@ -57,8 +75,6 @@ class _Pass:
 
 class _CarefulCache:
     """numba's cache of one pass; what fails in it costs the time to compile, and no more."""
-
-    _told = set()
 
     def __init__(self, cache):
         self._cache = cache
@@ -89,11 +105,8 @@ class _CarefulCache:
             self._tell(f"cannot be stored ({error.strerror}): this process goes on without")
 
     def _tell(self, what):
-        """Once for all passes."""
-        kind = what.split(":")[0]
-        if kind not in self._told:
-            self._told.add(kind)
-            warn_user(f"A file of compiled code in {self._cache.cache_path} {what}.")
+        words = f"A file of compiled code in {self._cache.cache_path} {what}."
+        _tell_once(what.split(":")[0], words)
 
 
 class announcing:
@@ -186,14 +199,17 @@ class _OneBlasThread:
 
 
 def _start_anew():
-    """A child of a fork has none of the threads that may have held the lock or a limit."""
-    global _lock
-    _lock = threading.RLock()
+    """A child of a fork has none of the threads that may have held a limit."""
     _OneBlasThread._inside, _OneBlasThread._limit = 0, None
+    _lock.release()
 
 
+# No fork while a thread sets a limit: OpenBLAS holds a lock of its own in there, which nobody
+# would open in the child.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_start_anew
+    )
 
 
 def _let_go():
