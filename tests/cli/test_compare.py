@@ -110,6 +110,20 @@ def test_what_shows_no_difference_is_level():
     assert told.endswith("By log loss, ours is number 1 of 2, level with alike.")
 
 
+def test_a_lead_that_is_shown_as_its_error_is_level():
+    """One more right row of 150 leads by 0.67 ± 0.67, whatever the digits after these are."""
+    gains = np.zeros(150)
+    for more in (1.0, 1.0001):
+        first = np.where(np.arange(150) == 7, more, gains)
+        rows = [measurement("nearlinear", first, ours=True), measurement("alike", gains)]
+        found = replace(comparison(), rows=rows)
+        assert "+0.67 ± 0.67" in comparison_table(found)
+        assert "ours is level with alike." in verdict(found)
+    lead = [*np.ones(2), *np.zeros(148)] + 1e-6 * np.arange(150)
+    rows = [measurement("nearlinear", lead, ours=True), measurement("worse", gains)]
+    assert "ahead of worse." in verdict(replace(comparison(), rows=rows))
+
+
 def test_a_linear_model_has_the_same_bytes_everywhere():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3)).astype(np.float32)

@@ -154,6 +154,25 @@ def test_an_earlier_model_is_kept_without_force(tmp_path, refused_fit):
     assert "model.nlm exists (3 bytes" in refused_fit(table(tmp_path), "--target", "kind")
 
 
+@in_one_test(
+    ("data", "words", "sentence"),
+    [
+        ("train.csv", ["--target", "sort"], "there is no column 'sort'"),
+        ("train.csv", ["--target", "kind", "--drop", "depth"], "there is no column 'depth'"),
+        ("train.csv", [], "name the column to predict with --target"),
+        ("other.csv", ["--target", "kind"], "other.csv: there is no such file"),
+    ],
+)
+def test_an_earlier_model_hides_nothing_that_is_wrong_with_the_input(
+    tmp_path, refused_command, data, words, sentence
+):
+    (tmp_path / "old.html").write_bytes(b"old")
+    table(tmp_path)
+    for command, option in (("fit", "--out"), ("fit", "--report"), ("compare", "--report")):
+        line = refused_command(command, tmp_path / data, option, tmp_path / "old.html", *words)
+        assert sentence in line
+
+
 def test_classes_that_were_never_found_are_named(tmp_path, capsys):
     X = np.zeros((60, 1))
     frame_of(X, np.array(["often"] * 50 + ["rare"] * 10), ["a"]).to_csv(

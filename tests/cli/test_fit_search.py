@@ -98,6 +98,21 @@ def test_both_searches_of_held_out_rows_show_how_far_they_are(tmp_path, capsys):
     assert "first search" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [LINEAR, [*METHOD, *settings(**SMALL)]])
+def test_a_slip_in_a_column_of_numbers_is_told_once_by_the_row_of_the_file(tmp_path, capsys, words):
+    ages = [*(str(20 + k % 30) for k in range(89)), "fiftynine"]
+    data = raw_table(tmp_path, age=ages)
+    words = ["fit", data, "--target", "heavy", *words, "--hold-out", "0.3", "--json"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main([*map(str, words), "--out", str(tmp_path / "model.nlm")]) == 0
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "are numbers" in one]
+    assert line.startswith(
+        f"nearlinear fit: note: {data}, column 'age': 89 of 90 cells are numbers"
+    )
+    assert "row 90 has 'fiftynine'; it is treated as text" in line
+
+
 def test_programs_get_one_object(tmp_path, capsys):
     out = tmp_path / "model.nlm"
     words = [

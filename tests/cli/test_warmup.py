@@ -28,6 +28,14 @@ def test_every_kind_is_warmed_once_and_told(few, capsys):
     assert captured.out.startswith("2 kinds of models are ready")
 
 
+def test_code_that_cannot_be_stored_is_told(few, capsys, monkeypatch):
+    monkeypatch.setattr(warmup, "is_stored", lambda: False)
+    assert main(["warmup"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("but in this process alone. There is no folder")
+    assert "NUMBA_CACHE_DIR" in last
+
+
 def test_quiet_is_quiet(few, capsys):
     assert main(["warmup", "--quiet"]) == 0
     assert few == ["anchors", "trees"]

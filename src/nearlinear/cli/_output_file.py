@@ -13,6 +13,10 @@ from ._errors import CommandError
 STANDARD = "-"
 
 
+class OutputExistsError(CommandError):
+    """An earlier file would be replaced, unasked."""
+
+
 def add_force(parser) -> None:
     parser.add_argument("--force", action="store_true", help="replace an output that exists")
 
@@ -33,7 +37,7 @@ def check_writable(path: Path, *, inputs=(), force=False) -> None:
     _check_no_input(found, path, inputs)
     if not force:
         when = datetime.fromtimestamp(found.st_mtime).strftime("%Y-%m-%d %H:%M")
-        raise CommandError(
+        raise OutputExistsError(
             f"{path} exists ({found.st_size:,} bytes, of {when}): give --force to replace it, or "
             "another name"
         )

@@ -21,8 +21,8 @@ from .fit import SEARCHES, check_report, check_seed, read_table, refusing, write
 from .fitting.budgets import add_budget_arguments, search_settings
 from .fitting.one_method import models_of
 from .fitting.told import tell_columns
-from .tables.cells import check_decimal_signs
-from .tables.columns import add_column_arguments
+from .tables.cells import check_texts
+from .tables.columns import add_column_arguments, input_first
 from .tables.csv_format import add_csv_arguments, csv_format
 from .tables.target import add_task_argument, check_classes
 
@@ -63,16 +63,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     form, settings = csv_format(arguments), search_settings(arguments)
     check_seed(arguments)
-    check_report(arguments)
     if not 0.0 < arguments.test_share < 1.0:
         raise CommandError(f"--test-share {arguments.test_share}: a share between 0 and 1")
-    if arguments.picture is not None:
-        check_picture(arguments.picture, inputs=[arguments.data], force=arguments.force)
+    with input_first(arguments, form):
+        check_report(arguments)
+        if arguments.picture is not None:
+            check_picture(arguments.picture, inputs=[arguments.data], force=arguments.force)
     arguments.settings = []
     models = models_of(SEARCHES, arguments, **settings)
     with progress(1, plain=not arguments.json) as begin:
         piece, task = read_table(arguments, form, begin)
-        check_decimal_signs(piece.values, piece.names, arguments.data, piece.first)
+        check_texts(piece.values, piece.names, arguments.data, piece.first)
         if not task.is_regression:
             check_classes(piece.target, arguments)
         parts = _split(piece, task, arguments)

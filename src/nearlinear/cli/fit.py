@@ -28,8 +28,8 @@ from .fitting.held_out import held_out
 from .fitting.one_method import models_of, name_features, pipeline_of, suiting
 from .fitting.search import run_search, try_search
 from .fitting.told import Made, facts, search_facts, tell_method, tell_search
-from .tables.cells import check_decimal_signs, refused
-from .tables.columns import add_column_arguments, with_columns
+from .tables.cells import check_texts, refused
+from .tables.columns import add_column_arguments, input_first, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
 from .tables.csv_tables import name_of
 from .tables.reading import whole
@@ -99,7 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     form = csv_format(arguments)
-    _check(arguments)
+    with input_first(arguments, form):
+        _check(arguments)
     settings = search_settings(arguments)
     start = time.perf_counter()
     is_large = is_too_large(arguments)
@@ -220,7 +221,7 @@ def _fit_search(arguments, form, settings, start):
     with progress(1, plain=plain) as begin:
         piece, task = read_table(arguments, form, begin)
         X, y = piece.values, piece.target
-        check_decimal_signs(X, piece.names, arguments.data, piece.first)
+        check_texts(X, piece.names, arguments.data, piece.first)
         name = suiting(SEARCHES, y, task, arguments)
         model = models.get(name) or models_of([name], arguments, **settings)[name]
         if not task.is_regression:

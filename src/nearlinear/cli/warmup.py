@@ -4,6 +4,7 @@ import argparse
 import time
 from contextlib import nullcontext
 
+from .._compile import NO_FOLDER, is_stored
 from ..search.families import FAMILIES
 from ._progress import progress
 
@@ -25,6 +26,8 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         seconds = time.perf_counter() - start
         print(f"{len(models)} kinds of models are ready ({seconds:.1f} s)")
+        if not is_stored():
+            print(f"but in this process alone. {NO_FOLDER}")
 
 
 def _silent(label):

@@ -155,7 +155,10 @@ def _not_infinite(X):
 
 
 def _as_floats(X):
-    return X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+    try:
+        return X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+    except OverflowError as error:
+        raise ValueError("X holds a whole number that is too large for float64.") from error
 
 
 def _finite(X):

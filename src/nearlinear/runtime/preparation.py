@@ -241,7 +241,11 @@ class _Inputs:
             row, cell, wanted, place = error.args
             raise self._unreadable(row, cell, wanted, int(sources[place])) from error
         if np.any(np.isinf(picked)):
-            raise ValueError("X holds NaN or infinity; the model takes finite numbers.")
+            row, place = np.argwhere(np.isinf(picked))[0]
+            raise ValueError(
+                f"Row {row} has a number that is infinite, or too large for {self.dtype}, in "
+                f"{self._name(int(sources[place]))}: X holds NaN or infinity."
+            )
         return picked
 
     def _reading(self, place):

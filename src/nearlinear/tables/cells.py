@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..runtime.columns.readings import is_missing, moment_of
+from ..runtime.columns.readings import is_missing, moment_of, number_of
 
 DATE = "datetime64[us]"
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
@@ -19,7 +19,9 @@ def column_of(cells, name):
     """An array of numbers, texts or dates: what all cells are, or their texts if they differ."""
     found = [cell for cell in cells if not is_missing(cell)]
     if all(isinstance(cell, Real | Decimal | np.bool_) for cell in found):
-        return np.array([np.nan if is_missing(c) else float(c) for c in cells], dtype=np.float64)
+        return np.array(
+            [np.nan if is_missing(c) else number_of(c) for c in cells], dtype=np.float64
+        )
     if all(isinstance(cell, date | np.datetime64) for cell in found):
         return np.array([moment_of(row, cell) for row, cell in enumerate(cells)], dtype=DATE)
     return texts_of(cells, name)
@@ -55,6 +57,10 @@ def present(column):
 def read_numbers(texts):
     """Numbers of texts that are all numbers, or None."""
     return _read(texts, _NUMBER.fullmatch, float, np.float64)
+
+
+def is_number(text):
+    return _NUMBER.fullmatch(text) is not None
 
 
 def are_codes(texts):

@@ -24,6 +24,7 @@ from ..streams.blocks import is_source
 from .assembly import Making, assembled, assembled_sparse, fitted
 from .plan import Seen, Settings, kind_of, plans_of
 from .reading import aligned, read_as
+from .strays import warn_of_strays
 from .table import table_of
 from .target import target_of
 
@@ -45,6 +46,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       values are one-hot encoded.
     * Dates, and texts such as "2024-02-29", become days since 1970, month, day of the week and
       hour, as far as these vary.
+    * A column of texts nine tenths of which are numbers is told of: one cell that is none makes all
+      of them texts.
     * Constant and duplicate columns are dropped, and, with a warning, columns that number or name
       the rows, and prose.
 
@@ -238,6 +241,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Seen.whole(column, kind, place in table.declared)
             for place, (column, kind) in enumerate(zip(table.cells, kinds))
         ]
+        warn_of_strays(table, columns, has_rows=True)
         return self._made(table, columns, target, len(table), len(table))
 
     def _made(self, table, columns, target, n_rows, n_seen):

@@ -7,7 +7,7 @@ stand the rows of the least and the greatest number or date of each column.
 import numpy as np
 from scipy.sparse import issparse
 
-from ..runtime.columns.readings import is_missing
+from ..runtime.columns.readings import is_missing, require_values
 from ..streams.blocks import Block
 from ..streams.survey import survey_rows
 from .cells import DATE, present
@@ -99,6 +99,7 @@ class AnswerSurvey:
     def _checked(self, y):
         y = np.asarray(y)
         if not self.answers.is_of_classes:
+            require_values(y)
             y = y.astype(np.float64)
             if not np.all(np.isfinite(y)):
                 raise ValueError("y holds numbers that are missing or not finite: leave them out.")

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
-from ..runtime.columns.readings import is_missing
+from ..runtime.columns.readings import is_missing, require_values
 
 _FEW, _ROWS_OF_EACH = 20, 10
 
@@ -60,5 +60,6 @@ def target_of(y, target_type, X):
         type_of_target(y, input_name="y")  # refuses what is neither
         target_type = "values" if holds_values(y) else "classes"
     if target_type == "values":
+        require_values(y)
         return Target(y.astype(np.float64), "continuous")
     return Target(y, "binary" if len(np.unique(y)) <= 2 else "multiclass")

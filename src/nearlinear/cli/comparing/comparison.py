@@ -142,10 +142,10 @@ def _shown(is_regression):
 
 
 def _is_level(found, row):
-    """Within a standard error, or where the table shows no difference."""
-    mean, error = found.ours.lead_over(row)
+    """Whether the lead is no more than its standard error, as the table shows both."""
     unit, digits = _shown(found.split.is_regression)
-    return not abs(mean) > error or round(unit * abs(mean), digits) == 0.0
+    mean, error = (round(unit * one, digits) for one in found.ours.lead_over(row))
+    return not abs(mean) > error
 
 
 def verdict(found):

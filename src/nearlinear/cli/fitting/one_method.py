@@ -6,7 +6,7 @@ import numpy as np
 
 from .._errors import CommandError
 from .._methods import is_regressor
-from ..tables.cells import check_decimal_signs, numbers
+from ..tables.cells import check_texts, numbers
 
 _MOST_BYTES = 1 << 32  # of sparse rows that are filled in
 
@@ -90,7 +90,7 @@ def pipeline_of(estimator, piece, arguments):
     except CommandError:
         if arguments.no_scaling or piece.names is None:
             raise
-        check_decimal_signs(piece.values, piece.names, *place)
+        check_texts(piece.values, piece.names, *place)
         kind = "values" if is_regressor(type(estimator).__name__) else "classes"
         return make_pipeline(TableEncoder(target_type=kind), estimator), piece.values
     model = make_pipeline("passthrough" if arguments.no_scaling else StandardScaler(), estimator)

@@ -2,9 +2,12 @@
 
 import re
 import shlex
+import warnings
+from contextlib import suppress
 
 import numpy as np
 
+from ..._warn import warn_user
 from .._errors import CommandError
 from .csv_tables import name_of
 
@@ -73,19 +76,35 @@ def _check_finite(values, source, first):
         )
 
 
-def check_decimal_signs(frame, names, source, first):
-    """Refuse a column whose cells are numbers with decimal commas: it would pass for text."""
-    for k, name in enumerate(names or ()):
+def check_texts(frame, names, source, first):
+    """Look at columns that would pass for text and are rather numbers.
+
+    Those with decimal commas are refused; those with a few other cells are told of, by the rows of
+    the file, which the library would not know in parts of it.
+    """
+    if names is None:
+        return
+    texts = [k for k, kind in enumerate(frame.dtypes) if kind.kind not in "fiubmM"]
+    for k in texts:
         column = frame.iloc[:, k]
-        if column.dtype.kind in "fiubmM":
-            continue
         cells = column.dropna().astype(str)
         if len(cells) and cells.map(_has_decimal_comma).all():
             row = first + int(np.argmax(column.notna().to_numpy()))
             raise CommandError(
-                f"{name_of(source)}, row {row}, column {name!r}: {cells.iloc[0]!r} is no number; "
-                f"{_DECIMAL}"
+                f"{name_of(source)}, row {row}, column {names[k]!r}: {cells.iloc[0]!r} is no "
+                f"number; {_DECIMAL}"
             )
+    if texts:
+        _tell_strays(frame.iloc[:, texts], [names[k] for k in texts], source, first)
+
+
+def _tell_strays(frame, names, source, first):
+    from ...tables.strays import TOLD, strays_in
+
+    with suppress(TypeError):  # of cells that are no texts either: the encoder will say so
+        for k, words in strays_in(frame, first):
+            warn_user(f"{name_of(source)}, column {names[k]!r}: {words}")
+    warnings.filterwarnings("ignore", TOLD, UserWarning)
 
 
 def refused(error, source, first=1, where=None):

@@ -1,10 +1,13 @@
 """Which columns of a table are features: ``--drop`` and ``--features``."""
 
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from .._errors import CommandError
-from .csv_tables import name_of
-from .reading import places
+from .._output_file import OutputExistsError
+from .csv_tables import STDIN, name_of
+from .reading import first_row, places
 
 
 def add_column_arguments(parser):
@@ -29,6 +32,17 @@ def with_columns(piece, arguments):
     kept = [name for name in wanted if name not in left_out]
     frame = piece.values.iloc[:, places(kept, piece.names, arguments.data)]
     return replace(piece, values=frame, names=kept)
+
+
+@contextmanager
+def input_first(arguments, form):
+    """What is wrong with the input is told before an output that exists."""
+    try:
+        yield
+    except OutputExistsError:
+        if arguments.data != STDIN and not Path(arguments.data).is_dir():
+            with_columns(first_row(arguments.data, arguments.target, form), arguments)
+        raise
 
 
 def check_named(piece, arguments, option):

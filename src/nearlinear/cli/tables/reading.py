@@ -6,6 +6,7 @@ Every error says file, row and column. Rows are counted from 1, without the head
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
@@ -102,6 +103,16 @@ def check_readable(source):
 def whole(source, target, form=USUAL):
     """All rows at once, with their target."""
     (piece,) = pieces(source, target=target, form=form)
+    return _with_target(piece, source)
+
+
+def first_row(source, target, form=USUAL):
+    """The first row alone, with its target."""
+    with closing(pieces(source, target=target, n_rows=1, form=form)) as found:
+        return _with_target(next(found), source)
+
+
+def _with_target(piece, source):
     if piece.target is None:
         raise CommandError(f"{source}: name the column to predict with --target")
     return piece

@@ -76,6 +76,6 @@ class RowReader:
                 row[place] = reading.place(cells[reading.column], self._dtype)
                 if reading.unknown == "refused" and row[place] == NOT_KNOWN:
                     return None
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         return row

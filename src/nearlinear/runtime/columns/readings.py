@@ -58,7 +58,7 @@ class Reading:
         if isinstance(cell, bool | np.bool_) and self.is_of_text:
             cell = str(cell)
         if isinstance(cell, str) and not self.is_of_text:
-            cell = _number(cell)
+            cell = number_of(cell)
         if is_missing(cell) and cell not in places:
             return np.nan
         return places.get(cell, self._not_known)
@@ -105,10 +105,10 @@ def plain_numbers(cells, dtype):
     """Cells as numbers, NaN where they are missing; an error has the place of one that is none."""
     try:
         return cells.astype(dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.empty(cells.shape, dtype=dtype)
     for place, cell in np.ndenumerate(cells):
-        found[place] = np.nan if is_missing(cell) else _number(cell)
+        found[place] = np.nan if is_missing(cell) else number_of(cell)
         if np.isnan(found[place]) and not is_missing(cell) and str(cell).lower() != "nan":
             raise Unreadable(place[0], cell, "a number", place[1])
     return found
@@ -118,14 +118,28 @@ class Unreadable(ValueError):
     """A cell that is not what it should be: its row, what it holds, what is wanted, its place."""
 
 
-def _number(cell):
+def number_of(cell):
     """The number that a cell spells, or NaN."""
     if isinstance(cell, str) and cell in ("True", "False"):
         return float(cell == "True")
     try:
         return float(cell)
+    except OverflowError:  # a whole number beyond all others
+        return np.inf if cell > 0 else -np.inf
     except (TypeError, ValueError):
         return np.nan
+
+
+def require_values(y):
+    """Refuse texts that are no numbers where values are learned."""
+    if getattr(getattr(y, "dtype", None), "kind", "O") in "fiub":
+        return
+    for row, cell in enumerate(np.asarray(y, dtype=object).ravel().tolist()):
+        if isinstance(cell, str) and not is_missing(cell) and np.isnan(number_of(cell)):
+            raise ValueError(
+                f"y has {cell[:40]!r} in row {row}, and a regressor learns numbers: take the "
+                "classifier of the same name for labels, or write numbers."
+            )
 
 
 # --- dates --------------------------------------------------------------------------------------
