@@ -22,6 +22,13 @@ _FOREST = {"depth": 7, "n_trees": 16, "n_components": None, "max_iter": 40, "C":
            "splits": "random"}  # fmt: skip
 
 
+# of ONNX Runtime, which rounds factors to TF32 unless it is told not to
+_PROVIDERS = (
+    ("CUDA", "cuda", {"use_tf32": "0"}), ("CUDA, TF32", "cuda", {"use_tf32": "1"}),
+    ("CPU", "cpu", {}),
+)  # fmt: skip
+
+
 def seconds(work):
     import torch
 
@@ -143,13 +150,22 @@ def many_digits(n_rows):
 
 def predictions(model, rows, copy):
     """Rows a second of scores, beside ONNX Runtime on whatever it has here."""
-    some = rows[:2_000_000]
-    model.decision_function(some)
-    took, _ = seconds(lambda: model.decision_function(some))
-    speed, case = len(some) / took, "prediction, LLC-SAPL with 100 anchors, 784 bytes a row"
-    floor = copy / 784.0
-    yield Result(case, "rows a second", speed / 1e6, "million",
-                 note=f"memory alone: {floor / 1e6:.0f} million")  # fmt: skip
+    case = f"prediction, LLC-SAPL, {model.n_neighbors} of 100 anchors a row, 784 columns"
+    speeds, memory = {}, {"bytes": copy / 784.0, "float32": copy / 4.0 / 784.0}
+    for kind, some in (("bytes", rows[:2_000_000]), ("float32", rows[:500_000].float())):
+        model.decision_function(some)
+        took, _ = seconds(lambda some=some: model.decision_function(some))
+        speeds[kind] = len(some) / took
+        yield Result(case, f"rows of {kind} a second", speeds[kind] / 1e6, "million",
+                     note=f"memory alone: {memory[kind] / 1e6:.0f} million")  # fmt: skip
+    for provider, beside in onnx_speeds(model, rows[:50_000].float()):
+        for kind, speed in speeds.items():
+            yield Result(case, f"{kind}, times ONNX Runtime, {provider}", speed / beside, "x", 5.0,
+                         True, note=f"{beside / 1e6:.3f} million rows a second")  # fmt: skip
+
+
+def onnx_speeds(model, rows):
+    """Rows a second of ONNX Runtime's own providers; rows and scores lie where they compute."""
     try:
         import onnxruntime
 
@@ -162,16 +178,29 @@ def predictions(model, rows, copy):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         to_onnx(model, path)
-        wanted = ["CUDAExecutionProvider", "CPUExecutionProvider"]
-        known = [one for one in wanted if one in onnxruntime.get_available_providers()]
-        session = onnxruntime.InferenceSession(str(path), providers=known)
-        few = some[:50_000].float().cpu().numpy()
-        name = session.get_inputs()[0].name
-        session.run(None, {name: few[:1000]})
-        took, _ = seconds(lambda: session.run(None, {name: few}))
-    beside = len(few) / took
-    yield Result(case, f"times ONNX Runtime, {known[0]}", speed / beside, "x", 5.0, True,
-                 note=f"{beside / 1e6:.3f} million rows a second")  # fmt: skip
+        for name, device, settings in _PROVIDERS:
+            provider = f"{device.upper()}ExecutionProvider"
+            if provider not in onnxruntime.get_available_providers():
+                continue
+            session = onnxruntime.InferenceSession(
+                str(path), providers=[provider], provider_options=[settings]
+            )
+            if provider not in session.get_providers():
+                continue
+            given = rows.to(device).contiguous()
+            binding = session.io_binding()
+            binding.bind_input(
+                session.get_inputs()[0].name, device, 0, np.float32, tuple(given.shape),
+                given.data_ptr(),
+            )  # fmt: skip
+            for output in session.get_outputs():
+                # labels may be text, which stays on the CPU
+                kind = device if "float" in output.type else "cpu"
+                binding.bind_output(output.name, kind)
+            took = []
+            for _ in range(4):  # the first one plans
+                took.append(seconds(lambda s=session, b=binding: s.run_with_iobinding(b))[0])
+            yield name, len(rows) / statistics.median(took[1:])
 
 
 def forests():
@@ -237,25 +266,55 @@ def _beside_earlier(found, folder):
     return [*(one for one in kept if (one.case, one.quantity) not in new), *found]
 
 
-def run(smoke=False, folder=FOLDER, only=None):
-    """``only`` may be ["mkl"], for kernel machines alone, or ["mkl-cpu"], the same on the CPU."""
-    from benchmarks import gpu_machines
+def _all(smoke):
+    from benchmarks import gpu_local_models, gpu_machines, gpu_streams
 
-    if only == ["mkl-cpu"]:
-        return _beside_earlier(list(gpu_machines.on_cpu(smoke)), folder)
-    try:
-        import torch
-    except ImportError:
-        print("  torch is not installed: nothing to measure")
-        return []
-    if not torch.cuda.is_available():
-        print("  there is no CUDA device: nothing to measure")
-        return []
-    if only == ["mkl"]:
-        return _beside_earlier(list(gpu_machines.on_gpu(smoke)), folder)
-    found = []
     if datasets.is_available("mnist"):
-        found += many_digits(200_000 if smoke else _ROWS)
+        yield from many_digits(200_000 if smoke else _ROWS)
     if datasets.is_available("covertype") and not smoke:
-        found += forests()
-    return [*found, *gpu_machines.on_gpu(smoke), *crossover(smoke)]
+        yield from forests()
+    yield from gpu_machines.on_gpu(smoke)
+    yield from gpu_local_models.on_gpu(smoke)
+    yield from gpu_local_models.gated_on_gpu(smoke)
+    yield from gpu_streams.on_gpu(smoke)
+    yield from crossover(smoke)
+
+
+def _fast_digits(smoke):
+    """Predictions alone: what they cost does not depend on how long a model has learned."""
+    from benchmarks import gpu_sets
+    from nearlinear import LLCSAPLClassifier
+
+    X, y, *_ = gpu_sets.digits()
+    rows, labels = gpu_sets.deformed(X, y, 200_000 if smoke else 2_000_000, 0, "cuda")
+    for k in (8, 16):
+        settings = _DIGITS | {"max_iter": 1, "n_neighbors": k}
+        model = LLCSAPLClassifier(**settings, random_state=0).fit(rows, labels)
+        yield from predictions(model, rows, ceilings()[1])
+
+
+def run(smoke=False, folder=FOLDER, only=None):
+    """``only`` names one part.
+
+    "mkl" are kernel machines, "anchors" local models on fixed anchors, "gated" LMKL by Adam,
+    "streams" ``partial_fit``, and with "-cpu" behind these names the same on the CPU; "mllkm" is
+    the comparison of candidates, "predict" scores beside ONNX Runtime.
+    """
+    from benchmarks import gpu_local_models, gpu_machines, gpu_streams
+
+    parts = {"mkl": gpu_machines.on_gpu, "mkl-cpu": gpu_machines.on_cpu,
+             "anchors": gpu_local_models.on_gpu, "anchors-cpu": gpu_local_models.on_cpu,
+             "gated": gpu_local_models.gated_on_gpu, "gated-cpu": gpu_local_models.gated_on_cpu,
+             "streams": gpu_streams.on_gpu, "streams-cpu": gpu_streams.on_cpu,
+             "mllkm": gpu_machines.with_candidates, "predict": _fast_digits}  # fmt: skip
+    part = parts[only[0]] if only else _all
+    if not (only and only[0].endswith("-cpu")):
+        try:
+            import torch
+        except ImportError:
+            print("  torch is not installed: nothing to measure")
+            return []
+        if not torch.cuda.is_available():
+            print("  there is no CUDA device: nothing to measure")
+            return []
+    return _beside_earlier(list(part(smoke)), folder)

@@ -35,7 +35,10 @@ class Result:
 
 
 def save(benchmark, results, folder=FOLDER):
-    """Write the rows of one benchmark; an earlier run of it is replaced."""
+    """Write the rows of one benchmark; an earlier run of it is replaced.
+
+    A result that was there already keeps the machine that it was measured on.
+    """
     machine = {
         "version": nearlinear.__version__,
         "python": platform.python_version(),
@@ -45,17 +48,26 @@ def save(benchmark, results, folder=FOLDER):
         "cores": os.cpu_count(),
     }
     folder.mkdir(exist_ok=True)
-    rows = [{"benchmark": benchmark, **asdict(result), **machine} for result in results]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
+    known = {_result_of(row): row for row in _rows(benchmark, folder)}
+    new = {result: {"benchmark": benchmark, **asdict(result), **machine} for result in results}
+    text = "".join(json.dumps(known.get(result, row)) + "\n" for result, row in new.items())
     (folder / f"{benchmark}.jsonl").write_text(text, encoding="utf-8")
+
+
+def _rows(benchmark, folder):
+    path = folder / f"{benchmark}.jsonl"
+    return (
+        [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    )
+
+
+def _result_of(row):
+    return Result(**{field.name: row[field.name] for field in fields(Result)})
 
 
 def earlier(benchmark, folder, replaced):
     """What earlier runs have found, but for a case that is replaced."""
-    path = folder / f"{benchmark}.jsonl"
-    rows = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else ()
-    names = [field.name for field in fields(Result)]
-    kept = [Result(**{name: row[name] for name in names}) for row in rows]
+    kept = map(_result_of, _rows(benchmark, folder))
     return [result for result in kept if result.case != replaced]
 
 

@@ -10,14 +10,24 @@ torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not ins
 from estimators.dying_source import DyingSource
 from sklearn.datasets import load_digits, make_moons
 
-from nearlinear import LDKLClassifier, LLCSAPLClassifier, LocalForestClassifier, streams
-from nearlinear.estimators import llc_sapl
-from nearlinear.estimators._base import trees
+from nearlinear import (
+    LDKLClassifier,
+    LLCSAPLClassifier,
+    LLSVMClassifier,
+    LMKLClassifier,
+    LMKLRegressor,
+    LocalForestClassifier,
+    streams,
+)
+from nearlinear.estimators import llc_sapl, lmkl
+from nearlinear.estimators._base import kernels, trees
+from nearlinear.estimators._base import model as model_module
 from nearlinear.estimators._base.blocks import anchors
 from nearlinear.estimators._base.blocks import trees as trees_in_blocks
 from nearlinear.estimators._base.forests import parts
 from nearlinear.gpu.anchors import adam as gpu_anchors
-from nearlinear.gpu.device import on_device
+from nearlinear.gpu.device import gated_bytes, on_device
+from nearlinear.gpu.localized import adam as gpu_gates
 from nearlinear.gpu.trees import adam as gpu_trees
 
 X, Y = load_digits(return_X_y=True)
@@ -36,12 +46,14 @@ def torch_on_the_cpu(monkeypatch):
 
     def engine(device, own):
         assert device == "cuda"
-        kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests}
+        kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests,
+                 "localized": gpu_gates}  # fmt: skip
         there = kinds[own.__module__.split(".")[-2]]
         return partial(getattr(there, own.__name__), device="cpu")
 
-    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts):
+    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts, lmkl):
         monkeypatch.setattr(module, "on_device", engine)
+    monkeypatch.setattr(kernels, "free_bytes", lambda device: None)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +121,41 @@ def test_leaves_are_refitted_on_a_device_as_on_the_cpu(torch_on_the_cpu):
     assert model.score(X[HELD, 20:30], Y[HELD] % 2) > 0.7
 
 
+LINEAR = {"solver": "adam", "max_epochs": 40, "batch_size": 32, "random_state": 0}
+LINEAR["max_memory"] = 3e7  # a quarter of what machines on a device take for 800 rows
+
+
+@pytest.mark.parametrize("task", [LMKLClassifier, LMKLRegressor])
+def test_gates_learned_on_a_device_are_as_good_as_on_the_cpu(task, request):
+    rows = X[FIT], Y[FIT], np.where(Y[FIT] == 1, 3.0, 1.0)
+    on_cpu = task(**LINEAR).fit(*rows)
+    request.getfixturevalue("torch_on_the_cpu")
+    found = task(**LINEAR, device="cuda").fit(*rows)
+    assert found.score(X[HELD], Y[HELD]) > on_cpu.score(X[HELD], Y[HELD]) - 0.02
+    assert found.objective_ == pytest.approx(on_cpu.objective_, rel=0.2)
+    assert np.shape(found.objective_path_) == np.shape(on_cpu.objective_path_)
+
+
+def test_gated_rows_that_do_not_fit_a_device_are_refused_before(torch_on_the_cpu):
+    room = {"max_memory": 3e6, "max_epochs": 1}
+    with pytest.raises(MemoryError, match="leave device out"):
+        LMKLClassifier(**(LINEAR | room), device="cuda").fit(X[:180].repeat(20, 1), Y[:180])
+
+
+def test_what_targets_take_while_they_are_cast_counts():
+    n_rows, width, n_outputs = 10_000, 5, 200
+    cast = n_rows * n_outputs * (np.dtype(np.float64).itemsize + np.dtype(np.float32).itemsize)
+    assert gated_bytes(n_rows, width, n_outputs) >= cast + 4 * n_rows * width
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
+def test_several_labels_a_row_are_refused_on_a_device(loss, torch_on_the_cpu):
+    several = np.column_stack([Y[FIT] % 2, Y[FIT] % 3 == 0, Y[FIT] > 4]).astype(int)
+    model = LDKLClassifier(2, loss=loss, max_iter=2, device="cuda", random_state=0)
+    with pytest.raises(ValueError, match="not there on a device yet: leave device out"):
+        model.fit(X[FIT], several)
+
+
 @pytest.mark.parametrize(
     "bad, said",
     [
@@ -116,12 +163,54 @@ def test_leaves_are_refitted_on_a_device_as_on_the_cpu(torch_on_the_cpu):
         ({"y": np.zeros(3)}, "y has the shape"),
         ({"sample_weight": -np.ones(200)}, "0 or more"),
         ({"y": np.zeros(200)}, "two classes"),
+        ({"y": torch.full((200,), float("nan"))}, "NaN"),
+        ({"y": torch.linspace(0.0, 1.5, 200)}, "continuous"),
+        ({"X": torch.zeros(200, 2).to_sparse()}, "dense"),
+        ({"X": torch.zeros(200, 2, dtype=torch.complex64)}, "real"),
+        ({"anchors": np.zeros((4, 3))}, "anchors have the shape .4, 3., but X has 2 features"),
     ],
 )
 def test_bad_tensors_are_refused_in_a_sentence(bad, said):
-    given = {"X": torch.zeros(200, 2), "y": np.arange(200) % 2, **bad}
+    given = {"X": torch.zeros(200, 2), "y": np.arange(200) % 2, "anchors": "kmeans", **bad}
+    model = LLCSAPLClassifier(3, anchors=given.pop("anchors"))
     with pytest.raises(ValueError, match=said):
-        LLCSAPLClassifier(3).fit(given.pop("X"), given.pop("y"), **given)
+        model.fit(given.pop("X"), given.pop("y"), **given)
+
+
+def test_as_many_anchors_as_rows_leave_some_to_judge():
+    model = LLCSAPLClassifier(200, early_stopping=True, max_iter=2, random_state=0)
+    found = model.fit(torch.tensor(X[:200]), torch.tensor(Y[:200]))
+    assert len(found.anchors_) == 180
+
+
+@pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])
+def test_defaults_of_few_tensors_are_those_of_arrays(kind, monkeypatch):
+    rows, labels = X[:300], Y[:300]
+    model = kind(max_iter=3, random_state=0)
+    wanted = model.fit(rows, labels).decision_function(rows)
+    found = model.fit(torch.tensor(rows), torch.tensor(labels)).decision_function(rows)
+    np.testing.assert_array_equal(found, wanted)
+    monkeypatch.setattr(model_module, "_FEW_TENSORS", 200)  # now they are many
+    model = kind(random_state=0).fit(torch.tensor(rows), torch.tensor(labels))
+    assert model.score(rows, labels) > 0.9
+    assert model.predict_proba(torch.tensor(rows)).shape == (300, 10)
+
+
+def test_by_way_of_arrays_tensors_are_read_or_refused_in_a_sentence():
+    rows, model = torch.tensor(X[:200]), LLSVMClassifier(5, random_state=0)
+    half = rows.bfloat16()
+    wanted = model.fit(half.float(), Y[:200]).predict(half.float())
+    assert torch.equal(model.fit(half, Y[:200]).predict(half), wanted)
+    with pytest.raises(ValueError, match="Tensors of rows are dense and real"):
+        model.fit(rows.to_sparse(), Y[:200])
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint16, torch.float64])
+def test_labels_of_any_type_are_learned(dtype):
+    labels = torch.tensor(Y % 2).to(dtype)
+    model = LLCSAPLClassifier(5, max_iter=2, random_state=0).fit(torch.tensor(X), labels)
+    model.partial_fit(torch.tensor(X), labels)
+    assert model.classes_.tolist() == [0, 1]
 
 
 def test_a_device_that_is_not_there_is_refused_in_a_sentence():

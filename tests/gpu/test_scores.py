@@ -7,16 +7,23 @@ torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not ins
 
 from sklearn.datasets import load_digits
 
-from nearlinear import LDKLClassifier, LLCSAPLClassifier, LLSVMClassifier
+from nearlinear import LDKLClassifier, LLCSAPLClassifier, LLSVMClassifier, LMKLClassifier
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300] / 16.0, Y[:300]
 MODELS = {
     "anchors": LLCSAPLClassifier(10, max_iter=2, random_state=0),
+    "many anchors": LLCSAPLClassifier(40, n_neighbors=5, max_iter=2, random_state=0),
     "two classes": LLCSAPLClassifier(5, max_iter=2, random_state=0),
     "constants": LLCSAPLClassifier(10, local_model="constant", max_iter=2, random_state=0),
     "a tree": LDKLClassifier(3, max_iter=2, random_state=0),
+    "no splits": LDKLClassifier(0, max_iter=2, random_state=0),
     "trees": LDKLClassifier(3, n_trees=2, max_iter=2, random_state=0),
+    "softmax": LMKLClassifier(solver="adam", max_epochs=2, random_state=0),
+    "sigmoid": LMKLClassifier(gate="sigmoid", solver="adam", max_epochs=2, random_state=0),
+    "gaussian": LMKLClassifier(
+        gate="gaussian", gating_features=[20, 9, 30], solver="adam", max_epochs=2, random_state=0
+    ),
     "by way of arrays": LLSVMClassifier(5, coding="inverse", random_state=0),
 }
 
@@ -34,12 +41,28 @@ def test_tensors_are_scored_where_they_lie(name, place):
     assert np.mean(answers.cpu().numpy() == model.predict(X)) > 0.99
 
 
+def test_a_gate_far_from_the_origin_keeps_its_digits(place):
+    if place[1] != "plain":
+        pytest.skip("scores have one form")
+    rows = X[:, 10:20] + 1000.0
+    model = LMKLClassifier(gate="gaussian", solver="adam", max_epochs=3, random_state=0)
+    model.fit(rows, Y % 2)
+    found = model.gate_values(rows)
+    wide = torch.tensor(rows, device=place[0])
+    wanted = model.decision_function(rows)
+    assert found.std(axis=0).max() > 0.01  # the gate makes a difference
+    np.testing.assert_allclose(
+        model.decision_function(wide).cpu(), wanted, atol=2e-3 * np.abs(wanted).max()
+    )
+
+
 def test_bytes_are_scored_as_exactly_as_numbers(place):
     if place[1] != "plain":
         pytest.skip("scores have one form")
     rows = np.random.default_rng(0).integers(0, 256, size=(500, 40)).astype(np.uint8)
     labels = rows[:, 0].astype(int) * rows[:, 1] // 16384
-    model = LLCSAPLClassifier(10, max_iter=2, random_state=0).fit(rows.astype(float), labels)
+    model = LLCSAPLClassifier(40, n_neighbors=7, max_iter=2, random_state=0)
+    model.fit(rows.astype(float), labels)
     scores = model.decision_function(torch.tensor(rows, device=place[0]))
     wanted = model.decision_function(rows.astype(float))
     np.testing.assert_allclose(scores.cpu(), wanted, rtol=2e-5, atol=2e-5 * np.abs(wanted).max())
@@ -57,3 +80,23 @@ def test_rows_of_another_width_are_refused():
     model = MODELS["anchors"].fit(X, Y)
     with pytest.raises(ValueError, match="64 features"):
         model.predict(torch.zeros(3, 5))
+
+
+def test_one_neighbor_that_is_all_but_tied_has_scores(place):
+    """Which of two is nearer is told by rounded distances; the nearer one may be the other."""
+    if place[1] != "plain":
+        pytest.skip("scores have one form")
+    rng = np.random.default_rng(0)
+    rows = 1000.0 * rng.standard_normal((20_000, 6))
+    model = LLCSAPLClassifier(60, n_neighbors=1, max_iter=1, sharpness=1e3, random_state=0)
+    model.fit(rows[:2000], rows[:2000, 0] > 0)
+    scores = model.decision_function(torch.tensor(rows, device=place[0]))
+    assert bool(torch.isfinite(scores).all())
+
+
+@pytest.mark.parametrize("name", ["anchors", "a tree", "softmax"])
+def test_rows_that_are_not_finite_are_refused(name):
+    model, rows = MODELS[name].fit(X, Y), torch.tensor(X)
+    rows[7, 3] = torch.nan
+    with pytest.raises(ValueError, match="contains NaN or infinity"):
+        model.predict(rows)

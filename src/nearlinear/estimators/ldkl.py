@@ -147,7 +147,8 @@ class LDKLClassifier(ClassifierMixin, Model):
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection. Torch
-        tensors are learned from where they lie, whatever this says, with a given depth.
+        tensors are learned from where they lie, whatever this says; ``depth="auto"`` of at most
+        20,000 of them is searched for as with arrays, and is the usual depth of more.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -299,7 +300,8 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
     fit, _learn_blocks, _learn_tensors = fit, learn_trees_from, learn_trees_from_tensors
-    _takes_several_answers = _goes_on_from_file = True
+    _searched = "depth"
+    _takes_several_answers = _goes_on_from_file = _streams_tensors = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -309,11 +311,11 @@ class LDKLClassifier(ClassifierMixin, Model):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Two steps of Adam for each mini-batch of some rows.
+        """Two steps of Adam for each mini-batch of some rows; tensors are learned where they lie.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
+        X : array or CSR matrix of shape (n_samples, n_features), or torch tensor
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Labels.
@@ -585,15 +587,15 @@ class LDKLRegressor(RegressorMixin, Model):
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
     fit, _learn_blocks = fit, learn_trees_from
-    _takes_several_answers = _goes_on_from_file = True
+    _takes_several_answers = _goes_on_from_file = _streams_tensors = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: Targets, sample_weight: ArrayLike | None = None) -> Self:
-        """Two steps of Adam for each mini-batch of some rows.
+        """Two steps of Adam for each mini-batch of some rows; tensors are learned where they lie.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
+        X : array or CSR matrix of shape (n_samples, n_features), or torch tensor
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Values.

@@ -47,7 +47,9 @@ from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller, keeping
 from ._base.pruning import pruned_models
+from ._base.tensors.anchor_stream import learn_anchors_there
 from ._base.tensors.anchors import learn_sapl_from_tensors
+from ._base.tensors.rows import device_of_stream
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
@@ -95,8 +97,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     loss : {"auto", "hinge", "squared_hinge", "log_loss"}, default="auto"
         With several classes, the hinges are summed one-vs-rest and the log loss is softmax, which
         gives ``predict_proba``. "auto" is the log loss where the number of anchors is found by a
-        search, and the squared hinge for a given number and for many rows. For
-        ``solver="printed"`` it is the hinge.
+        search, and the squared hinge for a given number and for rows that are too many to search,
+        more than 10,000; torch tensors have the log loss there, too. For ``solver="printed"`` it is
+        the hinge.
     solver : {"auto", "adam", "sgd", "printed"}, default="auto"
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
         steps row by row (any rows), corrected or as printed (section 3.3, Algorithm 1). "auto" is
@@ -133,7 +136,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
-        extra ``gpu`` installed. Torch tensors are learned from where they lie, whatever this says.
+        extra ``gpu`` installed. Torch tensors are learned from where they lie, whatever this says;
+        ``n_anchors="auto"`` of at most 20,000 of them is searched for as with arrays, and is 100 of
+        more.
     n_jobs : int or None, default=None
         Threads for prediction and for the start; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -234,10 +239,11 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         "validation_fraction": [fraction()],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [at_least(1)],
-        "device": [str],
+        **shared("device"),
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
-    _goes_on_from_file = True
+    _goes_on_from_file = _streams_tensors = True
+    _searched = "n_anchors"
 
     def __init__(
         self,
@@ -314,7 +320,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             setting, start, tried = pruned_models(self, train, setting, rng, tell)
         if start is None:
             start = self._start(train, setting, previous, rng)
-        n_neighbors = min(self.n_neighbors, len(start.anchors))
+        n_neighbors = int(min(self.n_neighbors, len(start.anchors)))
 
         def held_out_score(model):
             scores = predictor_of(model, n_neighbors)(held_out.X, self.n_jobs)
@@ -422,7 +428,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         """Losses of held-out rows under a model that is trained on the others."""
         rng = np.random.RandomState(seed)
         start = self._start(train, setting, None, rng)
-        watch, n_neighbors = Watch(best=start), min(self.n_neighbors, len(start.anchors))
+        watch, n_neighbors = Watch(best=start), int(min(self.n_neighbors, len(start.anchors)))
         self._improve(train, start, setting, watch, n_neighbors, rng)
         return self._losses(predictor_of(watch.best, n_neighbors), held_out, setting)
 
@@ -520,9 +526,12 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     ) -> Self:
         """One stochastic step for each row, on models and anchors.
 
+        Torch tensors, and dense rows of a model with ``device="cuda"``, are learned on the device
+        instead, by a step of Adam for each mini-batch.
+
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
+        X : array or CSR matrix of shape (n_samples, n_features), or torch tensor
             Rows; those of the first call also place the anchors.
         y : array of shape (n_samples,)
             Labels.
@@ -539,10 +548,14 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _learn_more(self, rows):
         loss = getattr(self, "loss_", "squared_hinge") if self.loss == "auto" else self.loss
-        learned = learn_more(
-            self, rows, C=self._usual_C(), loss=loss, coding="soft",
-            width=self._local_features(rows.X).shape[1], anchor_rate=usual_anchor_rate(rows.X),
-        )  # fmt: skip
+        device = device_of_stream(self, rows)
+        if device is not None:
+            learned = learn_anchors_there(self, rows, device, loss)
+        else:
+            learned = learn_more(
+                self, rows, C=self._usual_C(), loss=loss, coding="soft",
+                width=self._local_features(rows.X).shape[1], anchor_rate=usual_anchor_rate(rows.X),
+            )  # fmt: skip
         # how a fit has chosen its setting stays true of the model that goes on from it
         chosen = {k: v for k, v in vars(self).items() if k in ("setting_", "settings_tried_")}
         return replace(learned, attributes={**chosen, "loss_": loss})

@@ -1,5 +1,6 @@
 """LLSVM and LCC+SVM: a convex problem once the anchors stand."""
 
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from .._hints import ClassWeight, Rows, Seed, Targets
+from ..gpu.device import local_model_bytes, on_device
 from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
@@ -16,6 +18,7 @@ from ..solvers.anchors.fixed_gate import solve_local_models
 from ..solvers.solution import GatedSolution
 from ._base.anchors import (
     ANCHORS,
+    MOST_ANCHORS,
     SHARPNESS,
     check_memory,
     learn_more,
@@ -24,11 +27,12 @@ from ._base.anchors import (
 )
 from ._base.blocks.anchors import learn_fixed_from
 from ._base.blocks.fit import fit
-from ._base.checks import fit_context, one_of, shared
+from ._base.checks import fit_context, one_of, require_memory, shared
 from ._base.input import stream_rows
+from ._base.kernels import device_room
 from ._base.model import Learned, Model
 from ._base.outputs import Teller
-from ._base.pruning import pruned_anchors
+from ._base.pruning import AnchorEngine, pruned_anchors
 
 
 class LLSVMClassifier(ClassifierMixin, Model):
@@ -68,13 +72,18 @@ class LLSVMClassifier(ClassifierMixin, Model):
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
-        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
+        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss; on a device
+        the most Newton steps.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
         Start from the anchors and the solution of the previous ``fit``.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+    device : str, default="cpu"
+        Where anchors are placed and models solved: "cpu", "cuda" or "cuda:1"; a device needs
+        PyTorch (``pip install 'nearlinear[gpu]'``). What is minimized, and the gap that it stops
+        at, are the same. Rows in blocks are learned from on the CPU.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -98,7 +107,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
         How far the training objective is above its optimum, at most. NaN after a fit to rows in
         blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40.
+        Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
 
     Notes
     -----
@@ -132,6 +141,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
             "n_anchors", "n_neighbors", "anchors", "sharpness", "C", "loss", "tol", "max_iter"
         ),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("device"),
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
@@ -152,6 +162,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         max_memory: float | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -168,6 +179,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -248,13 +260,18 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
-        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
+        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss; on a device
+        the most Newton steps.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
         Start from the anchors and the solution of the previous ``fit``.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
+    device : str, default="cpu"
+        Where anchors are placed and models solved: "cpu", "cuda" or "cuda:1"; a device needs
+        PyTorch (``pip install 'nearlinear[gpu]'``). What is minimized, and the gap that it stops
+        at, are the same. Rows in blocks are learned from on the CPU.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -276,7 +293,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         How far the training objective is above its optimum, at most. NaN after a fit to rows in
         blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40.
+        Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
 
     Notes
     -----
@@ -301,6 +318,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
             "n_anchors", "n_neighbors", "anchors", "sharpness", "C", "loss", "tol", "max_iter"
         ),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("device"),
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
@@ -321,6 +339,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         max_memory: float | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -337,6 +356,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -383,6 +403,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 def _learn(model, rows, usual_coding, width):
     """All but what a local model reads of a row: its first ``width`` columns."""
     check_memory(model, rows.X, rows.task.n_outputs, rows.X.dtype.itemsize, copies=2)
+    engine = _engine_for(model, rows, width)
     rng = check_random_state(model.random_state)
     previous = getattr(model, "predictor_", None) if model.warm_start else None
     is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
@@ -390,14 +411,14 @@ def _learn(model, rows, usual_coding, width):
     if is_reusable:
         anchors = previous.gate.anchors
     elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, rows, coding, width, rng)
+        anchors = pruned_anchors(model, rows, coding, width, rng, engine)
     else:
-        anchors = make_anchors(model, rows, rng)
+        anchors = make_anchors(model, rows, rng, cluster=engine.cluster)
     anchors = anchors.astype(rows.X.dtype, copy=False)
-    gate = make_gate(model, anchors, rows.X, coding)
-    indices, codes = gate.codes(rows.X, model.n_jobs)
+    gate = make_gate(model, anchors, rows.X, coding, engine.sharpness)
+    indices, codes = engine.codes(gate, rows.X, model.n_jobs)
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
-    solution, certified = solve_local_models(
+    solution, certified = engine.solve(
         rows.X if width else rows.X[:, :0], indices, codes, rows.targets, loss=LOSSES[model.loss],
         C=model.C * rows.weight, n_components=len(anchors), tol=model.tol,
         max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
@@ -408,6 +429,32 @@ def _learn(model, rows, usual_coding, width):
     predictor = LocallyLinear(gate, solution.weights, solution.biases)
     attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
     return Learned(predictor, attributes, solution if model.warm_start else None)
+
+
+def _engine_for(model, rows, width):
+    """The engine of the model's device, if that has room; models read ``width`` columns."""
+    if model.device == "cpu":
+        return AnchorEngine()
+    solve = on_device(model.device, solve_local_models)
+    from ..gpu.anchors import codes
+    from ..gpu.clustering import fit_array_anchors
+
+    n_anchors = _most_anchors(model, rows)
+    needed = local_model_bytes(
+        *rows.X.shape, width, n_anchors, rows.task.n_outputs, min(model.n_neighbors, n_anchors),
+        rows.X.dtype.itemsize,
+    )  # fmt: skip
+    advice = "give fewer rows, or leave device out"
+    require_memory(needed, device_room(model.max_memory, model.device), advice)
+    others = fit_array_anchors, codes.default_sharpness, codes.codes_of
+    return AnchorEngine(*(partial(one, device=model.device) for one in others), solve)
+
+
+def _most_anchors(model, rows):
+    """How many anchors there may be; places that are given count as they are."""
+    if not isinstance(model.anchors, str):
+        return len(np.atleast_1d(model.anchors))
+    return min(rows.X.shape[0], MOST_ANCHORS.get(model.n_anchors, model.n_anchors))
 
 
 def _learn_more(model, rows, usual_coding, width):

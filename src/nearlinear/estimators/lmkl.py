@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 
 from .._hints import ClassWeight, Seed
 from ..gates.base import LearnedGate
-from ..gates.learned import random_start
+from ..gates.learned import Viewing, random_start
+from ..gpu.device import gated_bytes, on_device
 from ..kernels.affine import affine_map
 from ..kernels.family import KernelsLike
 from ..predictors.gated_expansion import GatedExpansion
@@ -28,19 +29,23 @@ from ..solvers.watch import Watch
 from ._base import gating
 from ._base.blocks.gated import learn_gated_from
 from ._base.checks import at_least, one_of, positive, require_memory, shared
+from ._base.kernels import device_room
 from ._base.localized import (
     SHUT,
     Localized,
     component_scores,
     count_epochs,
     gate_attributes,
+    gated_setup,
     learn_localized,
     linear_components,
-    localized_setup,
+    localized_outputs,
     primal_loss,
     primal_output,
+    with_machines,
 )
 from ._base.model import Model
+from ._base.outputs import Teller
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
@@ -138,9 +143,10 @@ class LMKLClassifier(ClassifierMixin, Model):
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        Where machines are solved and "adam" trains: "cpu", "cuda" or "cuda:1". A device needs
+        PyTorch (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels; "adam"
+        has a gate of ours there, and learns all classes in the same steps, in float32. Rows in
+        blocks are learned on the CPU. ``max_memory`` counts bytes of the device.
 
     Attributes
     ----------
@@ -345,9 +351,10 @@ class LMKLRegressor(RegressorMixin, Model):
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        Where machines are solved and "adam" trains: "cpu", "cuda" or "cuda:1". A device needs
+        PyTorch (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels; "adam"
+        has a gate of ours there, and numbers in float32. Rows in blocks are learned on the CPU.
+        ``max_memory`` counts bytes of the device.
 
     Attributes
     ----------
@@ -470,11 +477,12 @@ class LMKLRegressor(RegressorMixin, Model):
 def _learn(model, rows):
     """One gated machine for each output; component q has the kernel ``kernel_of[q]``."""
     rng = check_random_state(model.random_state)
-    setup, gate = localized_setup(model, rows), gating.gate_for(model, rows)
+    setup, gate = gated_setup(model, rows), gating.gate_for(model, rows)
     kernel_of = np.tile(np.arange(len(setup.kernels)), model.n_copies)
     maps = [affine_map(setup.kernels[m], rows.X.shape[1]) for m in kernel_of]
     if _is_primal(model, rows, maps):
-        return learn_localized(model, setup, partial(_by_batches, model, rows, gate, maps, rng))
+        return _learn_by_batches(model, setup, gate, maps, rng)
+    setup = with_machines(model, setup)
     return learn_localized(model, setup, *_by_turns(model, setup, gate, kernel_of, maps, rng))
 
 
@@ -552,13 +560,32 @@ def _dual_output(found, setup, kernel_of, maps):
     )  # fmt: skip
 
 
-def _by_batches(model, rows, gate, maps, rng, problem, tell):
-    """Gate and linear models together."""
+def _learn_by_batches(model, setup, gate, maps, rng):
+    """Output by output, or in the same steps on a device, where all start from one gate."""
+    rows, learn = setup.rows, partial(_by_batches, model, setup.rows, gate, maps, rng)
+    if model.device == "cpu":
+        return learn_localized(model, setup, lambda problem, tell: learn([problem], tell)[0])
+    problems = rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
+    n_rows, width = rows.X.shape
+    width += gate.view(rows.X[:1]).shape[1] if isinstance(gate, Viewing) else 0
+    room = device_room(model.max_memory, model.device)
+    size = gated_bytes(n_rows, width, len(problems))
+    require_memory(size, room, "give fewer rows, or leave device out")
+    return localized_outputs(setup, learn(problems, Teller(model)), False)
+
+
+def _by_batches(model, rows, gate, maps, rng, problems, tell):
+    """Gates and linear models together."""
     X, n_epochs = rows.X, count_epochs(model, rows.X.shape[0])
-    found = learn_gated_models(
-        X, problem.targets[:, None].astype(X.dtype), np.maximum(problem.upper, -problem.lower),
-        gate.start(X, len(maps), rng), maps, primal_loss(model),
-        penalty=model.gate_penalty * model.C, max_epochs=n_epochs, batch_size=model.batch_size,
-        learning_rate=model.learning_rate, rng=rng, watch=Watch(tell.steps("step")),
+    targets = np.column_stack([problem.targets for problem in problems]).astype(X.dtype)
+    start = gate.start(X, len(maps), rng)
+    found = on_device(model.device, learn_gated_models)(
+        X, targets, np.maximum(problems[0].upper, -problems[0].lower), [start] * len(problems),
+        maps, primal_loss(model), penalty=model.gate_penalty * model.C, max_epochs=n_epochs,
+        batch_size=model.batch_size, learning_rate=model.learning_rate, rng=rng,
+        watch=Watch(tell.steps("step")),
     )  # fmt: skip
-    return primal_output(model, rows, problem, found, n_epochs)
+    return [
+        primal_output(model, rows, problem, one, n_epochs)
+        for problem, one in zip(problems, found, strict=True)
+    ]

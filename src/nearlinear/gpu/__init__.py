@@ -11,8 +11,10 @@ device         torch where it is there: devices by name, tensors among what user
 digits         Deformed images made on a device: the rows of ``streams/digits.py``.
 feed           Rows fed to steps on a device: blocks, orders, seeds, sizes of batches.
 forests        What the leaves of a given forest hold, found on a device.
+localized/     Gates that are learned, on a device.
 machine/       Kernel machines on a device.
 scores         Scores of predictors for rows that are tensors, on the tensors' device.
+streams        Rows of a stream on a device: a training that has no end goes on with each call.
 trees/         Local linear models along the paths of trees, on a device.
 triton_digits  Deformed images as one Triton kernel.
 """

@@ -1,15 +1,41 @@
 """Anchors from rows on a device: k-means as in ``gates/clustering.py``."""
 
+import numpy as np
 import torch
+
+from .anchors.blend import placed_rows
+from .device import full_precision
 
 _MOST_ROWS = 60_000  # k-means sees at most this many rows: more hardly move averages
 
 
+def fit_array_anchors(X, n_anchors, rng, sample_weight, *, device):
+    """Anchors of arrays as an array; ``rng`` draws the seed of the device's numbers."""
+    chosen = np.flatnonzero(sample_weight)
+    if len(chosen) > _MOST_ROWS:
+        chosen = rng.choice(chosen, _MOST_ROWS, replace=False)
+    if len(chosen) < X.shape[0]:
+        X, sample_weight = X[chosen], sample_weight[chosen]
+    generator = torch.Generator(device).manual_seed(int(rng.randint(np.iinfo(np.int32).max)))
+    # float32 has too few digits for rows far from the origin, and no room for huge weights
+    middle = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+    rows = placed_rows(X, torch.float32, device, middle)
+    weight = torch.as_tensor(sample_weight / sample_weight.max(), device=device).float()
+    anchors = fit_anchors(rows, n_anchors, generator, weight).double().cpu().numpy()
+    return (anchors + middle).astype(X.dtype)
+
+
+@full_precision()
 def fit_anchors(X, n_anchors, generator, weight, max_iter=25):
-    """Centers of weighted k-means of float32 rows, started by k-means++, one to a row."""
+    """Centers of weighted k-means of float32 rows, started by k-means++, one to a row.
+
+    Rows without weight count for nothing: there are no more centers than other rows.
+    """
+    X, weight = X[weight > 0], weight[weight > 0]
     if len(X) > _MOST_ROWS:
         chosen = torch.randperm(len(X), generator=generator, device=X.device)[:_MOST_ROWS]
         X, weight = X[chosen], weight[chosen]
+    n_anchors = min(n_anchors, len(X))
     middle = X.mean(0)  # distances of rows far from the origin keep their digits
     rows = X - middle
     squares = rows.square().sum(1)
@@ -48,6 +74,7 @@ def _spread_out(rows, squares, n_anchors, generator, weight):
     return torch.stack(chosen)
 
 
+@full_precision()
 def default_sharpness(anchors, n_neighbors, X):
     """1 / mean over rows of (mean − smallest squared distance to the nearest anchors)."""
     middle = anchors.mean(0)

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 
@@ -11,9 +12,29 @@ def is_tensor(X):
     return torch is not None and isinstance(X, torch.Tensor)
 
 
+def as_array(one):
+    """A tensor as an array, which has no numbers of bfloat16; anything else as it is."""
+    if not is_tensor(one):
+        return one
+    require_dense(one)
+    one = one.detach().cpu()
+    return (one.float() if str(one.dtype) == "torch.bfloat16" else one).numpy()
+
+
+def require_dense(one):
+    """Refuse tensors that are sparse or complex."""
+    if str(one.layout) != "torch.strided" or one.is_complex():
+        raise ValueError("Tensors of rows are dense and real: give X.to_dense(), or its parts.")
+
+
+def is_name(text):
+    """Whether a text names a device: "cpu", "cuda", "cuda:1"."""
+    return re.fullmatch(r"cpu|cuda(:\d+)?", text) is not None
+
+
 def torch_for(device):
     """torch, if it is installed and has the device; else one sentence that says what to do."""
-    if re.fullmatch(r"cpu|cuda(:\d+)?", str(device)) is None:
+    if not is_name(str(device)):
         raise ValueError(f"device={device!r} must be 'cpu', 'cuda' or 'cuda:1', 'cuda:2', ...")
     try:
         import torch
@@ -36,15 +57,50 @@ def on_device(device, own):
     torch_for(device)
     from . import forests
     from .anchors import adam as anchors
+    from .anchors import fixed_gate
     from .conformal import pricing
+    from .localized import adam as gated
     from .machine import grams, newton
     from .trees import adam as trees
 
     kinds = {"anchors": anchors, "forests": forests, "trees": trees, "kernels": grams,
-             "machine": newton, "mixture": newton, "conformal_grams": pricing}  # fmt: skip
+             "machine": newton, "mixture": newton, "localized": gated,
+             "conformal_grams": pricing, "fixed_gate": fixed_gate}  # fmt: skip
     *_, folder, module = own.__module__.split(".")
     there = kinds.get(module) or kinds[folder]
     return partial(getattr(there, own.__name__), device=device)
+
+
+def on(device):
+    """Makes a device the one that kernels and streams are made for: of several GPUs, the rows'."""
+    import torch
+
+    device = torch.device(device)
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+@contextmanager
+def full_precision():
+    """No TF32 inside, whatever the user has set: its three digits would be the model's."""
+    import torch
+
+    try:
+        put, none = torch.set_float32_matmul_precision, "highest"
+        before = torch.get_float32_matmul_precision()
+    except RuntimeError:  # the user has set the newer name, and the older one cannot be read
+        products = torch.backends.cuda.matmul
+        put, none = partial(setattr, products, "fp32_precision"), "ieee"
+        before = products.fp32_precision
+    put(none)
+    try:
+        yield
+    finally:
+        put(before)
+
+
+def batch_on(device, batch_size):
+    """Rows of a batch: a device takes them in eights, as its matrix units do."""
+    return batch_size if device == "cpu" else -(-batch_size // 8) * 8
 
 
 def free_bytes(device):
@@ -73,3 +129,27 @@ def candidate_bytes(n_rows, n_features, n_candidates):
     Rows and anchors in both precisions, and again in float64, shifted and chosen; sums.
     """
     return 28 * n_features * (n_rows + n_candidates) + 16 * n_features * n_candidates + 24 * n_rows
+
+
+def gated_bytes(n_rows, width, n_outputs):
+    """Bytes on a device that mini-batches of gated linear models take.
+
+    Rows with targets, which may arrive in float64, weights and their order; a block of rows on its
+    way.
+    """
+    return 4 * n_rows * (width + 3 * n_outputs + 8) + 16 * min(n_rows, 1 << 16) * width
+
+
+def local_model_bytes(n_rows, n_features, width, n_anchors, n_outputs, n_neighbors, itemsize):
+    """Bytes on a device that local models for a fixed gate take, or k-means before them.
+
+    Rows, of which models read ``width`` columns, and codes; dual vectors and models in float64;
+    blocks of what all models say of rows; one matrix among rows that is factored.
+    """
+    stored = n_rows * (width * itemsize + n_neighbors * (itemsize + 4) + 200 * n_outputs)
+    models = 120 * (width + 1) * n_outputs * n_anchors
+    wide = 16 * (width + n_anchors * (n_outputs + 1) + 1)
+    factored = 28 * min(n_rows, 8192, (width + 1) * n_anchors) ** 2
+    clusters = min(n_rows, 60_000) * (12 * n_features + 16 * n_anchors)
+    blocks = min(n_rows * wide, (1 << 30) + 256 * wide)
+    return max(stored + models + blocks + factored, clusters)

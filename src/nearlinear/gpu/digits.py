@@ -8,7 +8,8 @@ import math
 
 import torch
 
-from .anchors.forms import has_triton
+from .anchors.forms import can_compile
+from .device import on
 
 _AT_ONCE = 1 << 18  # rows whose numbers are drawn at once
 
@@ -45,8 +46,7 @@ def deformed_tensors(source, device="cuda", first=0, n_rows=None, out=None):
     images = torch.as_tensor(source.images, device=device)
     if dtype == torch.uint8 and bool((images == images.round()).all()) and images.max() < 256:
         images = images.to(torch.uint8)  # a quarter of what is read
-    is_cuda = torch.device(device).type == "cuda"
-    deform = _by_triton if is_cuda and has_triton() else _plain
+    deform = _by_triton if can_compile(device) else _plain
     positions = torch.empty(n_rows, dtype=torch.int64, device=device)
     for start in range(0, n_rows, _AT_ONCE):
         rows = slice(start, min(start + _AT_ONCE, n_rows))
@@ -58,7 +58,8 @@ def deformed_tensors(source, device="cuda", first=0, n_rows=None, out=None):
         angle = 2.0 * math.pi * drawn[9]
         size = source.ranges["elastic"] * source.images.shape[2]
         shares = size * torch.stack([torch.cos(angle), torch.sin(angle)], 1)
-        deform(images, positions[rows], maps, fields, pairs, shares, X[rows])
+        with on(device):
+            deform(images, positions[rows], maps, fields, pairs, shares, X[rows])
     return X, positions
 
 

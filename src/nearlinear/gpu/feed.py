@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from .anchors.step import Block, padded
+from .device import full_precision
 
 BYTE = 1.0 / 255.0  # rows of bytes are learned as fractions
 _KEPT = (torch.uint8, torch.float32, torch.bfloat16, torch.float16)
@@ -11,6 +12,11 @@ _KEPT = (torch.uint8, torch.float32, torch.bfloat16, torch.float16)
 
 def unit_of(X):
     return BYTE if X.dtype == torch.uint8 else 1.0
+
+
+def _stored_as(rows):
+    """The type that rows have on the device."""
+    return rows.dtype if rows.dtype in _KEPT else torch.float32
 
 
 def class_numbers(targets):
@@ -56,37 +62,50 @@ class Feed:
         block.order[:n_rows] = torch.randperm(
             n_rows, generator=generator, device=self._device, dtype=torch.int32
         )
+        # the last batch is filled up with rows of this call, which tell trees how far rows are
+        past = torch.arange(n_rows, n_batches * block.batch, device=self._device)
+        block.order[past] = block.order[past % n_rows]
         block.numbers.copy_(torch.tensor([n_rows, int(seeds[1])]))
         place.zero_()
-        self._steps.run(n_batches)
+        with full_precision():
+            self._steps.run(n_batches)
         return [block.batch] * (n_batches - 1) + [n_rows - (n_batches - 1) * block.batch]
 
     def renew(self):
         """Steps of another kind from now on."""
         if self._block is not None:
-            self._steps = self._make_steps(self._block)
+            with full_precision():
+                self._steps = self._make_steps(self._block)
+
+    def has_room(self, X):
+        """Whether a tensor of rows can lie where the last block was."""
+        block = self._block
+        return block is not None and len(block.rows) >= len(X) and block.rows.dtype == _stored_as(X)
+
+    def forget(self):
+        """The last rows are no longer known: the same tensor may hold others next time."""
+        self._of = None
 
     def _placed(self, X, targets, weight):
         block = self._block
         if block is not None and self._of is X:
             return block
+        self._of = None  # until all is in its place: Ctrl-C may come between
         rows = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X))
         targets = torch.as_tensor(targets, device=self._device)
         new = rows, self._labels_of(targets), torch.as_tensor(weight, device=self._device).float()
-        has_room = block is not None and len(block.rows) >= len(rows)
-        if has_room and block.rows.dtype == rows.dtype:
+        if self.has_room(rows):
             for old, part in zip((block.rows, block.labels, block.weight), new):
                 old[: len(part)] = part.to(self._device)
         else:
-            rows = rows.to(self._device)
-            rows = rows if rows.dtype in _KEPT else rows.float()
+            # kernels read a row from its first number on
+            rows = rows.to(self._device, _stored_as(rows)).contiguous()
             order = torch.zeros(
                 padded(len(rows), self.batch), dtype=torch.int32, device=self._device
             )
             numbers = torch.tensor([len(rows), 0], device=self._device)
-            self._block = Block(
-                rows, *new[1:], order, numbers, self.batch, unit_of(rows), self._noise
-            )
-            self._steps = self._make_steps(self._block)
+            block = Block(rows, *new[1:], order, numbers, self.batch, unit_of(rows), self._noise)
+            with full_precision():
+                self._steps, self._block = self._make_steps(block), block
         self._of = X
         return self._block

@@ -7,7 +7,18 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
-from nearlinear import LMKLClassifier, SimpleMKLClassifier, SimpleMKLRegressor
+from nearlinear import (
+    ConvexLMKLClassifier,
+    LDMKLClassifier,
+    LMKLClassifier,
+    SAMKLClassifier,
+    SequentialMKLClassifier,
+    SimpleMKLClassifier,
+    SimpleMKLRegressor,
+    SPGGMKLClassifier,
+    SwMKLClassifier,
+    UniformMKLClassifier,
+)
 from nearlinear.estimators._base import kernels as estimators_kernels
 from nearlinear.gpu.machine import grams, newton
 from nearlinear.kernels.rows import GramRows
@@ -105,6 +116,29 @@ def test_values_and_gates_are_learned_on_a_device(device):
             for one in ("cpu", device)]  # fmt: skip
     assert pair[1].duality_gap_ <= 1e-3 * pair[1].objective_
     assert pair[1].objective_ <= 1.05 * pair[0].objective_
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        UniformMKLClassifier, SPGGMKLClassifier, SequentialMKLClassifier, ConvexLMKLClassifier,
+        SAMKLClassifier, SwMKLClassifier, LDMKLClassifier,
+    ],
+)  # fmt: skip
+def test_every_kernel_method_finds_the_same_on_a_device(device, method):
+    X, y, weight = make(100)
+    settings = {"kernels": "gaussians", "C": 1.0, "random_state": 0}
+    known = {name: settings[name] for name in settings.keys() & method().get_params()}
+    pair = [method(**known, device=one).fit(X, y, weight) for one in ("cpu", device)]
+    assert pair[1].duality_gap_ <= 1e-2 * pair[1].objective_
+    assert pair[1].objective_ == pytest.approx(pair[0].objective_, rel=2e-2)
+    assert np.mean(pair[1].predict(X) == pair[0].predict(X)) > 0.97
+
+
+def test_a_solver_that_reads_columns_is_refused(device):
+    X, y, _ = make(40)
+    with pytest.raises(ValueError, match="take solver='smo', or leave device out"):
+        SAMKLClassifier(solver="mwu", device=device).fit(X, y)
 
 
 def test_too_many_rows_are_refused_before_anything_is_allocated(device):

@@ -65,6 +65,21 @@ def test_hard_scores_are_those_of_the_numpy_solver():
         np.testing.assert_allclose(found[:, number], wanted, rtol=1e-4, atol=1e-4)
 
 
+def test_several_labels_a_row_are_refused_in_a_sentence():
+    Z, targets, weight, starts = make(3, TanhNode())
+    training = TreeTraining(
+        starts, Z, n_rows=N_ROWS, n_batches=1, loss=LOSSES["hinge"], ridge=0.0,
+        direction_ridges=(0.0, 0.0), annealing=Annealing(2.0, 20.0, 0.0), n_epochs=2,
+        batch_size=N_ROWS, learning_rate=0.1, jitter=0.0, rng=np.random.default_rng(0),
+        device="cpu",
+    )  # fmt: skip
+    training.take(Z, targets, weight)
+    for labels in ([1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]):
+        several = np.vstack([targets[:-1], labels])
+        with pytest.raises(ValueError, match=r"Hinge of several labels a row .* leave device out"):
+            training.take(Z.copy(), several, weight)
+
+
 def test_a_gate_that_is_not_there_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="'tanh' or 'indicator'"):
         layout_of(make(1, CompositionalNode())[3])

@@ -17,10 +17,10 @@ from .forms import Steps, form_of, slices_of
 from .step import LOSSES, Layout, State, padded
 
 _MANY_FEATURES = 64  # from where on products are worth their rounding
-_SAMPLE = 65_536  # rows that tell the spread of all
+SAMPLE = 65_536  # rows that tell the spread of all
 
 
-def sample_of(X, n_rows=_SAMPLE):
+def sample_of(X, n_rows=SAMPLE):
     """Rows from all over a matrix, as float32 tensors; bytes as fractions."""
     if not isinstance(X, torch.Tensor):
         X = torch.as_tensor(X)
@@ -140,19 +140,22 @@ class AnchorTraining:
     def model(self):
         """The running average of the model, as arrays in the precision that training began with."""
         state, start = self._state, self._start
-        layout, dtype = state.layout, start.anchors.dtype
-        average = state.average.cpu().numpy()
+        layout, dtype, average = state.layout, start.anchors.dtype, state.average
         gate = state.gate_average.double().cpu().numpy()
         D, first, last = layout.n_features, layout.first, layout.first + layout.n_models
         shape = -1, layout.n_outputs, layout.n_anchors
-        weights = average[: layout.width, first:last].reshape(shape).transpose(2, 0, 1)
-        biases = average[D, first:last].reshape(shape)[0].T
+        weights = average[: layout.width, first:last].reshape(shape).permute(2, 0, 1)
+        parts = average[:D, : layout.n_anchors].T, weights, average[D, first:last].view(shape)[0].T
+        # put in order where they lie, which takes no time there
+        anchors, weights, biases = (
+            part.clone(memory_format=torch.contiguous_format)
+            .cpu()
+            .numpy()
+            .astype(dtype, copy=False)
+            for part in parts
+        )
         metric = None if self._plain_metric else np.exp(gate[:D]).astype(dtype)
-        return LocalModels(
-            np.ascontiguousarray(average[:D, : layout.n_anchors].T, dtype=dtype),
-            float(np.exp(gate[D])), np.ascontiguousarray(weights, dtype=dtype),
-            np.ascontiguousarray(biases, dtype=dtype), metric, start.root,
-        )  # fmt: skip
+        return LocalModels(anchors, float(np.exp(gate[D])), weights, biases, metric, start.root)
 
     def state(self):
         """Arrays by name, and all else that the next blocks depend on as plain values."""

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 import torch._dynamo
 
+from ..._warn import warn_user
+from ..device import on
 from . import step
 
 _SLICES = 4  # the second product in parts: twice as fast as one at 8,192 rows, and deterministic
@@ -13,26 +15,31 @@ _WARM_UP, _SHAPES = 3, 256
 
 
 class Form(NamedTuple):
-    """How the three parts of a step are run."""
+    """How the three parts of a step are run, and what runs them where they cannot be compiled."""
 
     gather: object
     middle: object
     update: object
+    instead: object = None
 
 
 PLAIN = Form(step.gather, step.middle, step.update)
-_made = {}
+_made, _failed = {}, set()
 
 
 def has_triton():
     return importlib.util.find_spec("triton") is not None
 
 
+def can_compile(device):
+    """Whether there are kernels for the device: what torch compiles for CUDA is Triton, too."""
+    return torch.device(device).type == "cuda" and has_triton()
+
+
 def form_of(name, device):
     """ "plain", "compiled" or "triton"; "auto" is the quickest that the device and machine have."""
-    is_cuda = torch.device(device).type == "cuda"
     if name == "auto":
-        name = ("triton" if has_triton() else "compiled") if is_cuda else "plain"
+        name = "triton" if can_compile(device) else "plain"
     if name != "triton":
         return compiled_form(PLAIN) if name == "compiled" else PLAIN
     from . import triton_step
@@ -43,8 +50,15 @@ def form_of(name, device):
 def compiled_form(plain):
     """The same parts compiled, once in a process for all trainings."""
     if plain not in _made:
-        _made[plain] = Form(*(torch.compile(part, dynamic=False) for part in plain))
+        _made[plain] = Form(*(torch.compile(part, dynamic=False) for part in plain[:3]))
     return _made[plain]
+
+
+def plain_or_compiled(plain, name, device):
+    """Of parts that have no kernels of ours; "auto" goes on with the plain one if it must."""
+    if name == "auto" and can_compile(device) and plain not in _failed:
+        return compiled_form(plain)._replace(instead=plain)
+    return compiled_form(plain) if name == "compiled" else plain
 
 
 def product(rows, packed):
@@ -78,19 +92,39 @@ def one_step(form, state, block):
 
 
 class Steps:
-    """Runs steps on one block: call by call on the CPU, as the replay of a graph on CUDA."""
+    """Runs steps on one block: call by call on the CPU, as the replay of a graph on CUDA.
 
-    def __init__(self, form, state, block):
+    ``take(form, state, block)`` is what is done with each batch.
+    """
+
+    def __init__(self, form, state, block, take=one_step):
         self._form, self._state, self._block, self._graph = form, state, block, None
+        self._take = take
         if block.rows.device.type == "cuda":
-            self._capture()
+            with on(block.rows.device):
+                self._compile()
 
     def run(self, n_steps):
         for _ in range(n_steps):
             if self._graph is None:
-                one_step(self._form, self._state, self._block)
+                self._take(self._form, self._state, self._block)
             else:
                 self._graph.replay()
+
+    def _compile(self):
+        """Record the step; a form that this PyTorch cannot compile gives way to another."""
+        try:
+            self._capture()
+        except torch._dynamo.exc.TorchDynamoException as error:
+            if self._form.instead is None:
+                raise
+            warn_user(
+                "PyTorch cannot compile the step for this device "
+                f"({str(error).splitlines()[0][:120]}): it runs uncompiled, which takes longer."
+            )
+            self._form = self._form.instead
+            _failed.add(self._form)
+            self._capture()
 
     def _capture(self):
         """A few steps to compile and warm up, which are then taken back, and one to record."""
@@ -100,14 +134,18 @@ class Steps:
         stream.wait_stream(torch.cuda.current_stream())
         # fits of many sizes in one process compile more often than torch expects
         more = torch._dynamo.config.patch(recompile_limit=_SHAPES)
-        with more, torch.cuda.stream(stream):
-            for _ in range(_WARM_UP):
-                state.place.zero_()
-                state.count.zero_()
-                one_step(self._form, state, self._block)
-        torch.cuda.current_stream().wait_stream(stream)
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
-            one_step(self._form, state, self._block)
-        for name, value in before.items():
-            getattr(state, name).copy_(value)
+        try:
+            with more, torch.cuda.stream(stream):
+                for _ in range(_WARM_UP):
+                    state.place.zero_()
+                    state.count.zero_()
+                    self._take(self._form, state, self._block)
+            torch.cuda.current_stream().wait_stream(stream)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                self._take(self._form, state, self._block)
+            self._graph = graph
+        finally:  # Ctrl-C while it compiles leaves what was learned
+            torch.cuda.current_stream().wait_stream(stream)
+            for name, value in before.items():
+                getattr(state, name).copy_(value)

@@ -237,20 +237,20 @@ def update(state, slices, sums):
     slopes = slopes + torch.where(is_anchor, 0.0, ridge) * pulled
     slopes = torch.where(state.live, slopes, 0.0)
     rate = size * torch.where(is_anchor, anchor_rate, weight_rate)
-    _adam(state.values, state.mean, state.square, state.average, slopes, rate, keep)
+    adam(state.values, state.mean, state.square, state.average, slopes, rate, keep)
     slopes = torch.cat([slope_of_metric, slope_of_sharpness[None]])
     is_sharpness = torch.arange(D + 1, device=totals.device) == D
     rate = size * torch.where(is_sharpness, sharpness_rate, metric_rate)
     low, high = state.gate_start - LOG_RANGE, state.gate_start + LOG_RANGE
-    _adam(state.gate, state.gate_mean, state.gate_square, state.gate_average, slopes, rate, keep,
-          (low, high))  # fmt: skip
+    adam(state.gate, state.gate_mean, state.gate_square, state.gate_average, slopes, rate, keep,
+         (low, high))  # fmt: skip
     pack(state)
     state.losses[state.count] = value
     state.count += 1
     state.place += 1
 
 
-def _adam(value, mean, square, average, slopes, rate, keep, reach=None):
+def adam(value, mean, square, average, slopes, rate, keep, reach=None):
     mean.copy_(0.9 * mean + 0.1 * slopes)
     square.copy_(0.999 * square + 0.001 * slopes * slopes)
     moved = value - rate * mean / (torch.sqrt(square) + 1e-8)

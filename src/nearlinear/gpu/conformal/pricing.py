@@ -10,9 +10,8 @@ import numpy as np
 import torch
 
 from ...kernels.conformal_grams import ConformalGrams as ConformalGramsOnCpu
-from ..device import free_bytes
+from ..device import free_bytes, full_precision
 from ..machine.blocks import Pairs
-from ..machine.grams import full_precision
 
 _BLOCK_BYTES = 1 << 28  # of the gates of one bandwidth
 # Gates, distances and what makes them are there at once; so much of what is free is taken at most.

@@ -5,15 +5,13 @@ have there, float32 beyond a thousand rows, and products are never in TF32. A we
 machines read again and again, is in float64. Blocks have all columns and some rows.
 """
 
-from contextlib import contextmanager
-
 import numpy as np
 import torch
 from scipy.sparse import issparse
 
 from ...kernels.grams import DOUBLE_ROWS
 from ...kernels.rows import SumRows
-from ..device import machine_bytes
+from ..device import full_precision, machine_bytes
 from .blocks import Pairs, block
 
 _BLOCK_BYTES = 1 << 28  # of one kernel's values
@@ -145,14 +143,3 @@ class Grams(SumRows):
                 yield m, self._kept[m][rows]
             else:
                 yield m, block(self.kernels[m], pairs)
-
-
-@contextmanager
-def full_precision():
-    """No TF32 inside: its three digits would be the machine's."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

@@ -119,13 +119,14 @@ def _solve_free(gram, dual, is_free, scale, wanted):
     found = torch.zeros(len(gram), 2, dtype=gram.dtype, device=gram.device)
     if len(free):
         matrix = gram[free[:, None], free]
-        matrix += dual.shift
+        if dual.shift:  # else it is a pass over the matrix for nothing
+            matrix += dual.shift
         right = torch.stack([wanted[free], torch.ones_like(wanted[free])], 1)
-        found[free] = _solve_ridged(matrix, 1.0 / scale[free], right)
+        found[free] = solve_ridged(matrix, 1.0 / scale[free], right)
     return found
 
 
-def _solve_ridged(matrix, ridge, right):
+def solve_ridged(matrix, ridge, right):
     """(matrix + ridge)⁻¹ right; the matrix is written to."""
     more = 1e-12 * matrix.diagonal().mean()
     matrix.diagonal().add_(ridge)
@@ -140,4 +141,4 @@ def _solve_ridged(matrix, ridge, right):
 def solve_symmetric(matrix, right, *, device):
     """Solve with a positive matrix that may be singular to rounding."""
     right = torch.as_tensor(right, device=device)
-    return _solve_ridged(matrix, 1e-10 * matrix.diagonal().mean(), right).cpu().numpy()
+    return solve_ridged(matrix, 1e-10 * matrix.diagonal().mean(), right).cpu().numpy()

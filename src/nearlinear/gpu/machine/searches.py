@@ -15,8 +15,9 @@ def root(falling, low, high):
     for _ in range(_ROUNDS):
         trials = torch.lerp(low, high, shares)
         values = falling(trials)
-        at = (values > 0.0).sum().clamp(1, _TRIALS - 1)
-        low, high = trials[at - 1], trials[at]
-    above, below = values[at - 1], values[at]
+        last = (values > 0.0).sum().clamp(1, _TRIALS - 1)
+        ends = torch.stack([last - 1, last])  # a single number as index would wait for the device
+        low, high = trials[ends]
+    above, below = values[ends]
     share = torch.where(above > below, above / (above - below), 0.5).clamp(0.0, 1.0)
     return torch.lerp(low, high, share)

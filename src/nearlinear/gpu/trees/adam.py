@@ -7,16 +7,18 @@ batches (all of one size, the last one filled up), how often the unit of the sha
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import torch
 
 from ...gates.trees.balanced import count_splits
+from ...losses import SquaredError
 from ...solvers.trees.model import TreeModel
 from ...solvers.trees.start import revive_splits
 from ...solvers.watch import Progress
 from ..anchors.adam import precision_for, schedule_of
-from ..anchors.forms import Form, Steps, compiled_form, slices_of
+from ..anchors.forms import Form, Steps, plain_or_compiled, slices_of
 from ..anchors.step import LOSSES, padded
 from ..feed import Feed, class_numbers, give_back, stored
 from . import step
@@ -79,6 +81,19 @@ def _schedule(n_epochs, n_soft, n_batches, annealing):
     return np.column_stack([schedule_of(len(steps)), sharpness])
 
 
+def _told(loss, targets):
+    """What steps read of targets: values, or the class of each row."""
+    if isinstance(loss, SquaredError):
+        return targets.float()
+    has_columns = targets.ndim == 2 and targets.shape[1] > 1
+    if has_columns and not bool(((targets > 0).sum(1) == 1).all()):
+        raise ValueError(
+            f"The loss {type(loss).__name__} of several labels a row is not there on a device yet: "
+            "leave device out."
+        )
+    return class_numbers(targets)
+
+
 class TreeTraining:
     """Epochs of Adam on rows that come in one block or in several, soft ones and then hard ones.
 
@@ -117,14 +132,9 @@ class TreeTraining:
             torch.as_tensor(table, device=self.device).float(), loss=LOSSES[type(loss).__name__],
             dtype=precision_for(self._like[:, :-1], device) if dtype is None else dtype,
         )  # fmt: skip
-        is_plain = form == "plain" or (form == "auto" and self.device.type != "cuda")
-        self._form = PLAIN if is_plain else compiled_form(PLAIN)
+        self._form = plain_or_compiled(PLAIN, form, self.device)
         noise = jitter * self._like.std(0, correction=0) if jitter else None
-        values = type(loss).__name__ == "SquaredError"
-        self._feed = Feed(
-            device, batch_size, noise, self._steps_of,
-            (lambda targets: targets.float()) if values else class_numbers,
-        )  # fmt: skip
+        self._feed = Feed(device, batch_size, noise, self._steps_of, partial(_told, loss))
         self._ridge, self._n_rows, self._n_batches, self._rng = ridge, n_rows, n_batches, rng
         self._revivals = {round(share * n_soft) for share in _REVIVALS}
         self._bounds, self._found, self._compare = ((0, n_soft), (n_soft, n_epochs)), found, compare

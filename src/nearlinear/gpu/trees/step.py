@@ -94,7 +94,7 @@ def gather(state, block):
 
 def memberships(turns, depth):
     """I_k of all nodes, level by level: left is I (1 + t)/2, right is I (1 − t)/2."""
-    level = torch.ones_like(turns[:, :, :1])
+    level = turns.new_ones(*turns.shape[:2], 1)  # a tree of depth 0 has no turns
     levels = [level]
     for number in range(depth):
         turn = turns[:, :, 2**number - 1 : 2 ** (number + 1) - 1]

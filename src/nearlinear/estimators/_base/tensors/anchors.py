@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ....gpu.device import free_bytes
 from ....losses import LOSSES
 from ....solvers.solution import LocalModels
 from ....solvers.watch import Watch
@@ -25,27 +26,20 @@ def learn_sapl_from_tensors(model, rows):
     import torch
 
     from ....gpu.anchors.adam import AnchorTraining, sample_of
+    from ....gpu.anchors.step import padded
     from ....gpu.feed import unit_of
 
-    if model.n_anchors == "pruned" or model.solver in ("sgd", "printed"):
-        raise ValueError(
-            "From tensors LLCSAPLClassifier learns by Adam, with a given number of anchors or "
-            "'auto': give X as an array for the rest."
-        )
+    require_adam(model)
     rng, tell = check_random_state(model.random_state), Teller(model)
     device = rows.X.device
     generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
-    settings = {"C": model._usual_C(), "jitter": 0.1} | given(model, "C", "jitter", "loss")
-    n_anchors = (
-        max(1, min(100, rows.n_rows // 10)) if model.n_anchors == "auto" else model.n_anchors
-    )
-    setting = AnchorSetting(min(n_anchors, rows.n_rows), has_root=False, **settings)
+    require_room(model, rows, setting_of(model, rows), rows.X.nbytes * bool(model.early_stopping))
     train, held_out = rows, None
     if model.early_stopping:
         train, held_out = rows.split(model.validation_fraction, generator)
+    setting = setting_of(model, train)
     unit, some = unit_of(rows.X), sample_of(train.X)
-    _require_room(model, train, setting)
-    start = _start(model, train, some, setting, unit, generator)
+    start = start_models(model, train, some, setting, unit, generator)
     n_neighbors = min(model.n_neighbors, len(start.anchors))
 
     def held_out_score(found):
@@ -62,7 +56,7 @@ def learn_sapl_from_tensors(model, rows):
     if device.type == "cuda":
         tell("the step is being compiled for the device", {})
     total, n_rows = float(train.weight.sum()), train.n_rows
-    batch = -(-n_rows // -(-n_rows // model._batch_size(n_rows, device.type)))
+    batch = padded(-(-n_rows // -(-n_rows // model._batch_size(n_rows, device.type))))
     training = AnchorTraining(
         start, some if unit == 1.0 else train.X, n_rows=n_rows, n_batches=-(-n_rows // batch),
         n_neighbors=n_neighbors, loss=LOSSES[setting.loss], ridge=1.0 / (setting.C * total),
@@ -80,7 +74,25 @@ def learn_sapl_from_tensors(model, rows):
     return Learned(predictor, attributes_of(watch, setting, []), kept=interruption.kept)
 
 
-def _start(model, rows, some, setting, unit, generator):
+def require_adam(model):
+    """What tensors are learned with; the rest is there for arrays."""
+    if model.n_anchors == "pruned" or model.solver in ("sgd", "printed"):
+        raise ValueError(
+            "From tensors LLCSAPLClassifier learns by Adam, with a given number of anchors or "
+            "'auto': give X as an array for the rest."
+        )
+
+
+def setting_of(model, rows):
+    """What the user has set, or what is usual: nothing is searched here."""
+    is_free = isinstance(model.n_anchors, str)
+    usual = {"C": model._usual_C(), "jitter": 0.1} | ({"loss": "log_loss"} if is_free else {})
+    settings = usual | given(model, "C", "jitter", "loss")
+    n_anchors = max(1, min(100, rows.n_rows // 10)) if is_free else model.n_anchors
+    return AnchorSetting(min(n_anchors, rows.n_rows), has_root=False, **settings)
+
+
+def start_models(model, rows, some, setting, unit, generator):
     """k-means anchors and models that know nothing yet, or the previous fit's model."""
     import torch
 
@@ -101,6 +113,10 @@ def _start(model, rows, some, setting, unit, generator):
         anchors = fit_anchors(some, setting.n_anchors, generator, weight)
     else:
         anchors = torch.as_tensor(model.anchors, device=some.device).float() * unit
+        if anchors.ndim != 2 or anchors.shape[1] != n_features:
+            raise ValueError(
+                f"anchors have the shape {tuple(anchors.shape)}, but X has {n_features} features."
+            )
     n_neighbors = min(model.n_neighbors, len(anchors))
     sharpness = absolute(
         model.sharpness, lambda value: value * default_sharpness(anchors, n_neighbors, some)
@@ -122,15 +138,18 @@ def in_units(models, unit):
     )  # fmt: skip
 
 
-def _require_room(model, rows, setting):
-    """Refuse what would not fit beside the rows; the products of a batch are the largest part."""
+def require_room(model, rows, setting, beside=0):
+    """Refuse what would not fit beside the rows; the products of a batch are the largest part.
+
+    ``beside`` is what else is held, in bytes.
+    """
+    from ....gpu.anchors.adam import SAMPLE
+
     n_features, n_columns = rows.X.shape[1], setting.n_anchors * (rows.task.n_outputs + 1)
     batch = model._batch_size(rows.n_rows, rows.X.device.type)
     size = 12.0 * (n_features + 1) * n_columns * 4 + batch * (n_columns * 12 + n_features * 4)
-    size += 20.0 * rows.n_rows
-    room = model.max_memory
-    if rows.X.device.type == "cuda" and room is None:
-        import torch
-
-        room = torch.cuda.mem_get_info(rows.X.device)[0]
+    size += 20.0 * rows.n_rows + beside
+    # a sample of rows, which tells how long steps are, as it is and in double precision
+    size += 36.0 * min(rows.n_rows, SAMPLE) * n_features
+    room = free_bytes(rows.X.device) if model.max_memory is None else model.max_memory
     require_memory(size, room, "lower n_anchors or batch_size")

@@ -1,6 +1,8 @@
 """Scores and answers for rows that are torch tensors, as tensors on their device."""
 
-from ....gpu.device import torch_for
+from ....gpu.device import as_array, torch_for
+from ....runtime.scores import finite_scores
+from .rows import require_calm
 
 
 def tensor_scores(model, X):
@@ -8,9 +10,14 @@ def tensor_scores(model, X):
     torch = torch_for(X.device)
     from ....gpu.scores import is_known, scores_of
 
-    if not model._steps and not model._is_precomputed and is_known(model.predictor_):
-        return scores_of(model.predictor_, X.detach())
-    return torch.as_tensor(model._scores(X.detach().cpu().numpy()), device=X.device)
+    has_more = model._steps or getattr(model, "n_gating_features_", 0)  # than the rows themselves
+    if not has_more and not model._is_precomputed and is_known(model.predictor_):
+        scores = scores_of(model.predictor_, X.detach())
+        if not bool(torch.isfinite(scores).all()):
+            require_calm(X)
+            finite_scores(scores.cpu().numpy())  # says which row has none
+        return scores
+    return torch.as_tensor(model._scores(as_array(X)), device=X.device)
 
 
 def positions_of(scores):

@@ -22,7 +22,7 @@ _BLOCK = 1 << 17
 
 
 def learn_trees_from_tensors(model, rows):
-    """A tree of a given depth, or several whose scores are averaged."""
+    """A tree of a given depth or of the usual one, or several whose scores are averaged."""
     import torch
 
     from ....gpu.anchors.step import padded
@@ -36,27 +36,25 @@ def learn_trees_from_tensors(model, rows):
     train, held_out = rows, None
     if model.early_stopping:
         train, held_out = rows.split(model.validation_fraction, generator)
-    scaling = _scaling(model, train)
-    Z = _scaled(train.X, scaling)
-    setting, draw = plan.usual, generator_of(rng)
-    n_some = max(_FEWEST_ROWS, _LEAF_ROWS * 2**model.depth)
+    scaling = scaling_of(model, train)
+    Z = scaled_rows(train.X, scaling)
+    setting, draw, depth = plan.usual, generator_of(rng), plan.depth(plan.usual)
     n_outputs = rows.task.n_outputs
     draws = draw.spawn(plan.n_trees)
     samples = [
-        Z[torch.randperm(len(Z), generator=generator, device=device)[:n_some]].float().cpu().numpy()
-        for _ in draws
+        Z[rows_to_start(Z, depth, generator)].float().cpu().numpy() for _ in draws
     ]  # fmt: skip
 
     def start(number):
         return start_tree(
-            samples[number], model.depth, n_outputs, plan.node_gate, draws[number],
+            samples[number], depth, n_outputs, plan.node_gate, draws[number],
             from_data=model.splits == "top_down",
         )  # fmt: skip
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         starts = list(pool.map(start, range(plan.n_trees)))
     layout = layout_of(starts)
-    held_Z = None if held_out is None else _scaled(held_out.X, scaling)
+    held_Z = None if held_out is None else scaled_rows(held_out.X, scaling)
 
     def held_out_score(average):
         scores = torch.cat([
@@ -101,6 +99,14 @@ def learn_trees_from_tensors(model, rows):
     return Learned(predictor, attributes, state, interruption.kept)
 
 
+def rows_to_start(X, depth, generator):
+    """Which rows a tree of some depth starts from: some for every leaf, at random."""
+    import torch
+
+    n_some = max(_FEWEST_ROWS, _LEAF_ROWS * 2**depth)
+    return torch.randperm(len(X), generator=generator, device=X.device)[:n_some]
+
+
 def _require_plain(model):
     """What tensors are learned with; the rest is there for arrays."""
     for name, value in (
@@ -112,14 +118,14 @@ def _require_plain(model):
                 f"From tensors {type(model).__name__} learns with {name}={value!r}: give X as an "
                 "array for the rest."
             )
-    if model.depth == "auto" or model.linear_root is True or model.n_init > 1:
+    if model.linear_root is True or model.n_init > 1:
         raise ValueError(
-            f"From tensors {type(model).__name__} learns trees of a given depth, without a linear "
-            "root and once: set depth, or give X as an array."
+            f"From tensors {type(model).__name__} learns trees without a linear root, and once: "
+            "give X as an array for the rest."
         )
 
 
-def _scaling(model, rows):
+def scaling_of(model, rows):
     """Center and spread of the rows, in double precision, a block at a time."""
     import torch
 
@@ -136,18 +142,20 @@ def _scaling(model, rows):
     return RowScaling(center.cpu().numpy(), scale, float(model.constant))
 
 
-def _scaled(X, scaling):
+def scaled_rows(X, scaling):
     """Scaled rows with their constant column; of half precision where products will be."""
     import torch
 
     from ....gpu.anchors.adam import precision_for
 
-    center = torch.as_tensor(scaling.center, device=X.device).float()
-    some = (X[:4096].float() - center) / scaling.scale
+    # rows far from the origin keep the digits that they have
+    wide = torch.float64 if X.dtype == torch.float64 else torch.float32
+    center = torch.as_tensor(scaling.center, device=X.device).to(wide)
+    some = (X[:4096].to(wide) - center) / scaling.scale
     dtype = precision_for(some, X.device)
     Z = torch.empty(len(X), X.shape[1] + 1, dtype=dtype, device=X.device)
     for start in range(0, len(X), _BLOCK):
         part = slice(start, start + _BLOCK)
-        Z[part, :-1] = ((X[part].float() - center) / scaling.scale).to(dtype)
+        Z[part, :-1] = ((X[part].to(wide) - center) / scaling.scale).to(dtype)
     Z[:, -1] = scaling.constant
     return Z
