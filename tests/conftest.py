@@ -1,10 +1,18 @@
 """Which cases run, and data that many tests share: small, standardized, with a fixed seed."""
 
+import signal
+
 import numpy as np
 import pytest
 from grids import left_out
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.preprocessing import StandardScaler
+
+
+def pytest_configure(config):
+    """Ctrl-C is heard also where a shell has started the tests in the background."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):

@@ -204,3 +204,15 @@ def test_without_dask_it_says_what_to_install():
     source = "import sys; sys.modules['distributed'] = None; import nearlinear.dask"
     found = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert "pip install 'nearlinear[dask]'" in found.stderr
+
+
+def test_a_cluster_without_workers_is_told_and_not_waited_for_forever(monkeypatch):
+    monkeypatch.setattr(tasks, "_PATIENCE", 1.0)
+    options = {"n_workers": 0, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as lonely:
+        model = DaskLLSVMClassifier(4, client=lonely)
+        with (
+            pytest.warns(UserWarning, match="has no workers: this fit waits 1 seconds"),
+            pytest.raises(TimeoutError, match="still has no workers after 1 seconds: start some"),
+        ):
+            model.fit(*in_array(*rows(60), 30))

@@ -208,8 +208,9 @@ def test_values_that_are_not_numbers_are_refused(small, regressor_name, wave, va
 
 
 def test_values_of_text_are_refused(small, regressor_name, wave):
-    with pytest.raises(ValueError, match="could not convert string"):
-        small(regressor_name).fit(wave[0], np.full(200, "word"))
+    words = np.array(["1.5", *["word"] * 199])
+    with pytest.raises(ValueError, match="y has 'word' in row 1, and a regressor learns numbers"):
+        small(regressor_name).fit(wave[0], words)
 
 
 def test_missing_values_are_refused(small, regressor_name, wave):
@@ -276,6 +277,21 @@ def test_settings_beyond_arithmetic_are_refused(small, method, setting, moons):
 def test_a_batch_of_true_is_one_row(small, wave):
     models = [small("LDKLRegressor", batch_size=size, max_iter=2) for size in (True, 1)]
     np.testing.assert_array_equal(*(model.fit(*wave).predict(wave[0]) for model in models))
+
+
+@pytest.mark.parametrize(
+    ("method", "count"),
+    [
+        ("LLCSAPLClassifier", "n_neighbors"),
+        ("LLSVMClassifier", "n_neighbors"),
+        ("MLLKMClassifier", "n_anchors"),
+        ("ConvexLMKLClassifier", "n_clusters"),
+    ],
+)
+def test_a_count_of_true_is_one(small, moons, method, count):
+    X, y = moons
+    models = [small(method, **{count: value}) for value in (True, 1)]
+    np.testing.assert_array_equal(*(model.fit(X, y).decision_function(X) for model in models))
 
 
 def test_a_class_weight_for_an_unknown_class_is_refused(small, name, moons):
@@ -466,7 +482,7 @@ WRONG = {
     "n_init": [0, 1.5],
     "n_iter_no_change": [0],
     "n_jobs": [1.5],
-    "device": [1],
+    "device": [1, "nonsense", "cuda:"],
     "n_landmarks": [0, 1.5, "few"],
     "n_neighbors": [0, 2.5],
     "n_passes": [0, 1.5],

@@ -106,6 +106,14 @@ def test_sparse_rows_stay_sparse(name, moons, monkeypatch):
     assert model.score(*test) > 0.95
 
 
+@in_one_test("name", ["LLSVMClassifier", "LCCSVMClassifier"])
+def test_anchors_that_stay_are_pruned_on_a_sample(name, moons):
+    X, y, *test = moons
+    model = quick(name, n_anchors="pruned").fit(from_arrays(X, y, block_rows=400))
+    assert len(model.anchors_) < 200
+    assert model.score(*test) > 0.95
+
+
 def test_three_labels_weights_and_class_weights_are_those_of_all_rows(moons):
     X, y = moons[:2]
     labels = np.where(np.arange(4000) < 50, "rare", np.where(y > 0, "up", "down"))

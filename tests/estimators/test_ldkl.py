@@ -458,10 +458,10 @@ def test_more_leaves_than_rows_give_a_warning_and_a_tree():
 
 
 @pytest.mark.filterwarnings("ignore:depth=")
-@pytest.mark.parametrize("depth", [40, 3000])
-def test_a_tree_beyond_the_machine_is_refused_by_its_depth(moons, depth):
-    with pytest.raises(MemoryError, match="lower depth"):
-        LDKLClassifier(depth).fit(*moons)
+@pytest.mark.parametrize("size", [{"depth": 40}, {"depth": 3000}, {"depth": 2, "n_trees": 10**9}])
+def test_trees_beyond_the_machine_are_refused_by_their_size(moons, size):
+    with pytest.raises(MemoryError, match="lower depth, n_trees"):
+        LDKLClassifier(**size).fit(*moons)
 
 
 def test_batches_of_any_size_are_taken(moons):

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
 from nearlinear.search.candidates import Anchors, Shape
 from nearlinear.search.portfolio import LINEAR
+from nearlinear.search.students.fidelity import lead, microseconds
 from nearlinear.search.students.lessons import Lesson, OddsJudge, _training
 from nearlinear.search.students.new_rows import between
 from nearlinear.search.students.odds import OddsAnchors, _of_odds, with_odds
@@ -204,6 +205,36 @@ def test_an_interrupted_search_returns_the_best_by_then(monkeypatch):
         student = distill(SVC(), X, y, **QUICK)
     assert len(calls) >= 6
     assert student.predict(X).shape == (100,)
+
+
+def test_a_gain_that_the_teacher_has_not_is_said_to_be_none():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((150, 3))
+    y = (X[:, 0] + X[:, 1] + 0.8 * rng.standard_normal(150) > 0).astype(int)
+    report = distill(SVC(gamma=3.0), X, y, **QUICK).report_  # a line is all there is to know
+    assert report["linear_score"] > report["teacher_score"]
+    assert report["gain_kept"] is None
+    assert "no better than a linear model" in report["note"]
+    first, second = np.arange(100) < 52, np.arange(100, 0, -1) < 51  # two points, of noise
+    assert lead(first, second) is None
+    assert lead(first, np.arange(100) < 20) == pytest.approx(0.32)
+
+
+def test_times_are_those_of_many_rows_and_not_of_a_call():
+    sizes = []
+
+    def answer(rows):
+        sizes.append(len(rows))
+
+    microseconds(answer, np.zeros((30, 2)))
+    assert sizes[-1] == 10_000
+
+
+def test_the_report_has_the_time_that_a_budget_is_held_against():
+    X, y = ring(120)
+    student = distill(SVC(), X, y, max_us_per_row=5.0, **QUICK)
+    (chosen,) = [one for one in student.record_ if one["is_chosen"]]
+    assert student.report_["model_us"] == chosen["us_per_row"] <= 5.0
 
 
 def test_nobody_knows_what_noise_holds():

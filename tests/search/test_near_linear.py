@@ -201,6 +201,23 @@ def test_what_cannot_be_learned_is_told_in_a_sentence():
         NearLinearClassifier().fit(X, y, np.r_[0, 0, np.ones(58)])
     with pytest.raises(ValueError, match="X holds NaN: take encoder='auto'"):
         NearLinearRegressor(encoder=None).fit([[1.0], [np.nan]] * 30, value)
+    mixed = np.array([1, "a"] * 30, dtype=object)
+    with pytest.raises(ValueError, match="y mixes labels of several types"):
+        NearLinearClassifier().fit([[1.0], [2.0]] * 30, mixed)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        NearLinearClassifier().fit([[1.0], [2.0]] * 30, np.array(["a", None] * 30, dtype=object))
+
+
+def test_labels_for_values_and_values_for_labels_are_told_once(rng):
+    X = rng.standard_normal((90, 2))
+    with pytest.raises(ValueError, match="y has 'blue' in row 1, and a regressor learns numbers"):
+        NearLinearRegressor().fit(X, ["1", *["blue"] * 89])
+    y = np.arange(90) // 1.5  # few rows have the same, and fewer in a part of them
+    with pytest.warns(UserWarning) as told:
+        NearLinearClassifier(families=["linear"], random_state=0).fit(X, y)
+    (only,) = told
+    assert str(only.message).startswith("y has 60 different numbers in 90 rows, each of which is")
+    assert "take NearLinearRegressor if they are amounts" in str(only.message)
 
 
 def test_values_far_from_zero_keep_their_digits():

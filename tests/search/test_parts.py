@@ -19,6 +19,7 @@ from nearlinear.search.budgets import Budget, Price
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
 from nearlinear.search.encoding import encoded, splitter
 from nearlinear.search.families import FAMILIES
+from nearlinear.search.found import Found, Member
 from nearlinear.search.front import front, knee
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
@@ -99,6 +100,24 @@ def test_a_front_holds_what_nothing_dominates(rng):
     assert knee([(1.0, 9.0), (2.0, 2.0), (100.0, 1.0), (50.0, 5.0)]) == 1
     assert knee([(1.0, 9.0), (3.0, 2.0)]) == 1  # two points do not bend
     assert knee([]) is None
+
+
+def test_the_knee_is_a_point_of_the_front_averages_among_them():
+    truth = np.zeros((40, 1))
+    truth[::2] = 1.0
+    judge = ValueJudge(truth, np.ones(40))
+    errors = [np.tile([0.9], (40, 1)), np.tile([[0.4], [0.4]], (20, 1)), -np.full((40, 1), 0.4)]
+    members = [
+        Member(LINEAR, None, None, truth + error, Price(us, us, us, 1), 0.0)
+        for error, us in zip(errors, (1.0, 1.5, 1.5), strict=True)
+    ]
+    slow = Member(LINEAR, None, None, truth, Price(900.0, 900.0, 900.0, 1), 0.0)
+    found = Found((*members, slow), judge, Blend.of([1, 1, 2]), 0, np.arange(40))
+    points = found.points(found.blend)
+    assert [one["on_front"] for one in points] == [True, True, False, True, True]
+    assert found.knee(Budget()) == found.blend  # 3 µs, and nearly all that 900 bring
+    assert found.knee(Budget(us=2.0)) == Blend.alone(1)
+    assert found.knee(Budget(us=0.5)) is None
 
 
 def test_averages_keep_to_the_sum_of_costs(rng):

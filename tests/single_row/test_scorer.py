@@ -278,6 +278,12 @@ def test_a_batch_is_written_into_memory_that_is_given(X):
     np.testing.assert_array_equal(out, scorer.batch(X))
 
 
+def test_a_whole_number_beyond_all_others_is_refused_in_a_sentence():
+    _, scorer = make("soft")
+    with pytest.raises(ValueError, match="A number of the row is too large for float64"):
+        scorer([10**400, *[0] * (scorer.n_features - 1)])
+
+
 def test_a_batch_of_no_rows_is_empty(X):
     assert make("soft")[1].batch(X[:0]).shape == (0, 3)
 

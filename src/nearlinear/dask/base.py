@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .fitting import fit_partitions
 from .partitions import client_of, is_collection, partitions_of
 from .scoring import answers, mean_score
-from .tasks import Tasks, forgiving
+from .tasks import Tasks, forgiving, require_workers
 
 _OWN = {"client": None, "partitions_per_round": None}
 _PARAMETERS = """{name} over Dask collections; it has the parameters of that class, and these:
@@ -101,6 +101,7 @@ class DaskEstimator(BaseEstimator):
         client, model = client_of(self.client), self._unfitted()
         tasks, log = Tasks(client), []
         parts = partitions_of(client, X, y, sample_weight)
+        require_workers(client)
         per_round = self.partitions_per_round or tasks.n_threads
         with forgiving(client):
             found = fit(model, parts, tasks, per_round, log, **more)

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from itertools import count
 from uuid import uuid4
 
+from .._warn import warn_user
 from .required import dask
 
 _FAN_IN = 8  # results that one task adds up
+_PATIENCE = 120.0  # seconds until a cluster has its first worker
 _DEATHS = 100  # workers that may die with one task before Dask gives it up
 
 
@@ -47,6 +49,23 @@ class Tasks:
     @property
     def n_threads(self):
         return max(1, sum(self._client.nthreads().values()))
+
+
+def require_workers(client):
+    """Wait a while for a first worker: without one, the results of tasks never come.
+
+    Tasks are there already, for which a cluster that adapts may have to start one.
+    """
+    if client.nthreads():
+        return
+    warn_user(f"The Dask cluster has no workers: this fit waits {_PATIENCE:g} seconds for one.")
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError as error:
+        raise TimeoutError(
+            f"The Dask cluster still has no workers after {_PATIENCE:g} seconds: start some, by "
+            "cluster.scale(2) for instance, or by the command dask worker."
+        ) from error
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from ._base.blocks.training import train_on_blocks
 from ._base.capacity import Verdict, choose_setting
 from ._base.cells.placed import count_landmarks, place_cells
 from ._base.cells.training import COPIES, CellTraining
-from ._base.checks import at_least, one_of, positive, require_memory, row_copies, shared
+from ._base.checks import at_least, cost, one_of, require_memory, row_copies, shared
 from ._base.model import Learned, Model
 from ._base.outputs import keeping
 
@@ -133,7 +133,7 @@ class DCPredClassifier(ClassifierMixin, Model):
         "n_clusters": [at_least(1), one_of("auto")],
         "n_landmarks": [at_least(1), one_of("auto")],
         "landmarks": [one_of("kmeans", "dual")],
-        "gamma": [positive()],
+        "gamma": [cost()],
         "overlap": [at_least(1), one_of("auto")],
     }
 
@@ -250,7 +250,7 @@ class DCPredRegressor(RegressorMixin, Model):
         **shared("C", "max_memory", "n_jobs", "random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "n_landmarks": [at_least(1), one_of("auto")],
-        "gamma": [positive()],
+        "gamma": [cost()],
         "overlap": [at_least(1), one_of("auto")],
     }
 

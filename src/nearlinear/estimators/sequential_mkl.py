@@ -110,6 +110,10 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -157,7 +161,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -177,6 +181,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -191,6 +196,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return _learn(self, rows)
@@ -246,6 +252,10 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -288,7 +298,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -308,6 +318,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -322,6 +333,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return _learn(self, rows)

@@ -8,7 +8,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._hints import ClassWeight
 from ..kernels.family import KernelsLike
-from ..solvers.machine.working_sets import WorkingSets
 from ..solvers.mixture.simplex import start_weights
 from ._base.checks import shared
 from ._base.kernels import Weighed, learn_mixture
@@ -55,6 +54,10 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -100,7 +103,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
     }
 
     def __init__(
@@ -116,6 +119,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -127,6 +131,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -175,6 +180,10 @@ class UniformMKLRegressor(RegressorMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
+    device : str, default="cpu"
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
+        counts bytes there.
 
     Attributes
     ----------
@@ -217,7 +226,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
     }
 
     def __init__(
@@ -233,6 +242,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -244,13 +254,15 @@ class UniformMKLRegressor(RegressorMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
 
 
 def _weigh(model, descent):
-    objective = replace(descent.objective, machine=WorkingSets(model.max_iter))
+    machine = replace(descent.objective.machine, max_iter=model.max_iter)
+    objective = replace(descent.objective, machine=machine)
     weights = start_weights(objective.grams.n_kernels)
     machine = objective.solve(weights, model.tol)
     machine = descent.objective.certified_machine(machine, weights, model.tol)

@@ -65,7 +65,7 @@ def _shared_out(total, share, most):
 def limit_to_distinct(n_wanted, n_distinct, parameter):
     """As many anchors or clusters as there are distinct rows, with a warning if that is fewer."""
     if n_wanted <= n_distinct:
-        return n_wanted
+        return int(n_wanted)  # True is 1
     warn_user(
         f"{parameter}={n_wanted} is more than the {n_distinct} distinct training rows; "
         f"{n_distinct} are used."

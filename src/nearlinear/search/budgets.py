@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._compile import one_blas_thread
 from ..single_row.scorer import RowScorer
 
 
@@ -84,15 +85,15 @@ class Clock:
 
 def measured_us(predictor, X, seconds=0.02):
     """CPU microseconds a row of a batch: the best of a few, in so many seconds of the CPU."""
-    n_rows = X.shape[0]
-    predictor(X, n_jobs=1)
-    best, end = np.inf, time.thread_time() + seconds
-    while True:
-        began = time.thread_time()
+    with one_blas_thread():  # as in predict
         predictor(X, n_jobs=1)
-        best = min(best, time.thread_time() - began)
-        if time.thread_time() > end:
-            return 1e6 * best / n_rows
+        best, end = np.inf, time.thread_time() + seconds
+        while True:
+            began = time.thread_time()
+            predictor(X, n_jobs=1)
+            best = min(best, time.thread_time() - began)
+            if time.thread_time() > end:
+                return 1e6 * best / X.shape[0]
 
 
 def measured_single_us(predictor, row, n_calls=20, seconds=0.02):

@@ -12,6 +12,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 
 from ..estimators._base.input import fit_rows
+from ..estimators._base.task import check_labels
+from ..runtime.columns.readings import is_missing, require_values
 from ..tables.encoder import TableEncoder
 from ..tables.target_means import TargetMeans
 from .contest import weight_of
@@ -28,6 +30,9 @@ def encoded(model, X, y):
     """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
     if model.encoder is None:
         return None, np.asarray(X) if isinstance(X, list) else X, {}
+    if isinstance(model, ClassifierMixin) and np.asarray(y).dtype == object:
+        known = [label for label in np.asarray(y).ravel().tolist() if not is_missing(label)]
+        check_labels(np.array(known, dtype=object))
     if isinstance(model.encoder, str):
         kind = "classes" if isinstance(model, ClassifierMixin) else "values"
         encoder = TableEncoder(target_type=kind)
@@ -44,6 +49,7 @@ def is_far(model, y):
     """Whether values are so far from 0 that single precision, of 7 digits, loses what they tell."""
     if isinstance(model, ClassifierMixin):
         return False
+    require_values(y)
     y = np.asarray(y, dtype=np.float64)
     return bool(np.any(np.abs(y).max(axis=0) > _FAR * y.std(axis=0)))
 

@@ -5,6 +5,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
+from .._warn import warn_user
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
@@ -15,8 +16,9 @@ from .encoding import encoded, parts_by_round, rows_by_number, splitter
 from .intervals import residuals
 from .portfolio import require_known
 from .search import search
-from .trials import HERE, Means
+from .trials import HERE, Means, without_hints
 
+_MANY = 20  # classes that are numbers
 _MOST_COPIES = 1000  # of a row: more would tell errors and folds little
 
 
@@ -38,12 +40,14 @@ def fit_table(model, X, y, sample_weight, tell=None, at=HERE):
     require_known(model.families)
     encoder, Z, of_rows = encoded(model, X, y)
     means = Means.of(model, Z)
-    rows = fit_rows(model, Z, y, sample_weight)
+    with without_hints():
+        rows = fit_rows(model, Z, y, sample_weight)
     _require_all_classes(rows)
+    _tell_many_numbers(model, rows, len(y))
     if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
         raise ValueError("X holds NaN: take encoder='auto', or fill in what is missing.")
     split = splitter(encoder, X, y, Z)
-    with one_blas_thread():
+    with one_blas_thread(), without_hints():
         rng = check_random_state(model.random_state)
         contest = contest_for(model, rows, y, sample_weight, split, rng)
         found, tried, kept = search(
@@ -78,6 +82,17 @@ def _require_all_classes(rows):
     if len(gone):
         raise ValueError(
             f"Class {known.tolist()[gone[0]]!r} has no row of positive weight: leave its rows out."
+        )
+
+
+def _tell_many_numbers(model, rows, n_rows):
+    """Numbers of which there are many are rather values: once, in place of a hint at every fit."""
+    known = getattr(rows.task, "classes", ())
+    if len(known) > _MANY and 3 * len(known) > n_rows and known.dtype.kind in "fiu":
+        other = type(model).__name__.replace("Classifier", "Regressor")
+        warn_user(
+            f"y has {len(known)} different numbers in {n_rows} rows, each of which is learned as "
+            f"a class of its own: take {other} if they are amounts."
         )
 
 

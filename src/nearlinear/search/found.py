@@ -42,11 +42,22 @@ class Found:
         return best_blend(self.answers, self.judge, self.prices, budget, self.linear)
 
     def knee(self, budget):
-        """The single model inside a budget from which on more time buys little."""
-        places = [place for place, price in enumerate(self.prices) if budget.holds([price])]
-        answers, prices = self.answers, self.prices
-        found = knee([(prices[p].us, self.judge.mean(answers[p])) for p in places])
-        return None if found is None else Blend.alone(places[found])
+        """The point of the front inside a budget from which on more time buys little."""
+        blends = [blend for blend in self._blends if budget.holds([self.price(blend)])]
+        found = knee([(self.price(blend).us, self._loss(blend)[0]) for blend in blends])
+        return None if found is None else blends[found]
+
+    @property
+    def _blends(self):
+        """Every member alone, and the average that was chosen."""
+        alone = [Blend.alone(place) for place in range(len(self.members))]
+        return list(dict.fromkeys((*alone, self.blend)))
+
+    def _loss(self, blend):
+        """On held-out rows, with its standard error."""
+        judge = self.judge
+        losses = judge.losses(blend.answers(self.answers))
+        return mean_and_error(losses, judge.weight, judge.copies)
 
     @property
     def answers(self):
@@ -72,16 +83,14 @@ class Found:
 
     def points(self, chosen):
         """A record of every member and of the blends, and which of them nothing dominates."""
-        blends = [Blend.alone(place) for place in range(len(self.members))]
-        blends += [blend for blend in dict.fromkeys((self.blend, chosen)) if blend not in blends]
+        blends = dict.fromkeys((*self._blends, chosen))
         found = [{**self._record(blend), "is_chosen": blend == chosen} for blend in blends]
         best = front([(one["us_per_row"], one["loss"]) for one in found])
         return [{**one, "on_front": place in best} for place, one in enumerate(found)]
 
     def _record(self, blend):
         answers = blend.answers(self.answers)
-        judge = self.judge
-        loss, error = mean_and_error(judge.losses(answers), judge.weight, judge.copies)
+        judge, (loss, error) = self.judge, self._loss(blend)
         score, score_error = judge.score(answers)
         price, chosen = self.price(blend), [self.members[place] for place in blend.places]
         families = [member.candidate.family for member in chosen]

@@ -63,8 +63,9 @@ def select(
     Parameters
     ----------
     knee : bool, default=False
-        The single model from which on more time buys little: the one farthest above the line
-        from the cheapest point of the front to the most accurate one, in log time.
+        The point of ``front_`` from which on more time buys little: the one farthest above the
+        line from the cheapest point to the most accurate one, in log time. An average is such a
+        point as well as a single model.
     max_times_linear, max_us_per_row, single_row_us, max_bytes : float or None, default=None
         Budgets, as those of the constructor.
 

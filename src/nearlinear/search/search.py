@@ -16,7 +16,7 @@ from .found import ALL_ROWS, Found, Member
 from .front import front
 from .portfolio import LINEAR, portfolio
 from .speed import machine_speed
-from .trials import HERE, Trials, settings_of
+from .trials import HERE, Trials, settings_of, without_hints
 
 _TIMED_ROWS = 2048
 _KEPT = "the best model so far is"
@@ -53,14 +53,14 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
         return speed.price(family, cost, shape.n_outputs).us
 
     trials = Trials(contest, candidates, rng, clock, means, tell, us_of, at)
-    with keeping(_KEPT) as early:
+    with keeping(_KEPT) as early, without_hints():
         course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:
         raise KeyboardInterrupt  # there is nothing yet to keep
     judged = _judged(trials, speed, shape)
     blend = judged.best(budget)
     members = {}
-    with keeping(_KEPT) as late:
+    with keeping(_KEPT) as late, without_hints():
         found = _fitted(judged, blend, budget, rows, trials, course)
         for place, member in found:
             members[place] = member  # one by one: Ctrl-C keeps those that are done

@@ -5,7 +5,9 @@ stands for all in the first round; then the best four, and those that nothing be
 cost, see them all.
 """
 
+import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -45,6 +47,14 @@ class Trial:
                 raise
             self.failure = str(error)
             return None
+
+
+@contextmanager
+def without_hints():
+    """scikit-learn takes labels that few rows have for values, in every fit of a search anew."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is", UserWarning)
+        yield
 
 
 class Means(NamedTuple):

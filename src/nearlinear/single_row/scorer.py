@@ -93,7 +93,12 @@ class RowScorer:
 
     def _as_row(self, x):
         self._check_names(x)
-        row = np.asarray(x, dtype=self.dtype if self._takes_numbers else object)
+        try:
+            row = np.asarray(x, dtype=self.dtype if self._takes_numbers else object)
+        except OverflowError as error:
+            raise ValueError(
+                f"A number of the row is too large for {self.dtype}: give finite numbers."
+            ) from error
         if row.ndim != 1:
             raise ValueError(
                 f"A scorer takes one row of {self.n_features} numbers, not an array of shape "

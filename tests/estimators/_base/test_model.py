@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from nearlinear import LLCSAPLClassifier
 
@@ -23,6 +24,27 @@ EACH_LOSS = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss
 
 def assert_same_bits(one, other, X):
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_many_rows_are_scored_on_the_threads_that_were_asked_for(moons):
+    """BLAS has threads of its own, which wait for each other after every block of rows."""
+    X, y = moons
+    model, seen = LLCSAPLClassifier(4, max_iter=2, random_state=0).fit(X, y), []
+    predictor = model.predictor_
+
+    class Watched:
+        dtype = predictor.dtype
+
+        def __call__(self, rows, n_jobs):
+            pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+            seen.append({pool["num_threads"] for pool in pools})
+            return predictor(rows, n_jobs=n_jobs)
+
+    model.predictor_ = Watched()
+    with threadpool_limits(2, user_api="blas"):
+        model.predict(X)
+        model.predict(X[:1])  # one row is left alone: the limit would take longer
+    assert seen == [{1}, {2}]
 
 
 # --- what is learned ---------------------------------------------------------------------------

@@ -59,9 +59,10 @@ def learn(X, targets, C, gate, maps, loss=HINGE, **settings):
         "learning_rate": 0.03,
         "rng": np.random.RandomState(0),
     }
-    return learn_gated_models(
-        X, targets[:, None].astype(X.dtype), C, gate, maps, loss, **options | settings
+    (found,) = learn_gated_models(
+        X, targets[:, None].astype(X.dtype), C, [gate], maps, loss, **options | settings
     )
+    return found
 
 
 def scores_of(found, X):

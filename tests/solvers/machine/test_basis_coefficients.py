@@ -113,6 +113,14 @@ def test_gradient_of_the_loss_is_its_derivative(rows, rng):
         np.testing.assert_allclose((ahead - gradient)[:, c], hessians[c] @ step[:, c], atol=1e-8)
 
 
+def test_prices_that_hide_the_ridge_leave_hessians_regular():
+    """C = 1e38 and fewer rows than numbers: 1e38 + 1 is 1e38."""
+    loss = np.array([np.full((3, 3), 1e38), np.ones((3, 3))])
+    hessians = basis_coefficients._regular(loss + np.eye(3))
+    assert np.all(np.isfinite(np.linalg.solve(hessians, np.ones((2, 3, 1)))))
+    np.testing.assert_array_equal(hessians[1], loss[1] + np.eye(3))
+
+
 def test_outputs_do_not_know_of_each_other(rows):
     together = solve(rows, rows.X[:6])
     for c in range(rows.targets.shape[1]):

@@ -30,8 +30,11 @@ SHARPNESS = property(
 MOST_ANCHORS = {"auto": 100, "pruned": 200}
 
 
-def make_anchors(model, rows, rng, most=100):
-    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds a free number."""
+def make_anchors(model, rows, rng, most=100, cluster=fit_anchors):
+    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds a free number.
+
+    ``cluster`` is k-means over all rows.
+    """
     if not isinstance(model.anchors, str):
         anchors = check_array(model.anchors, dtype=rows.X.dtype, order="C", copy=True)
         if anchors.shape[1] != rows.X.shape[1]:
@@ -45,25 +48,25 @@ def make_anchors(model, rows, rng, most=100):
     wanted = limit_to_distinct(wanted, rows.n_distinct, "n_anchors")
     if model.anchors == "class_balanced":
         return fit_class_anchors(rows.X, rows.labels, wanted, rng, rows.weight)
-    return fit_anchors(rows.X, wanted, rng, rows.weight)
+    return cluster(rows.X, wanted, rng, rows.weight)
 
 
-def make_gate(model, anchors, X, coding="soft"):
+def make_gate(model, anchors, X, coding="soft", usual_sharpness=default_sharpness):
     """The gate named by ``coding``; its bandwidth is relative to the spread of distances."""
-    n_neighbors = min(model.n_neighbors, len(anchors))
+    n_neighbors = int(min(model.n_neighbors, len(anchors)))
     if coding == "inverse":
         return InverseDistance(anchors, n_neighbors)
     if coding == "reconstruction":
         return ReconstructionCodes(anchors, n_neighbors)
     sharpness = absolute(
-        model.sharpness, lambda sharpness: sharpness * default_sharpness(anchors, n_neighbors, X)
+        model.sharpness, lambda sharpness: sharpness * usual_sharpness(anchors, n_neighbors, X)
     )
     return SoftAssignment(anchors, n_neighbors, float(sharpness))
 
 
 def predictor_of(models, n_neighbors):
     """Local models as they predict, by ``n_neighbors`` anchors at most."""
-    gate = models.gate(min(n_neighbors, len(models.anchors)))
+    gate = models.gate(int(min(n_neighbors, len(models.anchors))))
     return LocallyLinear(gate, models.weights, models.biases)
 
 
@@ -99,7 +102,7 @@ def learn_more(model, rows, *, C, loss, coding, width, anchor_rate):
     rng, seed = stream_rng(model, None if stream is None else stream.seed)
     before = getattr(model, "predictor_", None)
     if before is None:
-        before = _first_predictor(model, rows, coding, width, rng)
+        before = first_predictor(model, rows, coding, width, rng)
     gate = before.gate
     if stream is None:
         start = LocalModels(
@@ -123,7 +126,7 @@ def learn_more(model, rows, *, C, loss, coding, width, anchor_rate):
     return Learned(predictor, state=state, kept=interruption.kept)
 
 
-def _first_predictor(model, rows, coding, width, rng):
+def first_predictor(model, rows, coding, width, rng):
     """Anchors on the first rows of a stream, and models that know nothing yet."""
     n_outputs, dtype = rows.task.n_outputs, rows.X.dtype
     check_memory(model, rows.X, n_outputs, 8, copies=3)

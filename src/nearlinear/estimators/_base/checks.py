@@ -13,6 +13,7 @@ from sklearn.utils import metaestimators
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from ...gpu.device import is_name
 from ...kernels.row_scales import Absolute
 
 __all__ = ["HasMethods", "Interval", "check_sample_weight"]
@@ -65,6 +66,19 @@ def one_of(*names):
     return StrOptions(set(names))
 
 
+class DeviceName(StrOptions):
+    """A name that ``torch_for`` takes; it is checked also where a fit uses no device."""
+
+    def __init__(self):
+        super().__init__({"cpu", "cuda"})
+
+    def is_satisfied_by(self, val):
+        return isinstance(val, str) and is_name(val)
+
+    def __str__(self):
+        return "'cpu', 'cuda' or 'cuda:' and a number"
+
+
 _SHARED = {
     "C": [cost()],
     "epsilon": [at_least(0.0, Real)],
@@ -76,7 +90,7 @@ _SHARED = {
     "random_state": ["random_state"],
     "verbose": ["verbose"],
     "max_memory": [positive(), None],
-    "device": [str],
+    "device": [DeviceName()],
     "loss": [one_of("hinge", "squared_hinge", "log_loss")],
     "n_anchors": [at_least(1), one_of("auto", "pruned")],
     "n_neighbors": [at_least(1)],

@@ -162,7 +162,7 @@ def placed_anchors(model, rows, rng):
     anchors, n_anchors = model.anchors, model.n_anchors
     if not isinstance(anchors, str):
         return np.unique(checked_anchors(anchors, rows), axis=0)
-    n_anchors = n_anchors or rows.n_distinct
+    n_anchors = int(n_anchors or rows.n_distinct)
     if anchors == "kmeans":
         n_anchors = limit_to_distinct(n_anchors, rows.n_distinct, "n_anchors")
         return fit_anchors(rows.X, n_anchors, rng, rows.weight)

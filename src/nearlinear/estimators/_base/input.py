@@ -8,6 +8,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...gpu.device import as_array, is_tensor
+from ...runtime.columns.readings import require_values
 from ...streams.blocks import is_source
 from .checks import require_moderate, require_sound
 from .rows import TrainingRows
@@ -38,6 +40,11 @@ def fit_rows(model, X, y, sample_weight=None, gating=None):
 
 def stream_rows(model, X, y, sample_weight=None, classes=None):
     """Rows of ``partial_fit`` in their given order; ``merged`` gives their canonical form."""
+    if is_tensor(X) and getattr(model, "_streams_tensors", False):
+        from .tensors.rows import stream_tensor_rows
+
+        return stream_tensor_rows(model, X, y, sample_weight, classes)
+    X, y, sample_weight = map(as_array, (X, y, sample_weight))
     is_first = not hasattr(model, "predictor_")
     X, y, names = _checked_pairs(model, X, y, is_first)
     if not isinstance(model, ClassifierMixin):
@@ -59,6 +66,8 @@ def block_pairs(model, X, y, first=None):
         return _checked_pairs(model, X, y, is_first=True)
     probe = _without_learned(model)
     vars(probe).update(first[0])
+    if not isinstance(model, ClassifierMixin):
+        require_values(y)
     X, y = _validated(probe, X, y, dtype=first[1], reset=False)
     return X, y, first[0]
 
@@ -129,6 +138,8 @@ def _checked_pairs(model, X, y, is_first, takes_several=False):
     row_types = getattr(model, "_row_types", [np.float64, np.float32])
     dtype = row_types if is_first else model.predictor_.dtype
     checks = {"dtype": dtype, "reset": is_first}
+    if not isinstance(model, ClassifierMixin):
+        require_values(y)
     if model._is_precomputed:
         checks["y_numeric"] = not isinstance(model, ClassifierMixin)
         X, y = validate_data(probe, X, y, allow_nd=True, **checks)

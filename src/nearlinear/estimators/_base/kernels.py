@@ -1,7 +1,7 @@
 """Kernels of a fit and the memory for their matrices; from machines to a predictor."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,24 +64,36 @@ class KernelSetup:
 
 
 def kernel_setup(model, rows, listed=None):
-    """What ``kernels``, ``normalization`` and ``max_memory`` of a model ask for.
+    """What ``kernels``, ``normalization`` and ``max_memory`` of a model ask for, on its device.
 
     ``listed`` are kernels that stand in place of those of the model.
     """
+    return on_its_device(model, host_setup(model, rows, listed))
+
+
+def host_setup(model, rows, listed=None):
+    """The same on the CPU, whatever the device of the model is."""
     landmarks = None
     if listed is None:
         listed, landmarks = _listed_kernels(model, rows)
     kernels, kept = fix_kernels(listed, rows.X, model.normalization)
-    device = getattr(model, "device", "cpu")
-    if device != "cpu":
-        budget = device_bytes(rows.X, model.max_memory, device)
-        return KernelSetup(
-            rows, listed, kernels, kept, landmarks, budget, model.n_jobs,
-            WorkingSets(scheme=on_device(device, solve_kernel_machine)),
-            on_device(device, Grams), on_device(device, solve_symmetric),
-        )  # fmt: skip
     budget = gram_bytes(rows, len(kernels), model.max_memory)
     return KernelSetup(rows, listed, kernels, kept, landmarks, budget, model.n_jobs)
+
+
+def on_its_device(model, setup):
+    """A setup whose machines are solved on the device of the model, if it has one."""
+    device = getattr(model, "device", "cpu")
+    if device == "cpu":
+        return setup
+    return replace(
+        setup,
+        max_bytes=device_bytes(setup.rows.X, model.max_memory, device),
+        n_jobs=1,  # one machine after another
+        machine=WorkingSets(scheme=on_device(device, solve_kernel_machine)),
+        make_grams=on_device(device, Grams),
+        solve_symmetric=on_device(device, solve_symmetric),
+    )
 
 
 def _listed_kernels(model, rows):
@@ -111,10 +123,17 @@ def gram_bytes(rows, n_kernels, max_memory):
 
 def device_bytes(X, max_memory, device):
     """Bytes of a device for machines and Gram matrices, if they are enough for machines."""
-    free = free_bytes(device)
-    room = min(allowed_memory(max_memory), np.inf if free is None else free)
+    room = device_room(max_memory, device)
     require_memory(machine_bytes(*X.shape[:2]), room, "give fewer rows, or leave device out")
     return room
+
+
+def device_room(max_memory, device):
+    """Bytes that a fit may use on a device."""
+    free = free_bytes(device)
+    if free is None:
+        return allowed_memory(max_memory)
+    return free if max_memory is None else min(max_memory, free)
 
 
 def bias_named(bias):

@@ -24,7 +24,7 @@ from ...solvers.localized.success import (
 from ...solvers.machine.exchange import AVERAGING, Exchange
 from .checks import require_memory
 from .input import scored_rows
-from .kernels import certificate, kernel_setup, one_or_all, support_attributes
+from .kernels import certificate, host_setup, on_its_device, one_or_all, support_attributes
 from .model import Learned
 from .outputs import Teller, each_output
 
@@ -52,14 +52,28 @@ class Localized:
 
 def localized_setup(model, rows):
     """The kernels of a model, and how ``solver`` wants machines to be solved."""
+    return with_machines(model, gated_setup(model, rows))
+
+
+def gated_setup(model, rows):
+    """The kernels alone, for what needs no machines."""
     if model._is_precomputed:
         raise ValueError(
             f"{type(model).__name__} needs rows, not kernels='precomputed': how much each "
             "kernel answers depends on where a row lies."
         )
-    setup = kernel_setup(model, rows)
+    return host_setup(model, rows)
+
+
+def with_machines(model, setup):
+    setup = on_its_device(model, setup)
     if model.solver not in _MACHINES:
         return setup
+    if getattr(model, "device", "cpu") != "cpu":
+        raise ValueError(
+            f"{type(model).__name__}(solver={model.solver!r}) reads columns of kernels, one after "
+            "another, which is no work for a device: take solver='smo', or leave device out."
+        )
     return replace(setup, machine=_MACHINES[model.solver])
 
 
@@ -107,8 +121,9 @@ def component_scores(setup, coefficients, biases=0.0, kernel_of=None):
 def kernel_success(model, setup, problem, rng, tell):
     """For every kernel: its machines, what they have found, and all regressions as one function."""
     singles = single_kernels(
-        setup.kernels, setup.rows.X, setup.machine, tol=model.tol, max_bytes=setup.max_bytes
-    )
+        setup.kernels, setup.rows.X, setup.machine, setup.make_grams, tol=model.tol,
+        max_bytes=setup.max_bytes,
+    )  # fmt: skip
     folds = ()
     if model.success == "out_of_fold":
         folds = stratified_folds(problem.targets, model.n_folds, rng)
@@ -116,7 +131,7 @@ def kernel_success(model, setup, problem, rng, tell):
         learn_success, problem=problem, weight=setup.rows.weight, C=model.success_C,
         epsilon=free_error(model), folds=folds, n_landmarks=_landmarks(model, setup),
     )  # fmt: skip
-    found = side_by_side(learn, singles, model.n_jobs)
+    found = side_by_side(learn, singles, setup.n_jobs)
     for m, success in enumerate(found):
         tell(f"kernel {m}", {"held-out accuracy": float(success.share)})
     coefficients = np.array([success.regression.dual_coef for success in found])

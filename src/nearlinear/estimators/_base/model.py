@@ -1,6 +1,7 @@
 """The one class that all estimators share: a fit in one straight pass, scores, explanations."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._compile import one_blas_thread
 from ..._hints import FilePath, Rows, Targets
-from ...gpu.device import is_tensor
+from ...gpu.device import as_array, is_tensor
 from ...predictors.base import Cost
 from ...runtime.scores import finite_scores
 from .checks import available_if, fit_context, require_finite_model
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from ...single_row.scorer import RowScorer
 
 M = TypeVar("M")
+_FEW_TENSORS = 20_000  # rows of a tensor that are searched by way of arrays
+_FEW_ROWS = 32  # which take less time than a limit on threads
 
 # Attributes that a fitted model has from its rows, whatever was learned from them.
 _OF_ROWS = ("n_features_in_", "feature_names_in_", "n_gating_features_", "classes_", "multilabel_")
@@ -151,16 +154,23 @@ class Model(BaseEstimator):
     @fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, y, sample_weight=None, gating=None):
         if is_tensor(X):
-            if hasattr(self, "_learn_tensors"):
+            if hasattr(self, "_learn_tensors") and not self._is_searched(len(X)):
                 from .tensors.rows import tensor_rows
 
                 rows = tensor_rows(self, X, y, sample_weight)
                 return self._settle(self._learn_tensors(rows), rows.n_rows, rows.attributes)
-            X, y = (one.detach().cpu().numpy() if is_tensor(one) else one for one in (X, y))
+            X, y, sample_weight = map(as_array, (X, y, sample_weight))
         rows = fit_rows(self, X, y, sample_weight, gating)
         with one_blas_thread():
             learned = self._learn(rows)
         return self._settle(learned, rows.X.shape[0], rows.attributes)
+
+    def _is_searched(self, n_rows):
+        """Whether a setting is found on held-out rows, beside a linear model, as for arrays.
+
+        Few rows are: there a usual setting may be worse than a linear model.
+        """
+        return n_rows <= _FEW_TENSORS and getattr(self, self._searched) == "auto"
 
     def _go_on(self, rows, *more):
         """Learn on from rows of a stream; a method that can adds ``_learn_more(rows, *more)``."""
@@ -251,7 +261,9 @@ class Model(BaseEstimator):
             check_is_fitted(self, "predictor_")
             return tensor_scores(self, X)
         X = scored_rows(self, X, gating)  # first: says so if there is nothing fitted yet
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        calm = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+        # threads of BLAS wait for each other after each block: on a busy machine 20 times as long
+        with calm, nullcontext() if X.shape[0] <= _FEW_ROWS else one_blas_thread():
             scores = self.predictor_(X, n_jobs=self.n_jobs)
         if self._steps:  # tables have no precision that answers could have
             scores = scores.astype(np.float64)

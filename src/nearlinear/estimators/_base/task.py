@@ -127,8 +127,15 @@ def labels_in(model, X, Y, sample_weight):
 
 def classes_of_stream(model, X, y, classes, sample_weight):
     """The same for rows of a stream, whose classes are named in the first call."""
+    classes = classes_to_come(model, classes)
+    labels = known_labels(classes, y)
+    weight = _class_weights(X, labels, classes, sample_weight, model.class_weight)
+    return Classification(classes), labels, weight
+
+
+def known_labels(classes, y):
+    """Positions of labels among the classes that were named."""
     check_labels(y)
-    classes = _all_classes(model, classes)
     labels = np.searchsorted(classes, y)
     known = classes[np.minimum(labels, len(classes) - 1)] == y
     if not np.all(known):
@@ -136,11 +143,11 @@ def classes_of_stream(model, X, y, classes, sample_weight):
             f"partial_fit met the label {y[~known].tolist()[0]!r}, which is not in classes; "
             "list all classes in the first call."
         )
-    weight = _class_weights(X, labels, classes, sample_weight, model.class_weight)
-    return Classification(classes), labels, weight
+    return labels
 
 
-def _all_classes(model, classes):
+def classes_to_come(model, classes):
+    """All classes of a stream: those that the first call names."""
     known = getattr(model, "classes_", None)
     if classes is None:
         if known is None:

@@ -40,7 +40,7 @@ class TreeCoordinates:
         scaling = replace(scaling, constant=float(model.constant))
         if not isinstance(rows.task, Regression):
             return cls(scaling, lift=lift)
-        units = [_unit(values, rows.weight) for values in rows.targets.T]
+        units = [deviation_and_mean(values, rows.weight) for values in rows.targets.T]
         if len(units) == 1:
             return cls(scaling, *units[0], lift)
         scale, offset = np.array(units, dtype=rows.X.dtype).T
@@ -161,7 +161,7 @@ def count_global_columns(features, X):
     return own_columns(features, X[:1]).shape[1]
 
 
-def _unit(values, weight):
+def deviation_and_mean(values, weight):
     """Deviation and mean of values; the deviation of equal ones is 1."""
     dtype, values = values.dtype, values.astype(np.float64)
     center = float(np.average(values, weights=weight))

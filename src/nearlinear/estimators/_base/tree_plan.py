@@ -60,7 +60,7 @@ TREE_CONSTRAINTS = {
     "validation_fraction": [fraction()],
     "early_stopping": ["boolean"],
     "n_iter_no_change": [at_least(1)],
-    "device": [str],
+    **shared("device"),
 }
 
 
@@ -254,7 +254,7 @@ def tree_settings(model, root_C, candidates):
     return list(dict.fromkeys(replace(setting, **chosen) for setting in settings))
 
 
-def check_size(model, rows, plan, beside=0, advice="lower depth or batch_size"):
+def check_size(model, rows, plan, beside=0, advice="lower depth, n_trees or batch_size"):
     """Before anything is trained: warn of empty leaves, refuse what memory does not hold.
 
     ``beside`` is what other rows take, in bytes.
@@ -279,5 +279,6 @@ def check_size(model, rows, plan, beside=0, advice="lower depth or batch_size"):
     # a search holds some rows out, which copies them all
     if plan.n_global:
         data += n_rows * plan.n_global * (itemsize + 16)  # their spreads are taken in double
-    need = (12 * numbers + chunks) * itemsize + (3 if plan.is_searched else 2) * data
+    states = (11 + plan.count(setting)) * numbers  # one tree trains, and each one stays
+    need = (states + chunks) * itemsize + (3 if plan.is_searched else 2) * data
     require_memory(need + row_copies(rows.X) + beside, model.max_memory, advice)

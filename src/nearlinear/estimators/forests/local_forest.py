@@ -53,7 +53,7 @@ _CONSTRAINTS = {
     "categorical_features": ["array-like", None],
     "monotonic_cst": ["array-like", dict, None],
     "interaction_cst": [list, tuple, None],
-    "device": [str],
+    **shared("device"),
 }
 
 

@@ -76,9 +76,12 @@ def distill(
         rows: ``agreement`` (the share of labels that are the teacher's) and ``correlation`` (of log
         odds or probabilities), or ``r2`` of values; with ``y``, ``teacher_score``,
         ``student_score`` and ``linear_score`` (accuracy or R²) and ``gain_kept``, the student's
-        gain over a linear model as a share of the teacher's. CPU microseconds a row of
-        ``predict`` (``teacher_us``, ``student_us``, ``speed_up``), bytes of pickles
-        (``teacher_bytes``, ``student_bytes``), ``n_new_rows`` and ``targets``. With ``y`` and a
+        gain over a linear model as a share of the teacher's; it is None, and ``note`` says why,
+        where the teacher's lead over a linear model is no more than its standard error. CPU
+        microseconds a row of ``predict`` of many rows (``teacher_us``, ``student_us``,
+        ``speed_up``), those of the model behind the encoder, which the budget is held against
+        (``model_us``), bytes of pickles (``teacher_bytes``, ``student_bytes``), ``n_new_rows`` and
+        ``targets``. With ``y`` and a
         teacher that can be fitted anew, held-out rows are new to all: students of the settings that
         were chosen learn from teachers that have not seen these rows. A teacher that is taken as it
         is may know them, and its score is too good then.
@@ -146,6 +149,7 @@ def distill(
     student_us = microseconds(model.predict, X)
     model.report_ = report | {
         "teacher_us": teacher_us, "student_us": student_us, "speed_up": teacher_us / student_us,
+        "model_us": found.price(found.blend).us,
         "teacher_bytes": bytes_of(taught.model),
         "student_bytes": bytes_of((lesson.encoder, learned.predictor)),
         "seconds": time.perf_counter() - began,

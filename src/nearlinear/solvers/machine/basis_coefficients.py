@@ -91,7 +91,7 @@ def solve_coefficients(rows, basis, gamma, *, tol, max_iter=50, start=None):
         values += 0.5 * (point[:-1] ** 2).sum(axis=0)
         gradient = whitener.T @ gradient
         gradient[:-1] += point[:-1]
-        return values, gradient, whitener.T @ hessians @ whitener + ridge
+        return values, gradient, _regular(whitener.T @ hessians @ whitener + ridge)
 
     values, gradient, hessians = evaluate(point)
     n_iter = 0
@@ -107,6 +107,12 @@ def solve_coefficients(rows, basis, gamma, *, tol, max_iter=50, start=None):
         n_iter += 1
     model = whitener @ point
     return Coefficients(model[:-1], model[-1], float(values.sum()), float(decrement.sum()), n_iter)
+
+
+def _regular(hessians):
+    """The same, or with a ridge that rounding does not hide where C is too large for that of 1."""
+    least = 1e-15 * np.trace(hessians, axis1=1, axis2=2)
+    return hessians + np.where(least > 1.0, least, 0.0)[:, None, None] * np.eye(hessians.shape[-1])
 
 
 def _whitener(gram):

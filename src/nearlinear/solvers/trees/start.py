@@ -108,7 +108,8 @@ def revive_splits(model, Z, rng):
     members = {0: np.arange(Z.shape[0])}
     for node in range(count_splits(model.depth)):
         rows = members.pop(node)
-        scores = np.asarray(Z[rows] @ splits[node])
+        with np.errstate(invalid="ignore"):  # BLAS flags numbers beyond a short row, now and then
+            scores = np.asarray(Z[rows] @ splits[node])
         n_left = np.count_nonzero(scores > 0)
         if len(rows) >= _FEWEST_ROWS and min(n_left, len(rows) - n_left) < _DEAD * len(rows):
             direction = halving_direction(Z[rows], rng)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 
-from ....gpu.device import on_device
+from ....gpu.device import batch_on, on_device
 from ....losses import LOSSES
 from ....predictors.locally_linear import LocallyLinear
 from ....solvers.anchors.adam import AnchorTraining
@@ -23,7 +23,7 @@ from ..anchors import check_memory, make_anchors, make_gate, predictor_of
 from ..capacity import usual_epochs
 from ..model import Learned
 from ..outputs import Teller, keeping
-from ..pruning import pruned_anchors, pruned_models
+from ..pruning import AnchorEngine, pruned_anchors, pruned_models
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
 
@@ -75,7 +75,7 @@ def learn_sapl_from(model, rows, keeper):
     ridge, generator = 1.0 / (C * rows.total_weight), np.random.default_rng(rows.seed)
     if model._engine(sample) == "adam":
         usual = model._batch_size(rows.n_rows)
-        batch = rows.rows_a_step(usual)
+        batch = batch_on(model.device, rows.rows_a_step(usual))
         make = on_device(model.device, AnchorTraining)
         training = make(
             start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
@@ -105,7 +105,7 @@ def learn_fixed_from(model, rows, keeper, coding, width):
     rng, sample = np.random.RandomState(rows.seed), rows.sample()
     _check_memory(model, rows, sample, 8, copies=3)
     if model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, sample, coding, width, rng)
+        anchors = pruned_anchors(model, sample, coding, width, rng, AnchorEngine())
     else:
         anchors = make_anchors(model, sample, rng)
     anchors = anchors.astype(sample.X.dtype, copy=False)

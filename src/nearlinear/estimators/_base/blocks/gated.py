@@ -16,8 +16,8 @@ from ..checks import require_memory
 from ..gating import gate_for
 from ..localized import (
     count_epochs,
+    gated_setup,
     localized_outputs,
-    localized_setup,
     primal_loss,
     primal_output,
 )
@@ -33,7 +33,7 @@ def learn_gated_from(model, rows, keeper):
     if model.solver not in ("auto", "adam"):
         raise ValueError(f"solver={model.solver!r} needs all rows at once: give 'adam'.")
     sample = rows.weighted_sample()
-    setup, gate = localized_setup(model, sample), gate_for(model, sample)
+    setup, gate = gated_setup(model, sample), gate_for(model, sample)
     maps = [affine_map(kernel, sample.X.shape[1]) for kernel in setup.kernels] * model.n_copies
     if any(one is None for one in maps):
         raise ValueError(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....gpu.device import on_device
+from ....gpu.device import batch_on, on_device
 from ....solvers.minibatch import Batches
 from ....solvers.trees.adam import TreeTraining
 from ....solvers.watch import Watch
@@ -79,7 +79,7 @@ def learn_trees_from(model, rows, keeper):
     check_size(model, sample, plan, rows.memory, f"lower depth, or {SMALLER_BLOCKS}")
     setting, tried = choose_tree_setting(model, sample, plan, rng, tell)
     coordinates, (start,) = previous_or_new(model, sample, plan, setting)
-    batch = rows.rows_a_step(plan.batch_size)
+    batch = batch_on(model.device, rows.rows_a_step(plan.batch_size))
     watch, compare = watch_of_trees(
         model, sample, held_out if model.early_stopping else None, coordinates, tell
     )

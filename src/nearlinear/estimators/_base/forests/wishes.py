@@ -1,6 +1,7 @@
 """What users fix of a forest, and what they say of its columns."""
 
 import numbers
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,10 +35,13 @@ class Wishes:
 
 def wishes_of(model, rows):
     """What the user has fixed."""
-    grower = None if model.grower == "auto" else model.grower
+    grower = model.grower
+    grower = None if isinstance(grower, str) and grower == "auto" else grower
     if type(grower).__name__ == "FrozenEstimator":  # so that a clone of the model keeps it fitted
         grower = grower.estimator
-    if isinstance(grower, str) and grower not in _GROWERS:
+    if isinstance(grower, list | tuple | dict | np.ndarray) or (
+        isinstance(grower, str) and grower not in _GROWERS
+    ):
         raise ValueError(
             f"grower={grower!r} is unknown: give 'auto', {', '.join(map(repr, _GROWERS))} or a "
             "fitted forest."
@@ -120,11 +124,15 @@ def _growth(model):
 
 
 def _own_pairs(pairs, n_features):
-    found = np.asarray(pairs, dtype=np.float64)
+    wrong = ValueError("pairs must have i, j, a and b in each row: two columns, two numbers.")
+    try:
+        found = np.asarray(pairs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise wrong from None
     found = found if found.size else np.empty((0, 4))
     is_table = found.ndim == 2 and found.shape[1] == 4 and np.isfinite(found).all()
     if not is_table or np.any(found[:, :2] != np.floor(found[:, :2])):
-        raise ValueError("pairs must have i, j, a and b in each row: two columns, two numbers.")
+        raise wrong
     columns = found[:, :2]
     if np.any((columns < 0) | (columns >= n_features)):
         raise ValueError(f"pairs names a column beyond the {n_features} of X.")
@@ -141,7 +149,20 @@ def columns_of(model, rows):
         PairColumns.none(),
         categorical,
         signs_of(model.monotonic_cst, n_features, names),
-        None if model.interaction_cst is None else [set(one) for one in model.interaction_cst],
+        _groups_of(model.interaction_cst, n_features),
+    )
+
+
+def _groups_of(given, n_features):
+    """Sets of columns; None where all may stand on one path."""
+    if given is None:
+        return None
+    are_groups = all(isinstance(group, Collection) for group in given)
+    if are_groups and all(column in range(n_features) for group in given for column in group):
+        return [set(group) for group in given]
+    raise ValueError(
+        f"interaction_cst={given!r}: give a list of groups, each a list of columns from 0 to "
+        f"{n_features - 1}."
     )
 
 
@@ -168,8 +189,8 @@ def _place(one, n_features, names, parameter):
         found = [] if names is None else np.flatnonzero(names == one)
         if len(found) == 1:
             return found[0]
-    elif 0 <= one < n_features:
-        return one
+    elif one in range(n_features):
+        return int(one)
     raise ValueError(f"{parameter} names the column {one!r}, which X has not.")
 
 

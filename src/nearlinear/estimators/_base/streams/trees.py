@@ -10,6 +10,8 @@ from ....solvers.trees.adam import TreeStream
 from ..model import Learned, stream_rng
 from ..outputs import keeping
 from ..task import Regression
+from ..tensors.rows import TensorRows, device_of_stream
+from ..tensors.tree_stream import coordinates_there, learn_tree_there
 from ..tree_coordinates import TreeCoordinates, is_balanced
 from ..tree_plan import check_size, tree_plan
 from ..trees import TreeState, generator_of, sees_plain_rows, start_of_tree
@@ -17,17 +19,15 @@ from ..trees import TreeState, generator_of, sees_plain_rows, start_of_tree
 
 def learn_trees_on(model, rows):
     """Steps on the rows of one call of a stream; the first call also makes the tree."""
-    rows, state = _merged(rows), model._state
-    is_new = getattr(model, "predictor_", None) is None
-    if not is_new and (
-        getattr(model, "multilabel_", False) or model.predictor_.n_outputs != rows.targets.shape[1]
-    ):
-        raise ValueError(
-            "partial_fit takes one answer a row, and this model was fitted to several."
-        )
+    device = device_of_stream(model, rows)
+    rows = rows if isinstance(rows, TensorRows) else _merged(rows)
+    state = _sound_state(model, rows)
+    if device is not None:
+        return learn_tree_there(model, rows, device, state)
     plan = tree_plan(model, rows)
-    rng, seed = stream_rng(model, None if state is None else state.seed)
-    if state is None or state.stream is None:
+    is_begun = state is not None and isinstance(state.stream, TreeStream)
+    rng, seed = stream_rng(model, state.seed if is_begun else None)
+    if not is_begun:
         state = _begin_stream(model, rows, plan, state, rng)
     coordinates, weight_seen = state.coordinates, state.weight_seen + rows.weight.sum()
     with keeping("what was learned from the rows so far is") as interruption:
@@ -42,6 +42,26 @@ def learn_trees_on(model, rows):
     return Learned(predictor, state.attributes, state, interruption.kept)
 
 
+def _sound_state(model, rows):
+    """What a fitted model goes on from, None of a new one; refused where there is no way on."""
+    previous, state = getattr(model, "predictor_", None), model._state
+    if previous is not None and (
+        getattr(model, "multilabel_", False) or previous.n_outputs != rows.task.n_outputs
+    ):
+        raise ValueError(
+            "partial_fit takes one answer a row, and this model was fitted to several."
+        )
+    if state is not None and state.stream is not None:
+        return state
+    if model.n_trees not in (1, "auto") or isinstance(previous, Averaged):
+        raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
+    if model.solver != "adam":
+        raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
+    if previous is not None and not is_balanced(previous):
+        raise ValueError("partial_fit cannot go on from a pruned tree: fit with pruning=None.")
+    return _state_of_file(model, rows) if previous is not None and state is None else state
+
+
 def _merged(rows):
     """The canonical form of a stream's rows; equal rows of different values stay apart."""
     numbers = None
@@ -53,17 +73,8 @@ def _merged(rows):
 
 def _begin_stream(model, rows, plan, state, rng):
     """From the fitted tree if there is one, else from the rows of the first call."""
-    previous = getattr(model, "predictor_", None)
-    if model.n_trees not in (1, "auto") or isinstance(previous, Averaged):
-        raise ValueError("partial_fit trains one tree; n_trees must be 1 from the first fit.")
-    if model.solver != "adam":
-        raise ValueError("partial_fit needs solver='adam'; the original schedule has an end.")
-    annealing = plan.annealing
+    previous, annealing = getattr(model, "predictor_", None), plan.annealing
     if previous is not None:
-        if not is_balanced(previous):
-            raise ValueError("partial_fit cannot go on from a pruned tree: fit with pruning=None.")
-        if state is None:
-            state = _state_of_file(model, rows)
         start = state.coordinates.model(previous, rows.X.dtype)
         annealing = replace(annealing, first=annealing.last)
     else:
@@ -84,7 +95,8 @@ def _state_of_file(model, rows):
             f"This {type(model).__name__} with global_features comes from a file, which has what "
             "prediction needs and no more: fit it anew to learn on."
         )
-    coordinates = TreeCoordinates.of(model, rows)
+    make = coordinates_there if isinstance(rows, TensorRows) else TreeCoordinates.of
+    coordinates = make(model, rows)
     tree, _ = tree_and_projection(model.predictor_)
     if isinstance(rows.task, Regression):
         coordinates = replace(coordinates, offset=float(tree.intercept[0]))
