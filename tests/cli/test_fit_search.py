@@ -110,7 +110,10 @@ def test_a_slip_in_a_column_of_numbers_is_told_once_by_the_row_of_the_file(tmp_p
     assert line.startswith(
         f"nearlinear fit: note: {data}, column 'age': 89 of 90 cells are numbers"
     )
-    assert "row 90 has 'fiftynine'; it is treated as text" in line
+    assert "row 90 has 'fiftynine'; cells that are none count as missing" in line
+    scores = tmp_path / "scores.csv"
+    assert run_quietly(["predict", tmp_path / "model.nlm", data, "--out", scores]) == 0
+    assert len(scores.read_text().splitlines()) == 91
 
 
 def test_programs_get_one_object(tmp_path, capsys):

@@ -78,6 +78,13 @@ def test_categories_are_read_as_in_python(categories, cells, unknown, tmp_path):
     assert in_node(data, cells) == in_python(data, cells, tmp_path / "model.nlm")
 
 
+def test_slips_among_numbers_are_missing_as_in_python(tmp_path):
+    data, cells = file_of([[0, "number", "other"]]), [*NUMBERS, ".5", "5.", "1e999", "forty", "+2"]
+    found = in_node(data, cells)
+    assert found == in_python(data, cells, tmp_path / "model.nlm")
+    assert (found[cells.index("forty")], found[cells.index("1e999")]) == (-7.0, None)
+
+
 def test_cells_that_spell_numbers_are_read_as_in_python(tmp_path):
     path = tmp_path / "model.nlm"
     path.write_bytes(crafted.file_of("forest of splits"))  # which takes missing values

@@ -1,5 +1,6 @@
 """A model behind a TableEncoder: files, the NumPy runtime, ONNX, C, single rows."""
 
+import duckdb
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -10,7 +11,7 @@ from shipping import run_test_program
 from sklearn.pipeline import make_pipeline
 
 import nearlinear.runtime
-from nearlinear import LLSVMClassifier, TableEncoder, load, save, to_c, to_onnx
+from nearlinear import LLSVMClassifier, TableEncoder, load, save, to_c, to_onnx, to_sql
 from nearlinear.export.c.source import CSourceError
 from nearlinear.export.onnx.graph import OnnxExportError
 
@@ -74,6 +75,36 @@ def test_c_takes_the_numbers_of_a_table(people, tmp_path):
     X, y = people
     X = X[["age", "income", "children", "smokes", "grade", "size"]]
     run_test_program(to_c(fitted(X, y), tmp_path))
+
+
+@pytest.mark.parametrize("pieces", [None, 5])
+@pytest.mark.filterwarnings("ignore:Column '")
+def test_slips_among_numbers_ship(people, pieces, tmp_path):
+    X, y = people
+    X = X[["age", "income", "grade", "children"]].astype(object)
+    X.loc[20, :] = X.loc[21, :] = ["young", "?", "b", "none"]
+    model, rows = fitted(X, y, pieces=pieces), X.sample(60, random_state=0)
+    assert sorted(model[0].strays_) == sorted(X.columns)
+    rows.iloc[3:9, :] = ["forty", "1e2", "1_0", "inf"]
+    wanted, path = model.decision_function(rows), tmp_path / "model.nlm"
+    save(model, path)
+    assert_array_equal(load(path).decision_function(rows), wanted)
+    read, cells = nearlinear.runtime.load(path), rows.to_numpy()
+    assert_allclose(read.decision_function(cells), wanted, atol=1e-9)
+    score = model[-1].compile(preparation=model[0])
+    assert_allclose([score(list(row)) for row in cells], wanted, atol=1e-9)
+    with duckdb.connect() as base:
+        base.register("rows", rows.astype("string"))
+        assert_allclose(base.execute(to_sql(model)).df()["score"], wanted, atol=1e-9)
+    # elsewhere rows are numbers, and NaN is what is missing
+    numbers = rows.apply(pd.to_numeric, errors="coerce").replace(np.inf, np.nan)
+    session = onnxruntime.InferenceSession(to_onnx(model, dtype="float64").SerializeToString())
+    found = session.run(["scores"], {"X": numbers.to_numpy(dtype=float)})[0][:, 0]
+    assert_allclose(found, wanted, atol=1e-9)
+    run_test_program(to_c(model, tmp_path))
+    for largest in (np.inf, 1e400):
+        with pytest.raises(ValueError, match="Row 0 has a number that is infinite"):
+            read.decision_function(np.array([[largest, 1.0, 1.0, 1.0]], dtype=object))
 
 
 def test_csr_rows_ship(tmp_path):

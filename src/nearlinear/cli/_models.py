@@ -49,7 +49,9 @@ class Scorer:
     @cached_property
     def _unread(self):
         preparation = self.file.preparation
-        return set() if preparation is None else {*preparation.texts, *preparation.dates}
+        return set() if preparation is None else {
+            *preparation.texts, *preparation.dates, *preparation.loose
+        }  # fmt: skip
 
     @cached_property
     def _used(self):

@@ -3450,6 +3450,8 @@ const RULES = {
 
 const NOT_KNOWN = -1; // the place of a category that the fit has not seen
 const UNITS = ["days", "year", "month", "day", "weekday", "hour"];
+const LOOSE = "number"; // what cells spell; those that spell none are missing
+const PLAIN = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const DAY = 86_400_000_000; // microseconds
 
 const isMissing = (cell) => cell === null || cell === undefined || cell === "" || cell !== cell;
@@ -3471,14 +3473,21 @@ function numberIn(cell) {
   return endless === null ? NaN : endless[1] === "-" ? -Infinity : Infinity;
 }
 
-/** How the cells of a raw column are read: as places among categories, or as a part of dates. */
+/** The number that a cell is or spells; NaN where it is missing, or a text that spells none. */
+function spelledNumber(cell) {
+  if (isMissing(cell) || (typeof cell === "string" && !PLAIN.test(cell))) return NaN;
+  return numberIn(cell);
+}
+
+/** How the cells of a raw column are read: as places of categories, parts of dates, or numbers. */
 function reading(column, of, unknown, nFeatures) {
   const wrong = () => refuse("The model file's categories are described wrongly.");
   let good = typeof column === "number" && column >= 0 && column < nFeatures;
   good &&= ["other", "refused", "missing"].includes(unknown);
-  if (!good || (typeof of === "string" && !UNITS.includes(of))) wrong();
+  if (!good || (typeof of === "string" && ![...UNITS, LOOSE].includes(of))) wrong();
   const unknownPlace = unknown === "missing" ? NaN : NOT_KNOWN;
   const found = { column, unknown };
+  if (of === LOOSE) return { ...found, isOfNumbers: true, place: spelledNumber };
   if (typeof of === "string") {
     return { ...found, isOfDates: true, place: (cell) => partOfDate(cell, of) };
   }
@@ -3803,7 +3812,7 @@ function curvesOf(found, table) {
     if (knots === null) {
       const place = table.source === null ? j : table.source[j];
       const read = table.readings?.[place - table.nFeatures];
-      if (!read || read.isOfDates || values.size !== read.categories.length + 1) wrong();
+      if (!read?.categories || values.size !== read.categories.length + 1) wrong();
       return { knots, values: values.data };
     }
     let good = isRow(knots) && knots.size === values.size;
@@ -4009,6 +4018,7 @@ function rawInputs(table, rows) {
         );
       }
       seen[one.to] = rows.isSingle ? Math.fround(place) : place;
+      rows.requireFinite(seen[one.to], i, one.column);
     }
     return seen;
   };
@@ -4068,12 +4078,16 @@ class Rows {
     if (value !== value && !isMissing(cell) && String(cell).trim().toLowerCase() !== "nan") {
       this.unreadable(i, column, "a number");
     }
+    this.requireFinite(value, i, column);
+    return value;
+  }
+
+  requireFinite(value, i, column) {
     if (value === Infinity || value === -Infinity) {
       throw new Error(
         `Row ${i} holds infinity in column ${this.shown(column)}; numbers are finite.`,
       );
     }
-    return value;
   }
 
   unreadable(i, column, wanted) {
@@ -4114,7 +4128,7 @@ function sumsOf(table) {
       ? sumsOf(table.before)
       : [
           ...Array.from({ length: table.nFeatures }, (_, k) => of(k, false)),
-          ...(table.readings ?? []).map((one) => of(one.column, true)),
+          ...(table.readings ?? []).map((one) => of(one.column, !one.isOfNumbers)),
         ];
   const { nColumns, equals, curves, low, high, fold, scale, matrix } = table;
   const made = Array.from({ length: nColumns }, (_, j) => {
@@ -4317,7 +4331,7 @@ class Model {
       const own = readings.filter((one) => one.column === column && column < nFeatures);
       if (own.some((one) => one.isOfDates)) return { name, kind: "date" };
       const found = { name, kind: own.some((one) => one.isOfText) ? "text" : "number" };
-      const known = own.find((one) => one.categories.length);
+      const known = own.find((one) => one.categories?.length);
       return known ? { ...found, categories: [...known.categories] } : found;
     });
   }

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..runtime.columns.curves import NORMAL, on_curve
-from ..runtime.columns.readings import Reading
+from ..runtime.columns.readings import NUMBER, Reading
 from ..runtime.preparation import NO_FOLD, Preparation
 
 
@@ -20,7 +20,8 @@ class Columns:
     """Arrays with an entry for each column; ``fill`` stands for missing values, NaN for itself.
 
     They are columns of raw rows, or of rows of the columns that came ``before``. ``reading`` and
-    ``curve`` are None for columns that are numbers, and not bent.
+    ``curve`` are None for columns that are numbers, and not bent. A reading of numbers, in whose
+    place slips are missing, is as good as none.
     """
 
     source: np.ndarray
@@ -48,7 +49,8 @@ class Columns:
         raw = raw_columns(len(self))
         names = ("shift", "scale", "low", "high", "fold")
         is_plain = all(np.array_equal(getattr(self, name), getattr(raw, name)) for name in names)
-        is_bent = any(one is not None for name in _OBJECTS for one in getattr(self, name))
+        is_bent = any(one is not None for one in self.curve)
+        is_bent = is_bent or any(one is not None and not one.is_of_numbers for one in self.reading)
         return is_plain and not is_bent and bool(np.all(np.isnan(self.equals)))
 
     @property
@@ -84,15 +86,16 @@ class Columns:
         fold = _folds(first.shift + first.scale * start, first.scale * slope, lift, floor)
         return replace(
             self, source=first.source, fill=fill, shift=first.shift + first.scale * self.shift,
-            scale=first.scale * self.scale, fold=fold, before=columns.before,
+            scale=first.scale * self.scale, fold=fold, reading=first.reading,
+            before=columns.before,
         )  # fmt: skip
 
     def marks(self, fill, likes):
         """0 where there is a value, ``fill`` where there is none; ``likes`` are such values."""
         # texts are no numbers
         readings = [
-            Reading(int(source), ()) if isinstance(like, str) else None
-            for source, like in zip(self.source, likes)
+            Reading(int(source), ()) if isinstance(like, str) else reading
+            for source, like, reading in zip(self.source, likes, self.reading)
         ]
         zeros = np.zeros(len(self))
         return replace(
@@ -130,6 +133,13 @@ class Columns:
         found = self.pick(np.repeat(np.arange(len(self)), len(units)))
         each = zip(found.source.tolist(), list(units) * len(self))
         return replace(found, reading=objects([Reading(source, unit) for source, unit in each]))
+
+    def with_slips(self, places):
+        """The same, where texts that are no numbers are missing cells of these raw columns."""
+        reading = self.reading.copy()
+        for place in places:
+            reading[place] = Reading(int(self.source[place]), NUMBER)
+        return replace(self, reading=reading)
 
     def mixed(self, matrix, offset):
         return MixedColumns(self, matrix, offset)
@@ -245,7 +255,6 @@ def begun_anew(columns):
 
 
 _ARRAYS = tuple(field.name for field in fields(Columns) if field.name != "before")
-_OBJECTS = ("reading", "curve")
 
 
 def joined(parts):

@@ -20,9 +20,8 @@ def _sums(preparation):
     """For each prepared column the raw columns in it, with factors, and whether it is bent."""
     p = preparation
     if p.before is None:
-        read = [one.column for one in p.readings or ()]
         inputs = [({k: 1.0}, False) for k in range(p.n_features)]
-        inputs += [({k: 1.0}, True) for k in read]
+        inputs += [({one.column: 1.0}, not one.is_of_numbers) for one in p.readings or ()]
     else:
         inputs = _sums(p.before)
     curves = p.curves or (None,) * p.n_columns

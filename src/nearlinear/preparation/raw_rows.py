@@ -22,11 +22,12 @@ def raw_rows(preparation, prepared, seed=0):
             rows[:, source] = _around(curve[0], rng, n_rows)
     if p.before is not None:
         return raw_rows(p.before, rows, seed)
-    rows = rows[:, : p.n_features]
+    read, rows = rows, rows[:, : p.n_features]
     if p.texts or p.dates:
         rows = rows.astype(object)
-    for reading in p.readings or ():
-        rows[:, reading.column] = _cells(reading, rng, n_rows)
+    for place, reading in enumerate(p.readings or (), p.n_features):
+        is_number = reading.is_of_numbers
+        rows[:, reading.column] = read[:, place] if is_number else _cells(reading, rng, n_rows)
     if p.missing is not None:
         takes = np.ones(p.n_features, dtype=bool)
         takes[raw_columns(p)[np.isnan(p.missing)]] = False

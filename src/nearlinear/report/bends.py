@@ -22,8 +22,8 @@ def _first_ways(table, column, low, high):
     ways = np.zeros((first.n_inputs, 2))
     ways[column] = low, high - low
     for place, reading in enumerate(first.readings or ()):
-        if reading.column == column:  # read as a category: it jumps between its values
-            ways[first.n_features + place] = np.nan
+        if reading.column == column:  # a category jumps between its values
+            ways[first.n_features + place] = ways[column] if reading.is_of_numbers else np.nan
     return ways
 
 

@@ -104,6 +104,11 @@ class Preparation:
         """Raw columns that hold dates."""
         return sorted({one.column for one in self.first.readings or () if one.is_of_dates})
 
+    @property
+    def loose(self):
+        """Raw columns of numbers in which texts that are none are missing cells."""
+        return sorted({one.column for one in self.first.readings or () if one.is_of_numbers})
+
     def column(self, name, none):
         """An array of the table, filled in where it says nothing."""
         array = getattr(self, name)
@@ -240,21 +245,26 @@ class _Inputs:
         except Unreadable as error:
             row, cell, wanted, place = error.args
             raise self._unreadable(row, cell, wanted, int(sources[place])) from error
-        if np.any(np.isinf(picked)):
-            row, place = np.argwhere(np.isinf(picked))[0]
+        self._refuse_infinite(picked, sources)
+        return picked
+
+    def _refuse_infinite(self, numbers, sources):
+        if np.any(np.isinf(numbers)):
+            row, place = np.argwhere(np.isinf(numbers))[0]
             raise ValueError(
                 f"Row {row} has a number that is infinite, or too large for {self.dtype}, in "
                 f"{self._name(int(sources[place]))}: X holds NaN or infinity."
             )
-        return picked
 
     def _reading(self, place):
         if place not in self._read:
             reading = self.readings[place]
             try:
-                self._read[place] = reading(self.X[:, reading.column], self.dtype)
+                found = reading(self.X[:, reading.column], self.dtype)
             except Unreadable as error:
                 raise self._unreadable(*error.args, reading.column) from error
+            self._refuse_infinite(found[:, None], [reading.column])
+            self._read[place] = found
         return self._read[place]
 
     def _unreadable(self, row, cell, wanted, source):

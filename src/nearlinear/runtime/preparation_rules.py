@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from .columns.curves import NORMAL
-from .columns.readings import UNITS, UNKNOWN, Reading, is_category
+from .columns.readings import NUMBER, UNITS, UNKNOWN, Reading, is_category
 from .container import ModelFileError
 from .parts import parse
 from .preparation import Preparation
@@ -81,7 +81,7 @@ def _checked(found, n_features):
         curves = _list(found["curves"], width)
         places = np.arange(n_inputs) if source is None else source
         known = {n_features + k: one for k, one in enumerate(readings or ())}
-        sizes = {place: len(one.of) for place, one in known.items() if not one.is_of_dates}
+        sizes = {place: len(one.of) for place, one in known.items() if one.is_of_categories}
         pairs = zip(curves, places.tolist())
         found["curves"] = tuple(_curve(one, sizes.get(place)) for one, place in pairs)
         is_bent = np.array([curve is not None for curve in curves])
@@ -137,7 +137,7 @@ def _reading(column, of, unknown, n_features):
         of = _list(of)
         good = all(is_category(one) for one in of) and len(set(of)) == len(of)
         good = good and len({isinstance(one, str) for one in of}) <= 1
-    if not good or (isinstance(of, str) and of not in UNITS):
+    if not good or (isinstance(of, str) and of not in (*UNITS, NUMBER)):
         raise ModelFileError("The model file's categories are described wrongly.")
     return Reading(column, of, unknown)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..runtime.columns.read_rows import RowReader, of_read_rows, read_before
+from ..runtime.columns.read_rows import RowReader, loose_numbers, of_read_rows, read_before
 from ..runtime.columns.readings import UNKNOWN
 from . import passes as row_passes
 from . import raw_rows
@@ -15,7 +15,7 @@ def preparing(preparation, dtype, keeps_missing=False):
 
     A model may take missing values that nothing was put in place of.
     """
-    if read_before(preparation):
+    if read_before(preparation) or loose_numbers(preparation):
         return _read(preparation, dtype, keeps_missing)
     if preparation.before is not None:
         return _chained(preparation, dtype, keeps_missing)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._hints import Rows
-from ..runtime.columns.read_rows import read_before
+from ..runtime.columns.read_rows import loose_numbers, read_before
 from .makers import Scratch, pass_for
 from .outcome import row_place, row_probabilities
 from .preparation import preparing
@@ -43,7 +43,9 @@ class RowScorer:
         self._prepare = None if preparation is None else preparing(
             preparation, self.dtype, takes_missing
         )  # fmt: skip
-        self._takes_numbers = preparation is None or not read_before(preparation)
+        self._takes_numbers = preparation is None or not (
+            read_before(preparation) + loose_numbers(preparation)
+        )
         self.n_outputs = self._row(np.zeros(self._width, dtype=self.dtype), Scratch()).size
 
     def __call__(self, x: Any) -> np.ndarray | Any:

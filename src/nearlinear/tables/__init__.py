@@ -11,7 +11,7 @@ levels         Levels of a column and what is known of y in each of them.
 normal_scores  Columns with long tails as normal scores.
 plan           What becomes of each column of a table: one look at its cells.
 reading        Rows as the fit has read them.
-strays         Columns of numbers in which a few cells are none.
+strays         Columns of numbers in which a few cells are none, which are missing.
 survey         One pass over blocks of a table.
 table          One form for all tables: pandas, polars and Arrow tables, arrays, lists.
 target         What y is: classes or values.

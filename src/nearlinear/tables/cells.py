@@ -7,10 +7,9 @@ from numbers import Real
 
 import numpy as np
 
-from ..runtime.columns.readings import is_missing, moment_of, number_of
+from ..runtime.columns.readings import is_missing, is_spelled, moment_of, number_of
 
 DATE = "datetime64[us]"
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _CODE = re.compile(r"\s*[+-]?0\d")  # as in postal codes
 _DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?\s*")
 
@@ -56,11 +55,7 @@ def present(column):
 
 def read_numbers(texts):
     """Numbers of texts that are all numbers, or None."""
-    return _read(texts, _NUMBER.fullmatch, float, np.float64)
-
-
-def is_number(text):
-    return _NUMBER.fullmatch(text) is not None
+    return _read(texts, is_spelled, float, np.float64)
 
 
 def are_codes(texts):

@@ -22,9 +22,9 @@ from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
 from ..streams.blocks import is_source
 from .assembly import Making, assembled, assembled_sparse, fitted
-from .plan import Seen, Settings, kind_of, plans_of
+from .plan import NUMBER, Seen, Settings, kind_of, plans_of
 from .reading import aligned, read_as
-from .strays import warn_of_strays
+from .strays import strays_in, warn_of_strays
 from .table import table_of
 from .target import target_of
 
@@ -46,8 +46,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       values are one-hot encoded.
     * Dates, and texts such as "2024-02-29", become days since 1970, month, day of the week and
       hour, as far as these vary.
-    * A column of texts nine tenths of which are numbers is told of: one cell that is none makes all
-      of them texts.
+    * A column nine tenths of which are numbers is one of numbers. Its other cells are missing, in
+      new rows, too, and a warning names the first one.
     * Constant and duplicate columns are dropped, and, with a warning, columns that number or name
       the rows, and prose.
 
@@ -55,7 +55,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     New rows may hold values that the fit has not seen, and missing cells anywhere. Columns are
     found by name where the table has names. Texts in a column of numbers, infinite numbers and
-    missing, renamed or further columns are errors that say where.
+    missing, renamed or further columns are errors that say where, but for texts in columns of
+    numbers that had some in the fit.
 
     Parameters
     ----------
@@ -80,6 +81,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Why columns were dropped, by their names.
     kinds_ : list of str
         What the columns are read as.
+    strays_ : dict
+        How many cells of columns of numbers are texts that are none, by the columns' names.
     is_sparse_ : bool
         Whether the fit saw CSR rows.
     n_features_in_ : int
@@ -105,6 +108,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     columns_: list[dict[str, Any]]
     dropped_: dict[str, Any]
     kinds_: list[str]
+    strays_: dict[str, int]
     is_sparse_: bool
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -201,7 +205,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         names = None if names is None else tuple(names)
         table = aligned(table_of(X), names, self.n_features_in_, self.dropped_)
-        return read_as(table, self.kinds_, self._unused)
+        return read_as(table, self.kinds_, self._unused, self._loose)
+
+    @property
+    def _loose(self):
+        """Numbers of the columns in which texts among numbers are missing cells."""
+        return {k for k, one in enumerate(self.columns_) if one["name"] in self.strays_}
 
     @property
     def _unused(self):
@@ -235,13 +244,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"Found array with {len(table)} sample(s) (shape={table.shape}) while a minimum of "
                 "2 is required by TableEncoder."
             )
-        kinds = [kind_of(column) for column in table.cells]
-        table = read_as(table, kinds)
+        kinds, n_strays = [kind_of(column) for column in table.cells], {}
+        for place, strays, row in strays_in(table, tuple(kinds)):
+            kinds[place], n_strays[place] = NUMBER, strays.n_strays
+            warn_of_strays(table.name(place), strays, row)
+        table = read_as(table, kinds, loose=n_strays)
         columns = [
-            Seen.whole(column, kind, place in table.declared)
+            Seen.whole(column, kind, place in table.declared, n_strays.get(place, 0))
             for place, (column, kind) in enumerate(zip(table.cells, kinds))
         ]
-        warn_of_strays(table, columns, has_rows=True)
         return self._made(table, columns, target, len(table), len(table))
 
     def _made(self, table, columns, target, n_rows, n_seen):
@@ -259,6 +270,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         self.transformer_, self.dropped_ = transformer, dropped
         self.kinds_ = [seen.kind for seen in columns]
+        self.strays_ = {_name(table, k): s.n_strays for k, s in enumerate(columns) if s.n_strays}
         self.columns_ = [
             _record(table, k, plan, columns[k].n_missing) for k, plan in enumerate(plans)
         ]
@@ -294,7 +306,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         empty = sorted(set(range(X.shape[1])) - set(kept))
         self.transformer_, self.is_sparse_ = transformer, True
         self.dropped_ = {f"x{k}": "always 0" for k in empty}
-        self.kinds_, self.columns_ = [], []
+        self.kinds_, self.columns_, self.strays_ = [], [], {}
         self._note_columns(X.shape[1], None)
 
     def __sklearn_tags__(self):
@@ -325,6 +337,10 @@ def _listed(reasons):
     return ", ".join(shown) + (f" and {len(reasons) - 5} more" if len(reasons) > 5 else "")
 
 
-register_step(
-    TableEncoder, lambda step, columns, known: columns_after(step.transformer_, columns, known)
-)
+def _columns(encoder, columns, known):
+    if encoder.strays_ and columns.are_raw:
+        columns = columns.with_slips(sorted(encoder._loose))
+    return columns_after(encoder.transformer_, columns, known)
+
+
+register_step(TableEncoder, _columns)

@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from ..streams.blocks import Parted
 from .assembly import TARGET
 from .levels import N_FOLDS, folds_of, overall_means
-from .strays import warn_of_strays
 from .survey import survey_of
 from .target import Target, holds_values
 
@@ -111,7 +110,6 @@ def encoding_of(encoder, survey, sample):
         encoder._made_sparse(csr_matrix(survey.largest[None]))
         return SparseEncoding(encoder)
     table, y, columns = survey.seen(sample)
-    warn_of_strays(table, columns, has_rows=False)
     answers, kind = survey.answers, "continuous"
     if answers.is_of_classes:
         kind = "binary" if len(answers.labels) <= 2 else "multiclass"

@@ -72,7 +72,7 @@ class Seen:
 
     ``values`` are those that are there, and, beside those of a sample, what it lacks: extremes.
     ``counts`` are rows by level, and None of numbers and dates. ``is_open`` says that there are
-    more levels than were counted.
+    more levels than were counted. ``n_strays`` of the missing cells are texts among numbers.
     """
 
     cells: np.ndarray
@@ -81,13 +81,15 @@ class Seen:
     n_missing: int
     counts: dict | None = None
     is_open: bool = False
+    n_strays: int = 0
 
     @classmethod
-    def whole(cls, cells, kind, is_declared):
+    def whole(cls, cells, kind, is_declared, n_strays=0):
         """Of all cells."""
         here = present(cells)
         counts = Counter(cells[here].tolist()) if kind == TEXT or is_declared else None
-        return cls(cells, kind, cells[here], int(np.count_nonzero(~here)), counts)
+        n_missing = int(np.count_nonzero(~here))
+        return cls(cells, kind, cells[here], n_missing, counts, n_strays=n_strays)
 
 
 def plans_of(columns, name, settings):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._warn import warn_user
+from ..runtime.columns.readings import spelled_number
 from .cells import DATE, present, read_dates, read_numbers, texts_of
 from .plan import DATE_KIND, NUMBER
 
@@ -53,16 +54,24 @@ def _listed(names):
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
 
 
-def read_as(table, kinds, unused=()):
+def read_as(table, kinds, unused=(), loose=()):
     """Each column as its kind; a cell that is none is refused by column and row.
 
-    Columns that are not used hold whatever they hold.
+    Columns that are not used hold whatever they hold. In ``loose`` ones, a text that is no number
+    is missing.
     """
     cells = [
-        np.full(len(column), np.nan) if k in unused else _read(column, kind, table.name(k))
+        np.full(len(column), np.nan) if k in unused else
+        _read(_loosely(column) if k in loose else column, kind, table.name(k))
         for k, (column, kind) in enumerate(zip(table.cells, kinds, strict=True))
-    ]
+    ]  # fmt: skip
     return replace(table, cells=tuple(cells))
+
+
+def _loosely(column):
+    if column.dtype != object:
+        return column
+    return np.array([spelled_number(cell) for cell in column.tolist()], dtype=np.float64)
 
 
 def _read(column, kind, name):

@@ -14,6 +14,7 @@ from .cells import DATE, present
 from .levels import Answers, Levels, folds_of
 from .plan import DATE_KIND, NUMBER, TEXT, Seen, kind_of
 from .reading import aligned, read_as
+from .strays import strays_of, warn_of_strays
 from .table import Table, table_of
 
 _FEW = 4  # values of a number that are told apart
@@ -147,8 +148,13 @@ class TableSurvey(AnswerSurvey):
         declared = frozenset(k for k, one in enumerate(self.columns) if one.is_declared)
         table = Table(tuple(cells), self.names, declared)
         kinds = [self._kind(place, cells[place]) for place in range(len(self.columns))]
-        table = read_as(table, kinds)
-        columns = [self._seen(*known) for known in zip(self.columns, table.cells, kinds)]
+        n_strays = dict.fromkeys(range(len(kinds)), 0)
+        for place, strays in self._strays(kinds):
+            kinds[place], n_strays[place] = NUMBER, strays.n_strays
+            warn_of_strays(table.name(place), strays)
+        table = read_as(table, kinds, loose={place for place, n in n_strays.items() if n})
+        known = zip(self.columns, table.cells, kinds, n_strays.values(), strict=True)
+        columns = [self._seen(*one) for one in known]
         return table, np.concatenate([block.y for block in blocks]), columns
 
     def _typed(self, table):
@@ -168,13 +174,25 @@ class TableSurvey(AnswerSurvey):
         texts = np.array([text for text in column.levels.ids if text is not None], dtype=object)
         return kind_of(texts)
 
-    def _seen(self, column, cells, kind):
+    def _strays(self, kinds):
+        """Columns of texts nearly all of which are numbers, by all levels that were counted."""
+        for place, (column, kind) in enumerate(zip(self.columns, tuple(kinds), strict=True)):
+            if kind == TEXT and column.kind == "O" and not column.is_declared:
+                found = strays_of(self._counts(column))
+                if found is not None:
+                    yield place, found
+
+    def _counts(self, column):
+        counts = column.levels.counts(self.answers.is_of_classes)
+        counts.pop(None, None)
+        return counts
+
+    def _seen(self, column, cells, kind, n_strays):
         values = cells[present(cells)]
         if kind == TEXT or column.is_declared:
-            counts = column.levels.counts(self.answers.is_of_classes)
-            counts.pop(None, None)
-            return Seen(cells, kind, values, column.n_missing, counts, column.levels.is_open)
+            counts, is_open = self._counts(column), column.levels.is_open
+            return Seen(cells, kind, values, column.n_missing, counts, is_open)
         if kind == NUMBER and column.kind == "f":
             values = np.concatenate([values, column.few])
         assert kind in (NUMBER, DATE_KIND)
-        return Seen(cells, kind, values, column.n_missing)
+        return Seen(cells, kind, values, column.n_missing + n_strays, n_strays=n_strays)

@@ -99,10 +99,10 @@ def check_texts(frame, names, source, first):
 
 
 def _tell_strays(frame, names, source, first):
-    from ...tables.strays import TOLD, strays_in
+    from ...tables.strays import TOLD, told_of_strays
 
     with suppress(TypeError):  # of cells that are no texts either: the encoder will say so
-        for k, words in strays_in(frame, first):
+        for k, words in told_of_strays(frame, first):
             warn_user(f"{name_of(source)}, column {names[k]!r}: {words}")
     warnings.filterwarnings("ignore", TOLD, UserWarning)
 

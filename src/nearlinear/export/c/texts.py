@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ...runtime.columns.read_rows import of_read_rows, raw_sources, read_before
+from ...runtime.columns.read_rows import loose_numbers, of_read_rows, raw_sources, read_before
 from ...runtime.columns.readings import plain_numbers
 from .literals import CSourceError, filled, string_literal, wrapped
 
@@ -86,12 +86,13 @@ def merged_texts(found):
 def coded(preparation, rows):
     """Rows with codes in place of texts."""
     rows = np.asarray(rows)
-    texts = {one.column: one for one in read_before(preparation)}
+    read = (*read_before(preparation), *loose_numbers(preparation))
+    readings = {one.column: one for one in read}
     found = np.zeros(rows.shape)
     for column in raw_sources(preparation):
         cells = rows[:, column]
-        read = texts.get(column, plain_numbers)
-        found[:, column] = read(cells, np.dtype(np.float64))
+        number = readings.get(column, plain_numbers)
+        found[:, column] = number(cells, np.dtype(np.float64))
     return found
 
 

@@ -19,8 +19,7 @@ def prepared(graph, preparation, X):
         return X if isinstance(X, str) else _side_by_side(graph, X)
     if not isinstance(X, str):
         X = _read_columns(graph, preparation, X)
-        preparation = of_read_rows(preparation)
-    return _prepared(graph, preparation, X)
+    return _prepared(graph, of_read_rows(preparation), X)
 
 
 def _prepared(graph, preparation, X):

@@ -6,6 +6,7 @@ from .curves import on_curve
 from .literals import is_utf8, number, text
 
 _NAN = "CAST('nan' AS DOUBLE)"
+_NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
 
 
 def prepared(query, preparation, names, takes_missing):
@@ -69,6 +70,8 @@ class _Raw:
     def reading(self, one):
         """The place of a category; NULL where it is missing."""
         name = self._names[one.column]
+        if one.is_of_numbers:
+            return raw_number(self._query, _spelled(name))
         other = "NULL" if one.unknown == "missing" else "(-1e0)"
         if one.is_of_text:
             x = self._query.raw(_cell_text(name, one.of))
@@ -79,6 +82,12 @@ class _Raw:
             places, literal = {float(c): k for k, c in reversed([*enumerate(one.of)])}, number
         found = _place(x, sorted(places.items()), literal, other)
         return self._query.let(f"CASE WHEN {x} IS NOT NULL THEN {found} END")
+
+
+def _spelled(name):
+    """A column of numbers, NULL where it holds a text that is none."""
+    is_number = rf"regexp_full_match(CAST({name} AS VARCHAR), '{_NUMBER}')"
+    return f"CASE WHEN typeof({name}) <> 'VARCHAR' OR {is_number} THEN {name} END"
 
 
 def _cell_text(name, categories):

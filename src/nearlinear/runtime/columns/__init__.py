@@ -4,5 +4,5 @@ Modules
 -------
 curves     Curves of one number: lines between knots, a number for each category, or normal scores.
 read_rows  Rows whose texts and dates were read already: for targets whose rows are numbers.
-readings   Cells that are no numbers by themselves, read as numbers: categories and dates.
+readings   Cells that are no numbers by themselves: categories, dates, numbers with slips.
 """

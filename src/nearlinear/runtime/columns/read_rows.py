@@ -13,6 +13,11 @@ def read_before(preparation):
     return tuple(one for one in found if one.is_of_text or one.is_of_dates)
 
 
+def loose_numbers(preparation):
+    """Readings of numbers whose columns may hold slips; in rows of numbers they are these."""
+    return tuple(one for one in preparation.first.readings or () if one.is_of_numbers)
+
+
 def raw_columns(preparation):
     """The raw column that each column of a first table comes from."""
     p = preparation
@@ -31,12 +36,13 @@ def of_read_rows(preparation, at=None):
 
     That stands ``at`` these raw columns; None: in as many further columns, which come last.
     """
-    read = read_before(preparation)
-    if not read:
+    read, loose = read_before(preparation), loose_numbers(preparation)
+    if not read and not loose:
         return preparation
     n_features = preparation.n_features + (len(read) if at is None else 0)
     at = range(preparation.n_features, n_features) if at is None else at
-    return _remade(preparation, dict(zip(read, at)), n_features)
+    at = dict(zip(read, at)) | {one: one.column for one in loose}
+    return _remade(preparation, at, n_features)
 
 
 def _remade(p, at, n_features):
@@ -59,7 +65,9 @@ class RowReader:
 
     def __init__(self, preparation, dtype):
         self._n_features, self._readings = preparation.n_features, read_before(preparation)
-        self._numbers = sorted(raw_sources(preparation) - {one.column for one in self._readings})
+        self._loose = loose_numbers(preparation)
+        read = {one.column for one in (*self._readings, *self._loose)}
+        self._numbers = sorted(raw_sources(preparation) - read)
         self._dtype = np.dtype(dtype)
 
     def __call__(self, x):
@@ -72,6 +80,8 @@ class RowReader:
             for place in self._numbers:
                 if not is_missing(cells[place]):
                     row[place] = cells[place]
+            for one in self._loose:
+                row[one.column] = one.place(cells[one.column])
             for place, reading in enumerate(self._readings, len(cells)):
                 row[place] = reading.place(cells[reading.column], self._dtype)
                 if reading.unknown == "refused" and row[place] == NOT_KNOWN:

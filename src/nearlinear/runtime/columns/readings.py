@@ -1,8 +1,9 @@
-"""Cells that are no numbers by themselves, read as numbers: categories and dates.
+"""Cells that are no numbers by themselves, read as numbers: categories, dates, numbers with slips.
 
 A category becomes its place among those that are known, a date the part of it that is asked for.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -13,6 +14,8 @@ from ..._cached import cached_property
 NOT_KNOWN = -1.0  # the place of a category that the fit has not seen
 UNKNOWN = ("other", "refused", "missing")  # what such a category is
 UNITS = ("days", "year", "month", "day", "weekday", "hour")
+NUMBER = "number"  # what cells spell; those that spell none are missing
+_SPELLED = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _DOUBLE = np.dtype(np.float64)
 _DAY = 86_400_000_000  # microseconds
 
@@ -22,8 +25,9 @@ class Reading:
     """How the cells of a raw column are read.
 
     ``of`` has the categories of the column, all of them texts or all numbers, or names one of the
-    ``UNITS`` of dates. Without categories, texts are known to be there, and no more. ``unknown``
-    says what any other category is: another one (its place is −1), refused, or missing.
+    ``UNITS`` of dates, or is ``NUMBER``. Without categories, texts are known to be there, and no
+    more. ``unknown`` says what any other category is: another one (its place is −1), refused, or
+    missing.
     """
 
     column: int
@@ -32,17 +36,27 @@ class Reading:
 
     @property
     def is_of_dates(self):
-        return isinstance(self.of, str)
+        return self.of in UNITS
+
+    @property
+    def is_of_numbers(self):
+        return self.of == NUMBER
+
+    @property
+    def is_of_categories(self):
+        return not isinstance(self.of, str)
 
     @property
     def is_of_text(self):
-        return not self.is_of_dates and (not self.of or isinstance(self.of[0], str))
+        return self.is_of_categories and (not self.of or isinstance(self.of[0], str))
 
     def __call__(self, cells, dtype=_DOUBLE):
         """A number for each cell, NaN where it is missing."""
         if self.is_of_dates:
             return _dates(cells, self.of).astype(dtype)
-        if self.is_of_text or cells.dtype.kind not in "fiub":
+        if self.is_of_numbers and cells.dtype.kind in "fiub":
+            return cells.astype(dtype)
+        if self.is_of_numbers or self.is_of_text or cells.dtype.kind not in "fiub":
             return np.array([self.place(cell, dtype) for cell in cells.tolist()], dtype=dtype)
         keys, places = self.ascending
         keys, cells = keys.astype(dtype), cells.astype(dtype)
@@ -54,6 +68,8 @@ class Reading:
         """The number of one cell."""
         if self.is_of_dates:
             return float(_dates(np.array([cell], dtype=object), self.of)[0])
+        if self.is_of_numbers:
+            return spelled_number(cell)
         places = self._places if dtype == np.float64 else self._single_places
         if isinstance(cell, bool | np.bool_) and self.is_of_text:
             cell = str(cell)
@@ -128,6 +144,18 @@ def number_of(cell):
         return np.inf if cell > 0 else -np.inf
     except (TypeError, ValueError):
         return np.nan
+
+
+def is_spelled(text):
+    """Whether a text is a number, and no word of Python for one."""
+    return _SPELLED.fullmatch(text) is not None
+
+
+def spelled_number(cell):
+    """The number that a cell is or spells; NaN where it is missing, or a text that spells none."""
+    if is_missing(cell) or (isinstance(cell, str) and not is_spelled(cell)):
+        return np.nan
+    return number_of(cell)
 
 
 def require_values(y):
