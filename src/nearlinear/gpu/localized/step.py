@@ -111,7 +111,10 @@ def gate_and_columns(gate, width):
 
 def gate_values(kind, scores):
     """γ of scores, of which the last axis has the components."""
-    return torch.sigmoid(scores) if kind == "Sigmoid" else torch.softmax(scores, -1)
+    if kind == "Sigmoid":
+        return torch.sigmoid(scores)
+    # not torch.softmax, which PyTorch 2.11 compiles with a warning where components are few
+    return torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
 
 
 def squared_distances(products, centers, squared_norms):
