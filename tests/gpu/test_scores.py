@@ -7,7 +7,16 @@ torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not ins
 
 from sklearn.datasets import load_digits
 
-from nearlinear import LDKLClassifier, LLCSAPLClassifier, LLSVMClassifier, LMKLClassifier
+from nearlinear import (
+    LDKLClassifier,
+    LLCSAPLClassifier,
+    LLSVMClassifier,
+    LMKLClassifier,
+    LocalForestClassifier,
+    SimpleMKLClassifier,
+    SwMKLClassifier,
+)
+from nearlinear.gpu.scores import is_known
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300] / 16.0, Y[:300]
@@ -24,6 +33,10 @@ MODELS = {
     "gaussian": LMKLClassifier(
         gate="gaussian", gating_features=[20, 9, 30], solver="adam", max_epochs=2, random_state=0
     ),
+    "kernels": SimpleMKLClassifier(["gaussian", "linear", "poly"]),
+    "gated kernels": LMKLClassifier("gaussians", n_copies=1, max_iter=2, random_state=0),
+    "leaves": LocalForestClassifier(n_trees=4, random_state=0),
+    "by way of arrays, too": SwMKLClassifier(),
     "by way of arrays": LLSVMClassifier(5, coding="inverse", random_state=0),
 }
 
@@ -35,6 +48,7 @@ def test_tensors_are_scored_where_they_lie(name, place):
     labels = Y % 2 if name == "two classes" else Y
     model = MODELS[name].fit(X, labels)
     rows = torch.tensor(X, device=place[0])
+    assert is_known(model.predictor_) == ("arrays" not in name)
     scores, answers = model.decision_function(rows), model.predict(rows)
     assert scores.device == answers.device == rows.device
     np.testing.assert_allclose(scores.cpu(), model.decision_function(X), rtol=1e-4, atol=1e-4)
@@ -94,9 +108,31 @@ def test_one_neighbor_that_is_all_but_tied_has_scores(place):
     assert bool(torch.isfinite(scores).all())
 
 
-@pytest.mark.parametrize("name", ["anchors", "a tree", "softmax"])
-def test_rows_that_are_not_finite_are_refused(name):
+@pytest.mark.parametrize("leaf_model", ["constant", "linear"])
+def test_rows_end_in_the_leaves_that_they_have_on_the_cpu(leaf_model, place):
+    """Missing values, pair columns, a linear root, slopes; float32 thresholds of float32 rows."""
+    if place[1] != "plain":
+        pytest.skip("scores have one form")
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((600, 5)).round(1).astype(np.float32)
+    labels = (rows[:, 0] + rows[:, 1] > rows[:, 2]) + 2 * (rows[:, 3] > 0)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    model = LocalForestClassifier(
+        n_trees=6, pairs=4, linear_root=True, leaf_model=leaf_model, random_state=0
+    )
+    model.fit(rows[:300], labels[:300])
+    tensor = torch.tensor(rows, device=place[0])
+    wanted = model.decision_function(rows)
+    np.testing.assert_allclose(model.decision_function(tensor).cpu(), wanted, rtol=1e-5, atol=1e-6)
+    tensor[5, 2] = torch.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(tensor)
+
+
+@pytest.mark.parametrize("odd", [torch.nan, torch.inf])
+@pytest.mark.parametrize("name", ["anchors", "a tree", "softmax", "kernels", "gated kernels"])
+def test_rows_that_are_not_finite_are_refused(name, odd):
     model, rows = MODELS[name].fit(X, Y), torch.tensor(X)
-    rows[7, 3] = torch.nan
-    with pytest.raises(ValueError, match="contains NaN or infinity"):
+    rows[7, 3] = odd
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
         model.predict(rows)

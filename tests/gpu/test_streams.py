@@ -219,8 +219,6 @@ def padded_to(n_rows):
 
 
 def test_a_batch_of_a_tree_takes_a_soft_step_and_then_a_hard_one(place):
-    if place[1] == "triton":
-        pytest.skip("trees have no form in Triton")
     rng = np.random.default_rng(0)
     Z = np.column_stack([rng.standard_normal((40, 5)), np.ones(40)])
     targets = np.where(rng.integers(2, size=40) == 1, 1.0, -1.0)[:, None]

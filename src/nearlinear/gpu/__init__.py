@@ -10,6 +10,7 @@ conformal/     Locally linear kernels on a device.
 device         torch where it is there: devices by name, tensors among what users pass.
 digits         Deformed images made on a device: the rows of ``streams/digits.py``.
 feed           Rows fed to steps on a device: blocks, orders, seeds, sizes of batches.
+forest_scores  Scores of forests for rows that are tensors.
 forests        What the leaves of a given forest hold, found on a device.
 localized/     Gates that are learned, on a device.
 machine/       Kernel machines on a device.

@@ -16,6 +16,7 @@ from ..solvers.forests.refit import LeafSolution, mix
 from ..solvers.watch import Progress
 
 _NEWTON_STEPS = 10  # of the length of a step, which converge from above
+_PIECE = 128  # rows that one thread sums: all would wait for one that sums a long leaf
 
 
 class _Tree:
@@ -23,16 +24,25 @@ class _Tree:
 
     def __init__(self, leaf, n_leaves, Z):
         self.leaf, self.order = torch.sort(leaf, stable=True)
-        self.lengths = torch.bincount(leaf, minlength=n_leaves)
         self.seen = None if Z is None else Z[self.order]
+        lengths = torch.bincount(leaf, minlength=n_leaves)
+        self._n_pieces = -(-lengths // _PIECE)
+        owner = torch.repeat_interleave(self._n_pieces)
+        number = torch.arange(len(owner), device=leaf.device)
+        number -= (self._n_pieces.cumsum(0) - self._n_pieces)[owner]
+        self._pieces = (lengths[owner] - number * _PIECE).clamp_max(_PIECE)
+
+    def _reduced(self, values, how):
+        """By leaf; values come in the order of leaves."""
+        for lengths in (self._pieces, self._n_pieces):
+            values = torch.segment_reduce(values, how, lengths=lengths, axis=0, unsafe=True)
+        return values
 
     def sums(self, values):
-        """Over the rows of each leaf; values come in the order of leaves."""
-        return torch.segment_reduce(values, "sum", lengths=self.lengths, axis=0, unsafe=True)
+        return self._reduced(values, "sum")
 
     def largest(self, values):
-        found = torch.segment_reduce(values, "max", lengths=self.lengths, axis=0, unsafe=True)
-        return torch.where(self.lengths > 0, found, 0.0)
+        return torch.where(self._n_pieces > 0, self._reduced(values, "max"), 0.0)
 
 
 class LeafDescent:

@@ -5,10 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from ..gates.learned import Rounded
 from .anchors.forms import can_compile
 from .anchors.step import Layout, nearest
 from .device import full_precision, on
+from .forest_scores import forest, is_known_forest
 from .localized.step import gate_and_columns, gate_values, narrowness, squared_distances
+from .machine.scores import expansion, is_known_expansion
 
 _BLOCK_BYTES = 1 << 30  # of what a block of rows is turned into
 
@@ -29,7 +32,8 @@ def scores_of(predictor, X):
 
 
 def _on(device, array):
-    return torch.as_tensor(array, device=device, dtype=torch.float32)
+    """A copy: arrays of a file may not be written to, of which torch would warn."""
+    return torch.tensor(np.asarray(array), device=device, dtype=torch.float32)
 
 
 def _locally_linear(predictor, X):
@@ -135,33 +139,61 @@ class _Directions(NamedTuple):
         return int(len(self.weights) + 1).bit_length() - 2
 
 
-def _gated(predictor, X):
-    """Linear models and a learned gate in one product; values near 0 and 1 are rounded."""
-    device, n_models = X.device, len(predictor.weights)
-    gate, columns = gate_and_columns(predictor.gate.gate, predictor.n_features)
-    columns, margin, kind = list(columns), predictor.gate.margin, type(gate).__name__
+def _unrounded(gate):
+    """A gate, and within how much of 0 and 1 its values are rounded."""
+    return (gate.gate, gate.margin) if isinstance(gate, Rounded) else (gate, 0.0)
+
+
+def _gates(gate, n_models, n_features, device):
+    """A function of rows: the values of a learned gate."""
+    gate, margin = _unrounded(gate)
+    gate, columns = gate_and_columns(gate, n_features)
+    columns, kind = list(columns), type(gate).__name__
     seen = gate.parameters[:-n_models].reshape(n_models, -1)
     middle = seen.mean(axis=0)  # distances of rows far from the origin keep their digits
-    centers = _on(device, seen - middle).T
-    values = torch.zeros(predictor.n_features, 2 * n_models, device=device)
-    values[columns, :n_models] = _on(device, seen).T
-    values[:, n_models:] = _on(device, predictor.weights[:, :, 0]).T
-    ends, biases = (_on(device, one) for one in (gate.parameters[-n_models:], predictor.biases))
+    is_gaussian = kind == "GaussianGate"
+    directions = _on(device, seen - middle if is_gaussian else seen).T
+    ends = _on(device, gate.parameters[-n_models:])
+
+    def values(X):
+        if is_gaussian:
+            rows = (X[:, columns] - torch.as_tensor(middle, device=device)).float()
+            squares = squared_distances(rows @ directions, directions, rows.square().sum(1))
+            scores = -narrowness(ends, gate.scale) * squares
+        else:
+            scores = X[:, columns].float() @ directions + ends
+        gates = gate_values(kind, scores)
+        return torch.where(gates < margin, 0.0, torch.where(gates > 1.0 - margin, 1.0, gates))
+
+    return values
+
+
+def _gated(predictor, X):
+    """Linear models and a learned gate."""
+    n_models = len(predictor.weights)
+    gates = _gates(predictor.gate, n_models, predictor.n_features, X.device)
+    models, biases = _on(X.device, predictor.weights[:, :, 0]).T, _on(X.device, predictor.biases)
     intercept = float(predictor.intercept[0])
 
     def score(X):
-        scores, local = (X.float() @ values).split(n_models, 1)
-        if kind == "GaussianGate":
-            rows = (X[:, columns] - torch.as_tensor(middle, device=device)).float()
-            squares = squared_distances(rows @ centers, centers, rows.square().sum(1))
-            scores = -narrowness(ends, gate.scale) * squares
-        else:
-            scores = scores + ends
-        gates = gate_values(kind, scores)
-        gates = torch.where(gates < margin, 0.0, torch.where(gates > 1.0 - margin, 1.0, gates))
-        return (gates * (local + biases[:, 0])).sum(1, keepdim=True) + intercept
+        local = X.float() @ models + biases[:, 0]
+        return (gates(X) * local).sum(1, keepdim=True) + intercept
 
     return score, 8 * n_models
+
+
+def _gated_expansion(predictor, X):
+    """Kernel machines and a learned gate."""
+    n_models = predictor.components.n_outputs
+    gates = _gates(predictor.gate, n_models, predictor.n_features, X.device)
+    components, n_wide = expansion(predictor.components, X)
+
+    def score(X):
+        answers = components(X)
+        answers = torch.tanh(answers) if predictor.activation == "tanh" else answers
+        return (gates(X) * answers).sum(1, keepdim=True) + float(predictor.bias)
+
+    return score, n_wide
 
 
 def _stacked(predictor, X):
@@ -176,7 +208,8 @@ def _stacked(predictor, X):
 
 _MAKERS = {
     "SoftAssignment": _locally_linear, "Rounded": _gated, "Stacked": _stacked,
-    "TreePath": _tree_path, "Averaged": _averaged,
+    "TreePath": _tree_path, "Averaged": _averaged, "KernelExpansion": expansion,
+    "GatedExpansion": _gated_expansion, "Forest": forest,
 }  # fmt: skip
 
 
@@ -188,12 +221,30 @@ def _maker(predictor):
 
 def is_known(predictor):
     """Whether tensors have scores of a predictor here; others are scored as arrays."""
-    maker = _maker(predictor)
-    if maker is _gated:
-        return None not in gate_and_columns(predictor.gate.gate, 1)
-    if maker is _stacked:
-        return all(_maker(one) is _gated and is_known(one) for one in predictor.outputs)
-    if maker is _averaged:
+    kind = type(predictor).__name__
+    if kind == "Stacked":
+        return all(map(is_known, predictor.outputs))
+    if kind == "Averaged":
         parts = {(type(one).__name__, is_known(one)) for one in predictor.members}
         return not predictor.calibrations and parts == {("TreePath", True)}
-    return maker is _locally_linear or (maker is _tree_path and predictor.node_gate.name == "tanh")
+    if kind == "TreePath":
+        return predictor.node_gate.name == "tanh"
+    if kind == "Forest":
+        return is_known_forest(predictor)
+    if kind == "KernelExpansion":
+        return is_known_expansion(predictor)
+    if kind == "GatedExpansion":
+        return _is_known_gate(predictor.gate) and is_known_expansion(predictor.components)
+    maker = _maker(predictor)
+    return maker is _locally_linear or (maker is _gated and _is_known_gate(predictor.gate))
+
+
+def tells_odd_rows(predictor):
+    """Whether scores of rows that are not finite are not finite."""
+    if type(predictor).__name__ == "Stacked":
+        return all(map(tells_odd_rows, predictor.outputs))
+    return _maker(predictor) not in (expansion, _gated_expansion, forest)
+
+
+def _is_known_gate(gate):
+    return None not in gate_and_columns(_unrounded(gate)[0], 1)

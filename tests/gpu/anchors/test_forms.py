@@ -6,6 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
+from torch._dynamo.exc import TorchDynamoException
+
 from nearlinear.gpu.anchors import forms
 
 
@@ -14,7 +16,7 @@ class Refusing(forms.Steps):
 
     def _capture(self):
         if self._form.instead is not None:
-            raise torch._dynamo.exc.TorchDynamoException("no such instruction\nand much more")
+            raise TorchDynamoException("no such instruction\nand much more")
 
 
 def test_a_step_that_does_not_compile_runs_uncompiled(monkeypatch):

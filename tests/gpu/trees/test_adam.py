@@ -32,8 +32,6 @@ def make(n_outputs, gate, n_trees=2):
 @pytest.mark.parametrize("gate", [TanhNode(1.3), IndicatorNode()], ids=["tanh", "indicator"])
 @pytest.mark.parametrize("loss", [LOSSES["log_loss"], SquaredError()], ids=["log", "squared"])
 def test_first_moments_are_the_gradients_of_each_tree(loss, gate, n_outputs, is_hard, place):
-    if place[1] == "triton":
-        pytest.skip("trees have no form in Triton")
     Z, targets, weight, starts = make(n_outputs, gate)
     found = TreeTraining(
         starts, Z, n_rows=N_ROWS, n_batches=1, loss=loss, ridge=0.0, direction_ridges=(0.0, 0.0),

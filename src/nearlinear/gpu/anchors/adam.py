@@ -125,7 +125,7 @@ class AnchorTraining:
         self._sizes += sizes
 
     def _steps_of(self, block):
-        self._state.n_slices = slices_of(block.batch, self.device)
+        self._state.n_slices = slices_of(block.batch, self._state.values)
         return Steps(self._form, self._state, block)
 
     def end_epoch(self, watch):

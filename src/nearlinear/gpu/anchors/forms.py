@@ -1,16 +1,19 @@
 """Three forms of one step: plain, compiled, Triton; and a CUDA graph that replays it."""
 
 import importlib.util
+import sys
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
-import torch._dynamo
 
 from ..._warn import warn_user
 from ..device import on
 from . import step
 
-_SLICES = 4  # the second product in parts: twice as fast as one at 8,192 rows, and deterministic
+# The second product in parts, where its tiles are too few for all multiprocessors: twice as fast as
+# one at 8,192 rows, and deterministic.
+_SLICES, _TILE = 4, 128
 _WARM_UP, _SHAPES = 3, 256
 
 
@@ -81,14 +84,35 @@ def transposed_product(rows, slopes, n_slices):
     return torch.bmm(rows.float(), slopes.float())
 
 
-def slices_of(batch, device):
-    return _SLICES if torch.device(device).type == "cuda" and batch % (8 * _SLICES) == 0 else 1
+def slices_of(batch, values):
+    """Into how many parts a batch is cut for the product that has the shape of ``values``."""
+    if values.device.type != "cuda" or batch % (8 * _SLICES):
+        return 1
+    n_tiles = -(-values.shape[0] // _TILE) * -(-values.shape[1] // _TILE)
+    n_units = torch.cuda.get_device_properties(values.device).multi_processor_count
+    return _SLICES if n_tiles < 2 * n_units else 1
 
 
 def one_step(form, state, block):
     rows, labels, share = form.gather(state, block)
     slopes, sums = form.middle(state, product(rows, state.packed), labels, share)
     form.update(state, transposed_product(rows, slopes, state.n_slices), sums)
+
+
+def _compiler():
+    """torch's own, if something was compiled: our kernels do without, and a second sooner."""
+    return sys.modules.get("torch._dynamo")
+
+
+def _is_of_compiler(error):
+    return _compiler() is not None and isinstance(error, _compiler().exc.TorchDynamoException)
+
+
+def _many_shapes():
+    """Fits of many sizes in one process compile more often than torch expects."""
+    if _compiler() is None:
+        return nullcontext()
+    return _compiler().config.patch(recompile_limit=_SHAPES)
 
 
 class Steps:
@@ -115,8 +139,8 @@ class Steps:
         """Record the step; a form that this PyTorch cannot compile gives way to another."""
         try:
             self._capture()
-        except torch._dynamo.exc.TorchDynamoException as error:
-            if self._form.instead is None:
+        except Exception as error:
+            if self._form.instead is None or not _is_of_compiler(error):
                 raise
             warn_user(
                 "PyTorch cannot compile the step for this device "
@@ -132,10 +156,8 @@ class Steps:
         before = {name: getattr(state, name).clone() for name in state.LEARNED}
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
-        # fits of many sizes in one process compile more often than torch expects
-        more = torch._dynamo.config.patch(recompile_limit=_SHAPES)
         try:
-            with more, torch.cuda.stream(stream):
+            with _many_shapes(), torch.cuda.stream(stream):
                 for _ in range(_WARM_UP):
                     state.place.zero_()
                     state.count.zero_()

@@ -20,25 +20,31 @@ def power(count):
 
 
 def gather(state, block):
-    layout, device = state.layout, block.rows.device
-    made = torch.empty(block.batch, layout.n_rows, dtype=state.dtype, device=device)
-    labels = torch.empty(block.batch, dtype=torch.int32, device=device)
+    layout = state.layout
+    return gather_rows(state, block, layout.n_features, layout.n_rows, adds_one=True)
+
+
+def gather_rows(state, block, n_features, n_rows, *, adds_one):
+    """Rows of a batch as ``n_rows`` numbers, behind their features a constant if asked for."""
+    device, labels = block.rows.device, block.labels
+    made = torch.empty(block.batch, n_rows, dtype=state.dtype, device=device)
+    own = torch.empty(block.batch, *labels.shape[1:], dtype=labels.dtype, device=device)
     share = torch.empty(block.batch, dtype=torch.float32, device=device)
     noise = block.weight if block.noise is None else block.noise
     _gather[(triton.cdiv(block.batch, _ROWS),)](
-        block.rows, block.labels, block.weight, block.order, block.numbers, state.count,
-        state.place, noise, made, labels, share, block.rows.stride(0), block.batch, block.scale,
-        layout.n_features, N_ROWS=layout.n_rows, HAS_NOISE=block.noise is not None, R=_ROWS,
-        CHUNK=min(_CHUNK, power(layout.n_rows)),
+        block.rows, labels, block.weight, block.order, block.numbers, state.count, state.place,
+        noise, made, own, share, block.rows.stride(0), block.batch, block.scale, n_features,
+        N_ROWS=n_rows, N_LABELS=labels[:1].numel(), ADDS_ONE=adds_one,
+        HAS_NOISE=block.noise is not None, R=_ROWS, CHUNK=min(_CHUNK, power(n_rows)),
     )  # fmt: skip
-    return made, labels, share
+    return made, own, share
 
 
 @triton.jit
 def _gather(
     raw, labels, weight, order, numbers, count, place, noise, made, own_labels, shares, stride,
-    batch, scale, n_features, N_ROWS: tl.constexpr, HAS_NOISE: tl.constexpr, R: tl.constexpr,
-    CHUNK: tl.constexpr,
+    batch, scale, n_features, N_ROWS: tl.constexpr, N_LABELS: tl.constexpr,
+    ADDS_ONE: tl.constexpr, HAS_NOISE: tl.constexpr, R: tl.constexpr, CHUNK: tl.constexpr,
 ):  # fmt: skip
     slots = tl.program_id(0) * R + tl.arange(0, R)
     inside = slots < batch
@@ -47,7 +53,9 @@ def _gather(
     chosen = tl.load(order + start + slots, mask=inside, other=0).to(tl.int64)
     value = tl.load(weight + chosen, mask=inside, other=0.0) / n_left.to(tl.float32)
     tl.store(shares + slots, tl.where(slots < n_left, value, 0.0), mask=inside)
-    tl.store(own_labels + slots, tl.load(labels + chosen, mask=inside, other=0), mask=inside)
+    for column in tl.static_range(N_LABELS):
+        label = tl.load(labels + chosen * N_LABELS + column, mask=inside, other=0)
+        tl.store(own_labels + slots * N_LABELS + column, label, mask=inside)
     for begin in tl.static_range(0, N_ROWS, CHUNK):
         columns = begin + tl.arange(0, CHUNK)
         real = inside[:, None] & (columns < n_features)[None, :]
@@ -65,7 +73,8 @@ def _gather(
             spread = tl.load(noise + columns, mask=columns < n_features, other=0.0)
             rows = rows + spread[None, :] * normal
         rows = tl.where((columns < n_features)[None, :], rows, 0.0)
-        rows = tl.where((columns == n_features)[None, :], 1.0, rows)
+        if ADDS_ONE:
+            rows = tl.where((columns == n_features)[None, :], 1.0, rows)
         to = made + slots[:, None] * N_ROWS + columns[None, :]
         tl.store(
             to, rows.to(made.dtype.element_ty), mask=inside[:, None] & (columns < N_ROWS)[None, :]
@@ -111,6 +120,39 @@ def codes_of_row(half, sharpness, anchors, real, K: tl.constexpr, LANES: tl.cons
 
 
 @triton.jit
+def loss_and_slope(scores, label, classes, C: tl.constexpr, LOSS: tl.constexpr):
+    """Of one row: the value, and the slope of each output. ``label`` is a class, or values."""
+    is_class = classes < C
+    if LOSS == 3:
+        slope = tl.where(is_class, scores - label, 0.0)
+        value = 0.5 * tl.sum(slope * slope, axis=0)
+    else:
+        is_own = (classes == 0) & (label == 1) if C == 1 else label == classes
+        sign = tl.where(is_own, 1.0, -1.0)
+        margin = sign * scores
+        if LOSS == 2:
+            if C > 1:
+                top = tl.max(tl.where(is_class, scores, float("-inf")), axis=0)
+                powers = tl.where(is_class, tl.exp(scores - top), 0.0)
+                total = tl.sum(powers, axis=0)
+                value = top + tl.log(total) - tl.sum(tl.where(is_own, scores, 0.0), axis=0)
+                slope = powers / total - tl.where(is_own, 1.0, 0.0)
+            else:
+                small = tl.exp(-tl.abs(margin))
+                value = tl.sum(tl.maximum(-margin, 0.0) + tl.log(1.0 + small), axis=0)
+                slope = -sign * tl.where(margin > 0.0, small, 1.0) / (1.0 + small)
+        else:
+            slack = tl.where(is_class, tl.maximum(1.0 - margin, 0.0), 0.0)
+            if LOSS == 1:
+                value = tl.sum(slack * slack, axis=0)
+                slope = -2.0 * sign * slack
+            else:
+                value = tl.sum(slack, axis=0)
+                slope = tl.where(slack > 0.0, -sign, 0.0)
+    return value, slope
+
+
+@triton.jit
 def _middle_of_row(
     product, slopes, biases, offsets, gate, labels, shares, sums, n_features, M: tl.constexpr,
     C: tl.constexpr, FIRST: tl.constexpr, N_COLUMNS: tl.constexpr, K: tl.constexpr,
@@ -130,29 +172,7 @@ def _middle_of_row(
     codes, half, is_near = codes_of_row(half, sharpness, anchors, real, K, LANES)
     label, share = tl.load(labels + row), tl.load(shares + row)
     scores = tl.sum(codes[None, :] * local, axis=1)
-    is_own = label == 1 if C == 1 else label == classes
-    is_class = classes < C
-    sign = tl.where(is_own, 1.0, -1.0)
-    margin = sign * scores
-    if LOSS == 2:
-        if C > 1:
-            top = tl.max(tl.where(is_class, scores, float("-inf")), axis=0)
-            powers = tl.where(is_class, tl.exp(scores - top), 0.0)
-            total = tl.sum(powers, axis=0)
-            value = top + tl.log(total) - tl.sum(tl.where(is_own, scores, 0.0), axis=0)
-            slope = powers / total - tl.where(is_own, 1.0, 0.0)
-        else:
-            small = tl.exp(-tl.abs(margin))
-            value = tl.sum(tl.maximum(-margin, 0.0) + tl.log(1.0 + small), axis=0)
-            slope = -sign * tl.where(margin > 0.0, small, 1.0) / (1.0 + small)
-    else:
-        slack = tl.where(is_class, tl.maximum(1.0 - margin, 0.0), 0.0)
-        if LOSS == 1:
-            value = tl.sum(slack * slack, axis=0)
-            slope = -2.0 * sign * slack
-        else:
-            value = tl.sum(slack, axis=0)
-            slope = tl.where(slack > 0.0, -sign, 0.0)
+    value, slope = loss_and_slope(scores, label, classes, C, LOSS)
     slope = slope * share
     pull = tl.sum(slope[:, None] * (local - scores[:, None]), axis=0)
     pull = tl.where(is_near, codes * pull, 0.0)
@@ -272,6 +292,20 @@ def update(state, slices, sums):
 
 
 @triton.jit
+def adam(values, means, squares, averages, at, real, value, slope, rate, keep):
+    """Adam's step of some numbers, which it gives; the moments and the average follow."""
+    mean = 0.9 * tl.load(means + at, mask=real, other=0.0) + 0.1 * slope
+    square = 0.999 * tl.load(squares + at, mask=real, other=0.0) + 0.001 * slope * slope
+    moved = value - rate * mean / (tl.sqrt(square) + 1e-8)
+    average = tl.load(averages + at, mask=real, other=0.0)
+    tl.store(means + at, mean, mask=real)
+    tl.store(squares + at, square, mask=real)
+    tl.store(values + at, moved, mask=real)
+    tl.store(averages + at, keep * average + (1.0 - keep) * moved, mask=real)
+    return moved
+
+
+@triton.jit
 def _update(
     values, means, squares, averages, centers, packed, slices, gate, gate_start, gate_mean,
     gate_square, gate_average, rates, schedule, count, n_features, width, log_range,
@@ -302,14 +336,8 @@ def _update(
             # all warps read the gate's numbers, and one writes the new ones: not before all have
             tl.debug_barrier()
             slope = metric * (weighted - total * anchors)
-            mean = 0.9 * tl.load(means + at, mask=real, other=0.0) + 0.1 * slope
-            square = 0.999 * tl.load(squares + at, mask=real, other=0.0) + 0.001 * slope * slope
-            moved = anchors - size * tl.load(rates + 1) * mean / (tl.sqrt(square) + 1e-8)
-            average = tl.load(averages + at, mask=real, other=0.0)
-            tl.store(means + at, mean, mask=real)
-            tl.store(squares + at, square, mask=real)
-            tl.store(values + at, moved, mask=real)
-            tl.store(averages + at, keep * average + (1.0 - keep) * moved, mask=real)
+            rate = size * tl.load(rates + 1)
+            moved = adam(values, means, squares, averages, at, real, anchors, slope, rate, keep)
             slope = 0.5 * metric * lean
             mean = 0.9 * gate_memory + 0.1 * slope
             square = 0.999 * gate_scale + 0.001 * slope * slope
@@ -334,14 +362,8 @@ def _update(
             if HAS_CENTER:
                 pulled = value - tl.load(centers + at, mask=real, other=0.0)
             slope += tl.load(rates + 4) * pulled
-            mean = 0.9 * tl.load(means + at, mask=real, other=0.0) + 0.1 * slope
-            square = 0.999 * tl.load(squares + at, mask=real, other=0.0) + 0.001 * slope * slope
-            moved = value - size * tl.load(rates) * mean / (tl.sqrt(square) + 1e-8)
-            average = tl.load(averages + at, mask=real, other=0.0)
-            tl.store(means + at, mean, mask=real)
-            tl.store(squares + at, square, mask=real)
-            tl.store(values + at, moved, mask=real)
-            tl.store(averages + at, keep * average + (1.0 - keep) * moved, mask=real)
+            rate = size * tl.load(rates)
+            moved = adam(values, means, squares, averages, at, real, value, slope, rate, keep)
             if row < width:
                 tl.store(packed + at, moved.to(packed.dtype.element_ty), mask=real)
 

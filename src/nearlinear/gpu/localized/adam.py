@@ -113,7 +113,7 @@ class GatedTraining:
         return values
 
     def _steps_of(self, block):
-        self._state.n_slices = slices_of(block.batch, self.device)
+        self._state.n_slices = slices_of(block.batch, self._state.values)
         return Steps(self._form, self._state, block)
 
     @property

@@ -51,6 +51,13 @@ def block(kernel, pairs):
     )
 
 
+def is_known_kernel(kernel):
+    """Whether a kernel, and what it is made of, has a block."""
+    inner = getattr(kernel, "kernels", None) or [getattr(kernel, "kernel", None)]
+    is_known = block.dispatch(type(kernel)) is not block.dispatch(object)
+    return is_known and all(is_known_kernel(one) for one in inner if one is not None)
+
+
 @singledispatch
 def diagonal(kernel, X):
     """k(x, x) of every row."""

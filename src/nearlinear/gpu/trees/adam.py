@@ -18,7 +18,7 @@ from ...solvers.trees.model import TreeModel
 from ...solvers.trees.start import revive_splits
 from ...solvers.watch import Progress
 from ..anchors.adam import precision_for, schedule_of
-from ..anchors.forms import Form, Steps, plain_or_compiled, slices_of
+from ..anchors.forms import Form, Steps, can_compile, plain_or_compiled, slices_of
 from ..anchors.step import LOSSES, padded
 from ..feed import Feed, class_numbers, give_back, stored
 from . import step
@@ -27,6 +27,16 @@ PLAIN = Form(step.gather, step.middle, step.update)
 _REVIVALS = (0.1, 0.2, 0.3, 0.4, 0.5)
 _SAMPLE = 4096  # rows that dead splits are looked for among
 _DEAD, _FEWEST = 0.01, 20
+
+
+def form_of(name, layout, device):
+    """ "plain", "compiled" or "triton"; "auto" is the quickest that device and trees have."""
+    if name == "triton" or (name == "auto" and can_compile(device)):
+        from . import triton_step
+
+        if name == "triton" or triton_step.fits(layout):
+            return Form(triton_step.gather, triton_step.middle, triton_step.update)
+    return plain_or_compiled(PLAIN, name, device)
 
 
 def layout_of(starts):
@@ -132,7 +142,7 @@ class TreeTraining:
             torch.as_tensor(table, device=self.device).float(), loss=LOSSES[type(loss).__name__],
             dtype=precision_for(self._like[:, :-1], device) if dtype is None else dtype,
         )  # fmt: skip
-        self._form = plain_or_compiled(PLAIN, form, self.device)
+        self._form = form_of(form, layout, self.device)
         noise = jitter * self._like.std(0, correction=0) if jitter else None
         self._feed = Feed(device, batch_size, noise, self._steps_of, partial(_told, loss))
         self._ridge, self._n_rows, self._n_batches, self._rng = ridge, n_rows, n_batches, rng
@@ -143,7 +153,7 @@ class TreeTraining:
             self._begin_stage(1)
 
     def _steps_of(self, block):
-        self._state.n_slices = slices_of(block.batch, self.device)
+        self._state.n_slices = slices_of(block.batch, self._state.values)
         return Steps(self._form, self._state, block)
 
     def _begin_stage(self, stage):

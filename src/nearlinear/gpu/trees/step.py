@@ -11,7 +11,7 @@ import torch
 
 from ..anchors.step import loss_and_slope, padded
 
-_UNIT_ROWS = 256  # whose mean distance from the splits is the unit of the sharpness
+UNIT_ROWS = 256  # whose mean distance from the splits is the unit of the sharpness
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def turns_of(layout, splits, sharpness, is_hard):
     """Turns of the splits and, of soft ones, the sharpness of each tree in the rows' own unit."""
     if is_hard:
         return torch.where(splits > 0.0, 1.0, -1.0), None
-    unit = splits[:_UNIT_ROWS].abs().mean((0, 2)).clamp_min(1e-12)
+    unit = splits[:UNIT_ROWS].abs().mean((0, 2)).clamp_min(1e-12)
     sharpness = (sharpness / unit)[None, :, None]
     return torch.tanh(sharpness * splits), sharpness
 

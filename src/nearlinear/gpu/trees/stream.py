@@ -31,7 +31,7 @@ class TreeStream(Endless, TreeTraining):
         self._annealing, self.steps_a_batch = annealing, 2 if self.layout.depth else 1
 
     def _steps_of(self, block):
-        self._state.n_slices = slices_of(block.batch, self.device)
+        self._state.n_slices = slices_of(block.batch, self._state.values)
         return Steps(self._form, self._state, block, _soft_then_hard)
 
     def plan(self, count, time, n_batches, ridge):

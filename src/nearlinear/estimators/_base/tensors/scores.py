@@ -8,11 +8,16 @@ from .rows import require_calm
 def tensor_scores(model, X):
     """Scores of tensors as a tensor on their device; by way of arrays where a kind is new to it."""
     torch = torch_for(X.device)
-    from ....gpu.scores import is_known, scores_of
+    from ....gpu.scores import is_known, scores_of, tells_odd_rows
 
+    predictor = model.predictor_
     has_more = model._steps or getattr(model, "n_gating_features_", 0)  # than the rows themselves
-    if not has_more and not model._is_precomputed and is_known(model.predictor_):
-        scores = scores_of(model.predictor_, X.detach())
+    is_own = is_known(predictor) and not has_more and not model._is_precomputed
+    if is_own and not tells_odd_rows(predictor):
+        is_odd = X.isinf() if getattr(predictor, "takes_missing", False) else ~X.isfinite()
+        is_own = not bool(is_odd.any())  # arrays are refused in a sentence
+    if is_own:
+        scores = scores_of(predictor, X.detach())
         if not bool(torch.isfinite(scores).all()):
             require_calm(X)
             finite_scores(scores.cpu().numpy())  # says which row has none

@@ -70,7 +70,7 @@ def learn_trees_from_tensors(model, rows):
         keeps_last=not model.early_stopping,
     )
     if device.type == "cuda":
-        tell("the step is being compiled for the device, which takes up to half a minute", {})
+        tell("the step is being compiled for the device", {})
     n_rows, total = train.n_rows, float(train.weight.sum())
     batch = padded(-(-n_rows // -(-n_rows // min(n_rows, plan.batch_size))))
     training = TreeTraining(
