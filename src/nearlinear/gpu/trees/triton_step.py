@@ -101,7 +101,7 @@ def _middle(
         feature = tl.full([2**level], 1.0, tl.float32)
         if HAS_SLOPES:
             feature = _tanh(sigma * tl.load(begin + slope_of + nodes))
-        features = features + (feature,)
+        features = features + (feature,)  # noqa: RUF005 - Triton unpacks no tuples
         local = tl.load(begin + weight + nodes[None, :], mask=is_class, other=0.0)
         scores += tl.sum((membership * feature)[None, :] * local, axis=1)
         if level < DEPTH:
@@ -112,8 +112,8 @@ def _middle(
                 turn = _tanh(sharpness * distance)
             left = membership * (0.5 + 0.5 * turn)
             membership = tl.interleave(left, membership - left)
-            turns = turns + (turn,)
-            memberships = memberships + (membership,)
+            turns = turns + (turn,)  # noqa: RUF005
+            memberships = memberships + (membership,)  # noqa: RUF005
     if LOSS == 3:
         label = tl.load(labels + row * C + classes, mask=classes < C, other=0.0)
     else:
