@@ -7,6 +7,7 @@ so that a row ends in the leaves that it has on the CPU, and sums are in float64
 import torch
 
 from ..gates.forests.gate import LEAF
+from .anchors.forms import can_compile
 
 
 def is_known_forest(predictor):
@@ -49,11 +50,11 @@ class _Walk:
 
     def __init__(self, gate, put):
         self._dtype = getattr(torch, gate.dtype.name)
-        self._columns = put(gate.columns, torch.int64)
-        self._children = put(gate.children, torch.int64)
-        self._thresholds = put(gate.thresholds, self._dtype)
-        self._missing_left = put(gate.missing_left, torch.bool)
-        self._roots = put(gate.starts[:-1], torch.int64)
+        self._nodes = (
+            put(gate.columns, torch.int32), put(gate.thresholds, self._dtype),
+            put(gate.children, torch.int32), put(gate.missing_left, torch.uint8),
+            put(gate.starts[:-1], torch.int32),
+        )  # fmt: skip
         self._pairs, self._factors = put(gate.pairs, torch.int64), put(gate.factors, self._dtype)
 
     def __call__(self, X):
@@ -62,16 +63,23 @@ class _Walk:
             first, second = rows[:, self._pairs[:, 0]], rows[:, self._pairs[:, 1]]
             first, second = first * self._factors[:, 0], second * self._factors[:, 1]
             rows = torch.cat([rows, first + second], 1)
-        n_trees, width = len(self._roots), rows.shape[1]
-        node, rows = self._roots.repeat(len(rows)), rows.flatten()
-        going = (self._columns[node] != LEAF).nonzero()[:, 0]
-        while len(going):
-            at = node[going]
-            found = rows[going // n_trees * width + self._columns[at]]
-            left = torch.where(
-                torch.isnan(found), self._missing_left[at], found <= self._thresholds[at]
-            )
-            at = self._children[at] + (~left).long()
-            node[going] = at
-            going = going[self._columns[at] != LEAF]
-        return self._children[node].view(-1, n_trees)
+        if can_compile(rows.device):
+            from .triton_forest import leaves
+        else:
+            leaves = plain_leaves
+        return leaves(rows.contiguous(), *self._nodes)
+
+
+def plain_leaves(rows, columns, thresholds, children, missing_left, roots):
+    """``triton_forest.leaves``, level by level."""
+    n_trees, width = len(roots), rows.shape[1]
+    node, rows = roots.repeat(len(rows)), rows.flatten()
+    going = (columns[node] != LEAF).nonzero()[:, 0]
+    while len(going):
+        at = node[going]
+        found = rows[going // n_trees * width + columns[at]]
+        left = torch.where(torch.isnan(found), missing_left[at] != 0, found <= thresholds[at])
+        at = children[at] + (~left).int()
+        node[going] = at
+        going = going[columns[at] != LEAF]
+    return children[node].view(-1, n_trees).long()

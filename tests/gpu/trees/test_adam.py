@@ -14,6 +14,7 @@ from nearlinear.solvers.trees import paths
 from nearlinear.solvers.trees.phases import Annealing
 from nearlinear.solvers.trees.soft import SoftPass
 from nearlinear.solvers.trees.start import start_tree
+from nearlinear.solvers.watch import Watch
 
 N_ROWS, DEPTH = 40, 3
 
@@ -81,3 +82,25 @@ def test_several_labels_a_row_are_refused_in_a_sentence():
 def test_a_gate_that_is_not_there_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="'tanh' or 'indicator'"):
         layout_of(make(1, CompositionalNode())[3])
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.parametrize("form", ["compiled", "triton"])
+def test_the_same_seed_gives_the_same_bits_where_programs_are_many(form):
+    """Races between programs do not show on a few rows."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((32_768, 200)).astype(np.float32)
+    targets = np.where(Z[:, 0] * Z[:, 1] > 0, 1.0, -1.0)[:, None]
+    starts, found = [start_tree(Z[:2000], 6, 1, TanhNode(), rng) for _ in range(8)], []
+    for _ in range(2):
+        training = TreeTraining(
+            starts, Z, n_rows=len(Z), n_batches=8, loss=LOSSES["log_loss"], ridge=1e-6,
+            direction_ridges=(1e-6, 1e-6), annealing=Annealing(2.0, 20.0, 0.5), n_epochs=4,
+            batch_size=4096, learning_rate=0.1, jitter=0.1, rng=np.random.default_rng(0), form=form,
+        )  # fmt: skip
+        while not training.is_over:
+            training.take(Z, targets, np.ones(len(Z)))
+            training.end_epoch(Watch())
+        found.append(training._state.values.clone())
+    assert torch.equal(*found) and bool(found[0].isfinite().all())

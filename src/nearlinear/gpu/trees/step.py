@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from ..anchors.forms import can_compile
 from ..anchors.step import loss_and_slope, padded
 
 UNIT_ROWS = 256  # whose mean distance from the splits is the unit of the sharpness
@@ -182,7 +183,17 @@ def update(state, slices, sums):
 
 def hard_scores(layout, values, rows):
     """Scores of rows along hard paths, (n_rows, n_trees, n_outputs), in full precision."""
-    splits, slopes, local = _parted(layout, rows @ values[: rows.shape[1]])
+    product = rows @ values[: rows.shape[1]]
+    if can_compile(product.device):
+        from . import triton_step
+
+        return triton_step.hard_scores(layout, product)
+    return plain_scores(layout, product)
+
+
+def plain_scores(layout, product):
+    """``triton_step.hard_scores`` with all nodes evaluated."""
+    splits, slopes, local = _parted(layout, product)
     shares = memberships(turns_of(layout, splits, None, True)[0], layout.depth)
     gates = shares * torch.tanh(layout.sigma * slopes) if layout.has_slopes else shares
     return (gates[:, None] * local).sum(3).transpose(1, 2)

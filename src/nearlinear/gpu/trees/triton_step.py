@@ -14,6 +14,7 @@ from .step import UNIT_ROWS
 _DEEPEST, _MOST = 10, 4096  # levels, and answers of one level for all outputs
 _OF_A_WARP = 512  # of these, as many as a warp's registers have room for
 _UNIT_NUMBERS, _CHUNK, _SUMS = 4096, 1024, 8192  # read at once
+_ROWS = 64  # that go down a tree together
 
 
 def fits(layout):
@@ -151,6 +152,48 @@ def _middle(
             tl.store(out + column, 0.0)
         for column in tl.static_range(WEIGHT_END, N_COLUMNS):
             tl.store(out + column, 0.0)
+
+
+def hard_scores(layout, product):
+    """Scores along hard paths, (n_rows, n_trees, n_outputs), of a product with all directions."""
+    n_rows, C = len(product), layout.n_outputs
+    out = torch.empty(n_rows, layout.n_trees, C, device=product.device)
+    _hard_scores[(triton.cdiv(n_rows, _ROWS), layout.n_trees)](
+        product, out, n_rows, layout.n_trees, layout.sigma, DEPTH=layout.depth, C=C,
+        CLASSES=triton.next_power_of_2(C), HAS_SLOPES=layout.has_slopes,
+        SLOPE=layout.parts[1][0], WEIGHT=layout.parts[2][0], N_COLUMNS=layout.n_columns,
+        ROWS=_ROWS,
+    )  # fmt: skip
+    return out
+
+
+@triton.jit
+def _hard_scores(
+    product, out, n_rows, n_trees, sigma, DEPTH: tl.constexpr, C: tl.constexpr,
+    CLASSES: tl.constexpr, HAS_SLOPES: tl.constexpr, SLOPE: tl.constexpr, WEIGHT: tl.constexpr,
+    N_COLUMNS: tl.constexpr, ROWS: tl.constexpr,
+):  # fmt: skip
+    """Some rows and one tree: of all nodes those on the way are read."""
+    rows, tree = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.program_id(1)
+    classes, inside = tl.arange(0, CLASSES), rows < n_rows
+    begin = product + rows.to(tl.int64) * N_COLUMNS
+    real = inside[:, None] & (classes < C)[None, :]
+    n_nodes = 2 ** (DEPTH + 1) - 1
+    node = tl.zeros([ROWS], tl.int32)
+    scores = tl.zeros([ROWS, CLASSES], tl.float32)
+    for level in tl.static_range(DEPTH + 1):
+        place = WEIGHT + (classes[None, :] * n_trees + tree) * n_nodes + node[:, None]
+        local = tl.load(begin[:, None] + place, mask=real, other=0.0)
+        if HAS_SLOPES:
+            slope = tl.load(begin + SLOPE + tree * n_nodes + node, mask=inside, other=0.0)
+            local = local * _tanh(sigma * slope)[:, None]
+        scores += local
+        if level < DEPTH:
+            split = tree * (2**DEPTH - 1) + node
+            distance = tl.load(begin + split, mask=inside, other=0.0)
+            node = 2 * node + tl.where(distance > 0.0, 1, 2)
+    place = (rows[:, None].to(tl.int64) * n_trees + tree) * C + classes[None, :]
+    tl.store(out + place, scores, mask=real)
 
 
 def update(state, slices, sums):
