@@ -629,3 +629,14 @@ def test_many_classes_that_will_take_long_are_announced(moons, monkeypatch):
     monkeypatch.setattr("nearlinear.estimators._base.outputs._LONG", 0.0)
     with pytest.warns(UserWarning, match=r"a machine for each of 20 classes: about .* minutes"):
         nearlinear.UniformMKLClassifier().fit(moons[0], np.arange(200) % 20)
+
+
+def test_a_column_that_outweighs_all_others_is_told():
+    """Distances see little else; a forest splits columns one by one, and says nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) * [1.0, 1.0, 50.0, 1.0]
+    y = X[:, 0] > 0
+    with pytest.warns(UserWarning, match=r"column 2 has 99\.\d+ % of the variance of all 4 col"):
+        nearlinear.LDKLClassifier(depth=1, max_iter=2, random_state=0).fit(X, y)
+    nearlinear.LocalForestClassifier(n_trees=2, random_state=0).fit(X, y)
+    nearlinear.LDKLClassifier(depth=1, max_iter=2, random_state=0).fit(X[:, [2]], y)

@@ -238,7 +238,7 @@ def test_data_frames_are_explained(moons):
 def named(blobs):
     pandas = pytest.importorskip("pandas")
     X, y = blobs
-    raw = pandas.DataFrame(300.0 + X * [1.0, 50.0, 0.1, 2.0], columns=["a", "b", "c", "d"])
+    raw = pandas.DataFrame(300.0 + X * [1.0, 5.0, 0.1, 2.0], columns=["a", "b", "c", "d"])
     return raw, np.array(["low", "mid", "high"])[y]
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import metaestimators
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from ..._warn import warn_user
 from ...gpu.device import is_name
 from ...kernels.row_scales import Absolute
 
@@ -21,6 +22,8 @@ __all__ = ["HasMethods", "Interval", "check_sample_weight"]
 # The most that rows may weigh together, and that C may be: products of the two have squares.
 MOST_WEIGHT = 1e70
 _ROOM = 1e3  # for sums of squares over features, and differences of rows
+# Rows that tell variances, and the share of one column that is worth a word.
+_SOME_ROWS, _MOST_OF_VARIANCE = 4096, 0.99
 
 
 # These two are scikit-learn's, with types: what they decorate keeps its signature.
@@ -147,6 +150,25 @@ def require_moderate(X):
             f"X has no number larger than {largest:.1g}, and their squares are too small for "
             f"{values.dtype}: scale the features, with StandardScaler for instance."
         )
+
+
+def warn_of_one_column(model, rows):
+    """Say that one column outweighs all others: distances and penalties see little else."""
+    X = rows.X
+    if issparse(X) or X.ndim != 2 or X.shape[0] < 2:
+        return
+    variance = X[:: -(-X.shape[0] // _SOME_ROWS)].astype(np.float64).var(axis=0)
+    largest = int(np.argmax(variance))
+    share = variance[largest] / max(float(variance.sum()), np.finfo(float).tiny)
+    if np.count_nonzero(variance) < 2 or share <= _MOST_OF_VARIANCE:
+        return
+    names = rows.names.get("feature_names_in_")
+    name = f"{largest}" if names is None or largest >= len(names) else f"{names[largest]!r}"
+    warn_user(
+        f"{type(model).__name__}: column {name} has {100.0 * share:.4g} % of the variance of all "
+        f"{X.shape[1]} columns, so that the others hardly count. Scale the columns, for instance "
+        f"by make_pipeline(StandardScaler(), {type(model).__name__}())."
+    )
 
 
 def require_finite_model(model, predictor):

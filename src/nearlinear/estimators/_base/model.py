@@ -17,7 +17,7 @@ from ..._hints import FilePath, Rows, Targets
 from ...gpu.device import as_array, is_tensor
 from ...predictors.base import Cost
 from ...runtime.scores import finite_scores
-from .checks import available_if, fit_context, require_finite_model
+from .checks import available_if, fit_context, require_finite_model, warn_of_one_column
 from .input import fit_rows, scored_rows
 from .task import answers
 
@@ -148,7 +148,7 @@ class Model(BaseEstimator):
     feature_names_in_: np.ndarray
     predictor_: Any
 
-    _takes_sparse = True
+    _takes_sparse = _sees_scales = True
     fit, predict, decision_function, explain = fit, predict, decision_function, explain
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -161,6 +161,8 @@ class Model(BaseEstimator):
                 return self._settle(self._learn_tensors(rows), rows.n_rows, rows.attributes)
             X, y, sample_weight = map(as_array, (X, y, sample_weight))
         rows = fit_rows(self, X, y, sample_weight, gating)
+        if self._sees_scales and not self._is_precomputed:
+            warn_of_one_column(self, rows)
         with one_blas_thread():
             learned = self._learn(rows)
         return self._settle(learned, rows.X.shape[0], rows.attributes)

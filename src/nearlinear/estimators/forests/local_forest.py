@@ -174,7 +174,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
     pairs_: np.ndarray
     refit_gap_: float
 
-    _takes_sparse = False
+    _takes_sparse = _sees_scales = False
     _takes_missing = _scores_sparse = True
     _row_types = np.float32
     loss = "log_loss"
@@ -436,7 +436,7 @@ class LocalForestRegressor(RegressorMixin, Model):
     pairs_: np.ndarray
     refit_gap_: float
 
-    _takes_sparse = False
+    _takes_sparse = _sees_scales = False
     _takes_missing = _scores_sparse = True
     _row_types = np.float32
     _parameter_constraints = {
