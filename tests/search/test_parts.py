@@ -16,9 +16,19 @@ from nearlinear.estimators._base.input import fit_rows
 from nearlinear.estimators._base.rows import copies_of
 from nearlinear.search.averaging import Blend, greedy, guarded, mean_and_error
 from nearlinear.search.budgets import Budget, Price
-from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
+from nearlinear.search.candidates import (
+    Additive,
+    Anchors,
+    Bagged,
+    Boosted,
+    Hinges,
+    Kernels,
+    Shape,
+    Trees,
+)
 from nearlinear.search.encoding import encoded, splitter
 from nearlinear.search.families import FAMILIES
+from nearlinear.search.forecasts import Pace
 from nearlinear.search.found import Found, Member
 from nearlinear.search.front import front, knee
 from nearlinear.search.judging import ClassJudge, ValueJudge
@@ -176,8 +186,11 @@ def test_unlike_families_are_tried():
         found = portfolio(shape, False, False)
         assert LINEAR in found
         assert {one.family for one in found} >= {
-            "linear", "piecewise linear", "anchors", "boosted trees", "random forest"
+            "linear", "piecewise linear", "anchors", "boosted trees", "random forest",
+            "hinge units",
         }  # fmt: skip
+        inside_a_budget = portfolio(shape, False, True)
+        assert _largest(found) == _largest(inside_a_budget)
     assert any(isinstance(one, Kernels) for one in portfolio(small, False, False))
     assert not any(isinstance(one, Kernels) for one in portfolio(large, False, False))
     assert any(isinstance(one, Trees) for one in portfolio(small, False, True))
@@ -185,6 +198,21 @@ def test_unlike_families_are_tried():
         assert name in [one.family for one in portfolio(small, False, False, families=[name])]
     sparse = portfolio(small, True, False)
     assert not any(isinstance(one, Boosted | Bagged) for one in sparse)
+
+
+def _largest(candidates):
+    return max(one.n_layers * one.n_units for one in candidates if isinstance(one, Hinges))
+
+
+def test_forecasts_follow_what_fits_have_taken():
+    pace, one, other = Pace(Shape(10_000, 30, 4, True)), Hinges(16), Hinges(64, 2)
+    assert 2 * pace.seconds(Kernels(1.0), 2_000) < pace.seconds(Kernels(1.0))
+    assert pace.seconds(one) < pace.seconds(other)
+    before = pace.seconds(other)
+    pace.note(one, 10_000, 3 * pace.seconds(one))
+    assert np.isclose(pace.seconds(other), 3 * before)
+    pace.note(one, 10_000, 1e9)  # a fit that has compiled, for example
+    assert pace.seconds(other) <= 5 * before
 
 
 LEVELS = OneHotEncoder(sparse_output=False, handle_unknown="ignore")

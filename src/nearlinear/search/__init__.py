@@ -11,6 +11,7 @@ contest       What candidates are held against each other on.
 encoding      A table as numbers: once, or anew in each round where y has a say in the numbers.
 families      Families of models by name, for those who name them before anything is loaded.
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
+forecasts     How long a fit will take, before it has begun: for searches that have a time limit.
 found         What a search leaves behind.
 front         Which points are on a front: those that no other one beats in both time and loss.
 hinges_fit    A small network of ReLU units, by scikit-learn's stochastic solver.

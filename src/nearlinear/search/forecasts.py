@@ -1,0 +1,96 @@
+"""How long a fit will take, before it has begun: for searches that have a time limit.
+
+Each family has a rule of its own, in seconds of one core. Its constants are rough; what fits have
+taken so far corrects them.
+"""
+
+import numpy as np
+
+from .hinges_fit import schedule
+
+_WRONG = 5.0  # the most by which a rule is corrected: a fit that compiles is no measure
+_SCREENED = 5_000, 20  # rows and columns from which on screening of pairs takes no longer
+
+
+class Pace:
+    """Forecasts for rows of one shape; ``note`` tells how long a fit to some of them took."""
+
+    def __init__(self, shape):
+        self.shape, self._of_family, self._last = shape, {}, 1.0
+
+    def note(self, candidate, n_rows, seconds):
+        ratio = seconds / _RULES[candidate.family](candidate, self.shape, n_rows)
+        self._last = float(np.clip(ratio, 1.0 / _WRONG, _WRONG))
+        self._of_family[candidate.family] = self._last
+
+    def seconds(self, candidate, n_rows=None):
+        """Of a fit to so many rows, None for all; corrected by the last fit of its family."""
+        n_rows = self.shape.n_rows if n_rows is None else n_rows
+        ratio = self._of_family.get(candidate.family, self._last)
+        return ratio * _RULES[candidate.family](candidate, self.shape, n_rows)
+
+
+def _cells(shape, n_rows):
+    return n_rows * shape.n_features * shape.n_outputs
+
+
+def _additive(one, shape, n_rows):
+    return 3e-3 + 4e-8 * (1 + one.n_knots) * _cells(shape, n_rows)
+
+
+def _anchors(one, shape, n_rows):
+    distances = 1e-8 * n_rows * one.n_anchors * shape.n_features
+    return 5e-3 + 1e-5 * n_rows + 1.2e-7 * _cells(shape, n_rows) + distances
+
+
+def _boosted(one, shape, n_rows):
+    cells = n_rows * shape.n_features * one.max_features
+    n_trees, depth = one.n_trees * shape.n_outputs, np.log2(one.max_leaves)
+    rows, columns = _SCREENED
+    share = min(1.0, n_rows / rows) * min(1.0, shape.n_features / columns)
+    screening = 2.0 * shape.n_outputs * share if one.n_pairs else 0.0
+    return n_trees * depth * (1.5e-4 + 4.5e-9 * cells) + screening
+
+
+def _bagged(one, shape, n_rows):
+    d = shape.n_features
+    columns = d**0.5 if shape.is_classification else shape.n_outputs * d / 3
+    return 1e-3 * one.n_trees + 4e-8 * one.n_trees * n_rows * np.log2(n_rows + 1) * columns
+
+
+def _tree(one, shape, n_rows):
+    return 2e-3 + 1e-7 * n_rows * shape.n_features * (1 + shape.n_outputs)
+
+
+def _kernels(one, shape, n_rows):
+    return 1e-2 + 4e-8 * n_rows**2 * (1 + shape.n_outputs / 3)
+
+
+def _hinges(one, shape, n_rows):
+    batch, epochs = schedule(n_rows)
+    weights = one.n_units * (
+        shape.n_features + (one.n_layers - 1) * one.n_units + shape.n_outputs
+    )
+    step = 1.5e-4 * one.n_layers**0.5 + 1.5e-10 * (batch + 30) * weights
+    return epochs * n_rows / batch * step
+
+
+def _oblique(one, shape, n_rows):
+    n_fits = one.n_trees * (8 if np.isinf(one.depth) else 1)  # no depth: several are tried
+    return n_fits * (2e-2 + 5e-5 * n_rows + 1e-7 * _cells(shape, n_rows))
+
+
+def _local_kernels(one, shape, n_rows):
+    return 5e-6 * n_rows**2 * shape.n_outputs
+
+
+def _slow_kernels(one, shape, n_rows):
+    return 1.0 + 3e-7 * n_rows**2 * shape.n_outputs
+
+
+_RULES = {
+    "linear": _additive, "piecewise linear": _additive, "anchors": _anchors,
+    "boosted trees": _boosted, "decision tree": _tree, "random forest": _bagged,
+    "kernel machine": _kernels, "oblique trees": _oblique, "hinge units": _hinges,
+    "local kernels": _local_kernels, "cells": _slow_kernels, "few support rows": _slow_kernels,
+}  # fmt: skip
