@@ -30,7 +30,7 @@ from nearlinear.search.encoding import encoded, splitter
 from nearlinear.search.families import FAMILIES
 from nearlinear.search.forecasts import Pace
 from nearlinear.search.found import Found, Member
-from nearlinear.search.front import front, knee
+from nearlinear.search.front import front, knee, measured_front
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
 from nearlinear.search.rounds import rounds_of
@@ -110,6 +110,13 @@ def test_a_front_holds_what_nothing_dominates(rng):
     assert knee([(1.0, 9.0), (2.0, 2.0), (100.0, 1.0), (50.0, 5.0)]) == 1
     assert knee([(1.0, 9.0), (3.0, 2.0)]) == 1  # two points do not bend
     assert knee([]) is None
+
+
+def test_noise_of_the_clock_keeps_no_point_on_a_front(rng):
+    points = [(0.0119, 0.7), (0.0125, 0.6), (0.05, 0.5), (1.0, 0.2), (1.1, 0.3)]
+    for _ in range(20):
+        noisy = [(us * rng.uniform(0.95, 1.05), loss) for us, loss in points]
+        assert measured_front(noisy) == [1, 2, 3]
 
 
 def test_the_knee_is_a_point_of_the_front_averages_among_them():
@@ -208,11 +215,12 @@ def test_forecasts_follow_what_fits_have_taken():
     pace, one, other = Pace(Shape(10_000, 30, 4, True)), Hinges(16), Hinges(64, 2)
     assert 2 * pace.seconds(Kernels(1.0), 2_000) < pace.seconds(Kernels(1.0))
     assert pace.seconds(one) < pace.seconds(other)
-    before = pace.seconds(other)
+    before, kernels = pace.seconds(other), pace.seconds(Kernels(1.0))
     pace.note(one, 10_000, 3 * pace.seconds(one))
     assert np.isclose(pace.seconds(other), 3 * before)
     pace.note(one, 10_000, 1e9)  # a fit that has compiled, for example
-    assert pace.seconds(other) <= 5 * before
+    assert np.isclose(pace.seconds(other), 5 * before)
+    assert np.isclose(pace.seconds(Kernels(1.0)), 2 * kernels)  # of which nothing is known
 
 
 LEVELS = OneHotEncoder(sparse_output=False, handle_unknown="ignore")

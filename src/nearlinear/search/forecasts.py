@@ -9,6 +9,7 @@ import numpy as np
 from .hinges_fit import schedule
 
 _WRONG = 5.0  # the most by which a rule is corrected: a fit that compiles is no measure
+_SLOWER = 2.0  # the same by what other families took: rules are wrong in ways of their own
 _SCREENED = 5_000, 20  # rows and columns from which on screening of pairs takes no longer
 
 
@@ -16,18 +17,23 @@ class Pace:
     """Forecasts for rows of one shape; ``note`` tells how long a fit to some of them took."""
 
     def __init__(self, shape):
-        self.shape, self._of_family, self._last = shape, {}, 1.0
+        self.shape, self._ratios = shape, {}
 
     def note(self, candidate, n_rows, seconds):
-        ratio = seconds / _RULES[candidate.family](candidate, self.shape, n_rows)
-        self._last = float(np.clip(ratio, 1.0 / _WRONG, _WRONG))
-        self._of_family[candidate.family] = self._last
+        ratio = seconds / self._rule(candidate, n_rows)
+        self._ratios[candidate.family] = float(np.clip(ratio, 1.0 / _WRONG, _WRONG))
 
     def seconds(self, candidate, n_rows=None):
         """Of a fit to so many rows, None for all; corrected by the last fit of its family."""
         n_rows = self.shape.n_rows if n_rows is None else n_rows
-        ratio = self._of_family.get(candidate.family, self._last)
-        return ratio * _RULES[candidate.family](candidate, self.shape, n_rows)
+        ratio = self._ratios.get(candidate.family)
+        if ratio is None:
+            ratio = np.median([*self._ratios.values()]) if self._ratios else 1.0
+            ratio = float(np.clip(ratio, 1.0 / _SLOWER, _SLOWER))
+        return ratio * self._rule(candidate, n_rows)
+
+    def _rule(self, candidate, n_rows):
+        return _RULES[candidate.family](candidate, self.shape, n_rows)
 
 
 def _cells(shape, n_rows):
@@ -40,7 +46,7 @@ def _additive(one, shape, n_rows):
 
 def _anchors(one, shape, n_rows):
     distances = 1e-8 * n_rows * one.n_anchors * shape.n_features
-    return 5e-3 + 1e-5 * n_rows + 1.2e-7 * _cells(shape, n_rows) + distances
+    return 5e-3 + 1e-5 * n_rows + 2.5e-7 * _cells(shape, n_rows) + distances
 
 
 def _boosted(one, shape, n_rows):
@@ -68,9 +74,8 @@ def _kernels(one, shape, n_rows):
 
 def _hinges(one, shape, n_rows):
     batch, epochs = schedule(n_rows)
-    weights = one.n_units * (
-        shape.n_features + (one.n_layers - 1) * one.n_units + shape.n_outputs
-    )
+    inner = (one.n_layers - 1) * one.n_units
+    weights = one.n_units * (shape.n_features + inner + shape.n_outputs)
     step = 1.5e-4 * one.n_layers**0.5 + 1.5e-10 * (batch + 30) * weights
     return epochs * n_rows / batch * step
 
