@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from nearlinear import NearLinearClassifier
 from nearlinear.search import search
 from nearlinear.search.fitting import fit_table
-from nearlinear.search.forecasts import Pace
+from nearlinear.search.fits.forecasts import Pace
 from nearlinear.search.portfolio import portfolio
 
 FEW = ["piecewise linear", "anchors"]

@@ -28,7 +28,7 @@ from nearlinear.search.candidates import (
 )
 from nearlinear.search.encoding import encoded, splitter
 from nearlinear.search.families import FAMILIES
-from nearlinear.search.forecasts import Pace
+from nearlinear.search.fits.forecasts import Pace
 from nearlinear.search.found import Found, Member
 from nearlinear.search.front import front, knee, measured_front
 from nearlinear.search.judging import ClassJudge, ValueJudge

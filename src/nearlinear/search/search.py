@@ -12,7 +12,7 @@ from ..runtime.outcome import LogLoss
 from .averaging import Blend, best_blend
 from .budgets import Clock, Price, measured_single_us, measured_us
 from .candidates import Shape
-from .forecasts import Pace
+from .fits.forecasts import Pace
 from .found import ALL_ROWS, Found, Member
 from .front import front
 from .portfolio import LINEAR, SLOW, portfolio

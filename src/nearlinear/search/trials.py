@@ -25,6 +25,7 @@ from .portfolio import LINEAR
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
+_LATE = 1.2  # by which forecasts are stretched, since they may be too short
 _BEST = 4  # that do where fits to all rows take much longer than those to the sample
 
 
@@ -180,7 +181,8 @@ class Trials:
         best = sorted((one for one in self.trials if one is not trial), key=lambda one: one.loss)
         last = [trial, *(one for one in best[: MOST - 1] if one.scores)]
         seconds = self.pace.seconds(trial.candidate, len(self.rounds[number].kept))
-        return seconds + sum(self.pace.seconds(one.candidate) for one in last) < self.clock.left
+        seconds += sum(self.pace.seconds(one.candidate) for one in last)
+        return _LATE * seconds < self.clock.left
 
     def _try(self, trial, number, work):
         done = trial.attempt(work, self.tell)

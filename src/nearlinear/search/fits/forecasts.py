@@ -6,7 +6,7 @@ taken so far corrects them.
 
 import numpy as np
 
-from .hinges_fit import schedule
+from .hinges import schedule
 
 _WRONG = 5.0  # the most by which a rule is corrected: a fit that compiles is no measure
 _SLOWER = 2.0  # the same by what other families took: rules are wrong in ways of their own
