@@ -20,7 +20,7 @@ from .._compile import announcing
 from ..estimators._base.checks import require_memory
 from .averaging import MOST
 from .front import front
-from .portfolio import LINEAR
+from .portfolio import LINEAR, SLOW
 
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _ONCE = "once on this machine"
@@ -139,10 +139,11 @@ class Trials:
             self._play(number, better)
 
     def _quickest_of_each_family(self):
-        """Which are first where time may end, so that all families have a turn."""
+        """Which are first where time may end, so that all families have a turn but slow ones."""
         found = {}
         for trial in sorted(self.trials, key=self._haste):
-            found.setdefault(trial.candidate.family, trial)
+            if trial.candidate.family not in SLOW:
+                found.setdefault(trial.candidate.family, trial)
         return list(found.values())
 
     def _by_promise(self, first):
@@ -150,10 +151,12 @@ class Trials:
         ranked = sorted(first, key=lambda one: one.loss)
         better = {one.candidate.family for one in ranked[: (len(ranked) + 1) // 2]}
         known = {one.candidate for one in first}
-        rest = [one for one in self.trials if one.candidate not in known]
-        return sorted(
-            rest, key=lambda one: (one.candidate.family not in better, self._haste(one))
-        )
+
+        def key(trial):
+            family = trial.candidate.family
+            return family in SLOW, family not in better, self._haste(trial)
+
+        return sorted((one for one in self.trials if one.candidate not in known), key=key)
 
     def _haste(self, trial):
         return trial.candidate != LINEAR, self.pace.seconds(trial.candidate)
