@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
+import nearlinear
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear._compile import _CarefulCache
 from nearlinear.search import intervals, judging, search
@@ -67,17 +68,19 @@ def test_the_front_holds_what_nothing_beats(fitted):
     assert set(fitted.tried_[0]) >= {"model", "settings", "fit_seconds", "failure"}
 
 
-def told(point):
-    """What a point of the front says, but for what was measured by a clock."""
-    return {k: v for k, v in point.items() if not k.endswith(("us", "us_per_row", "seconds"))}
-
-
-def test_a_fit_repeats_and_travels(fitted):
+def test_a_fit_repeats_and_travels(fitted, tmp_path):
     X, value = table()
     again = NearLinearClassifier(random_state=0).fit(X, np.where(value > 2, "high", "low"))
     scores = fitted.decision_function(X)
     assert np.array_equal(again.decision_function(X), scores)
-    assert [told(one) for one in again.record_] == [told(one) for one in fitted.record_]
+    for name, model in (("one", fitted), ("other", again)):
+        nearlinear.save(model, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    read = nearlinear.load(tmp_path / "one")
+    assert [*read.front_["model"]] == [*fitted.front_["model"]]
+    assert "us_per_row" not in read.front_
+    with pytest.raises(ValueError, match="comes from a file, which holds no times"):
+        read.plot_front()
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(X), scores)
     assert isinstance(fitted.best_estimator_, Pipeline)
     assert np.array_equal(fitted.best_estimator_.decision_function(X), scores)
