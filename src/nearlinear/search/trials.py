@@ -25,7 +25,7 @@ from .portfolio import LINEAR, SLOW
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
-_LATE = 1.2  # by which forecasts are stretched, since they may be too short
+_LATE = 1.1  # by which forecasts are stretched, since they may be too short
 _BEST = 4  # that do where fits to all rows take much longer than those to the sample
 
 

@@ -10,6 +10,7 @@ from .hinges import schedule
 
 _WRONG = 5.0  # the most by which a rule is corrected: a fit that compiles is no measure
 _SLOWER = 2.0  # the same by what other families took: rules are wrong in ways of their own
+_STORED = 8_000  # rows up to which kernel values are kept between steps
 _SCREENED = 5_000, 20  # rows and columns from which on screening of pairs takes no longer
 
 
@@ -69,7 +70,8 @@ def _tree(one, shape, n_rows):
 
 
 def _kernels(one, shape, n_rows):
-    return 1e-2 + 4e-8 * n_rows**2 * (1 + shape.n_outputs / 3)
+    rows = n_rows * max(1.0, n_rows / _STORED)
+    return 1e-2 + 2.5e-8 * rows**2 * (1 + shape.n_outputs / 4)
 
 
 def _hinges(one, shape, n_rows):
