@@ -28,7 +28,7 @@ def test_every_command_explains_its_options(name, capsys):
 
 
 @pytest.mark.parametrize("flag", ["--out", "--output", "-o"])
-@pytest.mark.parametrize("words", [["fit", "a.csv", "--target", "b"], ["predict", "m.nlm", "a.csv"]])
+@pytest.mark.parametrize("words", [["fit", "a.csv", "--target", "b"], ["predict", "m", "a.csv"]])
 def test_an_output_is_named_as_in_other_programs(words, flag):
     assert nearlinear.cli._parsed([*words, flag, "here"]).out == "here"
 

@@ -51,7 +51,7 @@ def test_of_the_last_fits_those_that_are_done_are_kept():
 
 @pytest.fixture
 def limited(monkeypatch, rng):
-    """``fit(seconds)`` where a fit takes ``seconds(candidate)``; 90 are there for it and the last."""
+    """``fit(seconds)`` where a fit takes ``seconds(candidate)``, and there are 90 for all."""
     X = rng.uniform(-1, 1, (120, 2))
 
     def fit(seconds):

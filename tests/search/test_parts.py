@@ -221,6 +221,8 @@ def test_forecasts_follow_what_fits_have_taken():
     pace.note(one, 10_000, 1e9)  # a fit that has compiled, for example
     assert np.isclose(pace.seconds(other), 5 * before)
     assert np.isclose(pace.seconds(Kernels(1.0)), 2 * kernels)  # of which nothing is known
+    words = Shape(10_000, 50_000, 1, True)
+    assert Pace(words, filled=80.0).seconds(LINEAR) < 1.0 < Pace(words).seconds(LINEAR)
 
 
 LEVELS = OneHotEncoder(sparse_output=False, handle_unknown="ignore")

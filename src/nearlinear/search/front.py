@@ -18,8 +18,7 @@ def front(points):
 def measured_front(points):
     """The same for times that were measured: who is slower by noise alone is not slower.
 
-    So a front has the same points whenever it is measured, and of models that cost the same the
-    best one.
+    So of models that cost the same the best one stays, and a front hardly changes from run to run.
     """
     return [
         place for place in front(points)

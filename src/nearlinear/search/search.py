@@ -53,7 +53,8 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
     def us_of(family, cost):
         return speed.price(family, cost, shape.n_outputs).us
 
-    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, Pace(shape), at)
+    pace = Pace(shape, rows.X.nnz / shape.n_rows if hasattr(rows.X, "nnz") else None)
+    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, pace, at)
     with keeping(_KEPT) as early, without_hints():
         course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:

@@ -4,6 +4,8 @@ Each family has a rule of its own, in seconds of one core. Its constants are rou
 taken so far corrects them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from .hinges import schedule
@@ -15,10 +17,14 @@ _SCREENED = 5_000, 20  # rows and columns from which on screening of pairs takes
 
 
 class Pace:
-    """Forecasts for rows of one shape; ``note`` tells how long a fit to some of them took."""
+    """Forecasts for rows of one shape; ``note`` tells how long a fit to some of them took.
 
-    def __init__(self, shape):
-        self.shape, self._ratios = shape, {}
+    ``filled`` is how many columns of a sparse row are not zero; what is zero takes no time.
+    """
+
+    def __init__(self, shape, filled=None):
+        columns = shape.n_features if filled is None else max(1.0, filled)
+        self.shape, self._ratios = replace(shape, n_features=columns), {}
 
     def note(self, candidate, n_rows, seconds):
         ratio = seconds / self._rule(candidate, n_rows)
