@@ -70,7 +70,7 @@ def test_a_time_limit_names_families_that_had_no_turn(limited):
         model, _ = limited(lambda one: {"anchors": 50.0}.get(one.family, 0.0))
     (only,) = told
     assert str(only.message) == (
-        "A time limit of 90 s was too short to try anchors: allow more, or name fewer families."
+        "90 s for the search were too few to try anchors: allow more time, or name fewer families."
     )
     tried = {one["model"] for one in model.tried_ if one["rounds"]}
     assert tried == {"linear", "piecewise linear"}

@@ -92,8 +92,8 @@ def _tell_untried(trials, named):
     left = [name for name in known if name not in begun and (name in named or name not in SLOW)]
     if left:
         warn_user(
-            f"A time limit of {trials.clock.limit:.3g} s was too short to try {', '.join(left)}: "
-            "allow more, or name fewer families."
+            f"{trials.clock.limit:.3g} s for the search were too few to try {', '.join(left)}: "
+            "allow more time, or name fewer families."
         )
 
 
