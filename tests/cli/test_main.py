@@ -27,6 +27,12 @@ def test_every_command_explains_its_options(name, capsys):
     assert f"nearlinear {name}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("flag", ["--out", "--output", "-o"])
+@pytest.mark.parametrize("words", [["fit", "a.csv", "--target", "b"], ["predict", "m", "a.csv"]])
+def test_an_output_is_named_as_in_other_programs(words, flag):
+    assert nearlinear.cli._parsed([*words, flag, "here"]).out == "here"
+
+
 def test_no_command_is_an_error(capsys):
     with pytest.raises(SystemExit) as stop:
         main([])

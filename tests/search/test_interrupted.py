@@ -7,8 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 from nearlinear import NearLinearClassifier
 from nearlinear.search import search
 from nearlinear.search.fitting import fit_table
+from nearlinear.search.fits.forecasts import Pace
 from nearlinear.search.portfolio import portfolio
 
+FEW = ["piecewise linear", "anchors"]
 N_TRIALS = 7  # four linear models, of which the first is held against all others, and three bent
 
 
@@ -45,3 +47,38 @@ def test_of_the_last_fits_those_that_are_done_are_kept():
     model, X, y = interrupted(after=0)
     assert [one["model"] for one in model.record_] == ["linear"]
     assert model.predict(X).shape == y.shape
+
+
+@pytest.fixture
+def limited(monkeypatch, rng):
+    """``fit(seconds)`` where a fit takes ``seconds(candidate)``, and there are 90 for all."""
+    X = rng.uniform(-1, 1, (120, 2))
+
+    def fit(seconds):
+        monkeypatch.setattr(Pace, "seconds", lambda self, one, n_rows=None: seconds(one))
+        monkeypatch.setattr(search, "portfolio", portfolio)
+        told = []
+        model = NearLinearClassifier(families=FEW, time_limit=90, random_state=0)
+        fit_table(model, X, X[:, 0] > 0, None, lambda step, figures: told.append(step))
+        return model, told
+
+    return fit
+
+
+def test_a_time_limit_names_families_that_had_no_turn(limited):
+    with pytest.warns(UserWarning) as told:
+        model, _ = limited(lambda one: {"anchors": 50.0}.get(one.family, 0.0))
+    (only,) = told
+    assert str(only.message) == (
+        "90 s for the search were too few to try anchors: allow more time, or name fewer families."
+    )
+    tried = {one["model"] for one in model.tried_ if one["rounds"]}
+    assert tried == {"linear", "piecewise linear"}
+
+
+def test_inside_a_time_limit_every_family_has_its_turn_first(limited):
+    _, told = limited(lambda one: one.C)
+    families = [step.split(" (")[0] for step in told]
+    assert families[:3] == ["linear", "piecewise linear", "anchors"]
+    assert told[1].startswith("piecewise linear (C 0.03,")
+    assert told[0].startswith("linear (C 1.0,")  # which all others are held against

@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
+import nearlinear
 from nearlinear import NearLinearClassifier, NearLinearRegressor
 from nearlinear._compile import _CarefulCache
 from nearlinear.search import intervals, judging, search
@@ -55,6 +56,8 @@ def test_new_categories_and_missing_cells_are_answered(fitted):
     assert set(fitted.predict(X)) <= {"high", "low"}
     with pytest.raises(ValueError, match="'size'"):
         fitted.predict(X.drop(columns="size"))
+    with pytest.raises(ValueError, match="3 features, but NearLinearClassifier is expecting 4"):
+        fitted.predict(X.to_numpy()[:, :3])
 
 
 def test_the_front_holds_what_nothing_beats(fitted):
@@ -65,11 +68,20 @@ def test_the_front_holds_what_nothing_beats(fitted):
     assert set(fitted.tried_[0]) >= {"model", "settings", "fit_seconds", "failure"}
 
 
-def test_a_fit_repeats_and_travels(fitted):
+def test_a_fit_repeats_and_travels(fitted, tmp_path):
     X, value = table()
     again = NearLinearClassifier(random_state=0).fit(X, np.where(value > 2, "high", "low"))
     scores = fitted.decision_function(X)
     assert np.array_equal(again.decision_function(X), scores)
+    for name, model in (("one", fitted), ("other", again)):
+        nearlinear.save(model, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    read = nearlinear.load(tmp_path / "one")
+    assert read.front_["times_linear"].is_monotonic_increasing
+    assert read.front_["loss"].is_monotonic_decreasing
+    assert "us_per_row" not in read.front_
+    with pytest.raises(ValueError, match="comes from a file, which holds no times"):
+        read.plot_front()
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(X), scores)
     assert isinstance(fitted.best_estimator_, Pipeline)
     assert np.array_equal(fitted.best_estimator_.decision_function(X), scores)
@@ -212,6 +224,14 @@ def test_labels_for_values_and_values_for_labels_are_told_once(rng):
     X = rng.standard_normal((90, 2))
     with pytest.raises(ValueError, match="y has 'blue' in row 1, and a regressor learns numbers"):
         NearLinearRegressor().fit(X, ["1", *["blue"] * 89])
+    days = pd.Series(pd.date_range("2024-05-31", periods=90))
+    spans = days - days[0]
+    for dates in (days, days.to_numpy(), days.dt.tz_localize("UTC"), days.dt.date, days.to_frame()):
+        with pytest.raises(ValueError, match="y has the date 2024-05-31.* in row 0, and a regr"):
+            NearLinearRegressor().fit(X, dates)
+    for duration in (spans, spans.to_numpy()):
+        with pytest.raises(ValueError, match="y has the duration 0.* give numbers of a unit"):
+            NearLinearRegressor().fit(X, duration)
     y = np.arange(90) // 1.5  # few rows have the same, and fewer in a part of them
     with pytest.warns(UserWarning) as told:
         NearLinearClassifier(families=["linear"], random_state=0).fit(X, y)

@@ -16,11 +16,21 @@ from nearlinear.estimators._base.input import fit_rows
 from nearlinear.estimators._base.rows import copies_of
 from nearlinear.search.averaging import Blend, greedy, guarded, mean_and_error
 from nearlinear.search.budgets import Budget, Price
-from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Kernels, Shape, Trees
+from nearlinear.search.candidates import (
+    Additive,
+    Anchors,
+    Bagged,
+    Boosted,
+    Hinges,
+    Kernels,
+    Shape,
+    Trees,
+)
 from nearlinear.search.encoding import encoded, splitter
 from nearlinear.search.families import FAMILIES
+from nearlinear.search.fits.forecasts import Pace
 from nearlinear.search.found import Found, Member
-from nearlinear.search.front import front, knee
+from nearlinear.search.front import front, knee, measured_front
 from nearlinear.search.judging import ClassJudge, ValueJudge
 from nearlinear.search.portfolio import LINEAR, portfolio
 from nearlinear.search.rounds import rounds_of
@@ -102,6 +112,13 @@ def test_a_front_holds_what_nothing_dominates(rng):
     assert knee([]) is None
 
 
+def test_noise_of_the_clock_keeps_no_point_on_a_front(rng):
+    points = [(0.0119, 0.7), (0.0125, 0.6), (0.05, 0.5), (1.0, 0.2), (1.1, 0.3)]
+    for _ in range(20):
+        noisy = [(us * rng.uniform(0.95, 1.05), loss) for us, loss in points]
+        assert measured_front(noisy) == [1, 2, 3]
+
+
 def test_the_knee_is_a_point_of_the_front_averages_among_them():
     truth = np.zeros((40, 1))
     truth[::2] = 1.0
@@ -176,8 +193,11 @@ def test_unlike_families_are_tried():
         found = portfolio(shape, False, False)
         assert LINEAR in found
         assert {one.family for one in found} >= {
-            "linear", "piecewise linear", "anchors", "boosted trees", "random forest"
+            "linear", "piecewise linear", "anchors", "boosted trees", "random forest",
+            "hinge units",
         }  # fmt: skip
+        inside_a_budget = portfolio(shape, False, True)
+        assert _largest(found) == _largest(inside_a_budget)
     assert any(isinstance(one, Kernels) for one in portfolio(small, False, False))
     assert not any(isinstance(one, Kernels) for one in portfolio(large, False, False))
     assert any(isinstance(one, Trees) for one in portfolio(small, False, True))
@@ -185,6 +205,24 @@ def test_unlike_families_are_tried():
         assert name in [one.family for one in portfolio(small, False, False, families=[name])]
     sparse = portfolio(small, True, False)
     assert not any(isinstance(one, Boosted | Bagged) for one in sparse)
+
+
+def _largest(candidates):
+    return max(one.n_layers * one.n_units for one in candidates if isinstance(one, Hinges))
+
+
+def test_forecasts_follow_what_fits_have_taken():
+    pace, one, other = Pace(Shape(10_000, 30, 4, True)), Hinges(16), Hinges(64, 2)
+    assert 2 * pace.seconds(Kernels(1.0), 2_000) < pace.seconds(Kernels(1.0))
+    assert pace.seconds(one) < pace.seconds(other)
+    before, kernels = pace.seconds(other), pace.seconds(Kernels(1.0))
+    pace.note(one, 10_000, 3 * pace.seconds(one))
+    assert np.isclose(pace.seconds(other), 3 * before)
+    pace.note(one, 10_000, 1e9)  # a fit that has compiled, for example
+    assert np.isclose(pace.seconds(other), 5 * before)
+    assert np.isclose(pace.seconds(Kernels(1.0)), 2 * kernels)  # of which nothing is known
+    words = Shape(10_000, 50_000, 1, True)
+    assert Pace(words, filled=80.0).seconds(LINEAR) < 1.0 < Pace(words).seconds(LINEAR)
 
 
 LEVELS = OneHotEncoder(sparse_output=False, handle_unknown="ignore")

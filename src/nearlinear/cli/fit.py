@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a parameter of the estimator; may be given several times",
     )  # fmt: skip
     parser.add_argument(
-        "--out", default="model.nlm", metavar="PATH",
+        "--out", "--output", "-o", default="model.nlm", metavar="PATH",
         help="model file, or - for standard output (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(

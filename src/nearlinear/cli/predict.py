@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("model", help="model file (.nlm)")
     parser.add_argument("data", help="table, or - for CSV on standard input")
-    parser.add_argument("--out", default=STDIN, metavar="PATH", help="CSV (default: - , stdout)")
+    parser.add_argument(
+        "--out", "--output", "-o", default=STDIN, metavar="PATH", help="CSV (default: - , stdout)"
+    )
     add_force(parser)
     parser.add_argument(
         "--keep", action="append", default=[], metavar="COL[,COL]",

@@ -2,7 +2,6 @@
 
 Modules
 -------
-additive_fit  A linear model, or one on piecewise-linear columns, by scikit-learn's solvers.
 averaging     Which models are averaged: greedily, with repeats, a few at most, inside a budget.
 blocks/       The front door for rows in blocks.
 budgets       What a prediction may cost, and what it will cost on this machine.
@@ -10,10 +9,10 @@ candidates    What the search tries: families of models on encoded rows, cheap o
 contest       What candidates are held against each other on.
 encoding      A table as numbers: once, or anew in each round where y has a say in the numbers.
 families      Families of models by name, for those who name them before anything is loaded.
+fits/         Fits of the search that no estimator has, and how long a fit will take.
 fitting       From a table to a fitted model: the encoder, the search, and what is kept of it.
 found         What a search leaves behind.
 front         Which points are on a front: those that no other one beats in both time and loss.
-hinges_fit    A small network of ReLU units, by scikit-learn's stochastic solver.
 intervals     Intervals of values by split conformal calibration, on rows that no model had seen.
 judging       How good scores are on held-out rows, and what they say.
 near_linear   The front door.

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_STEPS, _MOST = 8, 3
+_STEPS = 8
+MOST = 3  # members
 _GUARD = 1.0  # standard errors by which an average must be better than the linear model
 
 
@@ -36,7 +37,7 @@ def best_blend(answers, judge, prices, budget, linear):
     return blend
 
 
-def greedy(answers, judge, prices, budget, most=_MOST):
+def greedy(answers, judge, prices, budget, most=MOST):
     """The blend that grows by whichever member helps it most; None where nothing is affordable.
 
     ``answers`` has an array for each member. A member may be taken again, which costs nothing.

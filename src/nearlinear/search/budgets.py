@@ -65,22 +65,20 @@ class Budget:
 
 
 class Clock:
-    """Seconds that a search may take; new fits start in the first half alone."""
+    """Seconds that a search may take."""
 
     def __init__(self, limit=None):
         self.began, self.limit = time.perf_counter(), limit
 
     @property
-    def is_over(self):
-        return self._is_past(0.5)
+    def left(self):
+        if self.limit is None:
+            return np.inf
+        return self.limit - (time.perf_counter() - self.began)
 
     @property
     def is_spent(self):
-        """Whether all of it is over."""
-        return self._is_past(1.0)
-
-    def _is_past(self, share):
-        return self.limit is not None and time.perf_counter() - self.began > share * self.limit
+        return self.left < 0.0
 
 
 def measured_us(predictor, X, seconds=0.02):

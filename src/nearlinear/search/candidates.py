@@ -33,8 +33,8 @@ from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.fixed_gate import solve_gated_smooth
 from ..solvers.forests.pairs import PairColumns
 from ..solvers.forests.refit import refit_memory
-from .additive_fit import fit_additive
-from .hinges_fit import fit_hinges
+from .fits.additive import fit_additive
+from .fits.hinges import fit_hinges
 
 _NEIGHBORS = 8
 _N_KERNELS = 10  # of UniformMKL's defaults

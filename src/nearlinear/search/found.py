@@ -8,10 +8,11 @@ from ..predictors.averaged import Averaged
 from ..runtime.outcome import LogLoss
 from .averaging import Blend, best_blend, mean_and_error
 from .budgets import Price
-from .front import front, knee
+from .front import knee, measured_front
 from .trials import settings_of
 
 ALL_ROWS = "all rows"
+TIMED = "us_per_row", "single_row_us", "fit_seconds", "on_front"  # in records, by a clock
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Found:
         """A record of every member and of the blends, and which of them nothing dominates."""
         blends = dict.fromkeys((*self._blends, chosen))
         found = [{**self._record(blend), "is_chosen": blend == chosen} for blend in blends]
-        best = front([(one["us_per_row"], one["loss"]) for one in found])
+        best = measured_front([(one["us_per_row"], one["loss"]) for one in found])
         return [{**one, "on_front": place in best} for place, one in enumerate(found)]
 
     def _record(self, blend):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+_NOISE = 1.25  # by which measured times of one model differ: less is no lead
+
 
 def front(points):
     """Places of such points ``(time, loss)``, cheapest first; of equal ones, the first."""
@@ -13,13 +15,25 @@ def front(points):
     return found
 
 
+def measured_front(points):
+    """The same for times that were measured: who is slower by noise alone is not slower.
+
+    So of models that cost the same the best one stays, and a front hardly changes from run to run.
+    """
+    return [
+        place for place in front(points)
+        if not any(us <= _NOISE * points[place][0] and loss < points[place][1]
+                   for us, loss in points)
+    ]  # fmt: skip
+
+
 def knee(points):
     """The place from which on more time buys little, None without points.
 
     It is the one farthest above the line from the cheapest point of the front to the most accurate
     one, in log time; the most accurate one where none is above it, as of two points.
     """
-    places = front(points)
+    places = measured_front(points)
     if not places:
         return None
     us, loss = np.array([points[place] for place in places]).T

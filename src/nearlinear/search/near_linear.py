@@ -15,6 +15,7 @@ from ..estimators._base.model import Model
 from ..streams.blocks import is_source
 from .blocks.fitting import fit_blocks
 from .fitting import fit_table
+from .found import TIMED
 from .intervals import coverage_by_region, predict_interval
 from .results import best_estimator, front, plot_front, results, select, support_score
 
@@ -47,8 +48,8 @@ class NearLinearClassifier(ClassifierMixin, Model):
 
     The table is encoded (see :class:`TableEncoder`). Then families of models are held against each
     other on rows that were held out: a linear model, the same on piecewise-linear columns, local
-    linear models around anchors, boosted trees and random forests as gates, kernel machines. The
-    probabilities of at most three of them are averaged,
+    linear models around anchors, boosted trees and random forests as gates, kernel machines, small
+    networks. The probabilities of at most three of them are averaged,
 
     .. math:: p(y \mid x) = \sum_m \omega_m\, p_m(y \mid x), \qquad \sum_m \omega_m = 1,
 
@@ -68,15 +69,17 @@ class NearLinearClassifier(ClassifierMixin, Model):
     max_bytes : float or None, default=None
         The most bytes of the model.
     time_limit : float or None, default=None
-        Seconds of the search. No fit begins after half of them. None tries all candidates, which
-        alone gives the same model again for the same ``random_state``.
+        Seconds of the search. Each family has a turn, quick ones first, and a fit begins if it and
+        the last ones are forecast to end in time; where a forecast is wrong, the search takes
+        longer. None tries all candidates, which alone gives the same model again for the same
+        ``random_state``.
     scoring : str, callable or None, default=None
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the log loss.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees", "hinge units", "local kernels", "cells",
-        "few support rows". None leaves it to the search; oblique trees and hinge units are tried
-        inside a budget, the last three if there is a ``time_limit``.
+        "random forest", "kernel machine", "hinge units", "oblique trees", "decision tree", "local
+        kernels", "cells", "few support rows". None leaves it to the search; oblique trees and
+        decision trees are tried inside a budget, the last three if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     class_weight : dict, "balanced" or None, default=None
@@ -136,6 +139,7 @@ class NearLinearClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
     _takes_missing = True
+    _timed = TIMED
     loss = "log_loss"  # what its scores are of
     best_estimator_, front_, results_ = best_estimator, front, results
     select, plot_front, support_score = select, plot_front, support_score
@@ -213,8 +217,8 @@ class NearLinearRegressor(RegressorMixin, Model):
 
     The table is encoded (see :class:`TableEncoder`). Then families of models are held against each
     other on rows that were held out: a linear model, the same on piecewise-linear columns, local
-    linear models around anchors, boosted trees and random forests as gates, kernel machines. The
-    values of at most three of them are averaged,
+    linear models around anchors, boosted trees and random forests as gates, kernel machines, small
+    networks. The values of at most three of them are averaged,
 
     .. math:: f(x) = \sum_m \omega_m f_m(x), \qquad \sum_m \omega_m = 1,
 
@@ -234,16 +238,18 @@ class NearLinearRegressor(RegressorMixin, Model):
     max_bytes : float or None, default=None
         The most bytes of the model.
     time_limit : float or None, default=None
-        Seconds of the search. No fit begins after half of them. None tries all candidates, which
-        alone gives the same model again for the same ``random_state``.
+        Seconds of the search. Each family has a turn, quick ones first, and a fit begins if it and
+        the last ones are forecast to end in time; where a forecast is wrong, the search takes
+        longer. None tries all candidates, which alone gives the same model again for the same
+        ``random_state``.
     scoring : str, callable or None, default=None
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the squared
         error.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
-        "random forest", "kernel machine", "oblique trees", "hinge units", "local kernels", "cells",
-        "few support rows". None leaves it to the search; oblique trees and hinge units are tried
-        inside a budget, the last three if there is a ``time_limit``.
+        "random forest", "kernel machine", "hinge units", "oblique trees", "decision tree", "local
+        kernels", "cells", "few support rows". None leaves it to the search; oblique trees and
+        decision trees are tried inside a budget, the last three if there is a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     max_memory : float or None, default=None
@@ -302,6 +308,7 @@ class NearLinearRegressor(RegressorMixin, Model):
 
     _parameter_constraints = _CONSTRAINTS
     _takes_missing = True
+    _timed = TIMED
     _takes_several_answers = True
     best_estimator_, front_, results_ = best_estimator, front, results
     select, plot_front, support_score = select, plot_front, support_score

@@ -1,7 +1,7 @@
 """Which candidates are tried, by the size of the problem and by what may be spent.
 
 The list, its settings and the schedule come from a simulation on 29 tables; they are not tuned
-further. What must be there are unlike families: smooth ones, a kernel machine, forests.
+further. What must be there are unlike families: smooth ones, a kernel machine, forests, networks.
 """
 
 from .candidates import (
@@ -27,18 +27,21 @@ _MOST_TREE_COLUMNS = 400_000
 _MOST_AVERAGED_ROWS = 100_000  # more make one oblique tree as steady as an average
 _MOST_HINGED_COLUMNS = 2_000
 LINEAR = Additive(1.0)  # what all others are held against
+SLOW = "local kernels", "cells", "few support rows"  # that a time limit alone brings in
 
 
 def portfolio(shape, is_sparse, has_budget, has_time=False, families=None):
     """Candidates, cheap ones first; families that are named come with all their sizes."""
-    found = [*_smooth(), *_forests(shape), *_kernels(shape)]
+    found = [*_smooth(), *_forests(shape), *_kernels(shape), *_networks(shape)]
     if has_budget or families is not None:
         found += _small(shape)
+    if has_time:
+        found += _quick()
     if has_time or families is not None:
         found += _slow(shape)
     if families is not None:
         found = [one for one in found if one.family in ("linear", *families)]
-    found = [one for one in found if one.takes_sparse or not is_sparse]
+    found = [one for one in dict.fromkeys(found) if one.takes_sparse or not is_sparse]
     return [one for one in found if not _takes_long(one, shape)]
 
 
@@ -84,12 +87,20 @@ def _kernels(shape):
         yield Kernels(10.0)
 
 
+def _networks(shape):
+    """Without them, a budget could lead to a better model than none; on few rows one size does."""
+    if shape.n_features <= _MOST_HINGED_COLUMNS:
+        yield Hinges(64, 2)
+        if shape.n_rows > _BIG_ROWS:
+            yield from (Hinges(16), Hinges(256, 2))
+
+
 def _small(shape):
     """What a budget asks for: the same families at a fraction of their cost."""
     if shape.n_features <= _MOST_HINGED_COLUMNS:
-        yield from (Hinges(16), Hinges(32), Hinges(64), Hinges(64, 2))
+        yield from (Hinges(16), Hinges(32), Hinges(64))
         if shape.n_rows > _BIG_ROWS:
-            yield from (Hinges(128, 2), Hinges(256, 2))
+            yield Hinges(128, 2)
     for n_trees, leaves in ((5, 8), (5, 31), (10, 31), (30, 8), (30, 31), (100, 8)):
         yield Boosted(n_trees, leaves, _step(n_trees), 1.0)
     if shape.n_rows > _BIG_ROWS:
@@ -105,6 +116,11 @@ def _small(shape):
     yield Trees(1)
     if shape.n_rows <= _MOST_AVERAGED_ROWS:
         yield Trees(3)
+
+
+def _quick():
+    """What a time limit asks for: families whose other members may take too long."""
+    yield from (Hinges(16), Boosted(30, 31, _step(30), 1.0))
 
 
 def _slow(shape):

@@ -12,6 +12,7 @@ from ..estimators._base.checks import available_if
 from ..estimators._base.input import scored_rows
 from .budgets import Budget
 from .found import Found
+from .front import front as front_of
 
 if TYPE_CHECKING:
     from ..displays.cost_front import CostFrontDisplay
@@ -30,12 +31,18 @@ def results(self: Any) -> Any:
 
 @property
 def front(self: Any) -> Any:
-    """Models that nothing else beats in both loss and time, cheapest first, as a data frame."""
+    """Models that nothing else beats in both loss and time, cheapest first, as a data frame.
+
+    A model from a file, which holds no times, has those that nothing beats in multiply-adds.
+    """
     check_is_fitted(self, "predictor_")
     from pandas import DataFrame
 
-    chosen = [one for one in self.record_ if one["on_front"]]
-    return DataFrame(sorted(chosen, key=lambda one: one["us_per_row"])).reset_index(drop=True)
+    if "on_front" in self.record_[0]:
+        chosen = [one for one in self.record_ if one["on_front"]]
+        return DataFrame(sorted(chosen, key=lambda one: one["us_per_row"])).reset_index(drop=True)
+    places = front_of([(one["times_linear"], one["loss"]) for one in self.record_])
+    return DataFrame([self.record_[place] for place in places])
 
 
 @property
@@ -143,6 +150,11 @@ def plot_front(self: Any, ax: Any = None, *, title: str | None = None) -> "CostF
     from ..displays.cost_front import CostFrontDisplay, ModelPoint
 
     check_is_fitted(self, "predictor_")
+    if "us_per_row" not in self.record_[0]:
+        raise ValueError(
+            f"This {type(self).__name__} comes from a file, which holds no times: draw the front "
+            "before the model is saved."
+        )
     points = [
         ModelPoint(one["model"], one["us_per_row"], 100.0 * one["score"], one["is_chosen"])
         for one in self.record_

@@ -12,9 +12,10 @@ from ..runtime.outcome import LogLoss
 from .averaging import Blend, best_blend
 from .budgets import Clock, Price, measured_single_us, measured_us
 from .candidates import Shape
+from .fits.forecasts import Pace
 from .found import ALL_ROWS, Found, Member
 from .front import front
-from .portfolio import LINEAR, portfolio
+from .portfolio import LINEAR, SLOW, portfolio
 from .speed import machine_speed
 from .trials import HERE, Trials, settings_of, without_hints
 
@@ -52,11 +53,14 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
     def us_of(family, cost):
         return speed.price(family, cost, shape.n_outputs).us
 
-    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, at)
+    pace = Pace(shape, rows.X.nnz / shape.n_rows if hasattr(rows.X, "nnz") else None)
+    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, pace, at)
     with keeping(_KEPT) as early, without_hints():
         course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:
         raise KeyboardInterrupt  # there is nothing yet to keep
+    if not early.kept:
+        _tell_untried(trials, model.families or ())
     judged = _judged(trials, speed, shape)
     blend = judged.best(budget)
     members = {}
@@ -79,6 +83,18 @@ def _affordable(model, rows, shape, contest, budget, speed):
         return budget.holds([speed.price(one.family, one.cost(shape), shape.n_outputs)])
 
     return [one for one in found if one == LINEAR or is_affordable(one)]
+
+
+def _tell_untried(trials, named):
+    """Families of which the clock has let none begin; slow ones are an extra unless named."""
+    begun = {one.candidate.family for one in trials.trials if one.scores or one.failure}
+    known = dict.fromkeys(one.candidate.family for one in trials.trials)
+    left = [name for name in known if name not in begun and (name in named or name not in SLOW)]
+    if left:
+        warn_user(
+            f"{trials.clock.limit:.3g} s for the search were too few to try {', '.join(left)}: "
+            "allow more time, or name fewer families."
+        )
 
 
 @dataclass(frozen=True)
@@ -134,7 +150,8 @@ def _judged(trials, speed, shape):
 
 
 def _fitted(judged, blend, budget, rows, trials, course):
-    """Members by place, one after the other; without time, only those that the blend needs."""
+    """Members by place, one after the other; of those that the blend does not need, what there is
+    time for."""
     at, means, clock, tell = trials.at, trials.means, trials.clock, trials.tell
     shared, seed = at.share(rows), int(trials.seeds[-1])
     started = [
@@ -142,9 +159,10 @@ def _fitted(judged, blend, budget, rows, trials, course):
         for place in judged.worth_a_fit(blend, budget)
     ]
     for place, fit in started:
-        if clock.is_spent and place not in (judged.linear, *blend.places):
-            return
         trial, calibration = judged.trials[place], judged.calibrations[place]
+        is_needed = place in (judged.linear, *blend.places)
+        if not is_needed and trials.pace.seconds(trial.candidate) > clock.left:
+            continue
         done = trial.attempt(partial(course.fit, place, judged, blend, fit, clock), tell)
         if done is None:
             continue

@@ -18,12 +18,14 @@ from scipy.sparse import issparse
 
 from .._compile import announcing
 from ..estimators._base.checks import require_memory
+from .averaging import MOST
 from .front import front
-from .portfolio import LINEAR
+from .portfolio import LINEAR, SLOW
 
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
+_LATE = 1.1  # by which forecasts are stretched, since they may be too short
 _BEST = 4  # that do where fits to all rows take much longer than those to the sample
 
 
@@ -36,6 +38,7 @@ class Trial:
     seconds: float = 0.0
     cost: object = None
     failure: str | None = None
+    loss: float = np.inf  # of the last round
 
     def attempt(self, work, tell):
         """What work gives; None if it fails, which ends the search for the linear model alone."""
@@ -106,11 +109,13 @@ class Count(NamedTuple):
 class Trials:
     """All candidates on all rounds, as far as time allows.
 
-    ``us_of(family, cost)`` forecasts what a prediction takes; ``at`` is the ``Place`` of all fits.
+    ``us_of(family, cost)`` forecasts what a prediction takes, ``pace`` what a fit does; ``at`` is
+    the ``Place`` of all fits.
     """
 
-    def __init__(self, contest, candidates, rng, clock, means, tell, us_of, at):
-        self.contest, self.rounds, self._us_of = contest, contest.rounds, us_of
+    def __init__(self, contest, candidates, rng, clock, means, tell, us_of, pace, at):
+        self.contest, self.rounds = contest, contest.rounds
+        self.pace, self._us_of = pace, us_of
         self.clock, self.means, self.tell, self.at = clock, means, tell, at
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
@@ -122,11 +127,39 @@ class Trials:
 
     def run(self):
         """Two rounds of a race; what was done by then stays when Ctrl-C or the clock ends it."""
-        self._play(0, self.trials)
+        if self.clock.limit is None:
+            self._play(0, self.trials)
+        else:
+            first = self._quickest_of_each_family()
+            self._play(0, first)
+            self._play(0, self._by_promise(first))
         better = self._better()
         self.n_better = len(better)
         for number in range(1, len(self.rounds)):
             self._play(number, better)
+
+    def _quickest_of_each_family(self):
+        """Which are first where time may end, so that all families have a turn but slow ones."""
+        found = {}
+        for trial in sorted(self.trials, key=self._haste):
+            if trial.candidate.family not in SLOW:
+                found.setdefault(trial.candidate.family, trial)
+        return list(found.values())
+
+    def _by_promise(self, first):
+        """All others: those of the better half of the families, then the rest, quick ones first."""
+        ranked = sorted(first, key=lambda one: one.loss)
+        better = {one.candidate.family for one in ranked[: (len(ranked) + 1) // 2]}
+        known = {one.candidate for one in first}
+
+        def key(trial):
+            family = trial.candidate.family
+            return family in SLOW, family not in better, self._haste(trial)
+
+        return sorted((one for one in self.trials if one.candidate not in known), key=key)
+
+    def _haste(self, trial):
+        return trial.candidate != LINEAR, self.pace.seconds(trial.candidate)
 
     def _play(self, number, trials):
         rows, seed = (
@@ -141,8 +174,18 @@ class Trials:
         self.n_done += len(trials) - len(started)
         for trial, work in started:
             self.n_done += 1
-            if not self.clock.is_over or trial.candidate == LINEAR:
+            if trial.candidate == LINEAR or self._has_time(trial, number):
                 self._try(trial, number, work)
+
+    def _has_time(self, trial, number):
+        """Whether a fit will end in time for what is chosen then to be fitted to all rows."""
+        if self.clock.limit is None:
+            return True
+        best = sorted((one for one in self.trials if one is not trial), key=lambda one: one.loss)
+        last = [trial, *(one for one in best[: MOST - 1] if one.scores)]
+        seconds = self.pace.seconds(trial.candidate, len(self.rounds[number].kept))
+        seconds += sum(self.pace.seconds(one.candidate) for one in last)
+        return _LATE * seconds < self.clock.left
 
     def _try(self, trial, number, work):
         done = trial.attempt(work, self.tell)
@@ -154,9 +197,10 @@ class Trials:
             return
         trial.scores[number], trial.cost = scores, cost
         trial.seconds += seconds
+        self.pace.note(trial.candidate, len(self.rounds[number].kept), seconds)
         judge = self.contest.judge_of([self.rounds[number]])
-        loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
-        figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": loss}
+        trial.loss = float(judge.mean(judge.answers(trial.candidate, scores)[0]))
+        figures = {"fit": Count(self.n_done, self.n_planned), "held-out loss": trial.loss}
         self.tell(describe(trial.candidate), figures)
 
     def _better(self):

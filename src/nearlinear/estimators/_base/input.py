@@ -95,6 +95,7 @@ def scored_rows(model, X, gating=None):
     check_is_fitted(model, "predictor_")
     dtype = model.predictor_.dtype
     if model._steps:
+        _require_as_many_columns(model, X)
         for step in model._steps:
             X = step.transform(X)
         return _canonical(check_array(X, accept_sparse="csr", dtype=dtype, order="C"))
@@ -121,6 +122,19 @@ def scored_rows(model, X, gating=None):
             "gating= to predict from."
         )
     return X if gating is None else _joined(model, X, gating, wanted)
+
+
+def _require_as_many_columns(model, X):
+    """Before an encoder says so in its own name; where both have names, it compares these."""
+    both_named = hasattr(X, "columns") and hasattr(model, "feature_names_in_")
+    wanted = getattr(model, "n_features_in_", None)
+    if wanted is None or both_named or len(getattr(X, "shape", ())) != 2:
+        return
+    if X.shape[1] != wanted:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {wanted} "
+            "features as input."
+        )
 
 
 def _checked_pairs(model, X, y, is_first, takes_several=False):

@@ -5,7 +5,7 @@ A category becomes its place among those that are known, a date the part of it t
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
@@ -159,14 +159,25 @@ def spelled_number(cell):
 
 
 def require_values(y):
-    """Refuse texts that are no numbers where values are learned."""
+    """Refuse texts that are no numbers, dates and durations where values are learned."""
     if getattr(getattr(y, "dtype", None), "kind", "O") in "fiub":
         return
-    for row, cell in enumerate(np.asarray(y, dtype=object).ravel().tolist()):
-        if isinstance(cell, str) and not is_missing(cell) and np.isnan(number_of(cell)):
+    cells = np.asarray(y)
+    if cells.dtype.kind in "mM":  # whose own unit may have no words in Python
+        cells = cells.astype(f"{cells.dtype.kind}8[us]")
+    for row, cell in enumerate(cells.astype(object).ravel().tolist()):
+        if is_missing(cell):
+            continue
+        if isinstance(cell, str) and np.isnan(number_of(cell)):
             raise ValueError(
                 f"y has {cell[:40]!r} in row {row}, and a regressor learns numbers: take the "
                 "classifier of the same name for labels, or write numbers."
+            )
+        if isinstance(cell, date | timedelta):
+            word = "date" if isinstance(cell, date) else "duration"
+            raise ValueError(
+                f"y has the {word} {cell} in row {row}, and a regressor learns numbers: give "
+                "numbers of a unit that you choose, such as days."
             )
 
 

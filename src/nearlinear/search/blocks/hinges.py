@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from ..hinges_fit import RATES, network_of, schedule, scores_of
+from ..fits.hinges import RATES, network_of, schedule, scores_of
 
 
 def refit_hinges(candidate, predictor, rows, seed, n_jobs):

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from .._compile import one_blas_thread
-from ..estimators._base.checks import require_memory
-from ..predictors.hinges import Hinges
+from ..._compile import one_blas_thread
+from ...estimators._base.checks import require_memory
+from ...predictors.hinges import Hinges
 
 _N_BATCHES, _LEAST_ROWS, _MOST_ROWS = 64, 32, 1024  # of an epoch, and of a batch
 _EPOCHS, _FEWEST_EPOCHS, _MOST_STEPS = 60, 4, 8000

@@ -5,8 +5,8 @@ from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import SplineTransformer
 
-from ..estimators._base.checks import require_memory
-from ..predictors.additive import additive_of, knots_of
+from ...estimators._base.checks import require_memory
+from ...predictors.additive import additive_of, knots_of
 
 _FEW_VALUES = 3  # columns of no more values are straight lines
 _COPIES = 3  # of all columns at once: side by side, and weighted by the solver
