@@ -48,7 +48,7 @@ def test_scores_are_the_same_everywhere(kind, tmp_path):
     nearlinear.save(model, path)
     loaded = nearlinear.load(path)
     assert np.array_equal(scores_of(loaded, rows), scores)
-    assert loaded.results_["model"].tolist() == model.results_["model"].tolist()
+    assert loaded.front_["model"].tolist() == model.front_["model"].tolist()
     if not is_classifier:
         assert np.array_equal(loaded.predict_interval(rows), model.predict_interval(rows))
     with pytest.raises(ValueError, match="comes from a file"):

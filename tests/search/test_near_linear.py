@@ -77,8 +77,7 @@ def test_a_fit_repeats_and_travels(fitted, tmp_path):
         nearlinear.save(model, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
     read = nearlinear.load(tmp_path / "one")
-    assert read.front_["times_linear"].is_monotonic_increasing
-    assert read.front_["loss"].is_monotonic_decreasing
+    assert [*read.front_["model"]] == [*fitted.front_["model"]]
     assert "us_per_row" not in read.front_
     with pytest.raises(ValueError, match="comes from a file, which holds no times"):
         read.plot_front()

@@ -12,7 +12,6 @@ from ..estimators._base.checks import available_if
 from ..estimators._base.input import scored_rows
 from .budgets import Budget
 from .found import Found
-from .front import front as front_of
 
 if TYPE_CHECKING:
     from ..displays.cost_front import CostFrontDisplay
@@ -31,18 +30,13 @@ def results(self: Any) -> Any:
 
 @property
 def front(self: Any) -> Any:
-    """Models that nothing else beats in both loss and time, cheapest first, as a data frame.
-
-    A model from a file, which holds no times, has those that nothing beats in multiply-adds.
-    """
+    """Models that nothing else beats in both loss and time, cheapest first, as a data frame."""
     check_is_fitted(self, "predictor_")
     from pandas import DataFrame
 
-    if "on_front" in self.record_[0]:
-        chosen = [one for one in self.record_ if one["on_front"]]
-        return DataFrame(sorted(chosen, key=lambda one: one["us_per_row"])).reset_index(drop=True)
-    places = front_of([(one["times_linear"], one["loss"]) for one in self.record_])
-    return DataFrame([self.record_[place] for place in places])
+    chosen = [one for one in self.record_ if one["on_front"]]
+    # by loss, since a file has no times: on a front, where one falls the other rises
+    return DataFrame(sorted(chosen, key=lambda one: -one["loss"])).reset_index(drop=True)
 
 
 @property
