@@ -219,19 +219,11 @@ def _check_labels(estimator):
 
 def _learned(estimator):
     """Attributes that ``fit`` has set and that have no place of their own."""
-    timed = getattr(estimator, "_timed", ())
     return {
-        name: _without(value, timed)
+        name: value
         for name, value in vars(estimator).items()
         if name.endswith("_") and not name.startswith("_") and name not in _OWN_PLACE
     }
-
-
-def _without(value, timed):
-    """Records but for what a clock has told: two fits of one seed give the same bytes."""
-    if not timed or not isinstance(value, list):
-        return value
-    return [{name: one[name] for name in one if name not in timed} for one in value]
 
 
 def _record(model, estimator):

@@ -13,8 +13,6 @@ _SCORES = {"classes": "held-out accuracy", "values": "held-out R²"}
 def front(subject, peers=None):
     """Points of all models that were fitted, cheapest first, and of peers; None without both."""
     record = getattr(subject.model, "record_", None)
-    if record and "us_per_row" not in record[0]:  # of a file, which holds no times
-        record = None
     names = names_of(record or ())
     points = [{**_point(subject, one), "name": name} for one, name in zip(record or (), names)]
     points.sort(key=lambda one: one["us"])

@@ -12,7 +12,6 @@ from .front import knee, measured_front
 from .trials import settings_of
 
 ALL_ROWS = "all rows"
-TIMED = "us_per_row", "single_row_us", "fit_seconds"  # in records, by a clock
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from ..estimators._base.model import Model
 from ..streams.blocks import is_source
 from .blocks.fitting import fit_blocks
 from .fitting import fit_table
-from .found import TIMED
 from .intervals import coverage_by_region, predict_interval
 from .results import best_estimator, front, plot_front, results, select, support_score
 
@@ -139,7 +138,6 @@ class NearLinearClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {**_CONSTRAINTS, **shared("class_weight")}
     _takes_missing = True
-    _timed = TIMED
     loss = "log_loss"  # what its scores are of
     best_estimator_, front_, results_ = best_estimator, front, results
     select, plot_front, support_score = select, plot_front, support_score
@@ -308,7 +306,6 @@ class NearLinearRegressor(RegressorMixin, Model):
 
     _parameter_constraints = _CONSTRAINTS
     _takes_missing = True
-    _timed = TIMED
     _takes_several_answers = True
     best_estimator_, front_, results_ = best_estimator, front, results
     select, plot_front, support_score = select, plot_front, support_score

@@ -35,8 +35,7 @@ def front(self: Any) -> Any:
     from pandas import DataFrame
 
     chosen = [one for one in self.record_ if one["on_front"]]
-    # by loss, since a file has no times: on a front, where one falls the other rises
-    return DataFrame(sorted(chosen, key=lambda one: -one["loss"])).reset_index(drop=True)
+    return DataFrame(sorted(chosen, key=lambda one: one["us_per_row"])).reset_index(drop=True)
 
 
 @property
@@ -144,11 +143,6 @@ def plot_front(self: Any, ax: Any = None, *, title: str | None = None) -> "CostF
     from ..displays.cost_front import CostFrontDisplay, ModelPoint
 
     check_is_fitted(self, "predictor_")
-    if "us_per_row" not in self.record_[0]:
-        raise ValueError(
-            f"This {type(self).__name__} comes from a file, which holds no times: draw the front "
-            "before the model is saved."
-        )
     points = [
         ModelPoint(one["model"], one["us_per_row"], 100.0 * one["score"], one["is_chosen"])
         for one in self.record_
