@@ -6,8 +6,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from nearlinear import NearLinearClassifier
 from nearlinear.search import search
-from nearlinear.search.fitting import fit_table
 from nearlinear.search.fits.forecasts import Pace
+from nearlinear.search.fitting import fit_table
 from nearlinear.search.portfolio import portfolio
 
 FEW = ["piecewise linear", "anchors"]
