@@ -142,7 +142,6 @@ def test_another_kind_of_step_is_refused_by_name(fitted):
 
 @each_type
 @pytest.mark.parametrize("steps_name", STEPS)
-@pytest.mark.filterwarnings("ignore:.* of the variance of all")  # not all steps scale
 def test_steps_before_the_model_are_compiled(steps_name, dtype):
     columns, steps = STEPS[steps_name]
     X, y = table()

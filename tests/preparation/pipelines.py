@@ -33,7 +33,7 @@ def table(n_rows=90, seed=0):
     frame = pd.DataFrame(
         {
             "age": rng.normal(40.0, 9.0, n_rows),
-            "height": rng.normal(1.7, 0.1, n_rows),
+            "height": rng.normal(160.0, 10.0, n_rows),
             "code": rng.choice([3, 7, 11], n_rows),
             "color": rng.choice(["red", "green", "blue"], n_rows),
             "note": rng.choice(["?", "!"], n_rows),

@@ -417,6 +417,7 @@ def test_a_scaler_that_would_cost_digits_is_not_folded(moons, tmp_path):
 
 @needs_gcc
 @pytest.mark.parametrize("settings", [{"with_mean": False}, {"with_std": False}])
+@pytest.mark.filterwarnings("ignore:.* of the variance of all")
 def test_halves_of_a_scaler_are_enough(settings, moons, tmp_path):
     X, y = far_from_the_origin(moons)
     inner = nearlinear.LLSVMClassifier(n_anchors=8, random_state=0)
