@@ -298,8 +298,12 @@ def test_the_gap_certifies_the_machine_of_the_learned_gate(data, task):
 def test_several_starts_keep_the_best(data, task):
     X, y = data[0], data[1][task]
     settings = {"C": 10.0, "gate_penalty": 0.0}
-    one, several = (make(task, n_init=n, **settings).fit(X, y).objective_ for n in (1, 4))
-    assert several < one
+    found = np.array([
+        [make(task, n_init=n, random_state=seed, **settings).fit(X, y).objective_ for n in (1, 4)]
+        for seed in range(4)
+    ])  # fmt: skip
+    one, several = found.T
+    assert (several <= one).all() and (several < one).any()
 
 
 @pytest.mark.parametrize("solver", ["smo", "adam"])

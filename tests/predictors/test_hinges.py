@@ -22,14 +22,23 @@ def test_scores_in_blocks_are_the_formulas(units, form):
         np.testing.assert_allclose(scores, model.plain(X), rtol=1e-12, atol=1e-12)
 
 
+def blas_treats_rows_alike(weights):
+    """Whether equal rows have equal products: not those of float32 in OpenBLAS without AVX-512."""
+    row = np.random.default_rng(0).standard_normal(len(weights)).astype(weights.dtype)
+    found = np.tile(row, (640, 1)) @ weights
+    return (found == found[0]).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_outputs", [1, 3])
-def test_a_row_has_the_same_bits_wherever_it_stands(n_outputs, dtype):
+def test_a_row_has_the_same_bits_wherever_it_stands_if_blas_allows(n_outputs, dtype):
     X, model = rows(5000, dtype), hinges(D, n_outputs, dtype=dtype, units=(100, 10))
     scores = model(X)
     assert scores.dtype == dtype
     np.testing.assert_array_equal(model(X, n_jobs=2), scores)
-    np.testing.assert_array_equal(model(X[37:4001]), scores[37:4001])
+    is_exact = all(map(blas_treats_rows_alike, model.weights))
+    room = 0.0 if is_exact else 8 * np.finfo(dtype).eps * np.abs(scores).max()
+    np.testing.assert_allclose(model(X[37:4001]), scores[37:4001], rtol=0, atol=room)
 
 
 def test_units_count_where_they_are_positive():

@@ -10,7 +10,7 @@ from .._compile import compiled
 from .nearest import AnchorGeometry
 
 _BLOCK = 4096  # rows that are put in the order of their groups: they stay in a core's cache
-_ROWS = 64  # rows of one product; always as many, so that a row gets the same bits in any company
+_ROWS = 64  # rows of one product; always as many, so that BLAS treats a row alike in any company
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,11 @@ def check_width(X, n_features):
 
 
 def products(rows, weights, out):
-    """Of dense rows; each has the same bits wherever it stands: BLAS treats the last few apart."""
+    """Of dense rows; BLAS treats the last few apart, so they are filled up.
+
+    Each row has the same bits wherever it stands, where BLAS treats rows of a whole product alike.
+    OpenBLAS does, but for float32 on processors without AVX-512: there last digits differ.
+    """
     whole = len(rows) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
     np.matmul(rows[:whole], weights, out=out[:whole])
     if whole < len(rows):

@@ -16,7 +16,7 @@ from ..gates.cells import by_group
 from .decay import decay, exponential_numbers
 
 # Rows of one product, which stay in the nearest cache with all that it writes. There are always
-# as many, so that a row gets the same bits in any company.
+# as many, so that BLAS treats a row alike in any company.
 _ROWS = 64
 
 

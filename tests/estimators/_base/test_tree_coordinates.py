@@ -13,6 +13,7 @@ from nearlinear.estimators._base.tree_coordinates import TreeCoordinates
 from nearlinear.gates.trees.balanced import hard_paths
 from nearlinear.solvers.trees.model import RowScaling
 from nearlinear.solvers.trees.paths import path_scores
+from nearlinear.solvers.trees.pruning import pruned_scores
 from reference.tree_problem import make_projected, make_tree
 
 each_kind = pytest.mark.parametrize("kind", ["tanh", "compositional", "indicator"])
@@ -43,6 +44,18 @@ def test_a_predictor_gives_the_scores_of_its_tree_in_the_users_units(X, kind, fo
         np.testing.assert_allclose(
             found.predictor(model)(form(X)), 2.5 * scores - 1.5, atol=1e-9
         )  # scores of size ten after sums of numbers of size a hundred
+
+
+@each_kind
+@pytest.mark.parametrize("gone", [[6], [1, 3, 4, 5]], ids=["a leaf", "most"])
+def test_a_pruned_tree_takes_no_more_bytes_than_the_whole_one(X, kind, gone):
+    found, kept = coordinates(X), np.ones(7, dtype=bool)
+    kept[gone] = False
+    for model in models(kind):
+        whole, pruned = found.predictor(model), found.predictor(model, kept)
+        assert pruned.cost.n_bytes <= whole.cost.n_bytes
+        scores = 2.5 * pruned_scores(model, found.rows(X), kept) - 1.5
+        np.testing.assert_allclose(pruned(X), scores, atol=1e-9)  # as above
 
 
 @each_kind

@@ -93,7 +93,13 @@ class TreeCoordinates:
             tree = linked_tree(*arrays, children, nodes)
         if self.lift is not None:
             return Mapped(self.lift, tree)
-        return tree if projection is None else Mapped(Affine(projection), tree)
+        linked = tree if projection is None else Mapped(Affine(projection), tree)
+        if kept is None or model.node_gate.name != "indicator":
+            return linked
+        # leaves alone have models in the whole tree: a few nodes less can take more bytes
+        silent = np.where(kept[:, None, None], weights, weights.dtype.type(0.0))
+        whole = tree_predictor(splits, slopes, silent, intercept, model.node_gate, projection)
+        return min(linked, whole, key=lambda one: one.cost.n_bytes)
 
     def model(self, predictor, dtype):
         """The tree of a predictor that was found in these coordinates; it must be balanced."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _MOST_ROUNDS = 50
+_TIE = 1e-6  # of the largest squared norm: the inverse of a Gram matrix is no more exact
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,19 @@ def _projected_norms(cross, inverse):
 
 
 def _seeds(cross, inverse, weight, n_clusters, rng):
-    """k-means++: every next seed is drawn by its squared distance to the nearest one so far."""
+    """k-means++: every next seed is drawn by its squared distance to the nearest one so far.
+
+    A row that is about as far from two seeds goes to the first: with narrow kernels most rows are
+    so, and rounding is to decide nothing.
+    """
     norms = _projected_norms(cross, inverse)
+    tie = _TIE * norms.max(initial=0.0)
     chance = weight / weight.sum()
     nearest, labels = np.full(len(cross), np.inf), np.zeros(len(cross), dtype=np.intp)
     for cluster in range(n_clusters):
         seed = rng.choice(len(cross), p=chance)
         distances = norms - 2.0 * (cross @ (inverse @ cross[seed])) + norms[seed]
-        labels[distances < nearest] = cluster
+        labels[distances < nearest - tie] = cluster
         nearest = np.maximum(np.minimum(nearest, distances), 0.0)
         total = float(weight @ nearest)
         if total <= 1e-12 * max(float(weight @ norms), 1e-300):
