@@ -5,7 +5,10 @@ from scipy.optimize import minimize
 
 
 def solve_dual(gram, y, upper, ridge):
-    """argmin ½ aᵀKa + ½ Σ r α² − Σα over 0 ≤ α ≤ u, a = α y, by projected quasi-Newton steps."""
+    """argmin ½ aᵀKa + ½ Σ r α² − Σα over 0 ≤ α ≤ u, a = α y, by projected quasi-Newton steps.
+
+    A search along a line may give up early: steps begin anew until that changes nothing.
+    """
     hessian = gram * np.outer(y, y) + np.diag(ridge)
 
     def evaluate(alpha):
@@ -13,15 +16,15 @@ def solve_dual(gram, y, upper, ridge):
         return 0.5 * alpha @ (slope - 1.0), slope
 
     bounds = [(0.0, u if np.isfinite(u) else None) for u in upper]
-    result = minimize(
-        evaluate,
-        np.zeros(len(y)),
-        jac=True,
-        bounds=bounds,
-        method="L-BFGS-B",
-        options={"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 1e-16, "gtol": 1e-10},
-    )
-    return result.x, -result.fun
+    options = {"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 1e-16, "gtol": 1e-10}
+    alpha, value = np.zeros(len(y)), np.inf
+    while True:
+        found = minimize(
+            evaluate, alpha, jac=True, bounds=bounds, method="L-BFGS-B", options=options
+        )
+        if not found.fun < value:
+            return alpha, -value
+        alpha, value = found.x, found.fun
 
 
 def hinge_objective(features, w, y, C):
