@@ -31,7 +31,7 @@ TABLE_NAMES = (*CLASSIFICATION, *REGRESSION)
 LIMIT = 120.0
 OVER_LIMIT = f"over {LIMIT:g} s of CPU"
 # The models that this library is about: their defaults must bear a table with little to learn.
-MUST_NOT_FALL = ("LDKL", "LLC-SAPL")
+MUST_NOT_FALL = ("LDKL", "LLC-SAPL", "LLSVM", "CSVM")
 ROWS, SUMMARY = "defaults_rows.jsonl", "defaults.md"
 # A point of accuracy, or of R².
 POINT = 0.01

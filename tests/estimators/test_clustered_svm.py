@@ -99,13 +99,6 @@ def test_the_log_loss_aligns_clusters_too(blobs):
     assert spread(near) < 0.5 * spread(apart)
 
 
-@pytest.mark.parametrize(("n_rows", "expected"), [(200, 4), (40, 1)])
-def test_the_usual_number_of_clusters_is_one_for_fifty_rows(moons, n_rows, expected):
-    X, y = moons[0][:n_rows], moons[1][:n_rows]
-    model = ClusteredSVMClassifier(random_state=0).fit(X, y)
-    assert len(model.predictor_.weights) == expected
-
-
 def test_the_gap_is_below_the_tolerance(overlapping):
     model = ClusteredSVMClassifier(4, tol=1e-4, max_iter=10_000, random_state=0).fit(*overlapping)
     assert 0 <= model.duality_gap_ <= 1e-4 * 120

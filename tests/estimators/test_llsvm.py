@@ -142,17 +142,6 @@ def test_compiled_scores_are_the_plain_ones(method, data, request):
     np.testing.assert_allclose(scores, model.predictor_.plain(X), atol=1e-9)
 
 
-@pytest.mark.parametrize(("n_rows", "expected"), [(200, 20), (9, 1)])
-def test_the_usual_number_of_anchors_is_a_tenth_of_the_rows(moons, n_rows, expected):
-    X, y = moons[0][:n_rows], moons[1][:n_rows]
-    assert len(LLSVMClassifier(random_state=0).fit(X, y).anchors_) == expected
-
-
-def test_the_usual_number_of_anchors_is_at_most_a_hundred(rng):
-    X = rng.standard_normal((1200, 2))
-    assert len(LLSVMClassifier(random_state=0).fit(X, X[:, 0] > 0).anchors_) == 100
-
-
 def test_sharpness_is_relative_to_the_spread_of_distances(moons):
     X, y = moons
 

@@ -1,5 +1,6 @@
 """LLSVM and LCC+SVM: a convex problem once the anchors stand."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Literal, Self
 
@@ -8,13 +9,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from .._hints import ClassWeight, Rows, Seed, Targets
+from .._hints import Auto, ClassWeight, Rows, Seed, Targets
 from ..gpu.device import local_model_bytes, on_device
 from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
-from ..solvers.anchors.dual import warn_if_loose
-from ..solvers.anchors.fixed_gate import solve_local_models
+from ..solvers.anchors.fixed_gate import copies_in_steps, solve_local_models
 from ..solvers.solution import GatedSolution
 from ._base.anchors import (
     ANCHORS,
@@ -27,11 +27,20 @@ from ._base.anchors import (
 )
 from ._base.blocks.anchors import learn_fixed_from
 from ._base.blocks.fit import fit
-from ._base.checks import fit_context, one_of, require_memory, shared
+from ._base.capacity import Verdict
+from ._base.checks import cost, fit_context, one_of, require_memory, shared
 from ._base.input import stream_rows
 from ._base.kernels import device_room
-from ._base.model import Learned, Model
-from ._base.outputs import Teller
+from ._base.local_search import (
+    AFFINE,
+    CONSTANT,
+    LocalSetting,
+    Solved,
+    chosen_before,
+    learn_local,
+    usual,
+)
+from ._base.model import Model
 from ._base.pruning import AnchorEngine, pruned_anchors
 
 
@@ -49,9 +58,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     Parameters
     ----------
     n_anchors : int, "auto" or "pruned", default="auto"
-        Number of anchors. "auto" takes one for every ten training rows, at most 100. "pruned"
-        begins with 200 anchors and drops half of them again and again, those without which
-        scores change least. The fewest whose loss on held-out rows is about the lowest stay.
+        Number of anchors. "auto" finds it on held-out training rows, from one, which is a linear
+        model, to 100, at most one for every ten rows (see Notes). "pruned" begins with 200 anchors
+        and drops half of them again and again, those without which scores change least. The fewest
+        whose loss on held-out rows is about the lowest stay.
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
@@ -64,11 +74,15 @@ class LLSVMClassifier(ClassifierMixin, Model):
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
         ``kernels.Absolute(number)`` is β of exp(−β ‖x − v‖²) itself.
-    C : float, default=1.0
-        Weight of the losses. A larger C fits the training rows more closely.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    C : float or "auto", default="auto"
+        Weight of the losses. A larger C fits the training rows more closely. "auto" is found
+        together with ``n_anchors="auto"``, relative to the spread of the features, and is 1 for a
+        given number of anchors.
+    loss : {"auto", "hinge", "squared_hinge", "log_loss"}, default="auto"
         The loss of a row. With several classes the two hinges are summed over the classes, each
-        against the rest, and the log loss is softmax, which gives ``predict_proba``.
+        against the rest, and the log loss is softmax, which gives ``predict_proba``. "auto" is the
+        log loss where the number of anchors is found by a search of all rows, and the hinge
+        otherwise: for a given number, and for more than 10,000 rows or two million numbers.
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
@@ -108,6 +122,13 @@ class LLSVMClassifier(ClassifierMixin, Model):
         blocks, which takes stochastic steps.
     n_iter_ : int
         Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
+    setting_ : LocalSetting
+        Number of anchors, C and loss that the model was trained with; not of rows in blocks.
+    settings_tried_ : list of Verdict
+        Each setting that was tried, and its mean loss on held-out rows; empty for a given number
+        of anchors.
+    loss_ : str
+        The loss that the model was trained with; "log_loss" gives ``predict_proba``.
 
     Notes
     -----
@@ -115,6 +136,13 @@ class LLSVMClassifier(ClassifierMixin, Model):
     taken from the data; biases are regularized (one kernel
     :math:`\langle\gamma(x), \gamma(x')\rangle (\langle x, x'\rangle + 1)`, no equality
     constraint); the solver is exact dual coordinate descent instead of SGD.
+
+    ``n_anchors="auto"`` tries 1, 6, 16, 48 and 100 anchors, each with several C, without a fifth of
+    the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
+    anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
+    or two million numbers a sample is searched. Unless C is given, local models see rows about
+    their mean, in units of their spread (CSR rows: in units of it), so that neither the origin nor
+    the unit of the features matters.
 
     References
     ----------
@@ -135,17 +163,21 @@ class LLSVMClassifier(ClassifierMixin, Model):
     predictor_: LocallyLinear
     duality_gap_: float
     n_iter_: int
+    setting_: LocalSetting
+    settings_tried_: list[Verdict]
+    loss_: str
 
     _parameter_constraints = {
-        **shared(
-            "n_anchors", "n_neighbors", "anchors", "sharpness", "C", "loss", "tol", "max_iter"
-        ),
+        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
         **shared("device"),
+        "C": [cost(), one_of("auto")],
+        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
     _goes_on_from_file = True
+    _searched = "n_anchors"
 
     def __init__(
         self,
@@ -155,8 +187,8 @@ class LLSVMClassifier(ClassifierMixin, Model):
         coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
         anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
         sharpness: float | Absolute = 1.0,
-        C: float = 1.0,
-        loss: Literal["hinge", "squared_hinge", "log_loss"] = "hinge",
+        C: float | Auto = "auto",
+        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
@@ -187,10 +219,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     fit = fit
 
     def _learn(self, rows):
-        return _learn(self, rows, "soft", rows.X.shape[1])
+        return _learn(self, rows, AFFINE, "soft", rows.X.shape[1])
 
     def _learn_blocks(self, rows, keeper):
-        return learn_fixed_from(self, rows, keeper, _coding(self, "soft"), rows.n_features)
+        return learn_fixed_from(usual(self), rows, keeper, _coding(self, "soft"), rows.n_features)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -236,9 +268,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     Parameters
     ----------
     n_anchors : int, "auto" or "pruned", default="auto"
-        Number of anchors. "auto" takes one for every ten training rows, at most 100. "pruned"
-        begins with 200 anchors and drops half of them again and again, those without which
-        scores change least. The fewest whose loss on held-out rows is about the lowest stay.
+        Number of anchors. "auto" finds it on held-out training rows, from 16 to 250, at most one
+        for every ten rows (see Notes). "pruned" begins with 200 anchors and drops half of them
+        again and again, those without which scores change least. The fewest whose loss on held-out
+        rows is about the lowest stay.
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
@@ -252,11 +285,15 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
         ``kernels.Absolute(number)`` is β of exp(−β ‖x − v‖²) itself.
-    C : float, default=1.0
-        Weight of the losses. A larger C fits the training rows more closely.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    C : float or "auto", default="auto"
+        Weight of the losses. A larger C fits the training rows more closely. "auto" is found
+        together with ``n_anchors="auto"``, and is 1 for a given
+        number of anchors.
+    loss : {"auto", "hinge", "squared_hinge", "log_loss"}, default="auto"
         The loss of a row. With several classes the two hinges are summed over the classes, each
-        against the rest, and the log loss is softmax, which gives ``predict_proba``.
+        against the rest, and the log loss is softmax, which gives ``predict_proba``. "auto" is the
+        log loss where the number of anchors is found by a search of all rows, and the hinge
+        otherwise: for a given number, and for more than 10,000 rows or two million numbers.
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
@@ -294,11 +331,23 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         blocks, which takes stochastic steps.
     n_iter_ : int
         Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
+    setting_ : LocalSetting
+        Number of anchors, C and loss that the model was trained with; not of rows in blocks.
+    settings_tried_ : list of Verdict
+        Each setting that was tried, and its mean loss on held-out rows; empty for a given number
+        of anchors.
+    loss_ : str
+        The loss that the model was trained with; "log_loss" gives ``predict_proba``.
 
     Notes
     -----
     Follows [1]_ with the codes of [2]_. Differs in: anchors come from k-means and are not
     re-learned for reconstruction.
+
+    ``n_anchors="auto"`` tries 16, 48, 100 and 250 anchors, each with several C, without a fifth of
+    the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
+    anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
+    or two million numbers a sample is searched.
 
     References
     ----------
@@ -312,17 +361,21 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     predictor_: LocallyLinear
     duality_gap_: float
     n_iter_: int
+    setting_: LocalSetting
+    settings_tried_: list[Verdict]
+    loss_: str
 
     _parameter_constraints = {
-        **shared(
-            "n_anchors", "n_neighbors", "anchors", "sharpness", "C", "loss", "tol", "max_iter"
-        ),
+        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
         **shared("device"),
+        "C": [cost(), one_of("auto")],
+        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
     _goes_on_from_file = True
+    _searched = "n_anchors"
 
     def __init__(
         self,
@@ -332,8 +385,8 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
         anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
         sharpness: float | Absolute = 1.0,
-        C: float = 1.0,
-        loss: Literal["hinge", "squared_hinge", "log_loss"] = "hinge",
+        C: float | Auto = "auto",
+        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
@@ -364,10 +417,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     fit = fit
 
     def _learn(self, rows):
-        return _learn(self, rows, "reconstruction", 0)
+        return _learn(self, rows, CONSTANT, "reconstruction", 0)
 
     def _learn_blocks(self, rows, keeper):
-        return learn_fixed_from(self, rows, keeper, _coding(self, "reconstruction"), 0)
+        return learn_fixed_from(usual(self), rows, keeper, _coding(self, "reconstruction"), 0)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -400,14 +453,20 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         return _learn_more(self, rows, "reconstruction", 0)
 
 
-def _learn(model, rows, usual_coding, width):
+def _learn(model, rows, settings, usual_coding, width):
     """All but what a local model reads of a row: its first ``width`` columns."""
-    check_memory(model, rows.X, rows.task.n_outputs, rows.X.dtype.itemsize, copies=2)
+    return learn_local(model, rows, settings, partial(_solve, coding=usual_coding, width=width))
+
+
+def _solve(model, rows, scaled, *, coding, width):
+    itemsize = rows.X.dtype.itemsize
+    copies = 2 + copies_in_steps(model.loss) * 8 // itemsize
+    check_memory(model, rows.X, rows.task.n_outputs, itemsize, copies)
     engine = _engine_for(model, rows, width)
     rng = check_random_state(model.random_state)
     previous = getattr(model, "predictor_", None) if model.warm_start else None
     is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
-    coding = _coding(model, usual_coding)
+    coding = _coding(model, coding)
     if is_reusable:
         anchors = previous.gate.anchors
     elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
@@ -419,16 +478,12 @@ def _learn(model, rows, usual_coding, width):
     indices, codes = engine.codes(gate, rows.X, model.n_jobs)
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
     solution, certified = engine.solve(
-        rows.X if width else rows.X[:, :0], indices, codes, rows.targets, loss=LOSSES[model.loss],
-        C=model.C * rows.weight, n_components=len(anchors), tol=model.tol,
+        scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
+        loss=LOSSES[model.loss], C=model.C * rows.weight, n_components=len(anchors), tol=model.tol,
         max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
     )  # fmt: skip
-    warn_if_loose(certified, model.tol, type(model).__name__)
-    figures = {"objective": float(solution.objective), "gap": float(solution.gap)}
-    Teller(model)(f"epoch {solution.n_iter}", figures)
-    predictor = LocallyLinear(gate, solution.weights, solution.biases)
-    attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
-    return Learned(predictor, attributes, solution if model.warm_start else None)
+    predictor = scaled.predictor(gate, solution.weights, solution.biases)
+    return Solved(predictor, solution, certified)
 
 
 def _engine_for(model, rows, width):
@@ -458,10 +513,12 @@ def _most_anchors(model, rows):
 
 
 def _learn_more(model, rows, usual_coding, width):
-    return learn_more(
+    model = usual(model, getattr(model, "loss_", "hinge"))
+    learned = learn_more(
         model, rows, C=model.C, loss=model.loss, coding=_coding(model, usual_coding), width=width,
         anchor_rate=0.0,
     )  # fmt: skip
+    return replace(learned, attributes={**chosen_before(model), "loss_": model.loss})
 
 
 def _coding(model, usual):

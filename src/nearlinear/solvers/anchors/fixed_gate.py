@@ -11,8 +11,16 @@ from scipy.optimize import minimize
 
 from ..._compile import run_blocks
 from ...gates.blend import gated_gradient, gated_scores
+from ...losses import LOSSES
 from ..solution import GatedSolution
 from .dual import solve_gated_svm
+
+_STEPS_KEPT = 10  # by L-BFGS, a pair of vectors for each
+
+
+def copies_in_steps(loss):
+    """How many float64 copies of all models the solver of a named loss takes beside the models."""
+    return 0 if hasattr(LOSSES[loss], "dual_box") else 2 * _STEPS_KEPT + 10
 
 
 def solve_gated_smooth(
@@ -45,7 +53,12 @@ def solve_gated_smooth(
         initial.ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iter, "ftol": 1e-3 * tol, "gtol": 1e-6 * tol * scale},
+        options={
+            "maxiter": max_iter,
+            "maxcor": _STEPS_KEPT,
+            "ftol": 1e-3 * tol,
+            "gtol": 1e-6 * tol * scale,
+        },
     )
     model = result.x.reshape(shape).astype(codes.dtype)
     gap = 0.5 * float(result.jac @ result.jac)

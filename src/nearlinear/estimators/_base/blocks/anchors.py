@@ -126,7 +126,7 @@ def learn_fixed_from(model, rows, keeper, coding, width):
     with keeping("the best model so far is") as interruption:
         train_on_blocks(training, rows, watch, keeper)
     predictor = LocallyLinear(gate, watch.best.weights, watch.best.biases)
-    attributes = {"duality_gap_": np.nan, "n_iter_": training.epoch}
+    attributes = {"duality_gap_": np.nan, "n_iter_": training.epoch, "loss_": model.loss}
     return Learned(predictor, attributes, kept=interruption.kept)
 
 

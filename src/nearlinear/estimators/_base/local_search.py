@@ -1,0 +1,164 @@
+"""Local models with a gate that stays: how many there are, found on held-out rows."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from ...losses import LOSSES
+from ...predictors.locally_linear import LocallyLinear
+from ...solvers.anchors.dual import warn_if_loose
+from ...solvers.trees.model import RowScaling
+from .capacity import are_many, choose_setting, given, tell_verdicts
+from .model import Learned
+from .outputs import Teller
+from .pruning import LOOSE, LOOSE_EPOCHS
+
+# A sample that is searched has so many rows, or fewer of so many numbers.
+_MOST_ROWS, _FEWEST_ROWS, _MOST_NUMBERS = 10_000, 1_000, 2_000_000
+_ROWS_A_MODEL = 10
+_CHOSEN = "setting_", "settings_tried_", "loss_"
+
+
+@dataclass(frozen=True)
+class LocalSetting:
+    """How many local models there are, and the weight and kind of their losses.
+
+    One model alone is linear, or a constant. A ``C`` that was found is relative: for rows about
+    their mean, in units of their spread.
+    """
+
+    n_models: int
+    C: float
+    loss: str = "hinge"
+
+
+def _grid(**by_number):
+    return [LocalSetting(int(n[1:]), C) for n, values in by_number.items() for C in values]
+
+
+# Simplest first.
+AFFINE = _grid(
+    n1=(0.01, 0.1, 1.0, 10.0), n6=(0.1, 1.0, 10.0), n16=(0.1, 1.0, 10.0), n48=(1.0, 10.0),
+    n100=(1.0, 10.0),
+)  # fmt: skip
+CONSTANT = _grid(n16=(1.0, 10.0), n48=(1.0, 10.0, 100.0), n100=(1.0, 10.0, 100.0), n250=(1.0, 10.0))
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Rows about their mean, in units of their spread, for the local models alone; or as they are.
+
+    So neither the origin nor the unit of rows matters, and biases are as free as slopes.
+    """
+
+    scaling: RowScaling | None = None
+
+    def rows(self, X):
+        if self.scaling is None:
+            return X
+        X = X if issparse(X) else X - self.scaling.center.astype(X.dtype)
+        return X * X.dtype.type(1.0 / self.scaling.scale)
+
+    def predictor(self, gate, weights, biases):
+        """Of rows as they are, with slopes (n_models, n_features, n_outputs), maybe of none."""
+        if self.scaling is None or weights.shape[1] == 0:
+            return LocallyLinear(gate, weights, biases)
+        slopes = weights.astype(np.float64) / self.scaling.scale
+        center = self.scaling.center.astype(weights.dtype).astype(np.float64)
+        moved = biases - np.einsum("mdo,d->mo", slopes, center)
+        return LocallyLinear(gate, slopes.astype(weights.dtype), moved.astype(biases.dtype))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Local models that were found, and what certifies them."""
+
+    predictor: LocallyLinear
+    solution: object
+    certified: list
+
+
+def learn_local(model, rows, settings, solve: Callable):
+    """``solve(model, rows, scaled)`` with what the user has set, or what held-out rows find best.
+
+    The parameter that ``model._searched`` names has the number of local models; "auto" leaves it
+    open.
+    """
+    setting, tried, scaled = _setting(model, rows, settings, solve)
+    found = solve(_with(model, setting), rows, scaled)
+    warn_if_loose(found.certified, model.tol, type(model).__name__)
+    solution = found.solution
+    figures = {"objective": float(solution.objective), "gap": float(solution.gap)}
+    Teller(model)(f"epoch {solution.n_iter}", figures)
+    attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
+    state = solution if getattr(model, "warm_start", False) else None
+    return Learned(found.predictor, attributes | _told(setting, tried), state)
+
+
+def usual(model, loss="hinge"):
+    """The model with what it has where rows come in parts: nothing is searched there."""
+    return _with(model, LocalSetting(getattr(model, model._searched), 1.0, loss))
+
+
+def chosen_before(model):
+    """What stays true of a model that goes on with more rows."""
+    return {name: value for name, value in vars(model).items() if name in _CHOSEN}
+
+
+def _setting(model, rows, settings, solve):
+    """The setting, what was tried for it, and the scale of rows that it is relative to."""
+    number = getattr(model, model._searched)
+    is_open = number == "auto" and isinstance(getattr(model, "anchors", "kmeans"), str)
+    if not is_open:
+        setting = LocalSetting(number, 1.0)
+        return replace(setting, **given(model, "C", "loss")), [], Scaled()
+    scaled = Scaled() if model.C != "auto" else Scaled(RowScaling.of(rows.X, rows.weight))
+    if getattr(model, "warm_start", False) and hasattr(model, "setting_"):
+        return replace(model.setting_, **given(model, "C", "loss")), model.settings_tried_, scaled
+    loss = "hinge" if are_many(rows) else "log_loss"
+    settings = [replace(one, loss=loss) for one in settings]
+    settings = [replace(one, **given(model, "C", "loss")) for one in settings]
+    rng = check_random_state(model.random_state)
+    sample = _sample(rows, rng)
+    settings = _affordable(list(dict.fromkeys(settings)), sample)
+
+    def losses(train, held_out, setting, seed):
+        quick = {"tol": LOOSE, "max_iter": min(model.max_iter, LOOSE_EPOCHS), "warm_start": False}
+        one = _with(model, setting, random_state=seed, **quick)
+        scores = solve(one, train, scaled).predictor(held_out.X, model.n_jobs)
+        return LOSSES[setting.loss].value(scores, held_out.targets)
+
+    setting, tried = choose_setting(sample, settings, losses, rng)
+    tell_verdicts(Teller(model), tried)
+    return setting, tried, scaled
+
+
+def _with(model, setting, **parameters):
+    """The model with other parameters; what it has learned comes along."""
+    one = copy(model)
+    found = {model._searched: setting.n_models, "C": setting.C, "loss": setting.loss}
+    vars(one).update(found | given(model, "C", "loss") | parameters)
+    return one
+
+
+def _sample(rows, rng):
+    n_rows, n_features = rows.X.shape
+    most = int(np.clip(_MOST_NUMBERS // n_features, _FEWEST_ROWS, _MOST_ROWS))
+    if n_rows <= most:
+        return rows
+    return rows.take(np.sort(rng.permutation(n_rows)[:most]))
+
+
+def _affordable(settings, rows):
+    """Those with rows and memory enough, the first in any case."""
+    n_rows, n_features = rows.X.shape
+    most = min(n_rows // _ROWS_A_MODEL, _MOST_NUMBERS // ((n_features + 1) * rows.targets.shape[1]))
+    return [one for one in settings if one.n_models <= most] or settings[:1]
+
+
+def _told(setting, tried):
+    return dict(zip(_CHOSEN, (setting, tried, setting.loss), strict=True))
