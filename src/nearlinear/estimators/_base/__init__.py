@@ -14,6 +14,7 @@ forests/          What local forests and cascades are made of.
 gating            What a gate sees of a row.
 input             From what users pass to rows.
 kernels           Kernels of a fit and the memory for their matrices; from machines to a predictor.
+local_search      Local models with a gate that stays: how many, found on held-out rows.
 localized         Machines on gated kernels: one for each output, and what they report.
 model             The one class that all estimators share.
 outputs           One loop over the outputs of a fit, one rule for Ctrl-C, one format of progress.
