@@ -16,7 +16,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
 	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
+	@echo "make test-gpu         tests of torch tensors, on the CPU and on a GPU where there is one; brings torch"
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
 	@echo "make lint             ruff: rules and format; codespell; zizmor: workflows"
 	@echo "make types            mypy and pyright read a program of the public names"
@@ -103,6 +104,17 @@ QUICK := $(addprefix tests/, kernels gates predictors runtime test_layers.py tes
 
 test-quick: $(VENV)/.test
 	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) $(QUICK)
+
+# From then on `make test` runs these tests, too. On Linux the package index has builds for CUDA alone,
+# which are large.
+$(VENV)/.torch: $(VENV)/.test
+	@$(PIP) torch==2.13.0
+	@touch $@
+
+torch: $(VENV)/.torch
+
+test-gpu: $(VENV)/.torch
+	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadfile tests/gpu tests/estimators/test_tensors.py
 
 test-all: CASES = --all
 test-all: test
