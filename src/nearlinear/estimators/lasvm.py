@@ -50,7 +50,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
     kernel : str, kernel or function, default="gaussian"
         "linear", "poly", "gaussian", an object of :mod:`nearlinear.kernels`, or a function of two
         sets of rows; of several kernels the mean is taken.
-    C : float, default=1.0
+    C : float, default=3.0
         Weight of the losses.
     n_passes : int, default=1
         Passes over the rows before those that violate are looked for.
@@ -113,7 +113,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
         self,
         kernel: KernelsLike = "gaussian",
         *,
-        C: float = 1.0,
+        C: float = 3.0,
         n_passes: int = 1,
         tol: float = 1e-3,
         max_iter: int = 100,
