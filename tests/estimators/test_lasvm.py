@@ -54,7 +54,7 @@ def test_fit_reaches_the_optimum_of_the_support_vector_machine(moons, C):
 
 def test_three_classes_are_three_machines_against_the_rest(blobs):
     X, y = blobs
-    model = LaSVMClassifier(KERNEL, tol=1e-5, random_state=0).fit(X, y)
+    model = LaSVMClassifier(KERNEL, C=1.0, tol=1e-5, random_state=0).fit(X, y)
     for c in range(3):
         svc = SVC(gamma=0.7, tol=1e-6).fit(X, y == c)
         np.testing.assert_allclose(
@@ -121,8 +121,8 @@ def test_moons_are_learned_portion_by_portion(moons):
 
 def test_finish_comes_close_to_the_optimum(moons):
     X, y = moons
-    model = feed(LaSVMClassifier(KERNEL), X, y)
-    best = LaSVMClassifier(KERNEL, tol=1e-6, random_state=0).fit(X, y).objective_
+    model = feed(LaSVMClassifier(KERNEL, C=1.0), X, y)
+    best = LaSVMClassifier(KERNEL, C=1.0, tol=1e-6, random_state=0).fit(X, y).objective_
     before = objective(model, X, y, 1.0)
     after = objective(model.finish(), X, y, 1.0)
     assert after >= best * (1 - 1e-6)
@@ -147,15 +147,15 @@ def test_finish_leaves_a_fitted_model_alone(moons):
 @pytest.mark.parametrize("size", [1, 7, 64, 200])
 def test_portions_of_any_size_give_about_the_same_machine(moons, size):
     X, y = moons
-    whole = feed(LaSVMClassifier(KERNEL), X, y, size=200).finish()
-    model = feed(LaSVMClassifier(KERNEL), X, y, size=size).finish()
+    whole = feed(LaSVMClassifier(KERNEL, C=1.0), X, y, size=200).finish()
+    model = feed(LaSVMClassifier(KERNEL, C=1.0), X, y, size=size).finish()
     assert objective(model, X, y, 1.0) == pytest.approx(objective(whole, X, y, 1.0), rel=0.05)
     assert np.mean(model.predict(X) == whole.predict(X)) > 0.97
 
 
 def test_many_passes_and_finish_reach_the_optimum(moons):
     X, y = moons
-    model = LaSVMClassifier(KERNEL)
+    model = LaSVMClassifier(KERNEL, C=1.0)
     for _ in range(5):  # a row that comes again is a row of its own: C counts the copies
         feed(model, X, y)
     best = LaSVMClassifier(KERNEL, C=5.0, tol=1e-5, random_state=0).fit(X, y).objective_
