@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.datasets import make_circles
 
 import nearlinear.estimators.llc_sapl as learned_anchors
 import nearlinear.solvers.anchors.adam as local_adam
 from nearlinear import LCCSVMClassifier, LLCSAPLClassifier, LLSVMClassifier
+from nearlinear.estimators._base.anchor_settings import AnchorSetting
 from nearlinear.solvers.watch import Progress
 from reference.training_rows import merge_rows
 
@@ -325,3 +327,24 @@ def test_too_few_rows_to_hold_some_out_are_not_pruned(moons):
     X, y = moons[0][:20], moons[1][:20]
     for method in (LLCSAPLClassifier, LLSVMClassifier):
         assert len(method(n_anchors="pruned").fit(X, y).anchors_) == 2
+
+
+def test_the_unit_of_weights_does_not_matter_to_a_search(moons):
+    X, y = moons
+    model = LLCSAPLClassifier(random_state=0).fit(X, y, np.full(len(y), 1.0 / len(y)))
+    assert model.score(X, y) > 0.97
+
+
+def test_fewer_errors_beat_a_lower_hinge(rng):
+    """Rows of a wrong label have large hinges where scores are large; a line at zero has none."""
+    X, y = make_circles(400, noise=0.05, factor=0.5, random_state=0)
+    labels = np.where(rng.random(400) < 0.1, 1 - y, y)
+    rows = merge_rows(X, labels, np.ones(400), 2)
+    model = LLCSAPLClassifier(random_state=0)
+    found = LLCSAPLClassifier(16, random_state=0).fit(X, y).predictor_
+    loud = replace(found, weights=30.0 * found.weights, biases=30.0 * found.biases)
+    setting = AnchorSetting(16, 1.0, 0.1)
+    held_out = rows.take(np.arange(0, 400, 4))
+    kept, predictor, tried = model._or_linear(setting, loud, rows, rows, held_out, rng)
+    assert tried[1].loss > tried[0].loss
+    assert kept == setting and predictor is loud

@@ -113,6 +113,42 @@ def test_models_that_take_too_many_numbers_are_not_tried(moons, monkeypatch):
     assert {one.setting.n_models for one in model.settings_tried_} == {1, 6, 16}
 
 
+@each
+@pytest.mark.parametrize("n_alone", [1, 5, 9])
+def test_classes_of_one_row_do_not_end_the_search(method, n_alone, circles):
+    X, y = circles[0], circles[1].copy()
+    y[:n_alone] = np.arange(10, 10 + n_alone)
+    model = method(random_state=0).fit(X, y)
+    assert len(model.settings_tried_) > 1
+    assert model.score(X[n_alone:], y[n_alone:]) > 0.97
+
+
+@each
+@pytest.mark.parametrize("unit", [0.002, 50.0])
+def test_the_unit_of_weights_does_not_matter(method, unit, circles):
+    X, y = circles
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    plain = method(random_state=0).fit(X, y, weight)
+    other = method(random_state=0).fit(X, y, unit * weight)
+    assert other.setting_ == plain.setting_
+    assert np.mean(other.predict(X) == plain.predict(X)) > 0.99
+
+
+@each
+def test_few_rows_have_few_models_and_no_warning(method):
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    model = method(random_state=0).fit(X, X[:, 0] > 0)
+    assert len(model.predictor_.biases) <= 6
+
+
+@each
+def test_the_setting_tells_how_many_there_are(method, circles):
+    X, y = circles
+    number = "n_clusters" if method is ClusteredSVMClassifier else "n_anchors"
+    model = method(**{number: "pruned"}, random_state=0).fit(X, y)
+    assert model.setting_.n_models == len(model.predictor_.biases)
+
+
 def test_a_warm_start_and_a_stream_keep_what_was_found(moons):
     X, y = moons
     model = LLSVMClassifier(warm_start=True, random_state=0).fit(X, y)

@@ -89,7 +89,8 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
     ``n_clusters="auto"`` tries 1, 6, 16, 48 and 100 clusters, each with several C, without a fifth
     of the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
     clusters whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
-    or two million numbers a sample is searched. Unless C is given, local models see rows about
+    or two million numbers a sample is searched, and of about equal settings the one with the most
+    clusters is taken. Unless C is given, local models see rows about
     their mean, in units of their spread (CSR rows: in units of it), so that neither the origin nor
     the unit of the features matters.
 
@@ -151,8 +152,8 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (len(labels), 1))
         solution, certified = solve_local_models(
             scaled.rows(rows.X), indices, codes, rows.targets, loss=LOSSES[self.loss],
-            C=self.C * rows.weight, n_components=len(centers) + 1, tol=tol, max_iter=max_iter,
-            rng=rng, n_jobs=self.n_jobs,
+            C=self.C * scaled.weight(rows.weight), n_components=len(centers) + 1, tol=tol,
+            max_iter=max_iter,            rng=rng, n_jobs=self.n_jobs,
         )  # fmt: skip
         common, gate = rows.X.dtype.type(common), SoftAssignment(centers, 1, 1.0)
         predictor = scaled.predictor(

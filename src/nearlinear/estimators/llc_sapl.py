@@ -346,13 +346,21 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         return Learned(predictor, attributes_of(watch, setting, tried), kept=interruption.kept)
 
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
-        """A model of many rows, or the linear one where that is as good on held-out rows."""
+        """A model of many rows, or the linear one where that is as good on held-out rows.
+
+        Hinges of rows that are on the wrong side grow with the size of scores: a model with fewer
+        such rows stays, whatever its loss.
+        """
         linear = replace(LINEAR[0], loss=setting.loss)
         line = self._line(self._some(train, rng), linear)
         models = (linear, line), (setting, predictor)
         found = [(one, self._losses(model, held_out, one)) for one, model in models]
         tried = judge(found, held_out.weight)
-        if tried[1].loss < tried[0].loss:
+        right = [
+            rows.task.score(model(held_out.X, self.n_jobs), held_out.targets, held_out.weight)
+            for _, model in models
+        ]
+        if tried[1].loss < tried[0].loss or right[1] > right[0]:
             return setting, predictor, tried
         return linear, self._line(rows, linear), tried
 
@@ -419,10 +427,10 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         return 1.0 if self.C == "auto" else self.C
 
     def _weight_of_losses(self, rows, setting):
-        """C in the units of the rows: what is chosen is relative to their spread."""
+        """C in the units of the rows: what is chosen is relative to their spread and weights."""
         if self.C != "auto" or not setting.has_root:
             return setting.C
-        return setting.C / RowScaling.of(rows.X, rows.weight).scale ** 2
+        return setting.C / RowScaling.of(rows.X, rows.weight).scale ** 2 / rows.weight.mean()
 
     def _held_out_losses(self, train, held_out, setting, seed):
         """Losses of held-out rows under a model that is trained on the others."""

@@ -140,7 +140,8 @@ class LLSVMClassifier(ClassifierMixin, Model):
     ``n_anchors="auto"`` tries 1, 6, 16, 48 and 100 anchors, each with several C, without a fifth of
     the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
     anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
-    or two million numbers a sample is searched. Unless C is given, local models see rows about
+    or two million numbers a sample is searched, and of about equal settings the one with the most
+    anchors is taken. Unless C is given, local models see rows about
     their mean, in units of their spread (CSR rows: in units of it), so that neither the origin nor
     the unit of the features matters.
 
@@ -347,7 +348,8 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     ``n_anchors="auto"`` tries 16, 48, 100 and 250 anchors, each with several C, without a fifth of
     the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
     anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
-    or two million numbers a sample is searched.
+    or two million numbers a sample is searched, and of about equal settings the one with the most
+    anchors is taken.
 
     References
     ----------
@@ -479,8 +481,8 @@ def _solve(model, rows, scaled, *, coding, width):
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
     solution, certified = engine.solve(
         scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
-        loss=LOSSES[model.loss], C=model.C * rows.weight, n_components=len(anchors), tol=model.tol,
-        max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
+        loss=LOSSES[model.loss], C=model.C * scaled.weight(rows.weight), n_components=len(anchors),
+        tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
     )  # fmt: skip
     predictor = scaled.predictor(gate, solution.weights, solution.biases)
     return Solved(predictor, solution, certified)

@@ -88,10 +88,14 @@ def choose_setting(rows, settings, losses, rng):
 
 
 def _parts(rows, rng):
-    """Disjoint parts with each class in its proportion, whose complements have every class."""
+    """Disjoint parts with each class in its proportion, whose complements have every class.
+
+    The only row of a class is in none.
+    """
     n_rows = rows.X.shape[0]
     order = rng.permutation(n_rows)
     order = order[np.argsort(rows.labels[order], kind="stable")]
+    order = order[np.bincount(rows.labels)[rows.labels[order]] > 1]
     n_parts = 3 if n_rows <= 2000 else 2 if n_rows <= 5000 else 1
     parts = [np.sort(order[number::5]) for number in range(n_parts)]
     n_classes = len(np.unique(rows.labels))

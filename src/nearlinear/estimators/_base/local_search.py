@@ -15,11 +15,12 @@ from ...solvers.trees.model import RowScaling
 from .capacity import are_many, choose_setting, given, tell_verdicts
 from .model import Learned
 from .outputs import Teller
-from .pruning import LOOSE, LOOSE_EPOCHS
+from .pruning import LOOSE
 
 # A sample that is searched has so many rows, or fewer of so many numbers.
 _MOST_ROWS, _FEWEST_ROWS, _MOST_NUMBERS = 10_000, 1_000, 2_000_000
 _ROWS_A_MODEL = 10
+_STEPS = 100  # fewer make rich models look worse than they are
 _CHOSEN = "setting_", "settings_tried_", "loss_"
 
 
@@ -40,10 +41,10 @@ def _grid(**by_number):
     return [LocalSetting(int(n[1:]), C) for n, values in by_number.items() for C in values]
 
 
-# Simplest first.
+# Simplest first; the very first is taken where rows are too few to hold some out.
 AFFINE = _grid(
-    n1=(0.01, 0.1, 1.0, 10.0), n6=(0.1, 1.0, 10.0), n16=(0.1, 1.0, 10.0), n48=(1.0, 10.0),
-    n100=(1.0, 10.0),
+    n1=(1.0, 0.1, 10.0, 0.01), n6=(0.1, 1.0, 10.0), n16=(0.1, 1.0, 10.0), n48=(1.0, 10.0, 100.0),
+    n100=(1.0, 10.0, 100.0),
 )  # fmt: skip
 CONSTANT = _grid(n16=(1.0, 10.0), n48=(1.0, 10.0, 100.0), n100=(1.0, 10.0, 100.0), n250=(1.0, 10.0))
 
@@ -52,10 +53,14 @@ CONSTANT = _grid(n16=(1.0, 10.0), n48=(1.0, 10.0, 100.0), n100=(1.0, 10.0, 100.0
 class Scaled:
     """Rows about their mean, in units of their spread, for the local models alone; or as they are.
 
-    So neither the origin nor the unit of rows matters, and biases are as free as slopes.
+    So neither their origin nor a common unit decides how strong a C is, and biases are as free as
+    slopes. Weights are in units of their mean.
     """
 
     scaling: RowScaling | None = None
+
+    def weight(self, weight):
+        return weight if self.scaling is None else weight / weight.mean()
 
     def rows(self, X):
         if self.scaling is None:
@@ -95,6 +100,7 @@ def learn_local(model, rows, settings, solve: Callable):
     figures = {"objective": float(solution.objective), "gap": float(solution.gap)}
     Teller(model)(f"epoch {solution.n_iter}", figures)
     attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
+    setting = replace(setting, n_models=len(found.predictor.biases))
     state = solution if getattr(model, "warm_start", False) else None
     return Learned(found.predictor, attributes | _told(setting, tried), state)
 
@@ -125,9 +131,11 @@ def _setting(model, rows, settings, solve):
     rng = check_random_state(model.random_state)
     sample = _sample(rows, rng)
     settings = _affordable(list(dict.fromkeys(settings)), sample)
+    if sample is not rows:  # all rows bear more than a sample: of about equal ones the fullest
+        settings = settings[::-1]
 
     def losses(train, held_out, setting, seed):
-        quick = {"tol": LOOSE, "max_iter": min(model.max_iter, LOOSE_EPOCHS), "warm_start": False}
+        quick = {"tol": LOOSE, "max_iter": min(model.max_iter, _STEPS), "warm_start": False}
         one = _with(model, setting, random_state=seed, **quick)
         scores = solve(one, train, scaled).predictor(held_out.X, model.n_jobs)
         return LOSSES[setting.loss].value(scores, held_out.targets)
@@ -157,7 +165,9 @@ def _affordable(settings, rows):
     """Those with rows and memory enough, the first in any case."""
     n_rows, n_features = rows.X.shape
     most = min(n_rows // _ROWS_A_MODEL, _MOST_NUMBERS // ((n_features + 1) * rows.targets.shape[1]))
-    return [one for one in settings if one.n_models <= most] or settings[:1]
+    found = [one for one in settings if one.n_models <= most]
+    fewest = min(settings[0].n_models, max(1, n_rows // 2))
+    return found or [replace(settings[0], n_models=fewest)]
 
 
 def _told(setting, tried):
