@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
 from nearlinear.cli._errors import CommandError
+from nearlinear.cli.tables import csv_tables
 from nearlinear.cli.tables.cells import numbers
 from nearlinear.cli.tables.reading import STDIN, kind_of, pieces, whole
 
@@ -165,7 +166,6 @@ BAD_CELLS = {
     "too large": ("2,1e999,3", "infinite"),
     "two numbers": ('2,"1 2",3', "'1 2' is no number"),
     "a comma for a point": ('2,"1,5",3', "'1,5' is no number"),
-    "a short row": ("2", "missing"),
 }
 
 
@@ -254,6 +254,43 @@ def test_a_first_row_that_is_longer_than_the_header_is_refused(tmp_path, first):
     assert "row 1" in text
     assert "4 values" in text
     assert "3 names" in text
+
+
+SHORT = {
+    "plain": "a,b,c\n1,2,3\n1,2\n1,2,3\n",
+    "at the end": "a,b,c\n1,2,3\n1,2",
+    "quoted": 'a,b,c\n"1,5","2\n0",3\n"1,5",2\n1,2,3\n',
+    "a quote inside": 'a,b,c\n5" pipe,2,3\n5" pipe,2\n1,2,3\n',
+    "carriage returns": "a,b,c\r\n1,2,3\r\n1,2\r\n",
+    "blank before": "a,b,c\n\n1,2\n1,2,3\n",
+}
+
+
+@in_one_test("text", SHORT.values())
+@in_one_test("n_rows", [None, 1])
+def test_a_row_that_is_shorter_than_the_header_is_refused(tmp_path, text, n_rows):
+    path = tmp_path / "table.csv"
+    path.write_text(text, newline="")
+    assert "row 2: it has 2 values, the header 3 names" in refusal(path, n_rows=n_rows)
+
+
+EVEN = {
+    "a,b,c\n,,\n1,,\n": 2,
+    'a,"b,\nc",d\n"1,5","2\n0",3\n"x ""y"", z",2,3\n': 2,
+    'a,b,c\n5" pipe,2,3\n6" pipe,2,3\n': 2,
+    "a,b,c\n1,2,3\n\n1,2,3\n\n\n": 3,  # a blank line is a row of missing cells
+    "a\n1\n\n2\n": 3,
+    "a,b,c\r1,2,3\r1,2,3\r": 2,
+}
+
+
+@in_one_test("text", EVEN)
+@in_one_test("longest", [1 << 20, 10])
+def test_rows_as_long_as_the_header_are_read(tmp_path, text, longest, monkeypatch):
+    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", longest)  # longer lines are not looked at
+    path = tmp_path / "table.csv"
+    path.write_text(text, newline="")
+    assert sum(len(piece.values) for piece in pieces(path)) == EVEN[text]
 
 
 @in_one_test("n_rows", [None, 1, 2])

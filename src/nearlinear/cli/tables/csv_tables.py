@@ -1,5 +1,6 @@
 """CSV tables, read with pandas."""
 
+import csv
 import gzip
 import io
 import re
@@ -33,7 +34,8 @@ def csv_frames(source, n_rows, form, as_text=(), texts=()):
             options["dtype"] = dict.fromkeys(texts, str)
             # a sign before them: pandas would take texts such as NA for gaps
             options["converters"] = dict.fromkeys(as_text, "=".__add__)
-            with pandas.read_csv(_Text("".join(head), file), **options) as frames:
+            text = _Text("".join(head), file, _Widths(name_of(source), options["sep"]))
+            with pandas.read_csv(text, **options) as frames:
                 for frame in frames:
                     if n_before == 0:
                         _check_header(frame, source)
@@ -48,9 +50,7 @@ def csv_frames(source, n_rows, form, as_text=(), texts=()):
         if found is None:
             raise CommandError(f"{name_of(source)}: no readable CSV ({error})") from error
         wanted, line, has = map(int, found.groups())
-        raise CommandError(
-            f"{name_of(source)}, row {line - 1}: it has {has} values, the header {wanted} names"
-        ) from error
+        raise _uneven(name_of(source), line - 1, has, wanted) from error
     except UnicodeError as error:
         raise CommandError(
             f"{name_of(source)}: it is not {form.encoding or 'UTF-8'} from row {n_before + 1} on; "
@@ -77,13 +77,14 @@ def name_of(source):
 class _Text(io.TextIOBase):
     """What was looked at, then the rest of a file, less the blank lines at its very end."""
 
-    def __init__(self, head, file):
-        self._next, self._file, self._blank = head, file, []
+    def __init__(self, head, file, widths):
+        self._next, self._file, self._widths, self._blank = head, file, widths, []
 
     def read(self, size=-1):
         while True:
             text = self._next or self._file.read(size)
             self._next = ""
+            self._widths.see(text)
             if not text:
                 return ""
             body = text.rstrip("\r\n")
@@ -91,6 +92,66 @@ class _Text(io.TextIOBase):
                 before, self._blank = self._blank, [text[len(body) :]]
                 return "".join([*before, body])
             self._blank.append(text)
+
+
+class _Widths:
+    """Refuses a row with fewer values than the header has names: pandas fills it up in silence.
+
+    Blank lines are rows of missing cells. Text comes in pieces; an empty one is the end. Lines that
+    are longer than a megabyte are not looked at, nor is what comes after them.
+    """
+
+    def __init__(self, name, sign):
+        self._name, self._sign = name, sign
+        self._begun, self._row, self._wanted = "", 0, None
+        self._is_over = sign == " "  # of which several in a row are one
+
+    def see(self, text):
+        if self._is_over:
+            return
+        *lines, self._begun = (self._begun + text).split("\n")
+        if not text:
+            lines, self._begun = [self._begun], ""
+        for line in lines if '"' not in text else self._whole(lines):
+            has = line.count(self._sign) + 1
+            if has < (self._wanted or has + 1) or '"' in line:
+                has = self._count(line)
+            self._wanted = self._wanted or has
+            if has < self._wanted and line.strip():
+                raise _uneven(self._name, self._row, has, self._wanted)
+            self._row += 1
+        self._is_over = len(self._begun) > _LONGEST_LINE
+
+    def _whole(self, lines):
+        """Lines that end outside of quotes; one that does not goes on with the next."""
+        begun = ""
+        for line in lines:
+            begun += line
+            if not self._is_open(begun):
+                yield begun
+                begun = ""
+            else:
+                begun += "\n"
+        self._begun = begun + self._begun
+
+    def _is_open(self, line):
+        if '"' not in line:
+            return False
+        try:
+            next(csv.reader([line], delimiter=self._sign, skipinitialspace=True, strict=True), None)
+        except csv.Error as error:
+            return "unexpected end" in str(error)
+        return False
+
+    def _count(self, line):
+        try:
+            return len(next(csv.reader([line], delimiter=self._sign, skipinitialspace=True), []))
+        except csv.Error:
+            return self._wanted or 0
+
+
+def _uneven(name, row, has, wanted):
+    return CommandError(f"{name}, row {row}: it has {has} values, the header {wanted} names")
 
 
 @contextmanager
