@@ -177,7 +177,11 @@ def write_page(arguments, model, X, y, **more):
             target=arguments.target, data=str(arguments.data),
             file=None if out in (None, STANDARD) else str(out), **more,
         )  # fmt: skip
-    except (ValueError, TypeError, OSError) as error:
+    except OSError as error:
+        kept = "" if out is None else f"; the model is in {out}"
+        reason = error.strerror or error
+        raise CommandError(f"{arguments.report}: cannot be written ({reason}){kept}") from error
+    except (ValueError, TypeError) as error:
         raise CommandError(f"{arguments.report}: {error}") from error
 
 

@@ -85,8 +85,8 @@ def _wanted(arguments, model):
         )
     if arguments.proba and not model.file.gives_probabilities:
         raise CommandError(
-            f"--proba: {arguments.model} gives no probabilities; give --scores, or fit a method "
-            "that has a log loss (ldkl, or llc-sapl)"
+            f"--proba: {arguments.model} gives no probabilities; give --scores, or fit again "
+            "without --method, or with --set loss=log_loss"
         )
     return {"with_scores": arguments.scores, "with_probabilities": arguments.proba}
 

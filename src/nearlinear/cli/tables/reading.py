@@ -153,7 +153,8 @@ def _parquet(source, n_rows, as_text):
 
 def _npz(source, target, n_rows):
     try:
-        with np.load(source, allow_pickle=False) as archive:
+        # of a file that is none NumPy leaves its own open
+        with open(source, "rb") as file, np.load(file, allow_pickle=False) as archive:
             if "X" not in archive:
                 raise CommandError(f"{source}: an npz table has an array X (and y)")
             X = archive["X"]
