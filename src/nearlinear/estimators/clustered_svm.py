@@ -91,8 +91,8 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
     clusters whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
     or two million numbers a sample is searched, and of about equal settings the one with the most
     clusters is taken. Unless C is given, local models see rows about
-    their mean, in units of their spread (CSR rows: in units of it), so that neither the origin nor
-    the unit of the features matters.
+    their mean, in units of their spread (CSR rows: in units of it), and weights in units of their
+    mean, so that any origin and any common unit will do.
 
     References
     ----------

@@ -91,7 +91,8 @@ class LLSVMClassifier(ClassifierMixin, Model):
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
-        Start from the anchors and the solution of the previous ``fit``.
+        Start from the anchors and the solution of the previous ``fit``, with the setting that it
+        found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     device : str, default="cpu"
@@ -142,8 +143,8 @@ class LLSVMClassifier(ClassifierMixin, Model):
     anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
     or two million numbers a sample is searched, and of about equal settings the one with the most
     anchors is taken. Unless C is given, local models see rows about
-    their mean, in units of their spread (CSR rows: in units of it), so that neither the origin nor
-    the unit of the features matters.
+    their mean, in units of their spread (CSR rows: in units of it), and weights in units of their
+    mean, so that any origin and any common unit will do.
 
     References
     ----------
@@ -303,7 +304,8 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
-        Start from the anchors and the solution of the previous ``fit``.
+        Start from the anchors and the solution of the previous ``fit``, with the setting that it
+        found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     device : str, default="cpu"
