@@ -59,6 +59,15 @@ def test_rows_that_come_after_an_interruption_are_learned():
         assert sorted(told(feed, X).tolist()) == sorted(X.tolist())
 
 
+def test_labels_of_several_outputs_lie_row_after_row():
+    """Kernels read them so, in whatever order a user's values lie."""
+    feed = Feed("cpu", 8, None, Recorded, labels_of=lambda targets: targets)
+    targets = np.asfortranarray(np.arange(30.0).reshape(10, 3))
+    feed.run(torch.rand(10, 4), targets, np.ones(10), torch.zeros(1), np.random.default_rng(0))
+    assert feed._steps.block.labels.is_contiguous()
+    np.testing.assert_array_equal(feed._steps.block.labels, targets)
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_users_may_have_asked_for_tf32_by_either_name(is_new):
     products = torch.backends.cuda.matmul

@@ -16,7 +16,9 @@ from nearlinear import (
     SimpleMKLClassifier,
     SwMKLClassifier,
 )
+from nearlinear.gpu.machine.scores import expansion
 from nearlinear.gpu.scores import is_known
+from nearlinear.kernels import Gaussian, OnColumns
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300] / 16.0, Y[:300]
@@ -127,6 +129,28 @@ def test_rows_end_in_the_leaves_that_they_have_on_the_cpu(leaf_model, place):
     tensor[5, 2] = torch.inf
     with pytest.raises(ValueError, match="infinity"):
         model.predict(tensor)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+@pytest.mark.parametrize("kernels", ["gaussian", [OnColumns(Gaussian(0.1), range(5))]], ids=str)
+def test_kernel_machines_keep_their_digits_far_from_the_origin(kernels, offset, place):
+    if place[1] != "plain":
+        pytest.skip("scores have one form")
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((200, 6)) + offset
+    labels = (rows[:, 0] - offset) * (rows[:, 1] - offset) > 0
+    model = SimpleMKLClassifier(kernels).fit(rows[:100], labels[:100])
+    scores = model.decision_function(torch.tensor(rows, device=place[0]))
+    np.testing.assert_allclose(scores.cpu(), model.decision_function(rows), atol=1e-4)
+
+
+def test_numbers_of_a_block_count_each_set_of_columns(place):
+    kernels = [OnColumns(Gaussian(0.1), [number]) for number in range(6)]
+    wide = SimpleMKLClassifier(kernels).fit(X, Y % 2).predictor_
+    plain = SimpleMKLClassifier(["gaussian"]).fit(X, Y % 2).predictor_
+    a_row = [expansion(one, torch.tensor(X))[1] / len(one.support) for one in (plain, wide)]
+    assert a_row[0] == 4 and a_row[1] >= 2 * len(wide.kernels) > 4
 
 
 @pytest.mark.parametrize("odd", [torch.nan, torch.inf])

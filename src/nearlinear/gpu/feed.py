@@ -93,7 +93,9 @@ class Feed:
         self._of = None  # until all is in its place: Ctrl-C may come between
         rows = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X))
         targets = torch.as_tensor(targets, device=self._device)
-        new = rows, self._labels_of(targets), torch.as_tensor(weight, device=self._device).float()
+        weight = torch.as_tensor(weight, device=self._device).float()
+        # kernels read labels row after row
+        new = rows, self._labels_of(targets).contiguous(), weight.contiguous()
         if self.has_room(rows):
             for old, part in zip((block.rows, block.labels, block.weight), new):
                 old[: len(part)] = part.to(self._device)

@@ -10,7 +10,8 @@ _ROWS = 128
 def leaves(rows, columns, thresholds, children, missing_left, roots):
     """The leaf of each row in every tree, (n_rows, n_trees); rows have their pair columns."""
     found = torch.empty(len(rows), len(roots), dtype=torch.int64, device=rows.device)
-    _walk[(triton.cdiv(len(rows), _ROWS), len(roots))](
+    # the second dimension of a grid has no room for 65,536 trees
+    _walk[(triton.cdiv(len(rows), _ROWS) * len(roots),)](
         rows, rows.stride(0), len(rows), columns, thresholds, children, missing_left, roots, found,
         len(roots), ROWS=_ROWS, num_warps=4,
     )  # fmt: skip
@@ -23,7 +24,9 @@ def _walk(
     ROWS: tl.constexpr,
 ):  # fmt: skip
     """Some rows and one tree, until all have a leaf, whose column is below 0."""
-    at, tree = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.program_id(1)
+    n_blocks = tl.cdiv(n_rows, ROWS)
+    block, tree = tl.program_id(0) % n_blocks, tl.program_id(0) // n_blocks
+    at = block * ROWS + tl.arange(0, ROWS)
     inside = at < n_rows
     begin = rows + at.to(tl.int64) * stride
     node = tl.zeros([ROWS], tl.int32) + tl.load(roots + tree)

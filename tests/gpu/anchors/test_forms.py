@@ -35,3 +35,15 @@ def test_without_triton_steps_are_plain(monkeypatch):
     monkeypatch.setattr(forms, "has_triton", lambda: False)
     assert forms.form_of("auto", "cuda") == forms.PLAIN
     assert forms.plain_or_compiled(forms.PLAIN, "auto", "cuda") == forms.PLAIN
+
+
+def test_without_a_compiler_there_are_no_kernels_and_one_warning(monkeypatch):
+    monkeypatch.setattr(forms.shutil, "which", lambda name: None)
+    monkeypatch.delenv("CC", raising=False)
+    forms.has_compiler.cache_clear()
+    try:
+        with pytest.warns(UserWarning, match="no C compiler"):
+            assert not forms.has_compiler()
+        assert not forms.can_compile("cuda")  # and no second warning
+    finally:
+        forms.has_compiler.cache_clear()

@@ -1,8 +1,13 @@
 """Three forms of one step: plain, compiled, Triton; and a CUDA graph that replays it."""
 
 import importlib.util
+import os
+import shutil
 import sys
+import sysconfig
 from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -34,9 +39,22 @@ def has_triton():
     return importlib.util.find_spec("triton") is not None
 
 
+@cache
+def has_compiler():
+    """Whether Triton can build what calls its kernels, with a C compiler and Python's header."""
+    compiler = os.environ.get("CC") or shutil.which("clang") or shutil.which("gcc")
+    if compiler and Path(sysconfig.get_paths()["include"], "Python.h").exists():
+        return True
+    warn_user(
+        "Triton has no C compiler, or no header Python.h, to build kernels with: this is slower "
+        "without. Debian and Ubuntu have both in gcc and python3-dev."
+    )
+    return False
+
+
 def can_compile(device):
     """Whether there are kernels for the device: what torch compiles for CUDA is Triton, too."""
-    return torch.device(device).type == "cuda" and has_triton()
+    return torch.device(device).type == "cuda" and has_triton() and has_compiler()
 
 
 def form_of(name, device):

@@ -56,7 +56,7 @@ def _gather(
     for column in tl.static_range(N_LABELS):
         label = tl.load(labels + chosen * N_LABELS + column, mask=inside, other=0)
         tl.store(own_labels + slots * N_LABELS + column, label, mask=inside)
-    for begin in tl.static_range(0, N_ROWS, CHUNK):
+    for begin in range(0, N_ROWS, CHUNK):  # unrolled, wide rows would compile for minutes
         columns = begin + tl.arange(0, CHUNK)
         real = inside[:, None] & (columns < n_features)[None, :]
         rows = tl.load(raw + chosen[:, None] * stride + columns[None, :], mask=real, other=0)
@@ -159,8 +159,8 @@ def _middle_of_row(
     LOSS: tl.constexpr, LANES: tl.constexpr, CLASSES: tl.constexpr,
 ):  # fmt: skip
     """One row in one warp: all its answers are read once, and stay in registers."""
-    row, anchors, classes = tl.program_id(0), tl.arange(0, LANES), tl.arange(0, CLASSES)
-    real = anchors < M
+    row, anchors = tl.program_id(0).to(tl.int64), tl.arange(0, LANES)
+    classes, real = tl.arange(0, CLASSES), anchors < M
     begin = product + row * N_COLUMNS
     places = FIRST + classes[:, None] * M + anchors[None, :]
     mask = (classes < C)[:, None] & real[None, :]
@@ -194,7 +194,7 @@ def _middle(
     M: tl.constexpr, C: tl.constexpr, FIRST: tl.constexpr, N_COLUMNS: tl.constexpr,
     K: tl.constexpr, LOSS: tl.constexpr, R: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    rows, anchors = tl.program_id(0) * R + tl.arange(0, R), tl.arange(0, LANES)
+    rows, anchors = (tl.program_id(0) * R + tl.arange(0, R)).to(tl.int64), tl.arange(0, LANES)
     inside = rows < batch
     real = anchors < M
     mask = inside[:, None] & real[None, :]

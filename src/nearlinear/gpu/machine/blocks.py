@@ -11,18 +11,20 @@ from ...kernels.standard import Gaussian, Linear, OnColumns, Polynomial
 class Pairs:
     """All pairs of rows of ``X`` and ``Z``; row i of ``X`` is row ``first + i`` of ``Z``, if any.
 
-    Gaussians of ten widths share one matrix of distances, which must not be written to.
+    Gaussians of ten widths share one matrix of distances, which must not be written to. Distances
+    are those of ``near``, the same rows about another origin, where that keeps more digits.
     """
 
-    def __init__(self, X, Z, first=None):
+    def __init__(self, X, Z, first=None, near=None):
         self.X, self.Z, self.first = X, Z, first
-        self._on = {}
+        self._near, self._on = (X, Z) if near is None else near, {}
 
     def on(self, columns):
         """The same pairs of rows, seen on some columns only."""
         if columns not in self._on:
             index = list(columns)
-            self._on[columns] = Pairs(self.X[:, index], self.Z[:, index], self.first)
+            near = tuple(rows[:, index] for rows in self._near)
+            self._on[columns] = Pairs(self.X[:, index], self.Z[:, index], self.first, near)
         return self._on[columns]
 
     @cached_property
@@ -32,8 +34,9 @@ class Pairs:
     @cached_property
     def squared_distances(self):
         """‖x − z‖²."""
-        center = self.Z.mean(0)  # distances of rows far from the origin would drown in rounding
-        X, Z = self.X - center, self.Z - center
+        X, Z = self._near
+        center = Z.mean(0)  # distances of rows far from the origin would drown in rounding
+        X, Z = X - center, Z - center
         squares = torch.addmm(Z.square().sum(1)[None, :], X, Z.T, alpha=-2.0)
         squares += X.square().sum(1)[:, None]
         squares.clamp_min_(0.0)
@@ -56,6 +59,13 @@ def is_known_kernel(kernel):
     inner = getattr(kernel, "kernels", None) or [getattr(kernel, "kernel", None)]
     is_known = block.dispatch(type(kernel)) is not block.dispatch(object)
     return is_known and all(is_known_kernel(one) for one in inner if one is not None)
+
+
+def column_sets(kernel):
+    """Which columns a kernel, and what it is made of, sees, other than all."""
+    own = {kernel.columns} if isinstance(kernel, OnColumns) else set()
+    inner = getattr(kernel, "kernels", None) or [getattr(kernel, "kernel", None)]
+    return own.union(*(column_sets(one) for one in inner if one is not None))
 
 
 @singledispatch

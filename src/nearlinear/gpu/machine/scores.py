@@ -3,7 +3,7 @@
 import torch
 from scipy.sparse import issparse
 
-from .blocks import Pairs, block, is_known_kernel
+from .blocks import Pairs, block, column_sets, is_known_kernel
 
 _STRIP = 8192  # support rows that are compared at once
 
@@ -20,6 +20,9 @@ def expansion(predictor, X):
         return torch.tensor(array, device=X.device, dtype=torch.float32)
 
     support, biases = put(predictor.support), put(predictor.biases)
+    # float32 numbers far from the origin have no digits for distances
+    middle = predictor.support.mean(axis=0, dtype="float64") if len(support) else 0.0
+    moved, middle = put(predictor.support - middle), torch.tensor(middle, device=X.device)
     terms = [
         (kernel, torch.tensor(outputs, device=X.device), put(coefficients))
         for kernel, outputs, coefficients in predictor.terms
@@ -29,9 +32,12 @@ def expansion(predictor, X):
         scores = biases.repeat(len(X), 1)
         for start in range(0, len(support), _STRIP):
             strip = slice(start, start + _STRIP)
-            pairs = Pairs(X.float(), support[strip])
+            near = (X - middle).float(), moved[strip]
+            pairs = Pairs(X.float(), support[strip], near=near)
             for kernel, outputs, coefficients in terms:
                 scores[:, outputs] += block(kernel, pairs) @ coefficients[strip]
         return scores
 
-    return score, 4 * min(_STRIP, len(support))
+    # of every set of columns, products and distances stay until the strip is done
+    n_views = 1 + len(set().union(*map(column_sets, predictor.kernels)))
+    return score, (2 + 2 * n_views) * min(_STRIP, len(support))

@@ -137,7 +137,9 @@ class TreeTraining:
         table = _schedule(n_epochs, n_soft, n_batches, annealing)
         self._state = step.TreeState(
             layout, matrix_of(layout, starts, self.device), center,
-            torch.tensor(learning_rate / np.sqrt(layout.width), device=self.device),
+            torch.tensor(
+                learning_rate / np.sqrt(layout.width), dtype=torch.float32, device=self.device
+            ),
             sizes.to(self.device),
             torch.as_tensor(table, device=self.device).float(), loss=LOSSES[type(loss).__name__],
             dtype=precision_for(self._like[:, :-1], device) if dtype is None else dtype,

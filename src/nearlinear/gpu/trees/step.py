@@ -11,6 +11,7 @@ import torch
 
 from ..anchors.forms import can_compile
 from ..anchors.step import loss_and_slope, padded
+from ..device import full_precision, on
 
 UNIT_ROWS = 256  # whose mean distance from the splits is the unit of the sharpness
 
@@ -183,11 +184,13 @@ def update(state, slices, sums):
 
 def hard_scores(layout, values, rows):
     """Scores of rows along hard paths, (n_rows, n_trees, n_outputs), in full precision."""
-    product = rows @ values[: rows.shape[1]]
+    with full_precision():
+        product = rows @ values[: rows.shape[1]]
     if can_compile(product.device):
         from . import triton_step
 
-        return triton_step.hard_scores(layout, product)
+        with on(product.device):
+            return triton_step.hard_scores(layout, product)
     return plain_scores(layout, product)
 
 

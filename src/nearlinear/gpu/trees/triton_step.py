@@ -44,7 +44,7 @@ def middle(state, product, labels, share):
             N_SPLITS=layout.n_splits, LANES=lanes, ROWS=max(1, _UNIT_NUMBERS // lanes),
         )  # fmt: skip
     (_, splits), (slope, slope_end), (weight, weight_end) = layout.parts
-    _middle[(T, n_rows)](
+    _middle[(T * n_rows,)](  # a grid has room for many programs in its first dimension alone
         product, slopes, sums, units, labels, share, state.schedule, state.count, T, layout.sigma,
         DEPTH=layout.depth, C=layout.n_outputs, CLASSES=triton.next_power_of_2(layout.n_outputs),
         HAS_SLOPES=layout.has_slopes, IS_HARD=state.is_hard, LOSS=state.loss, SPLIT_END=splits,
@@ -84,7 +84,8 @@ def _middle(
     SLOPE_END: tl.constexpr, WEIGHT: tl.constexpr, WEIGHT_END: tl.constexpr,
     N_COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    tree, row, classes = tl.program_id(0), tl.program_id(1).to(tl.int64), tl.arange(0, CLASSES)
+    tree, row = tl.program_id(0) % n_trees, (tl.program_id(0) // n_trees).to(tl.int64)
+    classes = tl.arange(0, CLASSES)
     begin, out = product + row * N_COLUMNS, slopes + row * N_COLUMNS
     kind = slopes.dtype.element_ty
     n_splits, n_nodes = 2**DEPTH - 1, 2 ** (DEPTH + 1) - 1
@@ -157,12 +158,13 @@ def _middle(
 def hard_scores(layout, product):
     """Scores along hard paths, (n_rows, n_trees, n_outputs), of a product with all directions."""
     n_rows, C = len(product), layout.n_outputs
+    classes = triton.next_power_of_2(C)
+    n_together = max(1, min(_ROWS, _SUMS // classes))
     out = torch.empty(n_rows, layout.n_trees, C, device=product.device)
-    _hard_scores[(triton.cdiv(n_rows, _ROWS), layout.n_trees)](
+    _hard_scores[(triton.cdiv(n_rows, n_together), layout.n_trees)](
         product, out, n_rows, layout.n_trees, layout.sigma, DEPTH=layout.depth, C=C,
-        CLASSES=triton.next_power_of_2(C), HAS_SLOPES=layout.has_slopes,
-        SLOPE=layout.parts[1][0], WEIGHT=layout.parts[2][0], N_COLUMNS=layout.n_columns,
-        ROWS=_ROWS,
+        CLASSES=classes, HAS_SLOPES=layout.has_slopes, SLOPE=layout.parts[1][0],
+        WEIGHT=layout.parts[2][0], N_COLUMNS=layout.n_columns, ROWS=n_together,
     )  # fmt: skip
     return out
 
@@ -222,7 +224,7 @@ def _update(
     size, keep = tl.load(schedule + 3 * now), tl.load(schedule + 3 * now + 1)
     columns = tl.program_id(1) * CHUNK + tl.arange(0, CHUNK)
     real = (columns >= FIRST) & (columns < N_COLUMNS)
-    at = tl.program_id(0) * N_COLUMNS + columns
+    at = tl.program_id(0).to(tl.int64) * N_COLUMNS + columns
     slope = tl.zeros([CHUNK], dtype=tl.float32)
     for part in tl.static_range(N_SLICES):
         slope += tl.load(slices + part * N_ROWS * N_COLUMNS + at, mask=real, other=0.0)
