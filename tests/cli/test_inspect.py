@@ -58,6 +58,7 @@ def test_json_tells_method_classes_and_cost(saved, capsys, labels):
     found = inspect_json(path, capsys)
     assert (found["file"], found["bytes"]) == (str(path), path.stat().st_size)
     assert (found["method"], found["predictor"]) == ("LLSVMClassifier", "LocallyLinear")
+    assert found["local_models"] == len(model[-1].anchors_)
     assert found["classes"] == LABELS[labels]
     assert (found["features"], found["feature_names"]) == (3, NAMES)
     assert found["scaled"] is True

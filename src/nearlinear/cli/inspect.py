@@ -30,6 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
         "scaled": model.preparation is not None,
         **_kinds(model),
         "predictor": model.predictor.kind,
+        **_local(model.predictor),
         **_members(model.predictor),
         **_forest(model.predictor),
         "probabilities": _probabilities(model.outcome.calibration),
@@ -54,6 +55,11 @@ def _kinds(model):
     found = {"texts": model.preparation.texts, "dates": model.preparation.dates, "unused": unused}
     names = model.feature_names or [str(place) for place in range(model.n_features)]
     return {kind: [names[k] for k in places] for kind, places in found.items() if places}
+
+
+def _local(predictor):
+    """How many linear models there are, where the parameters may say "auto"."""
+    return {"local_models": len(predictor.biases)} if predictor.kind == "LocallyLinear" else {}
 
 
 def _members(predictor):
@@ -108,8 +114,12 @@ def _is_plain(value):
 
 def _short(value):
     if isinstance(value, dict):
-        return ", ".join(f"{name} {item}" for name, item in value.items() if item is not None)
+        return ", ".join(f"{name} {_rounded(x)}" for name, x in value.items() if x is not None)
     if isinstance(value, list):
         shown = ", ".join(str(item) for item in value[:12])
         return shown + (f", ... ({len(value)})" if len(value) > 12 else "")
     return "-" if value is None else value
+
+
+def _rounded(value):
+    return f"{value:.6g}" if isinstance(value, float) else value
