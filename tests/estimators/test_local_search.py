@@ -7,7 +7,7 @@ from sklearn.datasets import make_circles
 from sklearn.linear_model import LogisticRegression
 
 from nearlinear import ClusteredSVMClassifier, LCCSVMClassifier, LLSVMClassifier
-from nearlinear.estimators._base import local_search
+from nearlinear.estimators._base import capacity, local_search
 from nearlinear.gates.anchors import SoftAssignment
 from nearlinear.solvers.trees.model import RowScaling
 
@@ -98,8 +98,8 @@ def test_a_part_of_a_setting_may_be_given(method, circles):
 
 @each
 def test_a_sample_is_searched_where_rows_are_many(method, circles, monkeypatch):
-    monkeypatch.setattr(local_search, "_MOST_ROWS", 170)
-    monkeypatch.setattr(local_search, "_FEWEST_ROWS", 170)
+    monkeypatch.setattr(capacity, "_MOST_ROWS", 170)
+    monkeypatch.setattr(capacity, "_FEWEST_ROWS", 170)
     monkeypatch.setattr(local_search, "are_many", lambda rows: True)
     X, y = circles
     model = method(random_state=0).fit(X, y)

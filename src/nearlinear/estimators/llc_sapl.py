@@ -37,8 +37,11 @@ from ._base.capacity import (
     Verdict,
     are_many,
     choose_setting,
+    errors,
     given,
     judge,
+    searched_rows,
+    standard_errors,
     tell_verdicts,
     usual_epochs,
 )
@@ -53,6 +56,7 @@ from ._base.tensors.rows import device_of_stream
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
+_CLEARLY = 2.0  # standard errors
 # Local models on fixed anchors are final.
 _FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
 
@@ -186,9 +190,9 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
     shrinkage and noise. Each is trained without a fifth of the rows and judged by its loss on that
     fifth, three times for small sets. The simplest setting whose loss is within half a standard
-    error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers nothing is
-    searched: 100 anchors learn without ``validation_fraction`` of the rows, and if a linear model
-    is as good on these, it is taken.
+    error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers the last
+    two alone are tried, on a sample, and judged by their errors. What is chosen learns without
+    ``validation_fraction`` of the rows, and if a linear model is as good on these, it is taken.
 
     ``n_anchors="pruned"`` asks how few anchors will do, the future work of [1]_. 200 anchors learn
     for half of the epochs without a fifth of the rows. The half without which scores change least
@@ -348,19 +352,17 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     def _or_linear(self, setting, predictor, rows, train, held_out, rng):
         """A model of many rows, or the linear one where that is as good on held-out rows.
 
-        Hinges of rows that are on the wrong side grow with the size of scores: a model with fewer
-        such rows stays, whatever its loss.
+        Hinges of rows that are on the wrong side grow with the size of scores: a model with clearly
+        fewer such rows stays, whatever its loss.
         """
         linear = replace(LINEAR[0], loss=setting.loss)
         line = self._line(self._some(train, rng), linear)
         models = (linear, line), (setting, predictor)
         found = [(one, self._losses(model, held_out, one)) for one, model in models]
         tried = judge(found, held_out.weight)
-        right = [
-            rows.task.score(model(held_out.X, self.n_jobs), held_out.targets, held_out.weight)
-            for _, model in models
-        ]
-        if tried[1].loss < tried[0].loss or right[1] > right[0]:
+        wrong = [errors(one(held_out.X, self.n_jobs), held_out.targets) for _, one in models]
+        has_fewer = standard_errors(wrong[0] - wrong[1], held_out.weight) > _CLEARLY
+        if tried[1].loss < tried[0].loss or has_fewer:
             return setting, predictor, tried
         return linear, self._line(rows, linear), tried
 
@@ -394,17 +396,19 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         settings = self._settings(rows)
         if is_pruned:
             return replace(settings[-1], has_root=settings[-1].has_root and not self._prints), []
-        setting, tried = choose_setting(rows, settings, self._held_out_losses, rng)
+        sample = searched_rows(rows, rng)
+        judged = self._held_out_errors if are_many(rows) else self._held_out_losses
+        setting, tried = choose_setting(sample, settings, judged, rng)
         tell_verdicts(tell, tried)
         return setting, tried
 
     def _settings(self, rows):
         """Simplest first; what the user has set is the same in all."""
         if self.local_model == "constant":
-            learned = LEARNED[-1:] if are_many(rows) else LEARNED
+            learned = LEARNED[::-1] if are_many(rows) else LEARNED
             settings = [replace(setting, has_root=False) for setting in learned]
-        elif are_many(rows):
-            settings = LEARNED[-1:]
+        elif are_many(rows):  # all rows bear more than a sample: the fullest comes first
+            settings = LEARNED[::-1]
         else:
             settings = [*LINEAR, *FIXED, *LEARNED]
             settings = [replace(setting, loss="log_loss") for setting in settings]
@@ -434,11 +438,19 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _held_out_losses(self, train, held_out, setting, seed):
         """Losses of held-out rows under a model that is trained on the others."""
+        return self._losses(self._trained(train, setting, seed), held_out, setting)
+
+    def _held_out_errors(self, train, held_out, setting, seed):
+        """Which of them are answered wrongly: hinges grow with scores, and punish full models."""
+        predictor = self._trained(train, setting, seed)
+        return errors(predictor(held_out.X, self.n_jobs), held_out.targets)
+
+    def _trained(self, train, setting, seed):
         rng = np.random.RandomState(seed)
         start = self._start(train, setting, None, rng)
         watch, n_neighbors = Watch(best=start), int(min(self.n_neighbors, len(start.anchors)))
         self._improve(train, start, setting, watch, n_neighbors, rng)
-        return self._losses(predictor_of(watch.best, n_neighbors), held_out, setting)
+        return predictor_of(watch.best, n_neighbors)
 
     def _start(self, rows, setting, previous, rng):
         """The LLSVM solution on k-means anchors, or the previous fit's model."""

@@ -228,3 +228,31 @@ def test_many_rows_are_not_searched_but_compared_with_a_line(
     line, full = model.settings_tried_
     assert (full.loss < line.loss) == has_more_than_a_line
     assert model.setting_ == (full if has_more_than_a_line else line).setting
+
+
+def test_errors_are_of_the_highest_score_or_of_the_sign():
+    scores, targets = np.array([[0.1, 0.3], [2.0, 1.0], [0.0, -1.0]]), np.array([[-1, 1]] * 3)
+    np.testing.assert_array_equal(capacity.errors(scores, targets), [0.0, 1.0, 1.0])
+    signs = np.array([[1.0], [-1.0], [1.0]])
+    np.testing.assert_array_equal(
+        capacity.errors(np.array([[0.2], [0.2], [-3.0]]), signs), [0, 1, 1]
+    )
+
+
+@pytest.mark.parametrize(("share_of_full", "chosen"), [(0.0, 1.0), (0.3, 0.1)])
+def test_rows_that_are_many_choose_between_more_and_less_shrinkage(
+    share_of_full, chosen, monkeypatch
+):
+    """By errors on a part of a sample; of about equal settings the fullest is taken."""
+    sizes = set()
+
+    def errors_of(model, train, held_out, setting, seed):
+        sizes.add(len(train.X) + len(held_out.X))
+        return (np.arange(len(held_out.X)) < share_of_full * setting.C * len(held_out.X)) * 1.0
+
+    monkeypatch.setattr(capacity, "_MOST_ROWS", 1000)
+    monkeypatch.setattr(LLCSAPLClassifier, "_held_out_errors", errors_of)
+    X, y = make_moons(2000, noise=0.1, random_state=0)
+    setting = LLCSAPLClassifier(max_iter=2, random_state=0).fit(X, y).setting_
+    assert (setting.n_anchors, setting.C) == (100, chosen)
+    assert sizes == {1000}

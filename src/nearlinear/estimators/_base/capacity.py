@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_MOST_ROWS, _MOST_NUMBERS = 10_000, 2_000_000
+_MOST_ROWS, _FEWEST_ROWS, _MOST_NUMBERS = 10_000, 1_000, 2_000_000
 _ROW_VISITS, _EPOCHS = 900_000, (15, 40)
 # In standard errors: how far a simpler setting may be behind, and from where on it is given up.
 TOLERANCE, HOPELESS = 0.5, 3.0
@@ -28,6 +28,15 @@ def are_many(rows):
     return is_much or rows.n_all is not None
 
 
+def searched_rows(rows, rng):
+    """The rows that settings are judged on: a sample of many."""
+    n_rows, n_features = rows.X.shape
+    most = int(np.clip(_MOST_NUMBERS // n_features, _FEWEST_ROWS, _MOST_ROWS))
+    if n_rows <= most:
+        return rows
+    return rows.take(np.sort(rng.permutation(n_rows)[:most]))
+
+
 def usual_epochs(rows):
     """Fewer for more rows, so that each is seen often enough."""
     return int(np.clip(_ROW_VISITS // rows.n_rows, *_EPOCHS))
@@ -37,6 +46,13 @@ def given(estimator, *names):
     """Parameters that the user has set; "auto" leaves one to be found."""
     values = {name: getattr(estimator, name) for name in names}
     return {name: value for name, value in values.items() if value != "auto"}
+
+
+def errors(scores, targets):
+    """1 for each row that is answered wrongly, by its sign or by its highest score, else 0."""
+    if scores.shape[1] == 1:
+        return np.asarray((scores[:, 0] > 0) != (targets[:, 0] > 0), dtype=np.float64)
+    return np.asarray(scores.argmax(axis=1) != targets.argmax(axis=1), dtype=np.float64)
 
 
 def judge(found, weight):

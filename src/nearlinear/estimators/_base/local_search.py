@@ -12,13 +12,12 @@ from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.trees.model import RowScaling
-from .capacity import are_many, choose_setting, given, tell_verdicts
+from .capacity import are_many, choose_setting, given, searched_rows, tell_verdicts
 from .model import Learned
 from .outputs import Teller
 from .pruning import LOOSE
 
-# A sample that is searched has so many rows, or fewer of so many numbers.
-_MOST_ROWS, _FEWEST_ROWS, _MOST_NUMBERS = 10_000, 1_000, 2_000_000
+_MOST_NUMBERS = 2_000_000  # of all models of a setting
 _ROWS_A_MODEL = 10
 _STEPS = 100  # fewer make rich models look worse than they are
 _CHOSEN = "setting_", "settings_tried_", "loss_"
@@ -129,7 +128,7 @@ def _setting(model, rows, settings, solve):
     settings = [replace(one, loss=loss) for one in settings]
     settings = [replace(one, **given(model, "C", "loss")) for one in settings]
     rng = check_random_state(model.random_state)
-    sample = _sample(rows, rng)
+    sample = searched_rows(rows, rng)
     settings = _affordable(list(dict.fromkeys(settings)), sample)
     if sample is not rows:  # all rows bear more than a sample: of about equal ones the fullest
         settings = settings[::-1]
@@ -151,14 +150,6 @@ def _with(model, setting, **parameters):
     found = {model._searched: setting.n_models, "C": setting.C, "loss": setting.loss}
     vars(one).update(found | given(model, "C", "loss") | parameters)
     return one
-
-
-def _sample(rows, rng):
-    n_rows, n_features = rows.X.shape
-    most = int(np.clip(_MOST_NUMBERS // n_features, _FEWEST_ROWS, _MOST_ROWS))
-    if n_rows <= most:
-        return rows
-    return rows.take(np.sort(rng.permutation(n_rows)[:most]))
 
 
 def _affordable(settings, rows):
