@@ -86,13 +86,13 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
     -----
     Follows [1]_. Differs in: nothing but the exact solver.
 
-    ``n_clusters="auto"`` tries 1, 6, 16, 48 and 100 clusters, each with several C, without a fifth
-    of the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
-    clusters whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
-    or two million numbers a sample is searched, and of about equal settings the one with the most
-    clusters is taken. Unless C is given, local models see rows about
-    their mean, in units of their spread (CSR rows: in units of it), and weights in units of their
-    mean, so that any origin and any common unit will do.
+    ``n_clusters="auto"`` tries 1, 6, 16, 48 and 100 clusters, each with several C, without a
+    fifth of the rows, and judges them by their log loss, or else their errors, on that fifth,
+    three times for small sets. The fewest clusters whose loss is within half a standard error
+    of the lowest are taken. Beyond 10,000 rows or two million numbers a sample is searched, and
+    of about equal settings the one with the most clusters is taken. Unless C is given, local
+    models see rows about their mean, in units of their spread (CSR rows: in units of it), and
+    weights in units of their mean, so that any origin and any common unit will do.
 
     References
     ----------

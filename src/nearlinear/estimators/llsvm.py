@@ -138,13 +138,13 @@ class LLSVMClassifier(ClassifierMixin, Model):
     :math:`\langle\gamma(x), \gamma(x')\rangle (\langle x, x'\rangle + 1)`, no equality
     constraint); the solver is exact dual coordinate descent instead of SGD.
 
-    ``n_anchors="auto"`` tries 1, 6, 16, 48 and 100 anchors, each with several C, without a fifth of
-    the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
-    anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
-    or two million numbers a sample is searched, and of about equal settings the one with the most
-    anchors is taken. Unless C is given, local models see rows about
-    their mean, in units of their spread (CSR rows: in units of it), and weights in units of their
-    mean, so that any origin and any common unit will do.
+    ``n_anchors="auto"`` tries 1, 6, 16, 48 and 100 anchors, each with several C, without a
+    fifth of the rows, and judges them by their log loss, or else their errors, on that fifth,
+    three times for small sets. The fewest anchors whose loss is within half a standard error of
+    the lowest are taken. Beyond 10,000 rows or two million numbers a sample is searched, and of
+    about equal settings the one with the most anchors is taken. Unless C is given, local models
+    see rows about their mean, in units of their spread (CSR rows: in units of it), and weights
+    in units of their mean, so that any origin and any common unit will do.
 
     References
     ----------
@@ -347,11 +347,11 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     Follows [1]_ with the codes of [2]_. Differs in: anchors come from k-means and are not
     re-learned for reconstruction.
 
-    ``n_anchors="auto"`` tries 16, 48, 100 and 250 anchors, each with several C, without a fifth of
-    the rows, and judges them by their loss on that fifth, three times for small sets. The fewest
-    anchors whose loss is within half a standard error of the lowest are taken. Beyond 10,000 rows
-    or two million numbers a sample is searched, and of about equal settings the one with the most
-    anchors is taken.
+    ``n_anchors="auto"`` tries 16, 48, 100 and 250 anchors, each with several C, without a fifth
+    of the rows, and judges them by their log loss, or else their errors, on that fifth, three
+    times for small sets. The fewest anchors whose loss is within half a standard error of the
+    lowest are taken. Beyond 10,000 rows or two million numbers a sample is searched, and of
+    about equal settings the one with the most anchors is taken.
 
     References
     ----------

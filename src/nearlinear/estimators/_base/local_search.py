@@ -12,7 +12,7 @@ from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.trees.model import RowScaling
-from .capacity import are_many, choose_setting, given, searched_rows, tell_verdicts
+from .capacity import are_many, choose_setting, errors, given, searched_rows, tell_verdicts
 from .model import Learned
 from .outputs import Teller
 from .pruning import LOOSE
@@ -137,6 +137,8 @@ def _setting(model, rows, settings, solve):
         quick = {"tol": LOOSE, "max_iter": min(model.max_iter, _STEPS), "warm_start": False}
         one = _with(model, setting, random_state=seed, **quick)
         scores = solve(one, train, scaled).predictor(held_out.X, model.n_jobs)
+        if setting.loss != "log_loss":  # hinges grow with scores, and punish full models
+            return errors(scores, held_out.targets)
         return LOSSES[setting.loss].value(scores, held_out.targets)
 
     setting, tried = choose_setting(sample, settings, losses, rng)
