@@ -15,7 +15,9 @@ import numpy as np
 import torch
 
 from ...solvers.machine.problem import MachineSolution, certificate, feasible
+from .directions import direction, products_with, solve_ridged
 from .dual import Dual
+from .pivoting import pivoted
 from .searches import root
 
 # s = C / width: within so much of its margin a row is free, in units of the margin.
@@ -41,10 +43,16 @@ def solve_kernel_machine(source, problem, bias, *, device, tol=1e-3, max_iter=10
     coef = dual.zero * dual.targets
     if start is not None:
         coef = torch.as_tensor(feasible(start, problem, bias), device=device)
-    coef, scores, n_iter = _ascended(source.gram, dual, coef, tol, max_iter)
+    is_done = False
+    if bool(dual.is_inside(coef).any()):
+        coef, scores, n_pivots, is_done = pivoted(source.gram, dual, coef, tol, max_iter)
+        n_before += n_pivots
+    if not is_done:
+        coef, scores, n_iter = _ascended(source.gram, dual, coef, tol, max_iter)
+        n_before += n_iter
     coef, slack = coef.cpu().numpy(), (dual.targets - scores).cpu().numpy()
     proof = certificate(problem, bias, coef, slack)
-    return MachineSolution(coef, *proof, n_before + n_iter, slack)
+    return MachineSolution(coef, *proof, n_before, slack)
 
 
 class _Part:
@@ -57,11 +65,7 @@ class _Part:
 
 def _ascended(gram, dual, coef, tol, max_iter):
     """A feasible dual vector from ``coef`` on, its scores, and the number of steps."""
-    y, width = dual.targets, _WIDTHS[0]
-
-    def times(columns):
-        return gram @ columns + dual.shift * columns.sum(0)
-
+    y, width, times = dual.targets, _WIDTHS[0], products_with(gram, dual)
     u, anchor, scores = coef, coef, times(coef[:, None])[:, 0]
     bias = dual.best_bias(y - scores)
     best, waited, step, n_iter = (np.inf, coef, scores), 0, dual.one, 0
@@ -86,15 +90,10 @@ def _ascended(gram, dual, coef, tol, max_iter):
             best, waited = (gap, trial, scores + products[:, 0]), 0
         if gap <= tol * primal or waited > _PATIENCE:
             break
-        # what is still missing among the free rows, and Σu = 0
         wanted = (anchor - u) / scale + y - dual.epsilon * torch.sign(a) - scores - bias
-        wanted = torch.where(is_free, wanted - products[:, 1], 0.0)
-        missing = -u.sum() - jumps.sum()
-        solved = _solve_free(gram, dual, is_free, scale, wanted)
-        change = dual.zero
-        if dual.has_free_bias:
-            change = (solved[:, 0].sum() - missing) / solved[:, 1].sum().clamp_min(1e-300)
-        du = solved[:, 0] - change * solved[:, 1] + jumps
+        du, change = direction(
+            gram, dual, is_free, scale, wanted - products[:, 1], jumps, -u.sum()
+        )
         moved = times(du[:, None])[:, 0]
         step = _line_search(dual, anchor, scale, u, scores, bias, du, moved, change)
         u, scores, bias = u + step * du, scores + step * moved, bias + step * change
@@ -111,31 +110,6 @@ def _line_search(dual, anchor, scale, u, scores, bias, du, moved, change):
         return reached @ direction - slope - steps * bend
 
     return root(fall, dual.zero, dual.one)
-
-
-def _solve_free(gram, dual, is_free, scale, wanted):
-    """(K + 1/s)⁻¹ of (wanted, 1) among the free rows; zero elsewhere."""
-    free = is_free.nonzero()[:, 0]
-    found = torch.zeros(len(gram), 2, dtype=gram.dtype, device=gram.device)
-    if len(free):
-        matrix = gram[free[:, None], free]
-        if dual.shift:  # else it is a pass over the matrix for nothing
-            matrix += dual.shift
-        right = torch.stack([wanted[free], torch.ones_like(wanted[free])], 1)
-        found[free] = solve_ridged(matrix, 1.0 / scale[free], right)
-    return found
-
-
-def solve_ridged(matrix, ridge, right):
-    """(matrix + ridge)⁻¹ right; the matrix is written to."""
-    more = 1e-12 * matrix.diagonal().mean()
-    matrix.diagonal().add_(ridge)
-    while True:
-        factor, info = torch.linalg.cholesky_ex(matrix)
-        if int(info) == 0:
-            return torch.cholesky_solve(right, factor)
-        matrix.diagonal().add_(more)  # singular to rounding
-        more = 100.0 * more
 
 
 def solve_symmetric(matrix, right, *, device):
