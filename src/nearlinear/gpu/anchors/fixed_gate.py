@@ -17,7 +17,7 @@ import torch
 
 from ...losses import Hinge, SquaredHinge
 from ...solvers.solution import GatedSolution
-from ..machine.newton import solve_ridged
+from ..machine.free_rows import solve_ridged
 from .blend import GatedRows
 from .smoothed import Chances, Margins
 

@@ -8,15 +8,17 @@ Pairs of rows are too little work for a device. Here a proximal point step
 is solved in the space of scores Ku, where it is convex, smooth and without constraints: rows are at
 a bound or free, and a Newton step solves (K + 1/s) du = … among the free rows by one factor. An
 exact line search makes it converge from everywhere. Then ā follows and s grows; at the fixed point
-a = u solves the machine. All is in float64.
+a = u solves the machine. A machine that starts from another's solution is solved by exchanges of
+rows, which take half as many systems (``pivoting``), and in this way where they go round in
+circles. All is in float64.
 """
 
 import numpy as np
 import torch
 
 from ...solvers.machine.problem import MachineSolution, certificate, feasible
-from .directions import direction, products_with, solve_ridged
 from .dual import Dual
+from .free_rows import FreeRows, solve_ridged
 from .pivoting import pivoted
 from .searches import root
 
@@ -65,8 +67,8 @@ class _Part:
 
 def _ascended(gram, dual, coef, tol, max_iter):
     """A feasible dual vector from ``coef`` on, its scores, and the number of steps."""
-    y, width, times = dual.targets, _WIDTHS[0], products_with(gram, dual)
-    u, anchor, scores = coef, coef, times(coef[:, None])[:, 0]
+    y, width, rows = dual.targets, _WIDTHS[0], FreeRows(gram, dual)
+    u, anchor, scores = coef, coef, rows.times(coef[:, None])[:, 0]
     bias = dual.best_bias(y - scores)
     best, waited, step, n_iter = (np.inf, coef, scores), 0, dual.one, 0
     while n_iter < max_iter:
@@ -83,7 +85,7 @@ def _ascended(gram, dual, coef, tol, max_iter):
             a = dual.nearest(anchor + scale * (y - scores - bias), scale)
         is_free = dual.is_inside(a)
         jumps = torch.where(is_free, 0.0, a - u)
-        products = times(torch.stack([trial - u, jumps], 1))
+        products = rows.times(torch.stack([trial - u, jumps], 1))
         primal, gap = dual.certificate(trial, scores + products[:, 0]).tolist()
         waited += 1
         if gap < 0.99 * best[0]:
@@ -91,10 +93,8 @@ def _ascended(gram, dual, coef, tol, max_iter):
         if gap <= tol * primal or waited > _PATIENCE:
             break
         wanted = (anchor - u) / scale + y - dual.epsilon * torch.sign(a) - scores - bias
-        du, change = direction(
-            gram, dual, is_free, scale, wanted - products[:, 1], jumps, -u.sum()
-        )
-        moved = times(du[:, None])[:, 0]
+        du, change = rows.direction(is_free, width, wanted - products[:, 1], jumps, -u.sum())
+        moved = rows.times(du[:, None])[:, 0]
         step = _line_search(dual, anchor, scale, u, scores, bias, du, moved, change)
         u, scores, bias = u + step * du, scores + step * moved, bias + step * change
     return best[1], best[2], n_iter

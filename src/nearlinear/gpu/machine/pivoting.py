@@ -11,12 +11,12 @@ round in circles, which shows in rows that do not become fewer; then it is left 
 import numpy as np
 import torch
 
-from .directions import direction, products_with
+from .free_rows import FreeRows
 
 # Free rows are held where they are with 1/s, in units of the margin and C: held less, rows that are
-# alike move far, and out of the box in turns; held more, they take more steps. Where the exchanges
-# do not become fewer, they are held more.
-_HELD, _HELD_MORE = 0.1, 3.0
+# alike move far, and out of the box in turns; held more, they take more steps. They are held more
+# where the exchanges do not become fewer, and least where there are none.
+_HELD, _HELD_MORE, _HELD_LEAST = 0.1, 3.0, 0.002
 # A bound row with a slope below this is free next; beyond, it goes to the other bound.
 _JUMPS = 100.0
 _PATIENCE = 5  # exchanges without fewer rows
@@ -24,30 +24,30 @@ _PATIENCE = 5  # exchanges without fewer rows
 
 def pivoted(gram, dual, coef, tol, max_iter):
     """A feasible dual vector, its scores, the number of steps, and whether it is within ``tol``."""
-    y, times = dual.targets, products_with(gram, dual)
-    width, reach = _HELD, dual.sizes / _JUMPS
+    y, rows = dual.targets, FreeRows(gram, dual)
+    held, reach = _HELD, dual.sizes / _JUMPS
     u, a, is_free = coef, coef, dual.is_inside(coef)
-    scores = times(u[:, None])[:, 0]
+    scores = rows.times(u[:, None])[:, 0]
     bias = dual.best_bias(y - scores)
     best, fewest, waited, n_iter = (np.inf, coef, scores), np.inf, 0, 0
     while True:
         trial = dual.feasible(dual.clipped(u))
         jumps = torch.where(is_free, 0.0, a - u)
-        products = times(torch.stack([trial - u, jumps], 1))
+        products = rows.times(torch.stack([trial - u, jumps], 1))
         primal, gap = dual.certificate(trial, scores + products[:, 0]).tolist()
         if gap < best[0]:
             best = gap, trial, scores + products[:, 0]
-        is_done = gap <= tol * primal
+        is_done = bool(gap <= tol * primal)
         if is_done or waited > _PATIENCE or n_iter >= max_iter:
             return best[1], best[2], n_iter, is_done
         n_iter += 1
         wanted = y - dual.epsilon * torch.sign(a) - scores - bias - products[:, 1]
-        du, change = direction(gram, dual, is_free, dual.sizes / width, wanted, jumps, -u.sum())
-        u, scores, bias = u + du, scores + times(du[:, None])[:, 0], bias + change
+        du, change = rows.direction(is_free, held, wanted, jumps, -u.sum())
+        u, scores, bias = u + du, scores + rows.times(du[:, None])[:, 0], bias + change
         a, was_free = dual.nearest(u + reach * (y - scores - bias), reach), is_free
         is_free = dual.is_inside(a)
         n_changed = int((is_free != was_free).sum())
-        if n_changed < fewest:
+        if 0 < n_changed < fewest:
             fewest, waited = n_changed, 0
         else:
-            waited, width = waited + 1, _HELD_MORE * width
+            waited, held = waited + 1, _HELD_MORE * held if n_changed else _HELD_LEAST
