@@ -8,15 +8,20 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
 from estimators.dying_source import DyingSource
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
+from sklearn.metrics import r2_score
 
 from nearlinear import (
     LDKLClassifier,
+    LDKLRegressor,
     LLCSAPLClassifier,
     LLSVMClassifier,
     LMKLClassifier,
     LMKLRegressor,
     LocalForestClassifier,
+    load,
+    save,
     streams,
 )
 from nearlinear.estimators import llc_sapl, lmkl
@@ -70,6 +75,68 @@ def test_tensors_make_a_model_as_good_as_that_of_arrays(model):
     found = model.fit(*tensors()).score(X[HELD], Y[HELD])
     assert found > wanted - 0.03
     assert np.isfinite(model.history_[-1].objective)
+
+
+FAR = [
+    LLCSAPLClassifier(10, max_iter=10, random_state=0),
+    LDKLClassifier(2, max_iter=10, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", FAR, ids=["anchors", "tree"])
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, learn, tmp_path):
+    """Of 5,000,000.0625 float32 keeps 5,000,000."""
+    found = {}
+    for offset in (0.0, 5e6):
+        rows, labels = torch.tensor(X + offset), torch.tensor(Y)
+        one = clone(model)
+        if learn == "fit":
+            one.fit(rows[FIT], labels[FIT])
+        else:
+            for part in (slice(0, 500), slice(500, 1000)):
+                one.partial_fit(rows[part], labels[part], classes=range(10))
+        found[offset] = one.score(rows[HELD].numpy(), Y[HELD])
+    assert found[5e6] > max(0.8, found[0.0] - 0.02)
+    assert one.predictor_.dtype == np.float64
+    save(one, tmp_path / "one.nlm")
+    wanted = one.predict(rows[HELD].numpy())
+    assert np.array_equal(load(tmp_path / "one.nlm").predict(rows[HELD].numpy()), wanted)
+    assert np.mean(one.predict(rows[HELD]).numpy() == wanted) > 0.99
+
+
+def test_float64_rows_of_a_regressor_may_come_from_far_away():
+    model, rows = LDKLRegressor(2, random_state=0), torch.tensor(X + 5e6)
+    for part in (slice(0, 500), slice(500, 1000)):
+        model.partial_fit(rows[part], torch.tensor(100.0 + Y[part]))
+    wanted = model.predict(X[HELD] + 5e6)
+    assert r2_score(100.0 + Y[HELD], wanted) > 0.5
+    np.testing.assert_allclose(model.predict(rows[HELD]), wanted, rtol=1e-4)
+
+
+@pytest.mark.parametrize("first", [torch.float64, torch.float32, torch.uint8], ids=str)
+@pytest.mark.parametrize("later", [torch.float64, torch.int64, torch.float32, torch.uint8], ids=str)
+def test_a_stream_goes_on_with_the_same_rows_in_another_type(first, later):
+    """Where the first rows were measured from their mean, all that come later are."""
+    rows, found = torch.tensor(16 * X), []
+    for second in (first, later):
+        model = LLCSAPLClassifier(10, random_state=0)
+        model.partial_fit(rows[:300].to(first), Y[:300], classes=range(10))
+        model.partial_fit(rows[300:600].to(second), Y[300:600])
+        found.append(model.decision_function(rows[HELD].float()))
+    assert torch.equal(*found)
+
+
+def test_anchors_that_are_given_and_a_warm_start_may_be_far_away():
+    rows, labels = torch.tensor(X[FIT] + 5e6), torch.tensor(Y[FIT])
+    model = LLCSAPLClassifier(
+        anchors=X[:10] + 5e6, n_anchors=10, max_iter=3, early_stopping=True, warm_start=True,
+        random_state=0,
+    )  # fmt: skip
+    first = model.fit(rows, labels).history_[-1].objective
+    assert np.abs(model.anchors_ - X[:10] - 5e6).max() < 1.0
+    assert model.fit(rows, labels).history_[-1].objective < first
+    assert model.score(X[HELD] + 5e6, Y[HELD]) > 0.9
 
 
 def test_bytes_make_a_model_of_bytes():

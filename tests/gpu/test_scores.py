@@ -72,6 +72,19 @@ def test_a_gate_far_from_the_origin_keeps_its_digits(place):
     )
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize("offset", [0.0, 1e4, 5e6])
+@pytest.mark.parametrize("name", ["anchors", "many anchors", "constants", "a tree", "trees"])
+def test_float64_rows_far_from_the_origin_have_the_scores_of_arrays(name, offset, place):
+    if place[1] != "plain":
+        pytest.skip("scores have one form")
+    rows = X + offset  # sixteenths, so that nothing is rounded
+    model = MODELS[name].fit(rows, Y)
+    scores = model.decision_function(torch.tensor(rows, device=place[0])).cpu()
+    wanted = model.decision_function(rows)
+    np.testing.assert_allclose(scores, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())
+
+
 def test_bytes_are_scored_as_exactly_as_numbers(place):
     if place[1] != "plain":
         pytest.skip("scores have one form")

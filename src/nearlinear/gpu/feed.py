@@ -14,9 +14,17 @@ def unit_of(X):
     return BYTE if X.dtype == torch.uint8 else 1.0
 
 
+def is_kept(X):
+    """Whether rows have the type that they came in on the device; others have float32.
+
+    Those, float64 above all, float32 would round: far from the origin nothing would be left.
+    """
+    return X.dtype in _KEPT
+
+
 def _stored_as(rows):
     """The type that rows have on the device."""
-    return rows.dtype if rows.dtype in _KEPT else torch.float32
+    return rows.dtype if is_kept(rows) else torch.float32
 
 
 def class_numbers(targets):

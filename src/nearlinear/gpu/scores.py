@@ -1,4 +1,9 @@
-"""Scores of predictors for rows that are tensors, on the tensors' device, in float32."""
+"""Scores of predictors for rows that are tensors, on the tensors' device, in float32.
+
+Rows that float32 would round, those in float64 above all, are measured from the mean anchor, or a
+point among them, before they are cast, and offsets and biases from there, so that what is large far
+from the origin cancels in double precision.
+"""
 
 from typing import NamedTuple
 
@@ -6,14 +11,19 @@ import numpy as np
 import torch
 
 from ..gates.learned import Rounded
+from ..predictors.locally_linear import LocallyLinear
+from ..solvers.solution import LocalModels
+from ..solvers.trees.model import RowScaling
 from .anchors.forms import can_compile
 from .anchors.step import Layout, nearest
 from .device import full_precision, on
+from .feed import is_kept
 from .forest_scores import forest, is_known_forest
 from .localized.step import gate_and_columns, gate_values, narrowness, squared_distances
 from .machine.scores import expansion, is_known_expansion
 
 _BLOCK_BYTES = 1 << 30  # of what a block of rows is turned into
+_SOME = 256  # rows that tell where all are
 
 
 def scores_of(predictor, X):
@@ -24,7 +34,8 @@ def scores_of(predictor, X):
         )
     with on(X.device), full_precision():
         score, n_wide = _maker(predictor)(predictor, X)
-        block = max(256, _BLOCK_BYTES // (4 * (n_wide + X.shape[1])))
+        width = X.shape[1] if is_kept(X) else 3 * X.shape[1]  # differences are in float64
+        block = max(256, _BLOCK_BYTES // (4 * (n_wide + width)))
         out = torch.empty(len(X), predictor.n_outputs, device=X.device)
         for start in range(0, len(X), block):
             out[start : start + block] = score(X[start : start + block])
@@ -36,19 +47,54 @@ def _on(device, array):
     return torch.tensor(np.asarray(array), device=device, dtype=torch.float32)
 
 
+def _near(X, middle):
+    """Rows in float32, measured from ``middle`` unless it is None."""
+    if middle is None:
+        return X.float()
+    return (X.double() - torch.as_tensor(middle, device=X.device)).float()
+
+
+def _middle_of(X):
+    """A point among rows that float32 would round; None of others, which are as they are.
+
+    Trees do not tell where their rows were. Medians, since a single row may be far from all.
+    """
+    if is_kept(X) or not len(X):
+        return None
+    some = X[:: -(-len(X) // _SOME)].double().sort(0).values
+    return some[len(some) // 2].cpu().numpy()
+
+
+def _from(middle, directions):
+    """Linear functions of [x, 1] as functions of [x − middle, 1]."""
+    return directions if middle is None else RowScaling(middle, 1.0).scaled(directions)
+
+
 def _locally_linear(predictor, X):
     """By the models of near anchors alone where Triton is there, else by all of them."""
+    middle = None
+    if not is_kept(X):
+        middle = predictor.gate.geometry.mean.astype(np.float64)
+        predictor = _about(predictor, middle)
     n_anchors, width, n_outputs = predictor.weights.shape
     k = min(predictor.gate.n_neighbors, n_anchors)
     if can_compile(X.device) and width == X.shape[1]:
         from .anchors import triton_groups
 
         if triton_groups.fits(n_anchors, n_outputs, k):
-            return _by_groups(predictor, X, k)
-    return _by_all_models(predictor, X, k)
+            return _by_groups(predictor, X, k, middle)
+    return _by_all_models(predictor, X, k, middle)
 
 
-def _by_groups(predictor, X, k):
+def _about(predictor, middle):
+    """Anchors and local models of rows less ``middle``."""
+    gate, local = predictor.gate, (predictor.weights, predictor.biases)
+    models = LocalModels(gate.anchors, gate.sharpness, *local, gate.metric).moved(-middle)
+    near = models.gate(gate.n_neighbors)
+    return LocallyLinear(near, models.weights, models.biases, predictor.intercept)
+
+
+def _by_groups(predictor, X, k, middle):
     from .anchors import triton_groups
 
     geometry, device = predictor.gate.geometry, X.device
@@ -62,13 +108,13 @@ def _by_groups(predictor, X, k):
     )  # fmt: skip
 
     def score(X):
-        rows = X if is_bytes else X.float()
+        rows = X if is_bytes else _near(X, middle)
         return triton_groups.scores(rows.contiguous(), groups)
 
     return score, k * (groups.models.shape[2] + 8)
 
 
-def _by_all_models(predictor, X, k):
+def _by_all_models(predictor, X, k, middle):
     """Distances and the answers of all local models in one product, as in training."""
     gate, geometry, device = predictor.gate, predictor.gate.geometry, X.device
     n_anchors, width, n_outputs = predictor.weights.shape
@@ -82,7 +128,7 @@ def _by_all_models(predictor, X, k):
     known = layout, biases.T.contiguous(), offsets, float(gate.sharpness)
 
     def score(X):
-        return _combined(X.float() @ values, *known, k) + extra
+        return _combined(_near(X, middle) @ values, *known, k) + extra
 
     return score, layout.n_columns
 
@@ -99,19 +145,24 @@ def _combined(product, layout, biases, offsets, sharpness, k):
 
 
 def _tree_path(tree, X):
-    return _trees((tree,), (1.0,), X.device)
+    return _trees((tree,), (1.0,), X)
 
 
 def _averaged(predictor, X):
-    return _trees(predictor.members, predictor.weights, X.device)
+    return _trees(predictor.members, predictor.weights, X)
 
 
-def _trees(members, shares, device):
+def _trees(members, shares, X):
     """All nodes of all trees in one product; the path is what is left of it."""
     from .trees.adam import layout_of, matrix_of
     from .trees.step import hard_scores
 
-    models = [_Directions(one.splits, one.slopes, one.weights, one.node_gate) for one in members]
+    device, middle = X.device, _middle_of(X)
+    models = [
+        _Directions(*(_from(middle, part) for part in (one.splits, one.slopes, one.weights)),
+                    one.node_gate)
+        for one in members
+    ]  # fmt: skip
     layout = layout_of(models)
     values = matrix_of(layout, models, device)
     shares = _on(device, shares)
@@ -119,7 +170,7 @@ def _trees(members, shares, device):
     intercepts = _on(device, np.stack([one.intercept for one in members]))
 
     def score(X):
-        Z = torch.nn.functional.pad(X.float(), (0, 1), value=1.0)
+        Z = torch.nn.functional.pad(_near(X, middle), (0, 1), value=1.0)
         return torch.einsum("t,itc->ic", shares, hard_scores(layout, values, Z) + intercepts)
 
     return score, 4 * layout.n_columns

@@ -1,6 +1,6 @@
 """What solvers start from and return: frozen records of plain arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -42,6 +42,23 @@ class LocalModels:
 
     def gate(self, n_neighbors):
         return SoftAssignment(self.anchors, n_neighbors, self.sharpness, self.metric)
+
+    def moved(self, by):
+        """The same models of rows that lie farther: of x what these say of x − ``by``.
+
+        In double precision: biases of rows far from the origin cancel large products.
+        """
+        dtype, read = self.anchors.dtype, by[: self.weights.shape[1]]
+
+        def biases_of(weights, biases):
+            products = np.einsum("...dc,d->...c", weights.astype(np.float64), read)
+            return (biases - products).astype(dtype)
+
+        return replace(
+            self, anchors=(self.anchors + by).astype(dtype),
+            biases=biases_of(self.weights, self.biases),
+            root=None if self.root is None else (self.root[0], biases_of(*self.root)),
+        )  # fmt: skip
 
     def local_features(self, X):
         """The columns of ``X`` that the local models read: all of them, or none."""

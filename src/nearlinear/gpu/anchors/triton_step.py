@@ -13,6 +13,7 @@ _ROWS = 4  # of a batch, in one program
 _CHUNK = 1024  # features or models at once
 _ANCHORS = 16  # whose squares one program sums
 FEW_OUTPUTS, FEW_LANES = 16, 128  # a row's answers that fit into the registers of one warp
+_FEW_NEIGHBORS = tl.constexpr(32)  # found without a loop, which for 500 would compile for minutes
 
 
 def power(count):
@@ -106,17 +107,28 @@ def middle(state, product, labels, share):
 
 
 @triton.jit
-def codes_of_row(half, sharpness, anchors, real, K: tl.constexpr, LANES: tl.constexpr):
-    """Gate values of one row; its half distances, less the smallest; which anchors are near."""
+def codes_of_rows(
+    half, sharpness, anchors, real, K: tl.constexpr, LANES: tl.constexpr, AXIS: tl.constexpr
+):
+    """Gate values, half distances less the smallest, and which anchors are near, along an axis."""
     bits = half.to(tl.int32, bitcast=True)
     keys = ((bits ^ ((bits >> 31) & 0x7FFFFFFF)) & ~(LANES - 1)) | anchors
     keys = tl.where(real, keys, 0x7FFFFFFE)
-    for _ in tl.static_range(K):
-        keys = tl.where(keys == tl.min(keys, axis=0), 0x7FFFFFFF, keys)
+    if K <= _FEW_NEIGHBORS:
+        for _ in tl.static_range(K):
+            keys = _without_least(keys, AXIS)
+    else:
+        for _ in range(K):
+            keys = _without_least(keys, AXIS)
     is_near = keys == 0x7FFFFFFF
-    half = half - tl.min(tl.where(is_near, half, float("inf")), axis=0)
+    half = half - tl.min(tl.where(is_near, half, float("inf")), axis=AXIS, keep_dims=True)
     codes = tl.where(is_near, tl.exp(-2.0 * sharpness * half), 0.0)
-    return codes / tl.sum(codes, axis=0), half, is_near
+    return codes / tl.sum(codes, axis=AXIS, keep_dims=True), half, is_near
+
+
+@triton.jit
+def _without_least(keys, AXIS: tl.constexpr):
+    return tl.where(keys == tl.min(keys, axis=AXIS, keep_dims=True), 0x7FFFFFFF, keys)
 
 
 @triton.jit
@@ -169,7 +181,7 @@ def _middle_of_row(
     half = tl.load(offsets + anchors, mask=real, other=0.0) - cross
     local += tl.load(biases + places, mask=mask, other=0.0)
     sharpness = tl.exp(tl.load(gate + n_features))
-    codes, half, is_near = codes_of_row(half, sharpness, anchors, real, K, LANES)
+    codes, half, is_near = codes_of_rows(half, sharpness, anchors, real, K, LANES, AXIS=0)
     label, share = tl.load(labels + row), tl.load(shares + row)
     scores = tl.sum(codes[None, :] * local, axis=1)
     value, slope = loss_and_slope(scores, label, classes, C, LOSS)
@@ -202,16 +214,9 @@ def _middle(
     sharpness = tl.exp(tl.load(gate + n_features))
     cross = tl.load(product + at, mask=mask, other=0.0)
     half = tl.load(offsets + anchors, mask=real, other=0.0)[None, :] - cross
-    bits = half.to(tl.int32, bitcast=True)
-    keys = bits ^ ((bits >> 31) & 0x7FFFFFFF)
-    keys = (keys & ~(LANES - 1)) | anchors[None, :]
-    keys = tl.where(real[None, :], keys, 0x7FFFFFFE)
-    for _ in tl.static_range(K):
-        keys = tl.where(keys == tl.min(keys, axis=1)[:, None], 0x7FFFFFFF, keys)
-    is_near = keys == 0x7FFFFFFF
-    half = half - tl.min(tl.where(is_near, half, float("inf")), axis=1)[:, None]
-    codes = tl.where(is_near, tl.exp(-2.0 * sharpness * half), 0.0)
-    codes = codes / tl.sum(codes, axis=1)[:, None]
+    codes, half, is_near = codes_of_rows(
+        half, sharpness, anchors[None, :], real[None, :], K, LANES, AXIS=1
+    )
     label = tl.load(labels + rows, mask=inside, other=0)
     share = tl.load(shares + rows, mask=inside, other=0.0)
     pull = tl.zeros([R, LANES], dtype=tl.float32)

@@ -1,6 +1,6 @@
-"""LLC-SAPL from rows that are torch tensors, learned where they lie, without a copy.
+"""LLC-SAPL from rows that are torch tensors, learned where they lie.
 
-Bytes are learned as fractions of 255, and the model that is left takes bytes.
+Without a copy, but for rows that float32 would round.
 """
 
 from dataclasses import replace
@@ -18,6 +18,7 @@ from ..capacity import given
 from ..checks import require_memory
 from ..model import Learned
 from ..outputs import Teller, keeping
+from .coordinates import AnchorCoordinates, copied_bytes
 from .scores import positions_of
 
 
@@ -27,25 +28,27 @@ def learn_sapl_from_tensors(model, rows):
 
     from ....gpu.anchors.adam import AnchorTraining, sample_of
     from ....gpu.anchors.step import padded
-    from ....gpu.feed import unit_of
 
     require_adam(model)
     rng, tell = check_random_state(model.random_state), Teller(model)
     device = rows.X.device
     generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
-    require_room(model, rows, setting_of(model, rows), rows.X.nbytes * bool(model.early_stopping))
+    beside = copied_bytes(rows.X) + rows.X.nbytes * bool(model.early_stopping)
+    require_room(model, rows, setting_of(model, rows), beside)
     train, held_out = rows, None
     if model.early_stopping:
         train, held_out = rows.split(model.validation_fraction, generator)
     setting = setting_of(model, train)
-    unit, some = unit_of(rows.X), sample_of(train.X)
-    start = start_models(model, train, some, setting, unit, generator)
+    coordinates = AnchorCoordinates.of(train)
+    train = replace(train, X=coordinates.rows(train.X))
+    some = sample_of(train.X)
+    start = start_models(model, train, some, setting, coordinates, generator)
     n_neighbors = min(model.n_neighbors, len(start.anchors))
 
     def held_out_score(found):
         from ....gpu.scores import scores_of
 
-        scores = scores_of(predictor_of(in_units(found, unit), n_neighbors), held_out.X)
+        scores = scores_of(predictor_of(coordinates.models(found), n_neighbors), held_out.X)
         is_right = positions_of(scores) == held_out.labels
         return float((is_right * held_out.weight).sum() / held_out.weight.sum())
 
@@ -58,19 +61,19 @@ def learn_sapl_from_tensors(model, rows):
     total, n_rows = float(train.weight.sum()), train.n_rows
     batch = padded(-(-n_rows // -(-n_rows // model._batch_size(n_rows, device.type))))
     training = AnchorTraining(
-        start, some if unit == 1.0 else train.X, n_rows=n_rows, n_batches=-(-n_rows // batch),
-        n_neighbors=n_neighbors, loss=LOSSES[setting.loss], ridge=1.0 / (setting.C * total),
-        n_epochs=model._epochs(train), batch_size=batch, learning_rate=model.learning_rate,
-        jitter=setting.jitter, learn_sharpness=model.learn_sharpness,
-        learn_metric=model.learn_metric, rng=np.random.default_rng(rng.randint(2**31 - 1)),
-        device=device,
+        start, some if coordinates.unit == 1.0 else train.X, n_rows=n_rows,
+        n_batches=-(-n_rows // batch), n_neighbors=n_neighbors, loss=LOSSES[setting.loss],
+        ridge=1.0 / (setting.C * total), n_epochs=model._epochs(train), batch_size=batch,
+        learning_rate=model.learning_rate, jitter=setting.jitter,
+        learn_sharpness=model.learn_sharpness, learn_metric=model.learn_metric,
+        rng=np.random.default_rng(rng.randint(2**31 - 1)), device=device,
     )  # fmt: skip
     with keeping("the best model so far is") as interruption:
         share = train.weight * (n_rows / total)
         while not training.is_over:
             training.take(train.X, train.labels, share)
             training.end_epoch(watch)
-    predictor = predictor_of(in_units(watch.best, unit), n_neighbors)
+    predictor = predictor_of(coordinates.models(watch.best), n_neighbors)
     return Learned(predictor, attributes_of(watch, setting, []), kept=interruption.kept)
 
 
@@ -92,7 +95,7 @@ def setting_of(model, rows):
     return AnchorSetting(min(n_anchors, rows.n_rows), has_root=False, **settings)
 
 
-def start_models(model, rows, some, setting, unit, generator):
+def start_models(model, rows, some, setting, coordinates, generator):
     """k-means anchors and models that know nothing yet, or the previous fit's model."""
     import torch
 
@@ -105,37 +108,27 @@ def start_models(model, rows, some, setting, unit, generator):
         n_features,
         n_outputs,
     ):
-        return in_units(models_of(previous, np.float32, False), 1.0 / unit)
+        return coordinates.inside(models_of(previous, coordinates.dtype, False))
     if isinstance(model.anchors, str):
         if model.anchors != "kmeans":
             raise ValueError("From tensors anchors start by 'kmeans' or as an array.")
         weight = rows.weight[:: max(1, -(-len(rows.X) // len(some)))][: len(some)]
         anchors = fit_anchors(some, setting.n_anchors, generator, weight)
     else:
-        anchors = torch.as_tensor(model.anchors, device=some.device).float() * unit
+        anchors = torch.as_tensor(model.anchors, device=some.device)
         if anchors.ndim != 2 or anchors.shape[1] != n_features:
             raise ValueError(
                 f"anchors have the shape {tuple(anchors.shape)}, but X has {n_features} features."
             )
+        anchors = coordinates.rows(anchors.double())
     n_neighbors = min(model.n_neighbors, len(anchors))
     sharpness = absolute(
         model.sharpness, lambda value: value * default_sharpness(anchors, n_neighbors, some)
     )
     width = n_features if model.local_model == "affine" else 0
-    zeros = np.zeros((len(anchors), width + 1, n_outputs), dtype=np.float32)
-    return LocalModels(anchors.cpu().numpy(), float(sharpness), zeros[:, :-1], zeros[:, -1])
-
-
-def in_units(models, unit):
-    """Local models of unit · x as those of x."""
-    if unit == 1.0:
-        return models
-    scaled = models.anchors / unit, models.sharpness * unit**2, models.weights * unit
-    dtype = models.anchors.dtype
-    return replace(
-        models, anchors=scaled[0].astype(dtype), sharpness=scaled[1],
-        weights=scaled[2].astype(dtype),
-    )  # fmt: skip
+    zeros = np.zeros((len(anchors), width + 1, n_outputs), dtype=coordinates.dtype)
+    anchors = anchors.cpu().numpy().astype(coordinates.dtype)
+    return LocalModels(anchors, float(sharpness), zeros[:, :-1], zeros[:, -1])
 
 
 def require_room(model, rows, setting, beside=0):

@@ -11,6 +11,7 @@ from ..task import Regression
 from ..tree_coordinates import TreeCoordinates, deviation_and_mean
 from ..tree_plan import tree_plan
 from ..trees import TreeState, generator_of, start_of_tree
+from .coordinates import precision_of
 from .rows import rows_on
 from .streams import DeviceStream, n_before
 from .trees import rows_to_start, scaled_rows, scaling_of
@@ -76,12 +77,13 @@ def _first_tree(model, rows, plan, coordinates, rng):
 
     generator = torch.Generator(rows.X.device).manual_seed(int(rng.randint(2**31 - 1)))
     some = rows.take(rows_to_start(rows.X, plan.depth(plan.usual), generator))
-    Z = scaled_rows(some.X, coordinates.scaling).float().cpu().numpy()
+    dtype = precision_of(rows.X)  # which the tree has from its rows
+    Z = scaled_rows(some.X, coordinates.scaling).float().cpu().numpy().astype(dtype)
     targets = _targets(some, coordinates).cpu().numpy()
     if not isinstance(rows.task, Regression):
-        targets = rows.task.targets(targets, np.float32)
+        targets = rows.task.targets(targets, dtype)
     return start_of_tree(
-        model, plan, plan.usual, Z, targets.astype(np.float32), some.weight.cpu().numpy(),
+        model, plan, plan.usual, Z, targets.astype(dtype), some.weight.cpu().numpy(),
         generator_of(rng), None,
     )  # fmt: skip
 

@@ -15,10 +15,10 @@ from ..outputs import Teller, keeping
 from ..tree_coordinates import TreeCoordinates
 from ..tree_plan import tree_plan
 from ..trees import TreeState, generator_of
+from .coordinates import BLOCK, mean_of, precision_of
 from .scores import positions_of
 
 _LEAF_ROWS, _FEWEST_ROWS = 16, 2048  # a start needs some rows in every leaf, and no more
-_BLOCK = 1 << 17
 
 
 def learn_trees_from_tensors(model, rows):
@@ -88,7 +88,7 @@ def learn_trees_from_tensors(model, rows):
     if watch.best is None:
         raise KeyboardInterrupt  # before the first epoch has ended
     coordinates = TreeCoordinates(scaling)
-    trees = models_in(layout, watch.best, plan.node_gate, np.float32)
+    trees = models_in(layout, watch.best, plan.node_gate, precision_of(rows.X))
     trees = tuple(coordinates.predictor(tree) for tree in trees)
     attributes = {
         "history_": watch.history, "n_iter_": watch.history[-1].step, "hardening_gap_": None,
@@ -127,15 +127,8 @@ def _require_plain(model):
 
 def scaling_of(model, rows):
     """Center and spread of the rows, in double precision, a block at a time."""
-    import torch
-
-    weight = rows.weight.double()
-    center = torch.zeros(rows.X.shape[1], dtype=torch.float64, device=rows.X.device)
-    for part, share in zip(rows.X.split(_BLOCK), weight.split(_BLOCK)):
-        center += share @ part.double()
-    center /= weight.sum()
-    moment = 0.0
-    for part, share in zip(rows.X.split(_BLOCK), weight.split(_BLOCK)):
+    center, weight, moment = mean_of(rows), rows.weight.double(), 0.0
+    for part, share in zip(rows.X.split(BLOCK), weight.split(BLOCK)):
         moment += float(share @ (part.double() - center).square().sum(1))
     variance = moment / float(weight.sum()) / rows.X.shape[1]
     scale = float(np.sqrt(variance)) if variance > 0 else 1.0
@@ -147,15 +140,16 @@ def scaled_rows(X, scaling):
     import torch
 
     from ....gpu.anchors.adam import precision_for
+    from ....gpu.feed import is_kept
 
     # rows far from the origin keep the digits that they have
-    wide = torch.float64 if X.dtype == torch.float64 else torch.float32
+    wide = torch.float32 if is_kept(X) else torch.float64
     center = torch.as_tensor(scaling.center, device=X.device).to(wide)
     some = (X[:4096].to(wide) - center) / scaling.scale
     dtype = precision_for(some, X.device)
     Z = torch.empty(len(X), X.shape[1] + 1, dtype=dtype, device=X.device)
-    for start in range(0, len(X), _BLOCK):
-        part = slice(start, start + _BLOCK)
+    for start in range(0, len(X), BLOCK):
+        part = slice(start, start + BLOCK)
         Z[part, :-1] = ((X[part].to(wide) - center) / scaling.scale).to(dtype)
     Z[:, -1] = scaling.constant
     return Z
