@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from ...kernels.grams import DOUBLE_ROWS
 from ...kernels.rows import SumRows
+from ..anchors.forms import can_compile
 from ..device import full_precision, machine_bytes
 from .blocks import Pairs, block
 
@@ -82,7 +83,7 @@ class Grams(SumRows):
         factors = {m: self._put(factor) for m, factor in factors.items()}
 
         def add(total, rows, m, values):
-            total.addcmul_(factors[m][rows] @ factors[m].T, values)
+            _add_modulated(total, values, factors[m][rows], factors[m])
 
         return self._summed(list(factors), add, out)
 
@@ -143,3 +144,13 @@ class Grams(SumRows):
                 yield m, self._kept[m][rows]
             else:
                 yield m, block(self.kernels[m], pairs)
+
+
+def _add_modulated(total, values, left, right):
+    """total += (left rightᵀ) ∘ values."""
+    if can_compile(total.device):
+        from .triton_sums import add_modulated
+
+        add_modulated(total, values, left, right)
+    else:
+        total.addcmul_(left @ right.T, values)
