@@ -29,7 +29,7 @@ def test_a_factor_serves_while_few_rows_come_and_go(bias):
     problem, gram = DualProblem.of_signs(y, rng.uniform(1.0, 5.0, N_ROWS)), Gaussian(0.5)(X)
     dual = Dual(problem, bias, "cpu")
     rows, is_free = free_rows.FreeRows(torch.as_tensor(gram), dual), rng.random(N_ROWS) < 0.5
-    for n_exchanged in (0, 7, 1, 0, N_ROWS):
+    for n_exchanged in (0, 2, 1, 0, N_ROWS):
         is_free = is_free ^ (np.arange(N_ROWS) < n_exchanged)
         wanted, jumps = rng.standard_normal(N_ROWS), np.where(is_free, 0.0, 0.2)
         found, change = rows.direction(

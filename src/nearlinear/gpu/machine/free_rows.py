@@ -9,8 +9,9 @@ is solved by one Cholesky factor. All is in float64.
 
 import torch
 
-# So many rows that came or went since the last factor cost less as a border around it.
-_FEW = 128
+# Rows that came or went since the last factor cost less as a border around it, if its rows are at
+# least so many times more.
+_TIMES_MORE = 16
 
 
 class FreeRows:
@@ -39,7 +40,7 @@ class FreeRows:
             is_old = torch.zeros_like(is_free)
             is_old[rows] = True
             came, gone = (is_free & ~is_old).nonzero()[:, 0], (~is_free[rows]).nonzero()[:, 0]
-            if len(came) + len(gone) <= _FEW:
+            if _TIMES_MORE * (len(came) + len(gone)) <= len(rows):
                 return self._bordered(came, gone, right)
         self._known = None  # room for the new factor
         return self._factored(is_free, held, right)

@@ -1,11 +1,12 @@
-"""A machine solved from a good start: rows are exchanged in blocks between free and bound.
+"""A machine solved from a good start, by rows exchanged in blocks.
 
-Where it is known which rows are free, those at a bound are put there, and the others follow from one
-linear system. Free rows that leave the box are bound next, and bound rows whose slope points inside
-are free: all of them at once, whole steps without a line search. This is block principal pivoting
-(Júdice and Pires, Computers & Operations Research 21, 1994). From the last machine's free rows it
-ends after two to eight systems, often with a gap far below the one that is asked for. It may go
-round in circles, which shows in rows that do not become fewer; then it is left to another method.
+Where it is known which rows are free, those at a bound are put there, and the others follow from
+one linear system. Free rows that leave the box are bound next, and bound rows whose slope points
+inside are free: all of them at once, whole steps without a line search. This is block principal
+pivoting (Júdice and Pires, Computers & Operations Research 21, 1994). From the last machine's free
+rows it ends after five to ten systems, often with a gap far below the one that is asked for. It may
+go round in circles, which shows in exchanges that do not become fewer; then it is left to another
+method.
 """
 
 import numpy as np
