@@ -17,7 +17,7 @@ import torch
 
 from ...losses import Hinge, SquaredHinge
 from ...solvers.solution import GatedSolution
-from ..machine.free_rows import solve_ridged
+from ..machine.factor import Factor
 from .blend import GatedRows
 from .smoothed import Chances, Margins
 
@@ -114,7 +114,7 @@ def _by_rows(rows, weights, free, slope):
         own = weights[:, output].nonzero()[:, 0]
         if len(own):
             ridge, right = 1.0 / weights[own, output], moved[own, output, None]
-            shares[own, output] = solve_ridged(rows.gram(free[own]), ridge, right)[:, 0]
+            shares[own, output] = Factor(rows.gram(free[own]), ridge).solved(right)[:, 0]
     return rows.adjoint(shares, free) - slope
 
 

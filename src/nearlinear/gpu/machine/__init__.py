@@ -4,6 +4,7 @@ Modules
 -------
 blocks       Kernels between two sets of rows that are tensors.
 dual         The dual problem of a machine as tensors: its box, losses, certificate.
+factor       The Cholesky factor of a positive matrix, and solutions by it.
 free_rows    Newton directions of a machine's dual on a device: some rows are free, the others jump.
 grams        Gram matrices of many kernels on the training rows, as ``kernels/grams.py`` has them.
 newton       Machines by Newton steps, in place of the working sets of ``solvers/machine``.

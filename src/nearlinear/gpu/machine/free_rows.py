@@ -9,6 +9,8 @@ is solved by one Cholesky factor. All is in float64.
 
 import torch
 
+from .factor import Factor
+
 # Rows that came or went since the last factor cost less as a border around it, if its rows are at
 # least so many times more.
 _TIMES_MORE = 16
@@ -48,8 +50,8 @@ class FreeRows:
     def _factored(self, is_free, held, right):
         found, rows = torch.zeros_like(right), is_free.nonzero()[:, 0]
         if len(rows):
-            factor = factor_ridged(self._block(rows, rows), held / self._dual.sizes[rows])
-            found[rows] = _substituted(factor, right[rows])
+            factor = Factor(self._block(rows, rows), held / self._dual.sizes[rows])
+            found[rows] = factor.solved(right[rows])
             self._known = held, rows, factor
         return found
 
@@ -60,10 +62,10 @@ class FreeRows:
         """
         held, rows, factor = self._known
         n_came, n_more = len(came), len(came) + len(gone)
-        border = torch.zeros(len(rows), n_more, dtype=factor.dtype, device=factor.device)
+        border = torch.zeros(len(rows), n_more, dtype=right.dtype, device=right.device)
         border[:, :n_came] = self._block(rows, came)
         border[gone, torch.arange(n_came, n_more, device=gone.device)] = 1.0
-        inside = _substituted(factor, torch.cat([right[rows], border], 1))
+        inside = factor.solved(torch.cat([right[rows], border], 1))
         plain, behind = inside.split([right.shape[1], n_more], 1)
         corner = -border.T @ behind
         own = self._block(came, came)
@@ -83,27 +85,3 @@ class FreeRows:
         if self._dual.shift:  # else it is a pass over the block for nothing
             block += self._dual.shift
         return block
-
-
-def _substituted(factor, right):
-    """Of two columns one by one: a single column has a routine that is three times faster."""
-    if right.shape[1] > 2:
-        return torch.cholesky_solve(right, factor)
-    return torch.cat([torch.cholesky_solve(one, factor) for one in right.split(1, 1)], 1)
-
-
-def factor_ridged(matrix, ridge):
-    """The Cholesky factor of matrix + ridge; the matrix is written to."""
-    more = 1e-12 * matrix.diagonal().mean()
-    matrix.diagonal().add_(ridge)
-    while True:
-        factor, info = torch.linalg.cholesky_ex(matrix)
-        if int(info) == 0:
-            return factor
-        matrix.diagonal().add_(more)  # singular to rounding
-        more = 100.0 * more
-
-
-def solve_ridged(matrix, ridge, right):
-    """(matrix + ridge)⁻¹ right; the matrix is written to."""
-    return _substituted(factor_ridged(matrix, ridge), right)

@@ -18,7 +18,8 @@ import torch
 
 from ...solvers.machine.problem import MachineSolution, certificate, feasible
 from .dual import Dual
-from .free_rows import FreeRows, solve_ridged
+from .factor import Factor
+from .free_rows import FreeRows
 from .pivoting import pivoted
 from .searches import root
 
@@ -115,4 +116,4 @@ def _line_search(dual, anchor, scale, u, scores, bias, du, moved, change):
 def solve_symmetric(matrix, right, *, device):
     """Solve with a positive matrix that may be singular to rounding."""
     right = torch.as_tensor(right, device=device)
-    return solve_ridged(matrix, 1e-10 * matrix.diagonal().mean(), right).cpu().numpy()
+    return Factor(matrix, 1e-10 * matrix.diagonal().mean()).solved(right).cpu().numpy()
