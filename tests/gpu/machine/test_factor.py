@@ -32,3 +32,9 @@ def test_a_matrix_that_is_singular_to_rounding_is_solved(place):
     right = torch.as_tensor(line[:, None], device=place[0])
     found = factor.Factor(matrix.clone(), torch.zeros((), device=place[0])).solved(right)
     np.testing.assert_allclose((matrix @ found).cpu()[:, 0], line, rtol=1e-6)
+
+
+def test_a_matrix_without_a_factor_is_refused():
+    for matrix in (torch.full((4, 4), torch.nan).double(), -1e300 * torch.eye(4).double()):
+        with pytest.raises(ValueError, match="not finite, or is not positive"):
+            factor.Factor(matrix, torch.zeros(()))

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
@@ -77,6 +78,40 @@ def test_many_rows_start_from_some_of_them(monkeypatch):
         GramRows(torch.as_tensor(kernel(X))), problem, FreeBias(), device="cpu", tol=1e-5
     )
     assert found.objective == pytest.approx(wanted.objective, rel=2e-5)
+
+
+def test_machines_whose_rows_are_all_at_a_bound_find_their_bias():
+    X, y = load_breast_cancer(return_X_y=True)
+    gram = Gaussian(0.1 / 30.0)((X - X.mean(axis=0)) / X.std(axis=0))
+    problem = DualProblem.of_signs(np.where(y, 1.0, -1.0), np.full(len(y), 0.01))
+    source = GramRows(torch.as_tensor(gram))
+    found = newton.solve_kernel_machine(source, problem, FreeBias(), device="cpu")
+    assert found.gap <= 1.001e-3 * found.objective
+    start = np.where(y, problem.upper, problem.lower)
+    start[:2] *= 0.5  # rows are exchanged first
+    again = newton.solve_kernel_machine(source, problem, FreeBias(), device="cpu", start=start)
+    assert again.gap <= 1.001e-3 * again.objective
+
+
+def test_max_iter_counts_exchanges_and_steps_together():
+    X, y, _ = make()
+    problem, rng = DualProblem.of_signs(y, np.full(N_ROWS, 10.0)), np.random.default_rng(1)
+    found = newton.solve_kernel_machine(
+        GramRows(torch.as_tensor(KERNELS["narrow"](X))), problem, FreeBias(), device="cpu",
+        tol=1e-12, max_iter=3, start=rng.uniform(problem.lower, problem.upper),
+    )  # fmt: skip
+    assert found.n_iter == 3
+
+
+def test_a_matrix_that_holds_no_number_ends():
+    X, y, _ = make(60)
+    problem, gram = DualProblem.of_signs(y, np.ones(60)), torch.as_tensor(KERNELS["narrow"](X))
+    gram[3, 5] = gram[5, 3] = np.nan
+    start = np.random.default_rng(0).uniform(problem.lower, problem.upper)
+    found = newton.solve_kernel_machine(
+        GramRows(gram), problem, FreeBias(), device="cpu", start=start
+    )
+    assert np.isnan(found.gap)
 
 
 @pytest.fixture

@@ -67,6 +67,16 @@ class Dual:
 
         return root(pull, slack.min() - self.epsilon - 1.0, slack.max() + self.epsilon + 1.0)
 
+    def balance(self, near, slack, width):
+        """The b for which Σ nearest(near + s (slack − b), s) = 0, with s = C / width."""
+        scale = self.sizes / width
+
+        def total(biases):
+            return self.nearest(near + scale * (slack - biases[:, None]), scale).sum(1)
+
+        reach = self.epsilon + 2.0 * width  # all rows are at a bound there
+        return root(total, slack.min() - reach, slack.max() + reach)
+
     def certificate(self, coef, scores):
         """Primal value and duality gap of a feasible vector whose scores are K a."""
         slack = self.targets - scores

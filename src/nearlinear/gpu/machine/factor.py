@@ -50,6 +50,10 @@ def _factored(matrix, ridge):
         lower, info = torch.linalg.cholesky_ex(matrix)
         if int(info) == 0:
             return lower
+        if not bool(torch.isfinite(more)):
+            raise ValueError(
+                "A matrix of kernels has numbers that are not finite, or is not positive."
+            )
         matrix.diagonal().add_(more)  # singular to rounding
         more = 100.0 * more
 

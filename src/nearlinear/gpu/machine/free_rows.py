@@ -27,10 +27,15 @@ class FreeRows:
         return self._gram @ columns + self._dual.shift * columns.sum(0)
 
     def direction(self, is_free, held, wanted, jumps, missing):
-        """Moves of all rows, those that are not free by ``jumps``, and of the bias."""
+        """Moves of all rows, those that are not free by ``jumps``, and of the bias.
+
+        Where no row is free, nothing tells how far a free bias moves: None.
+        """
         right = torch.stack([wanted, torch.ones_like(wanted)], 1)
         solved, change = self._solved(is_free, held, right), self._dual.zero
         if self._dual.has_free_bias:
+            if self._known is None:  # all are at a bound
+                return jumps, None
             change = solved[:, 0].sum() - (missing - jumps.sum())
             change = change / solved[:, 1].sum().clamp_min(1e-300)
         return solved[:, 0] - change * solved[:, 1] + jumps, change

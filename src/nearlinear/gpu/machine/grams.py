@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from ...kernels.grams import DOUBLE_ROWS
 from ...kernels.rows import SumRows
 from ..anchors.forms import can_compile
-from ..device import full_precision, machine_bytes
+from ..device import full_precision, machine_bytes, on
 from .blocks import Pairs, block
 
 _BLOCK_BYTES = 1 << 28  # of one kernel's values
@@ -151,6 +151,7 @@ def _add_modulated(total, values, left, right):
     if can_compile(total.device):
         from .triton_sums import add_modulated
 
-        add_modulated(total, values, left, right)
+        with on(total.device):  # of several GPUs, it need not be the current one
+            add_modulated(total, values, left, right)
     else:
         total.addcmul_(left @ right.T, values)

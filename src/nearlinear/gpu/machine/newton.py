@@ -6,11 +6,11 @@ Pairs of rows are too little work for a device. Here a proximal point step
     max_a  yᵀa − ε‖a‖₁ − ½ aᵀKa − Σ_i (a_i − ā_i)² / (2 s_i)
 
 is solved in the space of scores Ku, where it is convex, smooth and without constraints: rows are at
-a bound or free, and a Newton step solves (K + 1/s) du = … among the free rows by one factor. An
-exact line search makes it converge from everywhere. Then ā follows and s grows; at the fixed point
-a = u solves the machine. A machine that starts from another's solution is solved by exchanges of
-rows, which take half as many systems (``pivoting``), and in this way where they go round in
-circles. All is in float64.
+a bound or free, and a Newton step with an exact line search solves (K + 1/s) du = … among the free
+rows by one factor. Then ā follows and s grows; at the fixed point a = u solves the machine. A
+machine that starts from another's solution is solved by exchanges of rows, which as a rule take
+half as many systems (``pivoting``), and in this way where they go round in circles. Where C is so
+large that rounding ends the steps early, the certificate says so. All is in float64.
 """
 
 import numpy as np
@@ -46,12 +46,13 @@ def solve_kernel_machine(source, problem, bias, *, device, tol=1e-3, max_iter=10
     coef = dual.zero * dual.targets
     if start is not None:
         coef = torch.as_tensor(feasible(start, problem, bias), device=device)
-    is_done = False
+    is_done, n_pivots = False, 0
     if bool(dual.is_inside(coef).any()):
         coef, scores, n_pivots, is_done = pivoted(source.gram, dual, coef, tol, max_iter)
         n_before += n_pivots
     if not is_done:
-        coef, scores, n_iter = _ascended(source.gram, dual, coef, tol, max_iter)
+        left = max_iter - n_pivots
+        coef, scores, n_iter = _ascended(source.gram, dual, coef, tol, left)
         n_before += n_iter
     coef, slack = coef.cpu().numpy(), (dual.targets - scores).cpu().numpy()
     proof = certificate(problem, bias, coef, slack)
@@ -95,6 +96,8 @@ def _ascended(gram, dual, coef, tol, max_iter):
             break
         wanted = (anchor - u) / scale + y - dual.epsilon * torch.sign(a) - scores - bias
         du, change = rows.direction(is_free, width, wanted - products[:, 1], jumps, -u.sum())
+        if change is None:
+            change = dual.balance(anchor, y - scores, width) - bias
         moved = rows.times(du[:, None])[:, 0]
         step = _line_search(dual, anchor, scale, u, scores, bias, du, moved, change)
         u, scores, bias = u + step * du, scores + step * moved, bias + step * change

@@ -39,12 +39,14 @@ def pivoted(gram, dual, coef, tol, max_iter):
         if gap < best[0]:
             best = gap, trial, scores + products[:, 0]
         is_done = bool(gap <= tol * primal)
-        if is_done or waited > _PATIENCE or n_iter >= max_iter:
+        is_number = np.isfinite(gap)  # no factor is one of a matrix that has none
+        if is_done or waited > _PATIENCE or n_iter >= max_iter or not is_number:
             return best[1], best[2], n_iter, is_done
         n_iter += 1
         wanted = y - dual.epsilon * torch.sign(a) - scores - bias - products[:, 1]
         du, change = rows.direction(is_free, held, wanted, jumps, -u.sum())
-        u, scores, bias = u + du, scores + rows.times(du[:, None])[:, 0], bias + change
+        u, scores = u + du, scores + rows.times(du[:, None])[:, 0]
+        bias = dual.balance(u, y - scores, _JUMPS) if change is None else bias + change
         a, was_free = dual.nearest(u + reach * (y - scores - bias), reach), is_free
         is_free = dual.is_inside(a)
         n_changed = int((is_free != was_free).sum())
