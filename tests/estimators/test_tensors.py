@@ -50,7 +50,8 @@ def torch_on_the_cpu(monkeypatch):
     from nearlinear.gpu import forests
 
     def engine(device, own):
-        assert device == "cuda"
+        if device == "cpu":  # searches
+            return own
         kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests,
                  "localized": gpu_gates}  # fmt: skip
         there = kinds[own.__module__.split(".")[-2]]

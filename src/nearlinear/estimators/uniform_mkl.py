@@ -6,11 +6,13 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from .._hints import ClassWeight
+from .._hints import Auto, ClassWeight
 from ..kernels.family import KernelsLike
 from ..solvers.mixture.simplex import start_weights
+from ._base.capacity import Verdict
 from ._base.checks import shared
 from ._base.kernels import Weighed, learn_mixture
+from ._base.loss_weight import WEIGHT, learn_weighted
 from ._base.model import Model
 
 
@@ -134,7 +136,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         self.device = device
 
     def _learn(self, rows):
-        return learn_mixture(self, rows, _weigh, self.bias)
+        return _learn(self, rows)
 
 
 class UniformMKLRegressor(RegressorMixin, Model):
@@ -155,8 +157,9 @@ class UniformMKLRegressor(RegressorMixin, Model):
         kernels, on all features and on every single one. An object is one of
         :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
         With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels).
-    C : float, default=10.0
-        Weight of the losses, in units of the spread of y: see ``epsilon``.
+    C : float or "auto", default="auto"
+        Weight of the losses, in units of the spread of y: see ``epsilon``. "auto" takes, of six
+        values from 0.03 to 10, the smallest that does about as well as any on held-out rows.
     epsilon : float, default=0.1
         Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
         epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
@@ -187,6 +190,10 @@ class UniformMKLRegressor(RegressorMixin, Model):
 
     Attributes
     ----------
+    C_ : float
+        The weight of the losses that the model was trained with, where C is "auto".
+    settings_tried_ : list of Verdict
+        Each C that was tried, and its mean loss on held-out rows; empty where none was.
     target_spread_ : float
         The spread of the training values: their standard deviation, after values that lie more
         than three interquartile ranges beyond the quartiles have been moved to there.
@@ -215,6 +222,8 @@ class UniformMKLRegressor(RegressorMixin, Model):
     See :class:`UniformMKLClassifier`.
     """
 
+    C_: float
+    settings_tried_: list[Verdict]
     target_spread_: float
     kernel_weights_: np.ndarray
     kernels_: list[Any]
@@ -225,7 +234,8 @@ class UniformMKLRegressor(RegressorMixin, Model):
     support_share_: float
 
     _parameter_constraints = {
-        **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
+        **WEIGHT,
+        **shared("kernels", "epsilon", "normalization", "bias", "tol"),
         **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
     }
 
@@ -233,7 +243,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
         self,
         kernels: KernelsLike = "gaussians",
         *,
-        C: float = 10.0,
+        C: float | Auto = "auto",
         epsilon: float = 0.1,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
         bias: Literal["free", "penalized", "none"] = "free",
@@ -257,7 +267,11 @@ class UniformMKLRegressor(RegressorMixin, Model):
         self.device = device
 
     def _learn(self, rows):
-        return learn_mixture(self, rows, _weigh, self.bias)
+        return learn_weighted(self, rows, _learn, _learn)
+
+
+def _learn(model, rows):
+    return learn_mixture(model, rows, _weigh, model.bias)
 
 
 def _weigh(model, descent):

@@ -16,6 +16,7 @@ from ..checks import fit_context
 from ..conformal import checked_anchors, dual_coef_of, predictor_of, require_room, scales_of
 from ..input import fit_rows
 from ..kernels import bias_named
+from ..loss_weight import weight_before
 from ..model import Learned, stream_rng
 from ..outputs import keeping
 from ..rows import TrainingRows, canonical_order, content_ids
@@ -84,7 +85,7 @@ def add_kernels(
     check_is_fitted(self, "predictor_")
     rows = fit_rows(self, X, y, sample_weight)
     with one_blas_thread():
-        learned = learn(self, rows, anchors)
+        learned = _with_weight_before(self, learn(self, rows, anchors))
     return self._settle(learned, rows.X.shape[0], rows.attributes)
 
 
@@ -107,7 +108,7 @@ def learn_more(model, rows, sample_ids):
         model, rows, [machine.local_kernels() for machine in stream.machines],
         [machine.weights for machine in stream.machines], stream.dual_coef,
     )  # fmt: skip
-    return Learned(predictor, attributes, state, interruption.kept)
+    return _with_weight_before(model, Learned(predictor, attributes, state, interruption.kept))
 
 
 @fit_context(prefer_skip_nested_validation=True)
@@ -128,7 +129,7 @@ def finish(self: M) -> M:
     with uninterrupted():
         state.stream.restart(scales, problems, dual_coef_of(found)[back], _solutions(found))
         state = StreamState(state.stream, rows.task, anchors)
-        return self._settle(replace(learned, state=state))
+        return self._settle(replace(_with_weight_before(self, learned), state=state))
 
 
 def _solve(model, rows, added=None):
@@ -142,7 +143,12 @@ def _solve(model, rows, added=None):
 
 
 def _problems(model, rows):
-    return rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
+    C, _ = weight_before(model)
+    return rows.task.problems(rows, C, getattr(model, "epsilon", None))
+
+
+def _with_weight_before(model, learned):
+    return replace(learned, attributes=learned.attributes | weight_before(model)[1])
 
 
 def _solutions(found):

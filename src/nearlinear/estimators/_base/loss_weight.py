@@ -1,0 +1,77 @@
+"""C of kernel machines that learn values: how closely they follow them, found on held-out rows."""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from .capacity import choose_setting, tell_verdicts
+from .checks import cost, one_of
+from .outputs import Teller
+
+WEIGHT = {"C": [cost(), one_of("auto")]}
+
+USUAL = 10.0  # where no rows can be held out
+# Simplest first: with the first of them a machine follows hardly more than a line.
+_TRIED = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+_SAMPLE = 1000  # rows, which are enough to tell how noisy values are
+_FEWEST = 20
+_LOOSE = 0.03
+
+
+def learn_weighted(model, rows, learn, judged=None):
+    """``learn(model, rows)`` with the C that held-out rows find where C is "auto".
+
+    ``judged`` learns in its place in the search; None where rows come in blocks.
+    """
+    if model.C != "auto":
+        return learn(model, rows)
+    is_open = judged is not None and not model._is_precomputed and not _is_read_once(model)
+    C, tried = _found(model, rows, judged) if is_open else (USUAL, [])
+    tell_verdicts(Teller(model), tried)
+    found = {"C_": C, "settings_tried_": tried}
+    learned = learn(with_weight(model, C), rows)
+    return replace(learned, attributes=learned.attributes | found)
+
+
+def with_weight(model, C, **parameters):
+    """The model with another C; what it has learned comes along."""
+    one = copy(model)
+    vars(one).update(C=C, **parameters)
+    return one
+
+
+def weight_before(model):
+    """C of a model that goes on, and what its search has found, which stays true."""
+    if model.C != "auto":
+        return model.C, {}
+    found = {"C_": USUAL, "settings_tried_": []}
+    found = {name: getattr(model, name, usual) for name, usual in found.items()}
+    return found["C_"], found
+
+
+def _is_read_once(model):
+    return any(isinstance(getattr(model, name, None), Iterator) for name in ("kernels", "anchors"))
+
+
+def _found(model, rows, judged):
+    if rows.X.shape[0] < _FEWEST:
+        return 1.0, []
+    rng, units = np.random.RandomState(0), rows.task.units
+    some = rows
+    if rows.X.shape[0] > _SAMPLE:
+        some = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_SAMPLE]))
+
+    def losses(train, held_out, C, seed):
+        quick = {"verbose": 0, "device": "cpu", "tol": max(model.tol, _LOOSE)}
+        if "random_state" in vars(model):
+            quick["random_state"] = seed
+        one = with_weight(model, C, **{k: v for k, v in quick.items() if k in vars(model)})
+        found = judged(one, train)
+        if found.kept is not None:  # Ctrl-C: nothing is known of all rows yet
+            raise KeyboardInterrupt
+        values = found.predictor(held_out.X, n_jobs=model.n_jobs)
+        return ((values - held_out.targets)[:, 0].astype(np.float64) / units.spread) ** 2
+
+    return choose_setting(some, _TRIED, losses, rng)
