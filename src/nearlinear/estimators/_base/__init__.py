@@ -16,6 +16,7 @@ input             From what users pass to rows.
 kernels           Kernels of a fit and the memory for their matrices; from machines to a predictor.
 local_search      Local models with a gate that stays: how many, found on held-out rows.
 localized         Machines on gated kernels: one for each output, and what they report.
+loss_weight       C of machines on values, found on held-out rows.
 model             The one class that all estimators share.
 outputs           One loop over the outputs of a fit, one rule for Ctrl-C, one format of progress.
 pruning           How many anchors, or nodes, the data bear.
