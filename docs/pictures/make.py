@@ -116,7 +116,8 @@ def local_fits():
     x = np.sort(np.random.default_rng(0).uniform(0, 6, 160))
     y = np.sin(2 * x) * np.exp(-0.3 * x) + 0.08 * np.random.default_rng(1).standard_normal(160)
     model = make_pipeline(
-        StandardScaler(), LMKLRegressor(n_copies=4, gate="gaussian", epsilon=0.3, random_state=0)
+        StandardScaler(),
+        LMKLRegressor(n_copies=4, gate="gaussian", C=10.0, epsilon=0.3, random_state=0),
     )
     figure = Figure(figsize=(6, 3.6), layout="constrained")
     LocalFitsDisplay.from_estimator(model.fit(x[:, None], y), x[:, None], y, ax=figure.subplots())

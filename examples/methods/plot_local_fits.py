@@ -21,7 +21,7 @@ load = 20.0 + np.interp(hour, [0.0, 6.0, 9.0, 17.0, 24.0], [4.0, 0.0, 30.0, 38.0
 load = load + 1.5 * rng.standard_normal(len(hour))
 X = pd.DataFrame({"hour of the day": hour})
 model = LMKLRegressor(n_copies=4, gate="gaussian", epsilon=0.1, gate_penalty=0.01, n_init=3,
-                      random_state=0).fit(X, load)  # fmt: skip
+                      C=10.0, random_state=0).fit(X, load)  # fmt: skip
 display = LocalFitsDisplay.from_estimator(
     model, X, load, title="A day's load, put together from straight pieces"
 )

@@ -97,7 +97,7 @@ def waves(X):
     return np.hstack([np.cos(TURN * X / ABOUT), np.sin(TURN * X / ABOUT)])
 
 
-settings = {"gate_penalty": 0.01, "n_init": 5, "random_state": 0}
+settings = {"C": 10.0, "gate_penalty": 0.01, "n_init": 5, "random_state": 0}
 contenders = [
     ("softmax", 10, make_pipeline(StandardScaler(), LMKLRegressor(n_copies=10, **settings))),
     ("softmax of waves", 2, LMKLRegressor(n_copies=2, gating_features=waves, **settings)),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from nearlinear.estimators._base.rows import TrainingRows
-from nearlinear.estimators._base.target_units import TargetUnits
 from nearlinear.estimators._base.task import Classification, Regression
+from nearlinear.estimators._base.values.units import TargetUnits
 
 
 def merge_rows(X, labels, weight, n_classes):

@@ -45,9 +45,9 @@ from ._base.localized import (
     primal_output,
     with_machines,
 )
-from ._base.loss_weight import WEIGHT, learn_weighted
 from ._base.model import Model
 from ._base.outputs import Teller
+from ._base.values.loss_weight import WEIGHT, learn_weighted
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000

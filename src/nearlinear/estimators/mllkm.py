@@ -14,9 +14,9 @@ from ..kernels.row_scales import Absolute
 from ._base.capacity import Verdict
 from ._base.checks import Interval, at_least, fit_context, one_of, shared
 from ._base.input import scored_rows, stream_rows
-from ._base.loss_weight import WEIGHT, learn_weighted, with_weight
 from ._base.model import Model
 from ._base.streams.conformal import add_kernels, finish, learn, learn_more
+from ._base.values.loss_weight import WEIGHT, learn_weighted, with_weight
 
 _CONSTRAINTS = {
     **shared("C", "bias", "tol", "max_iter", "max_memory", "n_jobs", "random_state", "verbose"),

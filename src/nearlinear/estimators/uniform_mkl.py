@@ -12,8 +12,8 @@ from ..solvers.mixture.simplex import start_weights
 from ._base.capacity import Verdict
 from ._base.checks import shared
 from ._base.kernels import Weighed, learn_mixture
-from ._base.loss_weight import WEIGHT, learn_weighted
 from ._base.model import Model
+from ._base.values.loss_weight import WEIGHT, learn_weighted
 
 
 class UniformMKLClassifier(ClassifierMixin, Model):

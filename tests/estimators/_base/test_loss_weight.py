@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from nearlinear import LMKLRegressor, MLLKMRegressor, UniformMKLRegressor
 from nearlinear.estimators import uniform_mkl
-from nearlinear.estimators._base import loss_weight
+from nearlinear.estimators._base.values import loss_weight
 from nearlinear.streams import from_arrays
 
 METHODS = [UniformMKLRegressor, LMKLRegressor, MLLKMRegressor]

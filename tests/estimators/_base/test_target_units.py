@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nearlinear.estimators._base.target_units import TargetUnits
+from nearlinear.estimators._base.values.units import TargetUnits
 
 
 @pytest.fixture

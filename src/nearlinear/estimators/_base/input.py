@@ -13,8 +13,8 @@ from ...runtime.columns.readings import require_values
 from ...streams.blocks import is_source
 from .checks import require_moderate, require_sound
 from .rows import TrainingRows
-from .target_units import TargetUnits
 from .task import Regression, classes_in, classes_of_stream, labels_in, row_weights
+from .values.units import TargetUnits
 
 
 def fit_rows(model, X, y, sample_weight=None, gating=None):

@@ -10,7 +10,7 @@ from ..._warn import warn_user
 from ...losses import accuracy, explained_variance, label_accuracy
 from ...solvers.machine.problem import DualProblem
 from .checks import MOST_WEIGHT, check_sample_weight
-from .target_units import TargetUnits
+from .values.units import TargetUnits
 
 _MANY_CLASSES, _MOST_CLASSES = 200, 5000  # a score for each of them and each row
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...estimators._base.blocks.rows import BlockRows
-from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Classification, Regression
+from ...estimators._base.values.units import TargetUnits
 from ...streams.blocks import Block, Parted, joined
 from ...streams.spool import Spool
 from ...streams.survey import Survey, row_ranks

@@ -14,8 +14,8 @@ from scipy.sparse import issparse, vstack
 from sklearn.utils import _safe_indexing
 
 from ...estimators._base.rows import TrainingRows
-from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Classification, Regression
+from ...estimators._base.values.units import TargetUnits
 from ..averaging import mean_and_error
 from ..candidates import Anchors, Boosted, Hinges
 from ..judging import ClassJudge, ValueJudge, paired_gain

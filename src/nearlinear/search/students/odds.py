@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...estimators._base.rows import canonical_order
-from ...estimators._base.target_units import TargetUnits
 from ...estimators._base.task import Regression
+from ...estimators._base.values.units import TargetUnits
 from ..candidates import Anchors
 
 _LEAST_SHARE = 0.1  # a teacher that is surer is believed no more than that

@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from ....streams.blocks import Parted, shuffled
 from ....streams.survey import Survey, row_ranks
 from ..rows import TrainingRows
-from ..target_units import TargetUnits
 from ..task import Regression
+from ..values.units import TargetUnits
 from .memory import blocks_memory, row_bytes
 
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth

@@ -10,8 +10,8 @@ from ...._warn import warn_user
 from ....streams.blocks import Block, Parted, usual_rows
 from ....streams.survey import survey_rows
 from ..input import block_pairs
-from ..target_units import TargetUnits
 from ..task import Regression, check_labels, class_factors, task_of_classes
+from ..values.units import TargetUnits
 from .memory import blocks_memory, require_blocks, row_bytes
 from .rows import HELD_OUT, OF_CLASS, SAMPLE, BlockRows
 

@@ -16,12 +16,12 @@ from ..checks import fit_context
 from ..conformal import checked_anchors, dual_coef_of, predictor_of, require_room, scales_of
 from ..input import fit_rows
 from ..kernels import bias_named
-from ..loss_weight import weight_before
 from ..model import Learned, stream_rng
 from ..outputs import keeping
 from ..rows import TrainingRows, canonical_order, content_ids
-from ..target_units import TargetUnits
 from ..task import Classification, Regression
+from ..values.loss_weight import weight_before
+from ..values.units import TargetUnits
 from .anchors import learn_candidates, seen_anchors
 
 M = TypeVar("M")

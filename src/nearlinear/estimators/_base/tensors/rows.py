@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
 from ....gpu.device import as_array, is_tensor, require_dense, torch_for
-from ..target_units import TargetUnits
 from ..task import (
     Classification,
     Regression,
@@ -21,6 +20,7 @@ from ..task import (
     known_labels,
     task_of_classes,
 )
+from ..values.units import TargetUnits
 
 _CALM = 1e15  # numbers whose squares are finite in single precision, summed over features
 

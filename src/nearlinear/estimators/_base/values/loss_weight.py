@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .capacity import choose_setting, tell_verdicts
-from .checks import cost, one_of
-from .outputs import Teller
+from ..capacity import choose_setting, tell_verdicts
+from ..checks import cost, one_of
+from ..outputs import Teller
 
 WEIGHT = {"C": [cost(), one_of("auto")]}
 
