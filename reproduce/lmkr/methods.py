@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.svm import SVR
 
 from nearlinear import LMKLRegressor
-from nearlinear.estimators._base.target_units import TargetUnits
 from nearlinear.estimators._base.task import Regression
+from nearlinear.estimators._base.values.units import TargetUnits
 from reproduce.study import Study
 
 
