@@ -34,6 +34,13 @@ def test_a_matrix_that_is_singular_to_rounding_is_solved(place):
     np.testing.assert_allclose((matrix @ found).cpu()[:, 0], line, rtol=1e-6)
 
 
+def test_a_matrix_of_zeros_ends():
+    found = factor.Factor(torch.zeros(3, 3).double(), torch.zeros(())).solved(
+        torch.ones(3, 1).double()
+    )
+    assert bool(torch.isfinite(found).all())
+
+
 def test_a_matrix_without_a_factor_is_refused():
     for matrix in (torch.full((4, 4), torch.nan).double(), -1e300 * torch.eye(4).double()):
         with pytest.raises(ValueError, match="not finite, or is not positive"):

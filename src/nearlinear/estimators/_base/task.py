@@ -73,7 +73,8 @@ class Regression:
 
     def problems(self, rows, C, epsilon):
         """The one dual problem, of values in their unit."""
-        values = self.units.scaled(rows.targets[:, 0])
+        units = self.units
+        values = np.clip(units.scaled(rows.targets[:, 0]), -units.reach, units.reach)
         return [DualProblem.of_values(values, C * rows.weight, epsilon)]
 
 

@@ -44,7 +44,7 @@ class Factor:
 
 
 def _factored(matrix, ridge):
-    more = 1e-12 * matrix.diagonal().mean()
+    more = 1e-12 * matrix.diagonal().mean() + torch.finfo(matrix.dtype).tiny
     matrix.diagonal().add_(ridge)
     while True:
         lower, info = torch.linalg.cholesky_ex(matrix)

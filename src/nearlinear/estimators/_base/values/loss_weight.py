@@ -6,18 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..capacity import choose_setting, tell_verdicts
+from ..capacity import choose_setting
 from ..checks import cost, one_of
 from ..outputs import Teller
 
 WEIGHT = {"C": [cost(), one_of("auto")]}
 
 USUAL = 10.0  # where no rows can be held out
-# Simplest first: with the first of them a machine follows hardly more than a line.
-_TRIED = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+# Simplest first: with the first of them a machine follows hardly more than a line. Where the last
+# one is best, values have hardly any noise, and larger ones are tried as well.
+_TRIED, _LARGE = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0), (10.0, 30.0, 100.0)
 _SAMPLE = 1000  # rows, which are enough to tell how noisy values are
 _FEWEST = 20
 _LOOSE = 0.03
+_FAR = 5.0  # spreads: a value further out would decide alone
 
 
 def learn_weighted(model, rows, learn, judged=None):
@@ -29,7 +31,6 @@ def learn_weighted(model, rows, learn, judged=None):
         return learn(model, rows)
     is_open = judged is not None and not model._is_precomputed and not _is_read_once(model)
     C, tried = _found(model, rows, judged) if is_open else (USUAL, [])
-    tell_verdicts(Teller(model), tried)
     found = {"C_": C, "settings_tried_": tried}
     learned = learn(with_weight(model, C), rows)
     return replace(learned, attributes=learned.attributes | found)
@@ -58,8 +59,7 @@ def _is_read_once(model):
 def _found(model, rows, judged):
     if rows.X.shape[0] < _FEWEST:
         return 1.0, []
-    rng, units = np.random.RandomState(0), rows.task.units
-    some = rows
+    rng, units, tell, some = np.random.RandomState(0), rows.task.units, Teller(model), rows
     if rows.X.shape[0] > _SAMPLE:
         some = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_SAMPLE]))
 
@@ -71,7 +71,15 @@ def _found(model, rows, judged):
         found = judged(one, train)
         if found.kept is not None:  # Ctrl-C: nothing is known of all rows yet
             raise KeyboardInterrupt
-        values = found.predictor(held_out.X, n_jobs=model.n_jobs)
-        return ((values - held_out.targets)[:, 0].astype(np.float64) / units.spread) ** 2
+        values = found.predictor(held_out.X, n_jobs=model.n_jobs).astype(np.float64)
+        errors = np.abs((values - held_out.targets)[:, 0]) / units.spread
+        squares = np.minimum(errors, _FAR) ** 2
+        tell(f"C = {C:g}", {"held-out loss": float(np.average(squares, weights=held_out.weight))})
+        return squares
 
-    return choose_setting(some, _TRIED, losses, rng)
+    C, tried = choose_setting(some, _TRIED, losses, rng)
+    if _LARGE[0] == C:
+        C, more = choose_setting(some, _LARGE, losses, rng)
+        tried = tried + more[1:]
+    tell(f"C = {C:g} is taken", {})
+    return (C, tried) if tried else (USUAL, [])

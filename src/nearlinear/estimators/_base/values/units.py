@@ -10,16 +10,23 @@ import numpy as np
 
 # Values further than this many interquartile ranges beyond the quartiles are drawn in to there.
 _FENCE = 3.0
+# Values further from the center than so many spreads count as that far: none will be reached, and
+# their losses would fill the objective, of which ``tol`` is a share.
+_REACH = 1e3
 # A mean of equal values may be off by this share of them.
 _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
 class TargetUnits:
-    """Center and spread of the values; those of classes are units of their own."""
+    """Center and spread of the values; those of classes are units of their own.
+
+    Machines count values up to ``reach`` spreads from the center.
+    """
 
     center: float = 0.0
     spread: float = 1.0
+    reach: float = np.inf
 
     @classmethod
     def of_values(cls, values, weight=None):
@@ -39,7 +46,7 @@ class TargetUnits:
         center = float(np.average(scaled, weights=weight))
         spread = float(np.sqrt(np.average((scaled - center) ** 2, weights=weight)))
         is_constant = spread <= _ROUNDING * abs(center)
-        return cls(center * unit, 1.0 if is_constant else spread * unit)
+        return cls(center * unit, 1.0 if is_constant else spread * unit, _REACH)
 
     def scaled(self, values):
         """Values as the machine learns them."""
