@@ -340,8 +340,9 @@ class MLLKMRegressor(RegressorMixin, Model):
     C : float or "auto", default="auto"
         Weight of the losses, in units of the spread of y: see ``epsilon``. "auto" takes, of six
         values from 0.03 to 10, the smallest that does about as well as any on held-out rows (of at
-        most 1,000 rows, on the CPU); where 10 does best, 30 and 100 are tried, too. It
-        is 1 for fewer than 20 distinct rows, and 10 for streams and iterators of anchors.
+        most 1,000 rows, on the CPU). It is 1 for fewer than 20 distinct rows, and
+        10 for streams and iterators of anchors. Where it is 10 and y has no noise, larger ones may
+        do better.
     epsilon : float, default=0.1
         Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
         epsilon mean the same whether y is in dollars or in millions. To give them in the unit of

@@ -64,17 +64,6 @@ def test_values_far_out_do_not_decide(method):
     assert make(method).fit(X, y).score(X_test, y_test) > 0.85
 
 
-def test_values_without_noise_are_followed_more_closely_than_was_tried_first():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-3.0, 3.0, (600, 2))
-    y = np.sin(3.0 * X[:, 0]) * np.cos(2.0 * X[:, 1])
-    model = MLLKMRegressor(random_state=0).fit(X[:200], y[:200])
-    assert model.C_ > 10.0
-    assert [one.setting for one in model.settings_tried_][-2:] == [30.0, 100.0]
-    before = MLLKMRegressor(C=10.0, random_state=0).fit(X[:200], y[:200])
-    assert model.score(X[200:], y[200:]) > before.score(X[200:], y[200:]) + 0.1
-
-
 def test_the_search_tells_what_it_does(capsys):
     X, y, *_ = line(noise=5.0)
     model = UniformMKLRegressor(verbose=1).fit(X, y)

@@ -13,9 +13,9 @@ from ..outputs import Teller
 WEIGHT = {"C": [cost(), one_of("auto")]}
 
 USUAL = 10.0  # where no rows can be held out
-# Simplest first: with the first of them a machine follows hardly more than a line. Where the last
-# one is best, values have hardly any noise, and larger ones are tried as well.
-_TRIED, _LARGE = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0), (10.0, 30.0, 100.0)
+# Simplest first: with the first of them a machine follows hardly more than a line. Larger ones than
+# the last gain where values have no noise, and take MLLKM minutes elsewhere.
+_TRIED = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _SAMPLE = 1000  # rows, which are enough to tell how noisy values are
 _FEWEST = 20
 _LOOSE = 0.03
@@ -78,8 +78,5 @@ def _found(model, rows, judged):
         return squares
 
     C, tried = choose_setting(some, _TRIED, losses, rng)
-    if _LARGE[0] == C:
-        C, more = choose_setting(some, _LARGE, losses, rng)
-        tried = tried + more[1:]
     tell(f"C = {C:g} is taken", {})
     return (C, tried) if tried else (USUAL, [])
