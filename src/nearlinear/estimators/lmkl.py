@@ -367,8 +367,8 @@ class LMKLRegressor(RegressorMixin, Model):
     C_ : float
         The weight of the losses that the model was trained with, where C is "auto".
     settings_tried_ : list of Verdict
-        Each C that was tried, and its mean loss on held-out rows (of one that was given up early,
-        on the first part of them); empty where none was.
+        Each C, and its mean loss on held-out rows: of one that was given up early, on the first
+        part of them, and infinite where smaller ones had shown that it gains nothing.
     target_spread_ : float
         The spread of the training values: their standard deviation, after values that lie more
         than three interquartile ranges beyond the quartiles have been moved to there.

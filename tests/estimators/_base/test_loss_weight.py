@@ -8,6 +8,7 @@ from sklearn.linear_model import Ridge
 
 from nearlinear import LMKLRegressor, MLLKMRegressor, UniformMKLRegressor
 from nearlinear.estimators import uniform_mkl
+from nearlinear.estimators._base.capacity import Verdict
 from nearlinear.estimators._base.values import loss_weight
 from nearlinear.streams import from_arrays
 
@@ -62,6 +63,15 @@ def test_values_far_out_do_not_decide(method):
     y = y.copy()
     y[[3, 50, 100]] += [1e3, -1e3, 1e9]
     assert make(method).fit(X, y).score(X_test, y_test) > 0.85
+
+
+def test_values_that_gain_nothing_are_the_last(capsys):
+    X, y, *_ = line(noise=5.0, n_rows=500)
+    model = UniformMKLRegressor(verbose=1).fit(X, y)
+    tried = [text.split(",")[0] for text in capsys.readouterr().out.splitlines()]
+    assert "UniformMKLRegressor: C = 1" in tried
+    assert "UniformMKLRegressor: C = 10" not in tried
+    assert model.settings_tried_[-1] == Verdict(10.0, np.inf)
 
 
 def test_the_search_tells_what_it_does(capsys):

@@ -20,6 +20,8 @@ _SAMPLE = 1000  # rows, which are enough to tell how noisy values are
 _FEWEST = 20
 _LOOSE = 0.03
 _FAR = 5.0  # spreads: a value further out would decide alone
+# Large values take longest: after so many that gain less than a share, the next ones are left out.
+_PATIENCE, _GAIN = 2, 0.01
 
 
 def learn_weighted(model, rows, learn, judged=None):
@@ -63,7 +65,12 @@ def _found(model, rows, judged):
     if rows.X.shape[0] > _SAMPLE:
         some = rows.take(np.sort(rng.permutation(rows.X.shape[0])[:_SAMPLE]))
 
+    means = {}  # by part: the held-out losses of the values so far
+
     def losses(train, held_out, C, seed):
+        before = means.setdefault(seed, [])
+        if _gains_nothing(before):
+            return np.full(held_out.X.shape[0], np.inf)
         quick = {"verbose": 0, "device": "cpu", "tol": max(model.tol, _LOOSE)}
         if "random_state" in vars(model):
             quick["random_state"] = seed
@@ -74,9 +81,16 @@ def _found(model, rows, judged):
         values = found.predictor(held_out.X, n_jobs=model.n_jobs).astype(np.float64)
         errors = np.abs((values - held_out.targets)[:, 0]) / units.spread
         squares = np.minimum(errors, _FAR) ** 2
-        tell(f"C = {C:g}", {"held-out loss": float(np.average(squares, weights=held_out.weight))})
+        before.append(float(np.average(squares, weights=held_out.weight)))
+        tell(f"C = {C:g}", {"held-out loss": before[-1]})
         return squares
 
     C, tried = choose_setting(some, _TRIED, losses, rng)
     tell(f"C = {C:g} is taken", {})
     return (C, tried) if tried else (USUAL, [])
+
+
+def _gains_nothing(losses):
+    """Whether the last of these are hardly below the least before them."""
+    earlier, last = losses[:-_PATIENCE], losses[-_PATIENCE:]
+    return bool(earlier) and min(last) > (1.0 - _GAIN) * min(earlier)
