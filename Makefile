@@ -8,6 +8,14 @@ WORKERS ?= 2
 PACKAGE ?= -e .
 PINS    ?=
 
+# All paths are relative to this folder, whose own path may contain spaces.
+ifeq ($(wildcard src/nearlinear/_version.py),)
+$(error Run make in the folder of the Makefile, or with: make -C FOLDER)
+endif
+ifneq ($(words $(VENV)),1)
+$(error VENV must not contain spaces, got "$(VENV)")
+endif
+
 # Windows has the programs of an environment in another folder.
 RUN  := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 PIP  := $(RUN) -m pip -qq --disable-pip-version-check install
@@ -40,7 +48,7 @@ help:
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	@echo "making $(VENV)"
-	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@test -x $(RUN) || { $(PYTHON) -m venv $(VENV) && touch $(VENV)/.created; }
 	@$(PIP) --upgrade "pip>=25.1"
 	@touch $@
 
@@ -85,8 +93,9 @@ demo: $(VENV)/.demo
 # Compiled code lies in a folder named after all sources: numba does not notice a change in a compiled
 # function that another file calls. A second run compiles nothing.
 SOURCES = $(shell find src -name '*.py' | LC_ALL=C sort | xargs cat | cksum | tr ' ' -)
-COMPILED = $(abspath $(VENV))/.compiled
-test test-quick: export NUMBA_CACHE_DIR = $(COMPILED)/$(SOURCES)
+COMPILED = $(VENV)/.compiled
+ABSOLUTE = $(if $(filter /%,$(VENV)),$(VENV),$(CURDIR)/$(VENV))
+test test-quick: export NUMBA_CACHE_DIR = $(ABSOLUTE)/.compiled/$(SOURCES)
 
 test-jit-off: $(VENV)/.test
 	@echo "compiled passes as plain Python"
@@ -95,7 +104,8 @@ test-jit-off: $(VENV)/.test
 # A file of tests runs on one worker, which makes what its tests share once. The full suite comes last,
 # so that its verdict is the last line.
 test: $(VENV)/.test test-jit-off
-	@mkdir -p $(NUMBA_CACHE_DIR) && find $(COMPILED) -mindepth 1 -maxdepth 1 ! -name $(SOURCES) -exec rm -rf {} +
+	@mkdir -p "$(COMPILED)/$(SOURCES)"
+	@find "$(COMPILED)" -mindepth 1 -maxdepth 1 ! -name "$(SOURCES)" -exec rm -rf {} +
 	@echo "all tests"
 	@$(ONE_THREAD) $(RUN) -m pytest -q --no-header -n $(WORKERS) --dist loadfile $(CASES)
 
@@ -128,7 +138,7 @@ $(VENV)/.browser: $(VENV)/.test
 	@touch $@
 
 test-browser: $(VENV)/.browser
-	@$(ONE_THREAD) NEARLINEAR_AXE=$(abspath $(VENV))/browser/node_modules/axe-core/axe.min.js \
+	@$(ONE_THREAD) NEARLINEAR_AXE="$(ABSOLUTE)"/browser/node_modules/axe-core/axe.min.js \
 		$(RUN) -m pytest -q --no-header tests/report/test_browser.py
 
 lint: $(VENV)/.lint
@@ -173,8 +183,9 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build $(GENERATED) dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
+	@rm -rf build/docs build/docs-quick $(GENERATED) dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
 	@find src tests attack benchmarks release reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
-	@rm -rf $(VENV)
+	@if test -e "$(VENV)/.created"; then rm -rf "$(VENV)"; \
+	elif test -e "$(VENV)"; then echo "$(VENV) was not created by this Makefile and is left alone"; fi
