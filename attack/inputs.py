@@ -131,12 +131,12 @@ def _unclear(error):
     scipy's are taken as they are.
     """
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = Path(frame.filename).parts
-    if "nearlinear" in where:
+    path = Path(frame.filename)
+    if path.is_relative_to(Path(nearlinear.__file__).parent):
         line = linecache.getline(frame.filename, frame.lineno).strip()
         if line.startswith("raise") and "\n" not in str(error) and len(str(error)) < 400:
             return None
-    elif "sklearn" in where or ("scipy" in where and "sparse" in where):
+    elif "sklearn" in path.parts or {"scipy", "sparse"} <= set(path.parts):
         return None
     return "".join(traceback.format_exception(error))
 

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TARGETS = "test test-quick test-all test-gpu docs-quick attack clean distclean".split()
+TARGETS = [
+    "test",
+    "test-quick",
+    "test-all",
+    "test-gpu",
+    "docs-quick",
+    "attack",
+    "clean",
+    "distclean",
+]
 # Names of programs that the recipes call are replaced by `true`, which ignores its arguments.
 NO_PROGRAMS = ["RUN=true", "PIP=true", "PYTHON=true"]
 
