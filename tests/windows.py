@@ -5,7 +5,9 @@ library keep the names that they need on this system. What is simulated:
 
 * names that exist on Unix only are missing, modules as well as attributes;
 * text files are opened with cp1252 unless an encoding is given, and relying on that is an error;
+* lines of text files and of the standard output end with \\r\\n unless ``newline`` is given;
 * a file cannot be renamed, replaced or removed while this process has it open;
+* CPU time is counted in ticks of a 64th of a second;
 * a folder cannot be opened, and ``TemporaryFile`` gives a wrapper instead of a file.
 
 Standard output is set to cp1252 by ``PYTHONIOENCODING``, which is read at the start of a process.
@@ -14,10 +16,12 @@ Standard output is set to cp1252 by ``PYTHONIOENCODING``, which is read at the s
 import builtins
 import ctypes
 import io
+import math
 import os
 import signal
 import sys
 import tempfile
+import time
 import warnings
 
 # The availability notes of Python's documentation, for 3.11.
@@ -52,6 +56,7 @@ MISSING_NAMES = {
         sigtimedwait sigwait sigwaitinfo
     """.split(),
 }
+_LINE_ENDS = {None: "\r\n"}  # of text files that are written
 MEMORY = 8 << 30  # bytes that the simulated machine has
 
 
@@ -68,6 +73,9 @@ def simulate():
     builtins.open = io.open = _opener(io.open)
     warnings.filterwarnings("error", category=EncodingWarning, module=r"nearlinear(\.|$)")
     warnings.filterwarnings("error", category=EncodingWarning, module="subprocess$")
+    sys.stdout.reconfigure(newline="\r\n")
+    for name in ("thread_time", "process_time"):
+        setattr(time, name, _in_ticks(getattr(time, name)))
     os.open = _folders_refused(os.open)
     for name in ("replace", "rename", "unlink", "remove"):
         setattr(os, name, _open_files_refused(getattr(os, name)))
@@ -107,9 +115,15 @@ def _opener(original):
         if "b" not in mode and encoding in (None, "locale"):
             io.text_encoding(encoding, 3)  # warns whoever has called us
             encoding = "cp1252"
+        if "b" not in mode and "r" not in mode and len(more) < 2:
+            options["newline"] = _LINE_ENDS.get(options.get("newline"), options.get("newline"))
         return original(file, mode, buffering, encoding, *more, **options)
 
     return open_file
+
+
+def _in_ticks(clock):
+    return lambda: math.floor(64.0 * clock()) / 64.0
 
 
 def _folders_refused(original):
