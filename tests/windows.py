@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 
 # The availability notes of Python's documentation, for 3.11.
 MISSING_MODULES = {
@@ -46,7 +47,7 @@ MISSING_NAMES = {
         setgroups setns setpgid setpriority setregid setresgid setresuid setreuid setsid setuid
         setxattr splice statvfs sync sysconf sysconf_names tcgetpgrp tcsetpgrp ttyname umount
         uname unshare wait wait3 wait4 waitid writev
-    """.split(),
+    """,
     signal: """
         ITIMER_PROF ITIMER_REAL ITIMER_VIRTUAL ItimerError SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT
         SIGHUP SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR SIGQUIT SIGRTMAX SIGRTMIN
@@ -54,7 +55,7 @@ MISSING_NAMES = {
         SIGWINCH SIGXCPU SIGXFSZ SIG_BLOCK SIG_SETMASK SIG_UNBLOCK Sigmasks alarm getitimer pause
         pidfd_send_signal pthread_kill pthread_sigmask setitimer siginterrupt sigpending
         sigtimedwait sigwait sigwaitinfo
-    """.split(),
+    """,
 }
 _LINE_ENDS = {None: "\r\n"}  # of text files that are written
 MEMORY = 8 << 30  # bytes that the simulated machine has
@@ -67,12 +68,14 @@ def is_ours(frame):
 
 def simulate():
     """Take away what Windows does not have; third-party packages are imported before."""
-    for module, names in MISSING_NAMES.items():
-        _hide(module, names)
-    builtins.__import__ = _importer(builtins.__import__)
-    builtins.open = io.open = _opener(io.open)
     warnings.filterwarnings("error", category=EncodingWarning, module=r"nearlinear(\.|$)")
     warnings.filterwarnings("error", category=EncodingWarning, module="subprocess$")
+    if os.name == "nt":  # nothing needs to be simulated
+        return
+    for module, names in MISSING_NAMES.items():
+        _hide(module, names.split())
+    builtins.__import__ = _importer(builtins.__import__)
+    builtins.open = io.open = _opener(io.open)
     sys.stdout.reconfigure(newline="\r\n")
     for name in ("thread_time", "process_time"):
         setattr(time, name, _in_ticks(getattr(time, name)))
@@ -137,9 +140,8 @@ def _folders_refused(original):
 
 def _open_files_refused(original):
     def change(*paths, **options):
-        opened = _open_files()
         for path in paths:
-            if not isinstance(path, int) and os.path.realpath(path) in opened:
+            if os.path.isfile(path) and _is_open(os.stat(path)):
                 raise PermissionError(
                     13, "The process cannot access the file because it is being used", str(path)
                 )
@@ -148,12 +150,10 @@ def _open_files_refused(original):
     return change
 
 
-def _open_files():
-    """Paths that this process has open, where the system tells."""
-    found, folder = set(), "/proc/self/fd"
-    for number in os.listdir(folder) if os.path.isdir(folder) else ():
-        try:
-            found.add(os.readlink(os.path.join(folder, number)))
-        except OSError:
-            continue
-    return found
+def _is_open(status):
+    """Whether this process has a file open."""
+    for number in os.listdir("/dev/fd"):
+        with suppress(OSError):  # the folder itself is open while it is listed
+            if os.path.samestat(status, os.fstat(int(number))):
+                return True
+    return False
