@@ -25,7 +25,7 @@ def add_memory_argument(parser):
     parser.add_argument(
         "--max-memory", type=n_bytes, metavar="SIZE",
         help="bytes that the table may take; a larger one is read in blocks: the search sees a "
-        "sample, and what it chooses learns from all rows (default: a quarter of the machine's "
+        "sample, and what it chooses learns from all rows (default: a quarter of the available "
         "memory)",
     )  # fmt: skip
 
