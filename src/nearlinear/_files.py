@@ -5,23 +5,30 @@ renamed. The other name cannot be guessed and is never followed as a link. An ea
 its mode and its owner; a link stays, and the file that it leads to is replaced. What is no file,
 such as a pipe or a device, is written to as it is.
 
-A writer that is killed leaves its part behind. It holds a lock on it as long as it lives, so
-whoever writes to the folder next can tell parts without a writer, and removes them.
+A writer that is killed leaves its part behind, and the next writer in the folder removes it. On
+Unix, a writer holds a lock on its part, so a part without a lock has no writer. On Windows, an open
+file cannot be removed, but a part is closed shortly before it is renamed: a part without a writer
+is one that is closed and an hour old.
 """
 
+import errno
 import os
 import re
 import secrets
 import stat
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # on Windows, an open file cannot be removed: that is lock enough
+except ImportError:  # Windows
     fcntl = None
 
 _PART = re.compile(r"\.nearlinear-[0-9a-f]{32}\.part")
+_STRAY_SECONDS = 3600.0  # age of a part without a writer, on Windows
+# Virus scanners and search indexes keep files open for a moment on Windows. 1.3 seconds in total.
+_RETRY_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 _OURS_ALONE = os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -90,7 +97,7 @@ class _Replacement:
         self.target = target
         self.part, handle = _new_part(target.parent, 0o666 if old is None else 0o600)
         try:
-            if old is not None and os.name == "posix":
+            if old is not None and hasattr(os, "fchown"):  # Unix
                 _keep_mode(handle, old)
             self.file = os.fdopen(handle, mode, **options)
         except BaseException:
@@ -105,7 +112,7 @@ class _Replacement:
             self.file.close()  # Windows does not rename what is open
 
     def rename(self):
-        os.replace(self.part, self.target)
+        _replace(self.part, self.target)
         _sync_folder(self.target.parent)
 
     def discard(self):
@@ -149,7 +156,8 @@ def _remove_strays(folder):
 def _remove_stray(part):
     with suppress(OSError):
         if fcntl is None:
-            part.unlink()
+            if time.time() - part.stat().st_mtime > _STRAY_SECONDS:
+                part.unlink()
             return
         handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -159,6 +167,22 @@ def _remove_stray(part):
                 part.unlink()
         finally:
             os.close(handle)
+
+
+def _replace(part, target):
+    """Rename ``part``. On Windows this fails as long as a program has ``target`` open."""
+    for seconds in _RETRY_SECONDS if fcntl is None else ():
+        with suppress(PermissionError):
+            os.replace(part, target)
+            return
+        time.sleep(seconds)
+    try:
+        os.replace(part, target)
+    except PermissionError as error:
+        if fcntl is not None:
+            raise
+        reason = "it is open in another program or write-protected"
+        raise PermissionError(errno.EACCES, reason, str(target)) from error
 
 
 def _remove(part):

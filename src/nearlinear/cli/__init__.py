@@ -30,6 +30,7 @@ warmup               ``nearlinear warmup``.
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv`` and return its exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
     name = "nearlinear"
+    _set_encoding()
     try:
         with stopping_at_once():
             arguments = _parsed(argv)
@@ -85,6 +87,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Interrupted):
         return _failed(name, "interrupted", 130)
     return 0
+
+
+def _set_encoding():
+    """Redirected output is UTF-8 with plain line ends on every system, as the files are.
+
+    A terminal has an encoding already. Characters that it lacks are written as escapes.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):  # a notebook, or no output at all
+            continue
+        if stream.isatty():
+            stream.reconfigure(errors="backslashreplace")
+        else:
+            stream.reconfigure(encoding="utf-8", newline="\n")
 
 
 def _parsed(argv):

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     path = place(arguments.shell)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path, "w", encoding="utf-8") as file:
+        with replacing(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(script(arguments.shell))
     except OSError as error:
         raise CommandError(f"{path}: cannot be written ({error.strerror or error})") from error

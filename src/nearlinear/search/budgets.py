@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._compile import one_blas_thread
+from .._cpu_time import thread_time
 from ..single_row.scorer import RowScorer
 
 
@@ -85,12 +86,12 @@ def measured_us(predictor, X, seconds=0.02):
     """CPU microseconds a row of a batch: the best of a few, in so many seconds of the CPU."""
     with one_blas_thread():  # as in predict
         predictor(X, n_jobs=1)
-        best, end = np.inf, time.thread_time() + seconds
+        best, end = np.inf, thread_time() + seconds
         while True:
-            began = time.thread_time()
+            began = thread_time()
             predictor(X, n_jobs=1)
-            best = min(best, time.thread_time() - began)
-            if time.thread_time() > end:
+            best = min(best, thread_time() - began)
+            if thread_time() > end:
                 return 1e6 * best / X.shape[0]
 
 
@@ -98,11 +99,11 @@ def measured_single_us(predictor, row, n_calls=20, seconds=0.02):
     """Microseconds of one row through the pass that ``compile()`` takes: the best of a few."""
     score = RowScorer(predictor, len(row), predictor.dtype)
     row = np.ascontiguousarray(row)
-    best, end = np.inf, time.thread_time() + seconds
+    best, end = np.inf, thread_time() + seconds
     while True:
-        began = time.thread_time()
+        began = thread_time()
         for _ in range(n_calls):
             score(row)
-        best = min(best, time.thread_time() - began)
-        if time.thread_time() > end:
+        best = min(best, thread_time() - began)
+        if thread_time() > end:
             return 1e6 * best / n_calls

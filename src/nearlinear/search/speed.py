@@ -66,7 +66,7 @@ def machine_speed(is_needed=True):
         known = {**(known if isinstance(known, dict) else {}), key: _measure()}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path, "w", encoding="utf-8") as file:
+            with replacing(path, "w", encoding="utf-8", newline="\n") as file:
                 json.dump(known, file)
         except OSError:
             pass  # nobody may write there: it is measured again next time

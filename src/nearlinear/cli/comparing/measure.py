@@ -2,11 +2,12 @@
 
 import warnings
 from dataclasses import dataclass
-from time import perf_counter, process_time
+from time import perf_counter
 
 import numpy as np
 from sklearn.base import clone
 
+from ..._cpu_time import process_time
 from .contenders import Contender
 
 _WARM_UP_ROWS = 200

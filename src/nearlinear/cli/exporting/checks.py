@@ -5,6 +5,7 @@ DuckDB, if they are there.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -35,6 +36,13 @@ def _apart(got, wanted):
     return None if np.mean(~(apart <= 1e-4)) > 0.01 else float(np.quantile(apart, 0.99))
 
 
+def _run(command, **options):
+    """The finished process; compilers and Node write UTF-8 on every system."""
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False, **options
+    )
+
+
 def c_check(folder, source, test):
     """Compile and run the generated test program, if the machine has a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -43,11 +51,12 @@ def c_check(folder, source, test):
     with tempfile.TemporaryDirectory() as place:
         program = Path(place) / "check"
         options = ["-std=c99", "-O2", f"-I{folder}"]
-        command = [compiler, *options, str(source), str(test), "-lm", "-o", program]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
+        libraries = ["-lm"] if os.name == "posix" else []  # a part of the C library elsewhere
+        command = [compiler, *options, str(source), str(test), *libraries, "-o", program]
+        built = _run(command)
         if built.returncode:
             raise CommandError(f"{source}: the C source does not compile ({built.stderr[:200]})")
-        ran = subprocess.run([program], capture_output=True, text=True, check=False)
+        ran = _run([program])
     if ran.returncode:
         raise CommandError(f"{source}: the C program's scores are not those of the model")
     return f"compiled by {Path(compiler).name}; all its scores are those of these tables"
@@ -113,9 +122,7 @@ def node_check(made, loaded):
         wanted, ask = file.probabilities(scores), "predictProba"
     cells = [[None if cell != cell else cell for cell in row] for row in rows.tolist()]
     command = [node, "--input-type=module", "-e", _ASK_NODE, made.module, made.model, ask]
-    ran = subprocess.run(
-        command, input=json.dumps(cells, default=str), capture_output=True, text=True, check=False
-    )
+    ran = _run(command, input=json.dumps(cells, default=str))
     if ran.returncode:
         why = ran.stderr.strip().splitlines()
         raise CommandError(f"{made.module}: Node cannot score the model ({' '.join(why)[:200]})")

@@ -1,8 +1,8 @@
 """``fit`` of tables that are larger than the memory they may take: in blocks."""
 
-import os
 from pathlib import Path
 
+from ..._resources import available_memory
 from .._errors import CommandError
 from .._methods import find_methods
 from ..shown.amounts import n_bytes
@@ -13,7 +13,7 @@ from .one_method import models_of, suiting
 from .search import run_search_in_blocks
 from .told import Made, search_facts
 
-_SHARE = 0.25  # of the machine's memory, where nobody says how much a table may take
+_MEMORY_FRACTION = 0.25  # of the available memory: the largest table that is read at once
 _KINDS = {".parquet": "table", ".pq": "table", ".csv": "table", ".tsv": "table",
           ".svmlight": "svmlight", ".libsvm": "svmlight", ".svm": "svmlight"}  # fmt: skip
 _LOOKED_AT = 100_000  # rows of the target
@@ -25,7 +25,7 @@ def add_memory_argument(parser):
     parser.add_argument(
         "--max-memory", type=n_bytes, metavar="SIZE",
         help="bytes that the table may take; a larger one is read in blocks: the search sees a "
-        "sample, and what it chooses learns from all rows (default: a quarter of the machine's "
+        "sample, and what it chooses learns from all rows (default: a quarter of the available "
         "memory)",
     )  # fmt: skip
 
@@ -43,7 +43,7 @@ def is_too_large(arguments):
 def _most_memory(arguments):
     if arguments.max_memory is not None:
         return arguments.max_memory
-    return _SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return _MEMORY_FRACTION * available_memory()
 
 
 def _table_bytes(path):

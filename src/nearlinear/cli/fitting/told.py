@@ -1,8 +1,8 @@
 """What ``fit`` tells of what it has done: to programs, and to people."""
 
-import time
 from dataclasses import dataclass
 
+from ..._cpu_time import thread_time
 from ..shown.amounts import shown_bytes, shown_us
 from ..shown.figures import in_short, never_found
 from ..shown.foreign_text import shown
@@ -82,9 +82,9 @@ def _encoder_us(model, X):
         return None
     rows, best = X[:_TIMED_ROWS], float("inf")
     for _ in range(5):
-        start = time.thread_time()
+        start = thread_time()
         model.encoder_.transform(rows)
-        best = min(best, time.thread_time() - start)
+        best = min(best, thread_time() - start)
     return 1e6 * best / rows.shape[0]
 
 

@@ -1,6 +1,5 @@
 """What parameters and rows may be; the only file that imports scikit-learn's private names."""
 
-import os
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
@@ -13,6 +12,7 @@ from sklearn.utils import metaestimators
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from ..._resources import available_memory
 from ..._warn import warn_user
 from ...gpu.device import is_name
 from ...kernels.row_scales import Absolute
@@ -217,10 +217,8 @@ def require_memory(n_bytes, max_memory, advice):
 
 
 def allowed_memory(max_memory):
-    """Bytes; None stands for the machine's memory."""
-    if max_memory is None:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max_memory
+    """``max_memory`` in bytes; None stands for all memory that this process may use."""
+    return available_memory() if max_memory is None else max_memory
 
 
 def _shown(n_bytes):
