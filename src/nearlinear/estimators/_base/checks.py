@@ -1,4 +1,4 @@
-"""What parameters and rows may be; the only file that imports scikit-learn's private names."""
+"""Constraints of parameters, checks of rows and limits on memory."""
 
 import os
 from collections.abc import Callable
@@ -8,16 +8,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import _fit_context
 from sklearn.utils import metaestimators
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from ..._sklearn import Interval, StrOptions
 from ..._warn import warn_user
 from ...gpu.device import is_name
 from ...kernels.row_scales import Absolute
-
-__all__ = ["HasMethods", "Interval", "check_sample_weight"]
 
 # The most that rows may weigh together, and that C may be: products of the two have squares.
 MOST_WEIGHT = 1e70
@@ -26,15 +22,11 @@ _ROOM = 1e3  # for sums of squares over features, and differences of rows
 _SOME_ROWS, _MOST_OF_VARIANCE = 4096, 0.99
 
 
-# These two are scikit-learn's, with types: what they decorate keeps its signature.
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
-    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
-
-
 def available_if(check: Callable[..., Any]) -> Callable[[Method], Method]:
+    """``sklearn.utils.metaestimators.available_if``, typed, so that signatures are preserved."""
     return metaestimators.available_if(check)
 
 

@@ -5,23 +5,14 @@ from numbers import Real
 
 import numpy as np
 
+from ..._sklearn import HasMethods
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
 from ...gates.trees.node_gates import NODE_GATES, node_gate_of
 from ...losses import LOSSES, EpsilonInsensitive, LabelLogLoss, SquaredError
 from ...solvers.trees.phases import Annealing
 from .capacity import given, usual_epochs
-from .checks import (
-    HasMethods,
-    at_least,
-    cost,
-    fraction,
-    one_of,
-    positive,
-    require_memory,
-    row_copies,
-    shared,
-)
+from .checks import at_least, cost, fraction, one_of, positive, require_memory, row_copies, shared
 from .task import Classification, MultiLabel, Regression
 from .tree_coordinates import count_global_columns
 
