@@ -17,6 +17,7 @@ from ...kernels.row_scales import Absolute
 
 # The most that rows may weigh together, and that C may be: products of the two have squares.
 MOST_WEIGHT = 1e70
+MAX_COUNT = 2**31 - 1  # compiled code and scikit-learn have counts in 32-bit integers
 _ROOM = 1e3  # for sums of squares over features, and differences of rows
 # Rows that tell variances, and the share of one column that is worth a word.
 _SOME_ROWS, _MOST_OF_VARIANCE = 4096, 0.99
@@ -36,10 +37,15 @@ def positive():
 
 
 def at_least(lowest, kind=Integral):
-    """A number not below ``lowest``; a count fits into 64 bits."""
+    """A number not below ``lowest``; an integer is at most ``MAX_COUNT``."""
     if kind is Integral:
-        return Interval(kind, lowest, 2**63 - 1, closed="both")
+        return integer_between(lowest, MAX_COUNT)
     return Interval(kind, lowest, None, closed="left")
+
+
+def integer_between(lowest, highest):
+    """An integer in [lowest, highest]."""
+    return Interval(Integral, lowest, highest, closed="both")
 
 
 def cost():
