@@ -10,7 +10,8 @@ import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
 FOUNDATION = {
-    "_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "_sklearn", "kinds",
+    "_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "kinds",
+    "_similar_names", "_sklearn",
 }  # fmt: skip
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}

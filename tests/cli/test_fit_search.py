@@ -237,11 +237,11 @@ def test_ctrl_c_before_there_is_a_model_leaves_no_file(tmp_path, capsys, monkeyp
         (["--task", "regression"], "column 'kind': it holds no numbers"),
         (
             ["--scoring", "rocauc"],
-            "--scoring rocauc: scikit-learn has no such scorer; it has roc_auc",
+            "--scoring rocauc: did you mean roc_auc? there are accuracy",
         ),
         (
             ["--families", "anchor"],
-            "--families anchor: there are linear, piecewise-linear, anchors",
+            "--families anchor: did you mean anchors? there are linear, piecewise-linear, anchors",
         ),
         ([*METHOD, "--max-bytes", "1kB"], "--max-bytes: is for the search; leave --method out"),
         (["--no-scaling"], "--no-scaling: is for --method"),

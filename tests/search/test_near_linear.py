@@ -162,9 +162,21 @@ def test_any_scorer_can_choose():
     assert found.mean() > 0.8
 
 
+@pytest.mark.parametrize(
+    ("name", "similar"),
+    [("acnhors", "anchors"), ("boosted-tree", "boosted trees"), ("Linear", "linear")],
+)
+def test_a_misspelled_family_is_corrected(name, similar):
+    X, value = table(40)
+    with pytest.raises(ValueError, match=f"got '{name}', did you mean '{similar}'"):
+        NearLinearRegressor(families=[name]).fit(X, value)
+
+
 def test_wishes_that_cannot_be_met_are_told():
     X, value = table(40)
-    with pytest.raises(ValueError, match="families has 'forests', which is none of linear"):
+    with pytest.raises(
+        ValueError, match=r"families must be a list of names from linear.*; got 'forests'"
+    ):
         NearLinearClassifier(families=["forests"]).fit(X, value > 2)
     with pytest.raises(ValueError, match="must be between 0 and 1"):
         NearLinearRegressor(families=["anchors"]).fit(X, value).predict_interval(X, 1.5)
