@@ -289,3 +289,9 @@ def test_precomputed_kernels_are_normalized_by_variance(rng):
 def test_a_bank_on_a_million_columns_is_refused():
     with pytest.raises(ValueError, match=r"each of 1000000 columns has 13000000 kernels"):
         parse_kernels("bank", 1_000_000)
+
+
+@pytest.mark.parametrize("n_widths", [-1, 1001, 10**9, 2**63])
+def test_a_number_of_widths_out_of_range_is_refused(n_widths):
+    with pytest.raises(ValueError, match=f"bank: widths must be from 0 to 1000, got {n_widths}"):
+        bank(n_widths)

@@ -23,6 +23,8 @@ from .strays import strays_in, warn_of_strays
 from .table import table_of
 from .target import target_of
 
+_MAX_PIECES = 1000  # each is a column of the encoded rows
+
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """A table of numbers, texts, categories, dates and missing cells as rows of numbers.
@@ -110,7 +112,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     _parameter_constraints = {
         "max_levels": [Interval(Integral, 2, None, closed="left")],
-        "pieces": [Interval(Integral, 2, None, closed="left"), None],
+        "pieces": [Interval(Integral, 2, _MAX_PIECES, closed="both"), None],
         "target_type": [StrOptions({"auto", "classes", "values"})],
         "random_state": ["random_state"],
     }
