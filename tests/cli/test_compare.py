@@ -76,7 +76,7 @@ def comparison():
 
     none = np.zeros((8, 1))
     split = Split(none, none[:, 0], none, none[:, 0], none, is_regression=False)
-    return Comparison(Searched, Searched, split, rows, False)
+    return Comparison(Searched, Searched, split, rows)
 
 
 def test_the_table_puts_ours_above_the_line_and_the_best_first():

@@ -216,8 +216,11 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
     interrupted_after(monkeypatch, 4)
     out = tmp_path / "model.nlm"
     words = ["fit", raw_table(tmp_path), "--target", "heavy", *LINEAR, "--out", out]
-    assert run_quietly(words) == 0
-    assert "Ctrl-C ended the search: this is the best so far" in capsys.readouterr().out
+    assert run_quietly(words) == 130
+    captured = capsys.readouterr()
+    sentence = f"nearlinear fit: interrupted; the best model so far was written to {out}"
+    assert captured.err.splitlines()[-1] == sentence
+    assert "→ linear" in captured.out
     assert nearlinear.load(out).predict(raw_frame().drop(columns="heavy"))[0] in ("yes", "no")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -81,11 +81,6 @@ def test_a_number_of_widths_may_come_from_numpy():
     assert bank(widths=np.int64(4)) == bank(widths=4)
 
 
-def test_a_negative_number_of_widths_is_refused():
-    with pytest.raises(ValueError, match="-2"):
-        bank(widths=-2)
-
-
 @pytest.mark.parametrize(
     "name, kernel",
     [

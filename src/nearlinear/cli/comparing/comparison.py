@@ -12,7 +12,7 @@ from ...displays.cost_front import ModelPoint, draw_cost_fronts
 from .._errors import CommandError
 from .._output_file import check_writable, replacing
 from .._progress import progress
-from ..fitting.search import run_search
+from ..fitting.search import fit_search
 from ..shown.amounts import shown_bytes, shown_us
 from ..shown.text_table import text_table
 from .contenders import contenders
@@ -37,7 +37,6 @@ class Comparison:
     knee: object
     split: Split
     rows: list
-    was_cut: bool
 
     @property
     def ours(self):
@@ -64,7 +63,7 @@ def compare(model, parts, seed, *, plain=True):
     split = _encoded(parts)
     with threadpool_limits(1):
         start = perf_counter()
-        was_cut = run_search(model, parts.X_train, parts.y_train, plain=plain)
+        fit_search(model, parts.X_train, parts.y_train, plain=plain)
         seconds = perf_counter() - start
         labeled = replace(split, y_train=parts.y_train, y_test=parts.y_test)
         rows = [_ours(model, OURS, labeled, seconds)]
@@ -81,7 +80,7 @@ def compare(model, parts, seed, *, plain=True):
                 except Exception as error:  # of any library that happens to be installed
                     reason = str(error).strip().partition("\n")[0]
                     warn_user(f"{contender.name} could not be measured: {reason}.")
-    return Comparison(model, knee, split, rows, was_cut)
+    return Comparison(model, knee, split, rows)
 
 
 def _encoded(parts):
@@ -224,7 +223,6 @@ def as_facts(found):
         "train_rows": len(found.split.y_train),
         "test_rows": len(found.split.y_test),
         "columns": found.split.X_train.shape[1],
-        "interrupted": found.was_cut,
         "models": [
             {
                 "name": row.name, "ours": row.ours, "score": row.score, "loss": row.loss,

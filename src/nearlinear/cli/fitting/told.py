@@ -123,8 +123,6 @@ def tell_search(found, stream):
         "scores ± standard errors; nothing that was tried beats these in both loss and time",
         file=stream,
     )
-    if found["interrupted"]:
-        print("Ctrl-C ended the search: this is the best so far", file=stream)
     if found["encoder_us_per_row"] is not None:
         print(
             "µs/row: one thread, behind the encoder, which takes "
