@@ -254,6 +254,20 @@ def test_values_far_from_zero_keep_their_digits():
     assert model.score(X, 1e9 + value) > 0.8
 
 
+def test_the_time_of_a_model_is_that_of_predict(monkeypatch):
+    predictions = []
+
+    def measured_us(predict, X, *options):
+        predictions.append(predict(X))
+        return 1.0
+
+    monkeypatch.setattr(search, "measured_us", measured_us)
+    X, value = table()
+    y = np.where(value > 2, "high", "low")
+    NearLinearClassifier(families=["linear"], random_state=0).fit(X, y)
+    assert {label for labels in predictions for label in labels} == {"high", "low"}
+
+
 def test_a_budget_that_nothing_keeps_is_said_aloud(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(search, "measured_us", lambda *_: 99.0)

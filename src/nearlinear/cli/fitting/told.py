@@ -125,7 +125,7 @@ def tell_search(found, stream):
     )
     if found["encoder_us_per_row"] is not None:
         print(
-            "µs/row: one thread, behind the encoder, which takes "
+            "µs/row: CPU time of predict in one thread, behind the encoder, which takes "
             f"{shown_us(found['encoder_us_per_row'])} µs of its own in Python",
             file=stream,
         )
