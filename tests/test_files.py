@@ -151,3 +151,24 @@ def test_files_of_others_that_look_alike_stay(path):
         path.with_name(name).write_text("kept")
     write(path)
     assert len(names(path.parent)) == 4
+
+
+def test_ctrl_c_between_two_files_replaces_both(tmp_path, monkeypatch):
+    paths = [tmp_path / "model.c", tmp_path / "model.h"]
+    for path in paths:
+        path.write_text("old")
+    replace = os.replace
+
+    def interrupted(*arguments):
+        replace(*arguments)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), replacing_all(paths, "w") as files:
+            for file in files:
+                file.write("new")
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"new"}

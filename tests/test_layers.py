@@ -9,8 +9,10 @@ import pytest
 import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
-FOUNDATION = {"_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "kinds"}
-FOUNDATION |= {"_cpu_time", "_resources"}
+FOUNDATION = {
+    "_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "kinds",
+    "_similar_names", "_sklearn", "_cpu_time", "_resources",
+}  # fmt: skip
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}
 SOLVERS = MATHEMATICS | {"solvers"}  # the files of the folder itself, not those of its folders
@@ -177,6 +179,48 @@ def test_torch_is_imported_only_by_what_runs_on_a_device():
 
 def test_compile_options_live_in_one_file():
     assert users_of("numba") == {"nearlinear._compile"}
+
+
+def private_names_of_sklearn(tree):
+    """Private modules, functions and classes of scikit-learn that a module imports or reads."""
+    bound, private = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [(alias.name, alias.asname or "sklearn") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [(f"{node.module}.{a.name}", a.asname or a.name) for a in node.names]
+        else:
+            continue
+        names = [(path, name) for path, name in names if path.split(".")[0] == "sklearn"]
+        private |= {path for path, _ in names if re.search(r"\._(?!_)", path)}
+        bound |= {name for _, name in names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and re.match("_(?!_)", node.attr):
+            owner = node.value
+            while isinstance(owner, ast.Attribute):
+                owner = owner.value
+            if isinstance(owner, ast.Name) and owner.id in bound:
+                private.add(ast.unparse(node))
+    return private
+
+
+def test_private_names_of_sklearn_are_imported_by_one_file():
+    users = {module for module, tree in TREES.items() if private_names_of_sklearn(tree)}
+    assert users == {"nearlinear._sklearn"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sklearn.utils import _safe_indexing",
+        "from sklearn.utils._mask import indices_to_mask",
+        "import sklearn.tree._tree",
+        "import sklearn\nsklearn.utils._safe_indexing(X, 1)",
+        "from sklearn import calibration as c\nc._SigmoidCalibration()",
+    ],
+)
+def test_private_names_of_sklearn_are_recognized(source):
+    assert private_names_of_sklearn(ast.parse(source))
 
 
 def test_pictures_live_in_displays():

@@ -20,6 +20,8 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ._interrupt import uninterrupted
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -44,22 +46,27 @@ def replacing(path, mode="wb", **options):
 
 @contextmanager
 def replacing_all(paths, mode="wb", **options):
-    """The same for several paths: none is replaced before all are written."""
+    """The same for several paths: none is replaced before all are written.
+
+    Ctrl-C leaves either all earlier files or all new ones, and no temporary file.
+    """
     outputs = []
     try:
         for path in paths:
-            outputs.append(_opened(path, mode, options))
+            _open_output(path, mode, options, outputs)
         yield [output.file for output in outputs]
         for output in outputs:
             output.finish()
-        for output in outputs:
-            output.rename()
+        with uninterrupted():
+            for output in outputs:
+                output.rename()
     finally:
         for output in outputs:
             output.discard()
 
 
-def _opened(path, mode, options):
+def _open_output(path, mode, options, outputs):
+    """Append an open output to ``outputs``."""
     try:
         old = os.stat(path)
     except FileNotFoundError:
@@ -67,10 +74,13 @@ def _opened(path, mode, options):
     if old is not None and stat.S_ISDIR(old.st_mode):
         raise IsADirectoryError(f"{path} is a folder")
     if old is not None and not stat.S_ISREG(old.st_mode):
-        return _Direct(open(path, mode, **options))
+        # opening a pipe waits for its reader, and must be interruptible
+        outputs.append(_Direct(open(path, mode, **options)))  # noqa: SIM115
+        return
     target = Path(os.path.realpath(path))
     _remove_strays(target.parent)
-    return _Replacement(target, old, mode, options)
+    with uninterrupted():
+        outputs.append(_Replacement(target, old, mode, options))
 
 
 class _Direct:
@@ -116,9 +126,10 @@ class _Replacement:
         _sync_folder(self.target.parent)
 
     def discard(self):
-        with suppress(OSError, ValueError):
-            self.file.close()
-        _remove(self.part)
+        with uninterrupted():
+            with suppress(OSError, ValueError):
+                self.file.close()
+            _remove(self.part)
 
 
 def _new_part(folder, mode):

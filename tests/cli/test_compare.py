@@ -24,7 +24,7 @@ from nearlinear.search.candidates import Additive, Shape
 @pytest.fixture
 def quickly(monkeypatch):
     """Two alternatives, each timed once."""
-    monkeypatch.setattr(measuring.best_seconds, "__defaults__", (1, 0.0))
+    monkeypatch.setattr(measuring, "_PREDICT_SECONDS", 0.0)
     monkeypatch.setattr(measuring._median_seconds, "__defaults__", (0.0,))
     two = ("linear", "decision tree")
     monkeypatch.setattr(
@@ -75,8 +75,8 @@ def comparison():
         record_ = [{"model": "anchors", "is_chosen": True}]
 
     none = np.zeros((8, 1))
-    split = Split(none, none[:, 0], none, none[:, 0], none, is_regression=False)
-    return Comparison(Searched, Searched, split, rows, False)
+    split = Split(none, none[:, 0], none, none[:, 0], is_regression=False)
+    return Comparison(Searched, Searched, split, rows)
 
 
 def test_the_table_puts_ours_above_the_line_and_the_best_first():
@@ -157,12 +157,12 @@ def test_every_alternative_is_measured(is_regression):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3)).astype(np.float32)
     y = X[:, 0] if is_regression else (X[:, 0] > 0).astype(int)
-    split = Split(X, y, X, y, X, is_regression)
+    split = Split(X, y, X, y, is_regression)
     for contender in contenders(is_regression, len(y), 0):
         if contender.name in ("CatBoost", "MLP"):  # they take seconds
             continue
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(measuring.best_seconds, "__defaults__", (1, 0.0))
+            patch.setattr(measuring, "_PREDICT_SECONDS", 0.0)
             patch.setattr(measuring._median_seconds, "__defaults__", (0.0,))
             found = measuring.measure(contender, split)
         assert found.score > 0.4, contender.name

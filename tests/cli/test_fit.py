@@ -209,7 +209,7 @@ def test_a_regressor_refuses_text(tmp_path, refused_fit):
 
 def test_an_unknown_method_is_refused_with_a_near_one_and_those_there_are(tmp_path, refused_fit):
     line = refused_fit(table(tmp_path), "--target", "kind", "--method", "LDKKL")
-    assert "--method LDKKL: did you mean LDKLClassifier?" in line
+    assert "--method LDKKL: did you mean LDKLClassifier or LDMKLClassifier?" in line
     assert "ldkl, ldmkl, llcsapl, llsvm" in line
 
 

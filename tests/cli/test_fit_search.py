@@ -216,8 +216,11 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
     interrupted_after(monkeypatch, 4)
     out = tmp_path / "model.nlm"
     words = ["fit", raw_table(tmp_path), "--target", "heavy", *LINEAR, "--out", out]
-    assert run_quietly(words) == 0
-    assert "Ctrl-C ended the search: this is the best so far" in capsys.readouterr().out
+    assert run_quietly(words) == 130
+    captured = capsys.readouterr()
+    sentence = f"nearlinear fit: interrupted; the best model so far was written to {out}"
+    assert captured.err.splitlines()[-1] == sentence
+    assert "→ linear" in captured.out
     assert nearlinear.load(out).predict(raw_frame().drop(columns="heavy"))[0] in ("yes", "no")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -237,11 +240,11 @@ def test_ctrl_c_before_there_is_a_model_leaves_no_file(tmp_path, capsys, monkeyp
         (["--task", "regression"], "column 'kind': it holds no numbers"),
         (
             ["--scoring", "rocauc"],
-            "--scoring rocauc: scikit-learn has no such scorer; it has roc_auc",
+            "--scoring rocauc: did you mean roc_auc? there are accuracy",
         ),
         (
             ["--families", "anchor"],
-            "--families anchor: there are linear, piecewise-linear, anchors",
+            "--families anchor: did you mean anchors? there are linear, piecewise-linear, anchors",
         ),
         ([*METHOD, "--max-bytes", "1kB"], "--max-bytes: is for the search; leave --method out"),
         (["--no-scaling"], "--no-scaling: is for --method"),

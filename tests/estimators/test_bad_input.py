@@ -266,7 +266,14 @@ def test_class_weights_beyond_arithmetic_are_refused(small, name, moons):
 
 @pytest.mark.parametrize(
     ("method", "setting"),
-    [("MWUMKLClassifier", {"C": 1e308}), ("LMKLRegressor", {"n_copies": 2**63})],
+    [
+        ("MWUMKLClassifier", {"C": 1e308}),
+        ("LMKLRegressor", {"n_copies": 2**63}),
+        ("LDKLClassifier", {"depth": 99}),
+        ("LDKLRegressor", {"depth": 10**9}),
+        ("LDKLClassifier", {"constant": 1e300}),
+        ("LocalForestClassifier", {"min_samples_leaf": 2**40}),
+    ],
 )
 def test_settings_beyond_arithmetic_are_refused(small, method, setting, moons):
     (parameter,) = setting
@@ -581,6 +588,27 @@ def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
     # n_anchors or n_clusters, or the depth of a tree; LaSVM stores the rows that its C asks for
     advice = "lower C" if random_name == "LaSVMClassifier" else "lower (n_|depth)"
     assert re.search(advice, message(caught))
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter"),
+    [
+        ("LDKLClassifier", "n_trees"),
+        ("LMKLClassifier", "n_copies"),
+        ("LocalForestClassifier", "n_trees"),
+    ],
+)
+def test_a_count_beyond_the_machine_is_refused_by_name(small, method, parameter, moons):
+    with pytest.raises(MemoryError, match=f"lower .*{parameter}.*, or raise max_memory"):
+        small(method, **{parameter: 10**9}).fit(*moons)
+
+
+def test_more_threads_than_work_need_no_more_memory(small, moons):
+    X, y = moons
+    model = small("DCPredClassifier").set_params(n_jobs=10**9)
+    np.testing.assert_array_equal(
+        model.fit(X, y).predict(X), small("DCPredClassifier").fit(X, y).predict(X)
+    )
 
 
 @pytest.mark.every_estimator

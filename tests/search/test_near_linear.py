@@ -162,9 +162,21 @@ def test_any_scorer_can_choose():
     assert found.mean() > 0.8
 
 
+@pytest.mark.parametrize(
+    ("name", "similar"),
+    [("acnhors", "anchors"), ("boosted-tree", "boosted trees"), ("Linear", "linear")],
+)
+def test_a_misspelled_family_is_corrected(name, similar):
+    X, value = table(40)
+    with pytest.raises(ValueError, match=f"got '{name}', did you mean '{similar}'"):
+        NearLinearRegressor(families=[name]).fit(X, value)
+
+
 def test_wishes_that_cannot_be_met_are_told():
     X, value = table(40)
-    with pytest.raises(ValueError, match="families has 'forests', which is none of linear"):
+    with pytest.raises(
+        ValueError, match=r"families must be a list of names from linear.*; got 'forests'"
+    ):
         NearLinearClassifier(families=["forests"]).fit(X, value > 2)
     with pytest.raises(ValueError, match="must be between 0 and 1"):
         NearLinearRegressor(families=["anchors"]).fit(X, value).predict_interval(X, 1.5)
@@ -240,6 +252,20 @@ def test_values_far_from_zero_keep_their_digits():
     X, value = table()
     model = NearLinearRegressor(random_state=0).fit(X, 1e9 + value)
     assert model.score(X, 1e9 + value) > 0.8
+
+
+def test_the_time_of_a_model_is_that_of_predict(monkeypatch):
+    predictions = []
+
+    def measured_us(predict, X, *options):
+        predictions.append(predict(X))
+        return 1.0
+
+    monkeypatch.setattr(search, "measured_us", measured_us)
+    X, value = table()
+    y = np.where(value > 2, "high", "low")
+    NearLinearClassifier(families=["linear"], random_state=0).fit(X, y)
+    assert {label for labels in predictions for label in labels} == {"high", "low"}
 
 
 def test_a_budget_that_nothing_keeps_is_said_aloud(monkeypatch, tmp_path):

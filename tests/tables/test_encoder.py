@@ -229,3 +229,9 @@ def test_what_stands_in_a_dropped_column_does_not_matter():
     encoder = TableEncoder().fit(X)
     wanted = encoder.transform(X)
     assert np.array_equal(encoder.transform(X.assign(same="seven")), wanted)
+
+
+@pytest.mark.parametrize("pieces", [1, 1001, 10**9, 2**63])
+def test_pieces_out_of_range_are_refused(pieces):
+    with pytest.raises(ValueError, match=r"'pieces' parameter .* in the range \[2, 1000\]"):
+        TableEncoder(pieces=pieces).fit(np.arange(40.0).reshape(20, 2))

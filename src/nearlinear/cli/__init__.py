@@ -84,7 +84,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(name, error, 2)
     except MemoryError as error:
         return _failed(name, f"there is too little memory {error}".rstrip(), 2)
-    except (KeyboardInterrupt, Interrupted):
+    except Interrupted as error:
+        return _failed(name, str(error) or "interrupted", 130)
+    except KeyboardInterrupt:
         return _failed(name, "interrupted", 130)
     return 0
 

@@ -10,7 +10,10 @@ class CommandError(Exception):
 
 
 class Interrupted(BaseException):
-    """Ctrl-C. Not a KeyboardInterrupt: a fit keeps its best model on that one, and goes on."""
+    """Ctrl-C ends the command with exit code 130; the message replaces "interrupted".
+
+    Not a KeyboardInterrupt, which a fit may catch to return its best model.
+    """
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Methods by their names, long or short, in any case."""
 
 import re
-from difflib import get_close_matches
 
+from .._similar_names import did_you_mean, similar_names
 from ._errors import CommandError
 
 _KINDS = ("Classifier", "Regressor")
@@ -29,14 +29,14 @@ def find_methods(text):
     """The estimators that a name stands for: one, or a classifier and a regressor."""
     by_short = short_names()
     by_name = {_plain(name): [name] for name in method_names()} | by_short
-    wanted = _plain(text)
-    wanted = _ALIASES.get(wanted, wanted)
-    if wanted in by_name:
-        return by_name[wanted]
-    near = get_close_matches(wanted, by_name, n=1, cutoff=0.6)
-    hint = f"did you mean {by_name[near[0]][0]}? " if near else ""
+    by_name |= {alias: by_name[name] for alias, name in _ALIASES.items()}
+    name = _plain(text)
+    if name in by_name:
+        return by_name[name]
+    similar = dict.fromkeys(by_name[other][0] for other in similar_names(name, by_name))
     raise CommandError(
-        f"--method {text}: {hint}there are {', '.join(by_short)} (see nearlinear methods)"
+        f"--method {text}: {did_you_mean(similar)}there are {', '.join(by_short)} (see nearlinear "
+        "methods)"
     )
 
 

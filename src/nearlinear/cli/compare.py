@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     print(f"{task.reason}: a {task.name}")
     tell_comparison(found)
-    print(f"\n{LEGEND.format(n_timed=len(found.split.X_timed))}" + (f"\n\n{told}" if told else ""))
+    print(f"\n{LEGEND}" + (f"\n\n{told}" if told else ""))
 
 
 def _split(piece, task, arguments):

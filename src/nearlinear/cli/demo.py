@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"\nthe front of the search, held-out scores:\n{front_table(front, task)}\n")
         tell_comparison(found[name])
         print(flush=True)
-    print(LEGEND.format(n_timed=len(found["penguins"].split.X_timed)))
+    print(LEGEND)
     save(found["penguins"].model, model_file)
     print(f"\nmodel: {model_file}, {model_file.stat().st_size:,} bytes")
     for ending in ("onnx", "c"):

@@ -13,7 +13,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 
-from ._errors import CommandError
+from ._errors import CommandError, Interrupted
 from ._methods import find_methods, offered
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
@@ -26,7 +26,7 @@ from .fitting.blocks import (
 from .fitting.budgets import add_budget_arguments, search_settings
 from .fitting.held_out import held_out
 from .fitting.one_method import models_of, name_features, pipeline_of, suiting
-from .fitting.search import run_search, try_search
+from .fitting.search import fit_search, fit_search_or_best
 from .fitting.told import Made, facts, search_facts, tell_method, tell_search
 from .tables.cells import check_texts, refused
 from .tables.columns import add_column_arguments, input_first, with_columns
@@ -130,6 +130,9 @@ def run(arguments: argparse.Namespace) -> None:
         tell_search(found, stream)
     if arguments.report is not None and not arguments.json:
         print(f"report: {arguments.report}, opens in any browser", file=stream)
+    if found.get("interrupted"):
+        place = "standard output" if arguments.out == STANDARD else arguments.out
+        raise Interrupted(f"interrupted; the best model so far was written to {place}")
 
 
 def _check(arguments):
@@ -230,13 +233,15 @@ def _fit_search(arguments, form, settings, start):
         model = models.get(name) or models_of([name], arguments, **settings)[name]
         if not task.is_regression:
             check_classes(y, arguments)
+
+    def fit_first(model, X, y, n_rows):
+        return fit_search(model, X, y, plain=plain, title="first search, for the held-out score: ")
+
     with refusing(arguments), limited(model, start, share=0.5):
-        held = held_out(
-            model, X, y, arguments, lambda tried, X, y, _: try_search(tried, X, y, plain=plain)
-        )
+        held = held_out(model, X, y, arguments, fit_first)
     title = "second search, on all rows: " if held is not None else ""
     with refusing(arguments), limited(model, start):
-        was_cut = run_search(model, X, y, plain=plain, title=title)
+        was_cut = fit_search_or_best(model, X, y, plain=plain, title=title)
     model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])
     return Made(model, model, task, X.shape, held, search_facts(model, X, was_cut))
 

@@ -1,7 +1,7 @@
 """A fit of a method that streams to rows in partitions."""
 
+from .._sklearn import fit_context
 from ..estimators._base.blocks.fit import fit_surveyed
-from ..estimators._base.checks import fit_context
 from .rounds import PartitionRows
 from .survey import surveyed_partitions
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ..estimators._base.checks import fit_context
+from .._sklearn import fit_context
 from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
 from ..estimators.llc_sapl import LLCSAPLClassifier

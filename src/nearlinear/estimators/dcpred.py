@@ -323,9 +323,16 @@ def _require_memory(model, rows):
     of_matrix = solving_memory(n_landmarks * (n_features + 1))
     if model.landmarks == "dual":
         of_matrix += machine_memory(n_features)
-    size = of_rows + count_threads(model.n_jobs) * of_matrix + row_copies(rows.X)
+    n_matrices = min(count_threads(model.n_jobs), _max_clusters(model, rows))
+    size = of_rows + n_matrices * of_matrix + row_copies(rows.X)
     advice = "lower n_landmarks" if n_landmarks > 1 else "give rows of fewer columns, by PCA say"
     require_memory(size, model.max_memory, advice)
+
+
+def _max_clusters(model, rows):
+    """Upper bound of the number of clusters, each of which one thread solves."""
+    n_clusters = max(_TRIED) if model.n_clusters == "auto" else model.n_clusters
+    return min(n_clusters, rows.n_distinct)
 
 
 def _choose(model, rows, task, rng):

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._hints import ClassWeight, Rows, Seed, Targets
 from .._interrupt import uninterrupted
+from .._sklearn import fit_context
 from ..kernels.composite import WeightedSum
 from ..kernels.family import KernelsLike, parse_kernels
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.anchors.dual import warn_if_loose
 from ..solvers.machine.lasvm import OnlineSVM, fit_lasvm
-from ._base.checks import at_least, fit_context, require_memory, shared
+from ._base.checks import at_least, require_memory, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller, each_output, keeping

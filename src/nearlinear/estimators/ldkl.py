@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
+from .._sklearn import fit_context
 from ..gates.trees.node_gates import NodeGate
 from ..losses import LOSSES
 from ..solvers.watch import Progress
 from ._base.blocks.fit import fit
 from ._base.blocks.trees import learn_trees_from
 from ._base.capacity import Verdict
-from ._base.checks import fit_context, one_of, shared
+from ._base.checks import one_of, shared
 from ._base.input import stream_rows
 from ._base.model import Model
 from ._base.streams.trees import learn_trees_on

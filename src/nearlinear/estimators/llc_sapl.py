@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
+from .._sklearn import fit_context
 from ..gpu.device import on_device
 from ..losses import LOSSES
 from ..solvers.anchors.adam import train_by_adam
@@ -45,7 +46,7 @@ from ._base.capacity import (
     tell_verdicts,
     usual_epochs,
 )
-from ._base.checks import at_least, cost, fit_context, fraction, one_of, positive, shared
+from ._base.checks import at_least, cost, fraction, one_of, positive, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller, keeping

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
+from .._sklearn import fit_context
 from ..gpu.device import local_model_bytes, on_device
 from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
@@ -28,7 +29,7 @@ from ._base.anchors import (
 from ._base.blocks.anchors import learn_fixed_from
 from ._base.blocks.fit import fit
 from ._base.capacity import Verdict
-from ._base.checks import cost, fit_context, one_of, require_memory, shared
+from ._base.checks import cost, one_of, require_memory, shared
 from ._base.input import stream_rows
 from ._base.kernels import device_room
 from ._base.local_search import (

@@ -494,8 +494,10 @@ def _learn(model, rows):
     """One gated machine for each output; component q has the kernel ``kernel_of[q]``."""
     rng = check_random_state(model.random_state)
     setup, gate = gated_setup(model, rows), gating.gate_for(model, rows)
+    n_gate_values = rows.X.shape[0] * len(setup.kernels) * model.n_copies
+    require_memory(8 * n_gate_values, model.max_memory, "lower n_copies")
     kernel_of = np.tile(np.arange(len(setup.kernels)), model.n_copies)
-    maps = [affine_map(setup.kernels[m], rows.X.shape[1]) for m in kernel_of]
+    maps = [affine_map(kernel, rows.X.shape[1]) for kernel in setup.kernels] * model.n_copies
     if _is_primal(model, rows, maps):
         return _learn_by_batches(model, setup, gate, maps, rng)
     setup = with_machines(model, setup)

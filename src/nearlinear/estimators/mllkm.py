@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
+from .._sklearn import Interval, fit_context
 from ..kernels.conformal import PROFILES
 from ..kernels.row_scales import Absolute
 from ._base.capacity import Verdict
-from ._base.checks import Interval, at_least, fit_context, one_of, shared
+from ._base.checks import at_least, one_of, shared
 from ._base.input import scored_rows, stream_rows
 from ._base.model import Model
 from ._base.streams.conformal import add_kernels, finish, learn, learn_more

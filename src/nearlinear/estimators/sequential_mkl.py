@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compile import one_blas_thread
 from .._hints import ClassWeight, Rows, Targets
+from .._sklearn import fit_context
 from ..kernels.family import KernelsLike, parse_kernels
 from ..solvers.mixture.active_set import certified, solve_sequential
-from ._base.checks import at_least, fit_context, shared
+from ._base.checks import at_least, shared
 from ._base.input import fit_rows
 from ._base.kernels import Weighed, kernel_setup, learn_mixture, learn_setup
 from ._base.model import Learned, Model

@@ -9,6 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 
+from .._sklearn import calibrated_classifier, sigmoid_calibrator, temperature_calibrator
 from ..runtime.container import ModelFileError
 from ..runtime.outcome import Sigmoids, Tables
 from .description import data_of
@@ -127,37 +128,28 @@ def _check_order(classes):
 
 
 def _calibrated(models, data, outcome, classes):
-    from sklearn.calibration import _CalibratedClassifier
-
     kinds = {type(one).__name__ for one in outcome.calibration}
     made = _made(CalibratedClassifierCV, models[0], data)
     if kinds != {next((k for k, method in _METHODS.items() if method == made.method), None)}:
         raise ModelFileError("The model file's calibration is not of its method.")
     made.classes_ = classes
     made.calibrated_classifiers_ = [
-        _CalibratedClassifier(model, _calibrators(one), method=made.method, classes=classes)
+        calibrated_classifier(model, _calibrators(one), method=made.method, classes=classes)
         for model, one in zip(models, outcome.calibration, strict=True)
     ]
     return _takes_columns_of(made, models[0])
 
 
 def _calibrators(calibration):
-    from sklearn import calibration as theirs
     from sklearn.isotonic import IsotonicRegression
 
     if isinstance(calibration, Sigmoids):
-        found = []
-        for slope, offset in zip(calibration.slopes, calibration.offsets, strict=True):
-            one = theirs._SigmoidCalibration()
-            one.a_, one.b_ = slope, offset
-            found.append(one)
-        return found
+        pairs = zip(calibration.slopes, calibration.offsets, strict=True)
+        return [sigmoid_calibrator(slope, offset) for slope, offset in pairs]
     if isinstance(calibration, Tables):
         pairs = zip(calibration.scores, calibration.probabilities, strict=True)
         return [_isotonic(IsotonicRegression(out_of_bounds="clip"), *pair) for pair in pairs]
-    one = theirs._TemperatureScaling()
-    one.beta_ = calibration.factor[0]
-    return [one]
+    return [temperature_calibrator(calibration.factor[0])]
 
 
 def _isotonic(model, scores, probabilities):

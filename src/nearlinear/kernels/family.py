@@ -89,8 +89,8 @@ def bank(
     Family
     """
     if isinstance(widths, Integral):
-        if widths < 0:
-            raise ValueError(f"A bank needs 0 widths or more, not {widths}.")
+        if not 0 <= widths <= _MAX_WIDTHS:
+            raise ValueError(f"bank: widths must be from 0 to {_MAX_WIDTHS}, got {widths}.")
         widths = np.geomspace(0.1, 10.0, widths).tolist() if widths > 1 else [1.0] * widths
     if isinstance(widths, Absolute):
         gaussians = [Gaussian(gamma=1.0 / width**2) for width in np.ravel(widths.value).tolist()]
@@ -99,6 +99,7 @@ def bank(
     return Family((*gaussians, *(Polynomial(degree) for degree in degrees)), columns)
 
 
+_MAX_WIDTHS = 1000  # each is a kernel with a matrix of its own
 _NAMES = {
     "linear": Linear,
     "affine": lambda: Polynomial(1),

@@ -66,6 +66,10 @@ class RowScales:
     def on(self, columns):
         """The same rows, seen on some columns only: rows that look equal there all count."""
         if columns not in self._on:
+            n_columns = self.X.shape[1]
+            for column in columns:
+                if not -n_columns <= column < n_columns:
+                    raise ValueError(f"OnColumns: no column {column} in X of {n_columns} columns.")
             seen = RowScales(None)
             seen.X = self.X[:, list(columns)]
             self._on[columns] = seen

@@ -11,6 +11,14 @@ from .base import evaluates_pairs
 from .pairs import Pairs, squared_norms
 from .row_scales import RowScales
 
+_MAX_DEGREE = 1000  # the same limit as in model files
+_MAX_WIDTH = 1e100  # squares of widths and of their inverses are finite
+_LARGEST = np.finfo(np.float64).max
+
+
+def _is_scale(gamma):
+    return gamma is None or 0 < gamma <= _LARGEST
+
 
 @evaluates_pairs
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Polynomial:
     Parameters
     ----------
     degree : int, default=2
-        A whole number of at least 1.
+        An integer from 1 to 1000.
     gamma : float or None, default=None
         Above 0. None is one over the rows' mean squared norm.
     coef0 : float, default=1.0
@@ -47,9 +55,12 @@ class Polynomial:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, Real) or not 1 <= self.degree < np.inf or self.degree % 1:
-            raise ValueError(f"Polynomial needs a whole degree of at least 1, not {self.degree!r}.")
-        if not 0 <= self.coef0 < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
+        degree = self.degree
+        if not isinstance(degree, Real) or not 1 <= degree <= _MAX_DEGREE or degree % 1:
+            raise ValueError(
+                f"Polynomial: degree must be an integer from 1 to {_MAX_DEGREE}, got {degree!r}."
+            )
+        if not 0 <= self.coef0 <= _LARGEST or not _is_scale(self.gamma):
             raise ValueError(
                 "Polynomial needs gamma above 0 and coef0 of 0 or more, "
                 f"not {self.gamma!r} and {self.coef0!r}: it would not be a kernel."
@@ -86,17 +97,18 @@ class Gaussian:
         Above 0. None is 1 / (width² × the rows' median squared distance). The median is over all
         pairs of distinct rows; of more than 500 rows, about 500 stand for all.
     width : float, default=1.0
-        Above 0, relative to the rows; it counts where gamma is None.
+        From 1e-100 to 1e100, relative to the rows; it counts where gamma is None.
     """
 
     gamma: float | None = None
     width: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.width < np.inf or (self.gamma is not None and not 0 < self.gamma < np.inf):
+        if not _is_scale(self.gamma):
+            raise ValueError(f"Gaussian: gamma must be finite and > 0, got {self.gamma!r}.")
+        if not 1 / _MAX_WIDTH <= self.width <= _MAX_WIDTH:
             raise ValueError(
-                "Gaussian needs gamma and width above 0, "
-                f"not gamma={self.gamma!r} and width={self.width!r}."
+                f"Gaussian: width must be in [{1 / _MAX_WIDTH}, {_MAX_WIDTH}], got {self.width!r}."
             )
 
     def from_pairs(self, pairs: Pairs) -> np.ndarray:

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length, get_tags
 
+from .._sklearn import select_rows
 from ..estimators._base.input import fit_rows
 from ..estimators._base.task import check_labels
 from ..runtime.columns.readings import is_missing, require_values
@@ -65,8 +66,8 @@ def splitter(encoder, X, y, Z):
 
     def split(kept, held):
         own = clone(encoder)
-        part = own.fit_transform(_safe_indexing(X, kept), _safe_indexing(y, kept))
-        other = own.transform(_safe_indexing(X, held))
+        part = own.fit_transform(select_rows(X, kept), select_rows(y, kept))
+        other = own.transform(select_rows(X, held))
         return part.astype(Z.dtype), other.astype(Z.dtype)
 
     return split

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from .._hints import ClassWeight, FilePath, Rows, Seed, Targets
-from ..estimators._base.checks import fit_context, one_of, shared
+from .._sklearn import HasMethods, Interval, fit_context
+from ..estimators._base.checks import one_of, shared
 from ..estimators._base.model import Model
 from ..streams.blocks import is_source
 from .blocks.fitting import fit_blocks

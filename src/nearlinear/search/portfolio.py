@@ -4,6 +4,7 @@ The list, its settings and the schedule come from a simulation on 29 tables; the
 further. What must be there are unlike families: smooth ones, a kernel machine, forests, networks.
 """
 
+from .._similar_names import did_you_mean, similar_names
 from .candidates import (
     Additive,
     Anchors,
@@ -52,13 +53,14 @@ def _takes_long(candidate, shape):
 
 
 def require_known(families):
-    """Refuse a family that there is not."""
-    strangers = [name for name in families or () if name not in FAMILIES]
-    if strangers:
-        raise ValueError(
-            f"families has {strangers[0]!r}, which is none of {', '.join(FAMILIES)}: name some of "
-            "these."
-        )
+    """Raise an error for a name that is not in ``FAMILIES``."""
+    for name in families or ():
+        if name not in FAMILIES:
+            hint = did_you_mean(map(repr, similar_names(str(name), FAMILIES)))
+            raise ValueError(
+                f"families must be a list of names from {', '.join(FAMILIES)}; got {name!r}"
+                + (f", {hint.strip()}" if hint else ".")
+            )
 
 
 def _smooth():

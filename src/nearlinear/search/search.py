@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
 from .._warn import warn_user
 from ..estimators._base.outputs import keeping
 from ..predictors.averaged import Averaged
 from ..runtime.outcome import LogLoss
 from .averaging import Blend, best_blend
-from .budgets import Clock, Price, measured_single_us, measured_us
+from .budgets import MAX_TIMED_ROWS, Clock, Price, measured_single_us, measured_us
 from .candidates import Shape
 from .fits.forecasts import Pace
 from .found import ALL_ROWS, Found, Member
@@ -19,7 +20,6 @@ from .portfolio import LINEAR, SLOW, portfolio
 from .speed import machine_speed
 from .trials import HERE, Trials, settings_of, without_hints
 
-_TIMED_ROWS = 2048
 _KEPT = "the best model so far is"
 _PARTS = (0.2, 0.05)  # of a budget, for which blends are fitted, too
 
@@ -65,7 +65,7 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
     blend = judged.best(budget)
     members = {}
     with keeping(_KEPT) as late, without_hints():
-        found = _fitted(judged, blend, budget, rows, trials, course)
+        found = _fitted(model, judged, blend, budget, rows, trials, course)
         for place, member in found:
             members[place] = member  # one by one: Ctrl-C keeps those that are done
     if not members:
@@ -149,7 +149,7 @@ def _judged(trials, speed, shape):
     )  # fmt: skip
 
 
-def _fitted(judged, blend, budget, rows, trials, course):
+def _fitted(model, judged, blend, budget, rows, trials, course):
     """Members by place, one after the other; of those that the blend does not need, what there is
     time for."""
     at, means, clock, tell = trials.at, trials.means, trials.clock, trials.tell
@@ -167,7 +167,7 @@ def _fitted(judged, blend, budget, rows, trials, course):
         if done is None:
             continue
         predictor, fitted_to = done
-        price = _measured(predictor, calibration, rows.X, judged.prices[place])
+        price = _measured(model, predictor, calibration, rows, judged.prices[place])
         yield (
             place,
             Member(
@@ -199,19 +199,28 @@ def _found(judged, members, blend, budget):
     return found
 
 
-def _measured(predictor, calibration, X, forecast):
-    # few rows are timed again and again: a call takes microseconds of its own
-    places = np.arange(_TIMED_ROWS) % X.shape[0]
-    rows, cost = X[places].astype(predictor.dtype), predictor.cost
-    us, single_us, averaging_us = measured_us(predictor, rows), forecast.single_us, 0.0
+def _measured(model, predictor, calibration, rows, forecast):
+    """The price of a fitted predictor; its time is that of ``predict``, as users call it."""
+    X, cost = rows.X[:MAX_TIMED_ROWS].astype(predictor.dtype), predictor.cost
+    us = measured_us(_with_predictor(model, rows, predictor).predict, X)
+    single_us, averaging_us = forecast.single_us, 0.0
     if calibration is not None:
         alone = Averaged((predictor,), (1.0,), (calibration,))
-        averaging_us = max(0.0, measured_us(alone, rows) - us)
+        averaging_us = max(0.0, measured_us(_with_predictor(model, rows, alone).predict, X) - us)
         if not isinstance(calibration, LogLoss):  # which it is part of then, alone or not
             us, averaging_us = us + averaging_us, 0.0
-    if not hasattr(rows, "toarray"):  # compile() takes dense rows
-        single_us = measured_single_us(predictor, rows[0])
+    if not hasattr(X, "toarray"):  # compile() takes dense rows
+        single_us = measured_single_us(predictor, X[0])
     return Price(cost.times_linear, us, single_us, cost.n_bytes, averaging_us)
+
+
+def _with_predictor(model, rows, predictor):
+    """A fitted model of encoded rows that predicts with ``predictor`` in one thread."""
+    fitted = clone(model).set_params(encoder=None, n_jobs=1)
+    vars(fitted).update(rows.attributes, encoder_=None, predictor_=predictor)
+    fitted.n_features_in_ = predictor.n_features
+    vars(fitted).pop("feature_names_in_", None)
+    return fitted
 
 
 def _all_trials(trials):

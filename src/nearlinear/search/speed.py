@@ -7,6 +7,7 @@ import json
 import os
 import platform
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,7 @@ def _measure():
     timed, points = rng.randn(_N_TIMED, _N_FEATURES).astype(np.float32), {}
     for candidate in _TYPICAL:
         predictor = candidate.fit(rows, 0, 1)
-        us = measured_us(predictor, timed.astype(predictor.dtype))
+        us = measured_us(partial(predictor, n_jobs=1), timed.astype(predictor.dtype))
         point = max(1, predictor.cost.multiply_adds), 1e3 * us
         points.setdefault(candidate.family, []).append(point)
     return {family: _line(*found) for family, found in points.items()}

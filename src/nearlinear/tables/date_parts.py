@@ -2,8 +2,9 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from .._sklearn import check_feature_names_in
 from ..preparation.columns import joined
 from ..preparation.transformers import register_step
 from ..runtime.columns.readings import Reading, Unreadable
@@ -62,7 +63,7 @@ class DateParts(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         """Words such as "born_month"."""
         check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        names = check_feature_names_in(self, input_features)
         pairs = zip(names, self.units_)
         return np.array([f"{name}_{unit}" for name, units in pairs for unit in units], dtype=object)
 

@@ -9,15 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .._hints import Rows, Seed, Targets
+from .._sklearn import Interval, StrOptions, check_feature_names_in
 from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
 from ..streams.blocks import is_source
@@ -27,6 +22,8 @@ from .reading import aligned, read_as
 from .strays import strays_in, warn_of_strays
 from .table import table_of
 from .target import target_of
+
+_MAX_PIECES = 1000  # each is a column of the encoded rows
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -115,7 +112,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     _parameter_constraints = {
         "max_levels": [Interval(Integral, 2, None, closed="left")],
-        "pieces": [Interval(Integral, 2, None, closed="left"), None],
+        "pieces": [Interval(Integral, 2, _MAX_PIECES, closed="both"), None],
         "target_type": [StrOptions({"auto", "classes", "values"})],
         "random_state": ["random_state"],
     }
@@ -230,7 +227,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         array of str
         """
         check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        names = check_feature_names_in(self, input_features)
         return self.transformer_.get_feature_names_out(names)
 
     def _fitted(self, X, y):

@@ -12,21 +12,20 @@ from ...displays.cost_front import ModelPoint, draw_cost_fronts
 from .._errors import CommandError
 from .._output_file import check_writable, replacing
 from .._progress import progress
-from ..fitting.search import run_search
+from ..fitting.search import fit_search
 from ..shown.amounts import shown_bytes, shown_us
 from ..shown.text_table import text_table
 from .contenders import contenders
 from .measure import Split, measure, measured
 
 OURS = "nearlinear"
-_MOST_TIMED = 20_000
 _PICTURES = (".png", ".pdf", ".svg")
 LEGEND = """\
-All models see the same encoded rows. µs/row: CPU time, best of several predictions of {n_timed:,}
-test rows. one row: median of single predictions (ours by compile()). bytes: what prediction reads.
-fit: one thread; ours is the whole search, and compiles on its first run on a machine.
-ours leads by: the score of our first line less that of the other, ± its standard error over the
-test rows."""
+All models see the same encoded rows. µs/row: CPU time of predict, best of several batches of
+repeated test rows. one row: median of single predictions (ours by compile()). bytes: what
+prediction reads. fit: one thread; ours is the whole search, and compiles on its first run on a
+machine. ours leads by: the score of our first line less that of the other, ± its standard error
+over the test rows."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ class Comparison:
     knee: object
     split: Split
     rows: list
-    was_cut: bool
 
     @property
     def ours(self):
@@ -64,7 +62,7 @@ def compare(model, parts, seed, *, plain=True):
     split = _encoded(parts)
     with threadpool_limits(1):
         start = perf_counter()
-        was_cut = run_search(model, parts.X_train, parts.y_train, plain=plain)
+        fit_search(model, parts.X_train, parts.y_train, plain=plain)
         seconds = perf_counter() - start
         labeled = replace(split, y_train=parts.y_train, y_test=parts.y_test)
         rows = [_ours(model, OURS, labeled, seconds)]
@@ -81,7 +79,7 @@ def compare(model, parts, seed, *, plain=True):
                 except Exception as error:  # of any library that happens to be installed
                     reason = str(error).strip().partition("\n")[0]
                     warn_user(f"{contender.name} could not be measured: {reason}.")
-    return Comparison(model, knee, split, rows, was_cut)
+    return Comparison(model, knee, split, rows)
 
 
 def _encoded(parts):
@@ -91,13 +89,11 @@ def _encoded(parts):
     Z_test = encoder.transform(parts.X_test).astype(np.float32)
     if hasattr(Z_train, "toarray"):
         Z_train, Z_test = Z_train.toarray(), Z_test.toarray()
-    n_timed = min(_MOST_TIMED, max(2_000, len(Z_test)))
-    timed = Z_test[np.arange(n_timed) % len(Z_test)]
     y_train, y_test = parts.y_train, parts.y_test
     if not parts.is_regression:  # some libraries take no other labels
         classes, y_train = np.unique(y_train, return_inverse=True)
         y_test = np.searchsorted(classes, y_test)
-    return Split(Z_train, y_train, Z_test, y_test, timed, parts.is_regression)
+    return Split(Z_train, y_train, Z_test, y_test, parts.is_regression)
 
 
 def chosen(model):
@@ -224,7 +220,6 @@ def as_facts(found):
         "train_rows": len(found.split.y_train),
         "test_rows": len(found.split.y_test),
         "columns": found.split.X_train.shape[1],
-        "interrupted": found.was_cut,
         "models": [
             {
                 "name": row.name, "ours": row.ours, "score": row.score, "loss": row.loss,

@@ -8,22 +8,23 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._cpu_time import process_time
+from ...search.budgets import measured_us
 from .contenders import Contender
 
 _WARM_UP_ROWS = 200
 _RAREST = 1e-4  # no probability is held against a model as if it were smaller
 _SINGLE_CALLS = 200
+_PREDICT_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
 class Split:
-    """A training part, a test part and the rows whose prediction is timed."""
+    """A training part and a test part."""
 
     X_train: np.ndarray
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
-    X_timed: np.ndarray
     is_regression: bool
 
 
@@ -52,7 +53,7 @@ class Measurement:
 
 
 def measure(contender: Contender, split: Split) -> Measurement:
-    """Fit on the training part; score on the test part; time ``predict`` on the timed rows."""
+    """Fit on the training part; score on the test part; time ``predict`` on the test rows."""
     with warnings.catch_warnings():
         # A model that ran out of iterations is judged by its answers like any other; others have
         # their own opinions of arrays without names.
@@ -68,13 +69,13 @@ def measure(contender: Contender, split: Split) -> Measurement:
 
 def measured(name, model, split, fit_seconds, n_bytes, one_row, ours=False):
     """The figures of a fitted model; ``one_row`` answers a single row."""
-    row = split.X_timed[:1]
+    row = split.X_test[:1]
     return Measurement(
         name=name,
         ours=ours,
         gains=_gains(model, split),
         loss=_loss(model, split),
-        us_per_row=1e6 * best_seconds(model.predict, split.X_timed) / len(split.X_timed),
+        us_per_row=measured_us(model.predict, split.X_test, _PREDICT_SECONDS, process_time),
         single_us=1e6 * _median_seconds(one_row, row[0] if ours else row),
         n_bytes=n_bytes,
         fit_seconds=fit_seconds,
@@ -105,17 +106,6 @@ def _warm_up(model, split):
     # First-use imports happen here, for every model alike, and are not timed.
     rows = slice(_WARM_UP_ROWS)
     clone(model).fit(split.X_train[rows], split.y_train[rows]).predict(split.X_test)
-
-
-def best_seconds(predict, X, at_least=3, budget=0.3):
-    """CPU time, of all threads if a library takes several; the least of a few."""
-    best, spent, runs = np.inf, 0.0, 0
-    while runs < at_least or spent < budget:
-        start = process_time()
-        predict(X)
-        taken = process_time() - start
-        best, spent, runs = min(best, taken), spent + taken, runs + 1
-    return best
 
 
 def _median_seconds(predict, row, budget=0.2):

@@ -10,7 +10,7 @@ from ..tables.cells import refused
 from ..tables.columns import listed
 from ..tables.target import check_classes, task_of
 from .one_method import models_of, suiting
-from .search import run_search_in_blocks
+from .search import fit_blocks_or_best
 from .told import Made, search_facts
 
 _MEMORY_FRACTION = 0.25  # of the available memory: the largest table that is read at once
@@ -105,7 +105,7 @@ def search_in_blocks(arguments, form, settings, names, limited):
             check_classes(y, arguments)
         source = _raw_source(arguments, form)
         with limited(model):
-            was_cut = run_search_in_blocks(model, source, plain=not arguments.json)
+            was_cut = fit_blocks_or_best(model, source, plain=not arguments.json)
     except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
         raise refused(error, arguments.data) from error
     model.validation_score_ = next(one["score"] for one in model.record_ if one["is_chosen"])

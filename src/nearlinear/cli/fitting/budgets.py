@@ -1,7 +1,6 @@
 """What a model may cost: options that ``fit`` and ``compare`` share."""
 
-from difflib import get_close_matches
-
+from ..._similar_names import did_you_mean, similar_names
 from ...search.families import FAMILIES
 from .._errors import CommandError
 from ..shown.amounts import n_bytes, positive, seconds
@@ -56,7 +55,8 @@ def _families(text):
     known = offered_families()
     for name in wanted:
         if name.replace(" ", "-") not in known:
-            raise CommandError(f"--families {name}: there are {', '.join(known)}")
+            hint = did_you_mean(similar_names(name, known))
+            raise CommandError(f"--families {name}: {hint}there are {', '.join(known)}")
     return wanted
 
 
@@ -65,6 +65,8 @@ def _check_scoring(name):
 
     known = get_scorer_names()
     if name not in known:
-        near = get_close_matches(name, known, n=3, cutoff=0.4) or ["accuracy", "roc_auc", "r2"]
-        raise CommandError(f"--scoring {name}: scikit-learn has no such scorer; it has "
-                           f"{', '.join(near)} and others")  # fmt: skip
+        hint = did_you_mean(similar_names(name, known))
+        raise CommandError(
+            f"--scoring {name}: {hint}there are accuracy, roc_auc, r2 and the other scorers of "
+            "scikit-learn"
+        )

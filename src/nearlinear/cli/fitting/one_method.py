@@ -4,6 +4,7 @@ import ast
 
 import numpy as np
 
+from ..._similar_names import did_you_mean, similar_names
 from .._errors import CommandError
 from .._methods import is_regressor
 from ..tables.cells import check_texts, numbers
@@ -32,7 +33,10 @@ def _estimator(method, arguments, settings):
     known = cls._get_param_names()
     for name in settings:
         if name not in known:
-            raise CommandError(f"--set {name}: {method} has the parameters {', '.join(known)}")
+            hint = did_you_mean(similar_names(name, known))
+            raise CommandError(
+                f"--set {name}: {hint}{method} has the parameters {', '.join(known)}"
+            )
     if "random_state" in known:
         settings.setdefault("random_state", arguments.seed)
     estimator = cls(**settings)

@@ -1,4 +1,4 @@
-"""The search as a command runs it: what is seen of it, and what Ctrl-C leaves."""
+"""The automatic search in a command: its progress, and the effect of Ctrl-C."""
 
 import sys
 import time
@@ -10,24 +10,35 @@ from .._progress import clock, search_bar
 _EVERY = 2.0  # seconds between plain lines
 
 
-def run_search(model, X, y, *, plain=True, title=""):
-    """Fit a front door; gives whether Ctrl-C has cut the search short and the best was kept.
+def fit_search(model, X, y, *, plain=True, title=""):
+    """Fit an automatic search and return it; Ctrl-C ends the command.
 
-    ``title`` says which search it is, where there are two.
+    ``title`` is the first part of each progress line.
     """
     from ...search.fitting import fit_table
 
-    return _run(model, lambda tell: fit_table(model, X, y, None, tell), plain, title)
+    with watching(model, plain, title) as tell:
+        return fit_table(model, X, y, None, tell)
 
 
-def run_search_in_blocks(model, source, *, plain=True):
-    """The same for rows in blocks."""
+def fit_search_or_best(model, X, y, *, plain=True, title=""):
+    """Fit an automatic search until it ends or Ctrl-C stops it with the best model so far.
+
+    Returns whether Ctrl-C stopped it. Without a model so far, Ctrl-C ends the command.
+    """
+    from ...search.fitting import fit_table
+
+    return _fit_or_best(model, lambda tell: fit_table(model, X, y, None, tell), plain, title)
+
+
+def fit_blocks_or_best(model, source, *, plain=True):
+    """``fit_search_or_best`` for a source of blocks."""
     from ...search.blocks.fitting import fit_blocks
 
-    return _run(model, lambda tell: fit_blocks(model, source, tell=tell), plain, "")
+    return _fit_or_best(model, lambda tell: fit_blocks(model, source, tell=tell), plain, "")
 
 
-def _run(model, fit, plain, title):
+def _fit_or_best(model, fit, plain, title):
     with watching(model, plain, title) as tell, keeping_the_best():
         try:
             fit(tell)
@@ -36,15 +47,6 @@ def _run(model, fit, plain, title):
                 raise
             return True
     return False
-
-
-def try_search(model, X, y, *, plain=True):
-    """The search before that of all rows; Ctrl-C ends it, and the command."""
-    from ...search.fitting import fit_table
-
-    with watching(model, plain, "first search, for the held-out score: ") as tell:
-        fit_table(model, X, y, None, tell)
-    return model
 
 
 @contextmanager

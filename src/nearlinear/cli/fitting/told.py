@@ -123,11 +123,9 @@ def tell_search(found, stream):
         "scores ± standard errors; nothing that was tried beats these in both loss and time",
         file=stream,
     )
-    if found["interrupted"]:
-        print("Ctrl-C ended the search: this is the best so far", file=stream)
     if found["encoder_us_per_row"] is not None:
         print(
-            "µs/row: one thread, behind the encoder, which takes "
+            "µs/row: CPU time of predict in one thread, behind the encoder, which takes "
             f"{shown_us(found['encoder_us_per_row'])} µs of its own in Python",
             file=stream,
         )

@@ -1,4 +1,4 @@
-"""What parameters and rows may be; the only file that imports scikit-learn's private names."""
+"""Constraints of parameters, checks of rows and limits on memory."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -7,34 +7,27 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import _fit_context
 from sklearn.utils import metaestimators
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from ..._resources import available_memory
+from ..._sklearn import Interval, StrOptions
 from ..._warn import warn_user
 from ...gpu.device import is_name
 from ...kernels.row_scales import Absolute
 
-__all__ = ["HasMethods", "Interval", "check_sample_weight"]
-
 # The most that rows may weigh together, and that C may be: products of the two have squares.
 MOST_WEIGHT = 1e70
+MAX_COUNT = 2**31 - 1  # compiled code and scikit-learn have counts in 32-bit integers
 _ROOM = 1e3  # for sums of squares over features, and differences of rows
 # Rows that tell variances, and the share of one column that is worth a word.
 _SOME_ROWS, _MOST_OF_VARIANCE = 4096, 0.99
 
 
-# These two are scikit-learn's, with types: what they decorate keeps its signature.
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
-    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
-
-
 def available_if(check: Callable[..., Any]) -> Callable[[Method], Method]:
+    """``sklearn.utils.metaestimators.available_if``, typed, so that signatures are preserved."""
     return metaestimators.available_if(check)
 
 
@@ -44,10 +37,15 @@ def positive():
 
 
 def at_least(lowest, kind=Integral):
-    """A number not below ``lowest``; a count fits into 64 bits."""
+    """A number not below ``lowest``; an integer is at most ``MAX_COUNT``."""
     if kind is Integral:
-        return Interval(kind, lowest, 2**63 - 1, closed="both")
+        return integer_between(lowest, MAX_COUNT)
     return Interval(kind, lowest, None, closed="left")
+
+
+def integer_between(lowest, highest):
+    """An integer in [lowest, highest]."""
+    return Interval(Integral, lowest, highest, closed="both")
 
 
 def cost():
@@ -105,7 +103,7 @@ _SHARED = {
     "solver": [one_of("smo", "mwu", "averaging")],
     "success": [one_of("training", "out_of_fold")],
     "n_folds": [at_least(2)],
-    "success_C": [positive()],
+    "success_C": [cost()],
     "success_epsilon": [at_least(0.0, Real), one_of("published")],
     "success_rows": [at_least(2), one_of("auto"), None],
 }

@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._compile import one_blas_thread
 from ..._hints import FilePath, Rows, Targets
+from ..._sklearn import fit_context
 from ...gpu.device import as_array, is_tensor
 from ...predictors.base import Cost
 from ...runtime.scores import finite_scores
-from .checks import available_if, fit_context, require_finite_model, warn_of_one_column
+from .checks import available_if, require_finite_model, warn_of_one_column
 from .input import fit_rows, scored_rows
 from .task import answers
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from ..._sklearn import check_sample_weight
 from ..._warn import warn_user
 from ...losses import accuracy, explained_variance, label_accuracy
 from ...solvers.machine.problem import DualProblem
-from .checks import MOST_WEIGHT, check_sample_weight
+from .checks import MOST_WEIGHT
 from .values.units import TargetUnits
 
 _MANY_CLASSES, _MOST_CLASSES = 200, 5000  # a score for each of them and each row

@@ -5,6 +5,7 @@ from numbers import Real
 
 import numpy as np
 
+from ..._sklearn import HasMethods, Interval
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
 from ...gates.trees.node_gates import NODE_GATES, node_gate_of
@@ -12,10 +13,10 @@ from ...losses import LOSSES, EpsilonInsensitive, LabelLogLoss, SquaredError
 from ...solvers.trees.phases import Annealing
 from .capacity import given, usual_epochs
 from .checks import (
-    HasMethods,
     at_least,
     cost,
     fraction,
+    integer_between,
     one_of,
     positive,
     require_memory,
@@ -29,13 +30,15 @@ _WIDE = 100  # features from which a projection pays
 _USUAL_COMPONENTS = 32
 _ADAM_RATE = 0.1
 _MOST_LEVELS = 9
+_MAX_DEPTH = 30  # 2**31 - 1 nodes, which 32-bit integers number
+_MAX_CONSTANT = 1e15  # its square is finite in single precision
 _FEW_ROWS = 20_000  # up to so many, three trees are averaged
 _WIDE_EPOCHS = 60  # a projection takes longer to learn
 _HUGE = 200_000  # rows with structure enough for splits that take long to find (covertype)
 
 TREE_CONSTRAINTS = {
     **shared("warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
-    "depth": [at_least(0), one_of("auto")],
+    "depth": [integer_between(0, _MAX_DEPTH), one_of("auto")],
     "C": [cost(), one_of("auto")],
     "max_iter": [at_least(1), one_of("auto")],
     "n_components": [at_least(1), one_of("auto"), None],
@@ -46,7 +49,7 @@ TREE_CONSTRAINTS = {
     "batch_size": [at_least(1), one_of("auto")],
     "learning_rate": [positive(), one_of("auto")],
     "direction_penalty": [at_least(0, Real), tuple, list],
-    "constant": [positive()],
+    "constant": [Interval(Real, 0, _MAX_CONSTANT, closed="right")],
     "global_features": [one_of("identity", "quadratic"), callable],
     "pruning": [one_of("l1", "l2"), None],
     "jitter": [at_least(0, Real), one_of("auto")],

@@ -11,21 +11,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from ..._hints import Auto, ClassWeight, Rows, Seed, Targets
+from ..._sklearn import Interval, fit_context
 from ..._warn import warn_user
 from ...gates.forests.gains import feature_shares
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
 from .._base.blocks.fit import fit
 from .._base.blocks.forests import forest_sample, learn_forest_from
 from .._base.capacity import Verdict
-from .._base.checks import (
-    Interval,
-    at_least,
-    fit_context,
-    one_of,
-    open_fraction,
-    positive,
-    shared,
-)
+from .._base.checks import at_least, one_of, open_fraction, positive, shared
 from .._base.forests.exits import leave_early
 from .._base.forests.learn import learn_forest, learn_forest_on
 from .._base.forests.refit import refit

@@ -7,16 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..._hints import Rows, Seed, Targets
+from ..._sklearn import Interval, StrOptions, check_feature_names_in
 from ...explain.record import pair_name
 from ...losses import LogLoss, SquaredError
 from ...preparation.transformers import register_step
@@ -159,7 +154,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         array of str
         """
         check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        names = check_feature_names_in(self, input_features)
         pairs = zip(self.pairs_, self.factors_, strict=True)
         made = [pair_name(names[i], names[j], a, b) for (i, j), (a, b) in pairs]
         return np.array([*names, *made], dtype=object)

@@ -3,9 +3,9 @@
 import pickle
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from ..._cpu_time import process_time
+from ..._sklearn import select_rows
 from ...estimators._base.input import fit_rows
 from ..averaging import mean_and_error
 from ..portfolio import LINEAR
@@ -130,7 +130,7 @@ def microseconds(answer, X):
     for turn in range(_MOST_TURNS):
         if turn >= _TURNS and spent > _SECONDS:
             break
-        some = _safe_indexing(X, np.arange(n_rows) % X.shape[0])
+        some = select_rows(X, np.arange(n_rows) % X.shape[0])
         began = process_time()
         answer(some)
         took = max(process_time() - began, 1e-6)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import issparse, vstack
-from sklearn.utils import _safe_indexing
 
+from ..._sklearn import select_rows
 from ...estimators._base.rows import TrainingRows
 from ...estimators._base.task import Classification, Regression
 from ...estimators._base.values.units import TargetUnits
@@ -117,7 +117,7 @@ class Lesson:
         pieces = []
         for Z, _, parts, X in ((self.Z, self.told, self.parts, self.X), *self.new):
             kept = np.flatnonzero(parts != part)
-            told = self._word(_safe_indexing(X, kept), parts[kept], own)
+            told = self._word(select_rows(X, kept), parts[kept], own)
             pieces.append((Z[kept], told))
         Z, told = (_joined(one) for one in zip(*pieces, strict=True))
         return _training(Z, told, self.teacher.classes)[0]

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from ..._sklearn import select_rows
 from ...runtime.outcome import LogLoss, Shares
 from ..judging import ClassJudge
 
@@ -147,7 +147,7 @@ def _fitted(teacher, X, y):
 def _of_function(function, X, y, classes):
     """Columns that add up to one are probabilities; other numbers are margins where there are
     classes, and else values."""
-    some = np.asarray(function(_safe_indexing(X, np.arange(min(200, X.shape[0])))))
+    some = np.asarray(function(select_rows(X, np.arange(min(200, X.shape[0])))))
     n_columns = 1 if some.ndim == 1 else some.shape[1]
     if classes is not None and not np.array_equal(classes, np.unique(classes)):
         raise ValueError("classes has to be in rising order, without repeats.")
@@ -204,7 +204,7 @@ def models_of_parts(teacher, X, y, parts):
     for part in range(N_PARTS):
         kept = np.flatnonzero(parts != part)
         model = clone(teacher.model)
-        found.append(model.fit(_safe_indexing(X, kept), _safe_indexing(y, kept)))
+        found.append(model.fit(select_rows(X, kept), select_rows(y, kept)))
     return found
 
 
@@ -215,7 +215,7 @@ def models_without(teacher, X, y, parts, held):
         if part in held or other in held:
             kept = np.flatnonzero((parts != part) & (parts != other))
             model = clone(teacher.model)
-            model.fit(_safe_indexing(X, kept), _safe_indexing(y, kept))
+            model.fit(select_rows(X, kept), select_rows(y, kept))
             found[part, other] = found[other, part] = model
     return found
 
@@ -227,7 +227,7 @@ def scores_of_parts(teacher, models, X, parts):
     found = None
     for part in np.unique(parts):
         places = np.flatnonzero(parts == part)
-        own = teacher.scores(_safe_indexing(X, places), models[part])
+        own = teacher.scores(select_rows(X, places), models[part])
         found = np.empty((len(parts), own.shape[1])) if found is None else found
         found[places] = own
     return found

@@ -8,9 +8,9 @@ from sklearn.utils import check_random_state
 
 from ...._compile import one_blas_thread
 from ...._hints import FilePath, Rows, Targets
+from ...._sklearn import fit_context
 from ....streams.blocks import is_source
 from ....streams.checkpoint import Checkpoint
-from ..checks import fit_context
 from ..input import fit_rows
 from .survey import surveyed
 from .training import Keeper

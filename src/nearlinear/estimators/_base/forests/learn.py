@@ -26,7 +26,8 @@ def learn_forest(model, rows):
     n_trees = 100 if model.n_trees == "auto" else model.n_trees
     size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
     size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
-    require_memory(size, model.max_memory, "give fewer rows")
+    advice = "lower n_trees or pairs, or give fewer rows"
+    require_memory(size, model.max_memory, advice)
     require_counts(rows, loss)
     rng = check_random_state(model.random_state)
     if model.warm_start and hasattr(model, "predictor_"):

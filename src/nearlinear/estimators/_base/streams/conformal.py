@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from ...._compile import one_blas_thread
 from ...._hints import Rows, Targets
 from ...._interrupt import uninterrupted
+from ...._sklearn import fit_context
 from ....solvers.conformal.stream import ConformalStream
-from ..checks import fit_context
 from ..conformal import checked_anchors, dual_coef_of, predictor_of, require_room, scales_of
 from ..input import fit_rows
 from ..kernels import bias_named
