@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+TIMEOUT = 300
+
 MODULE = """
 from nearlinear._compile import compiled
 from other import OFFSET, scaled
@@ -93,7 +95,7 @@ def start(folder, source, *words, **environment):
 
 
 def output(process):
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0, err
     return out, err
 
@@ -148,11 +150,10 @@ for call in sys.argv[1:]:
 def test_processes_that_fill_one_folder_lose_no_entry(folder):
     """Neighbors share half of their calls, and run them in opposite orders."""
     (folder / "many.py").write_text(FUNCTIONS)
-    n_calls = int(os.environ.get("NEARLINEAR_CACHE_CALLS", N_CALLS))  # at most 3 * N_FUNCTIONS
     words = []
     for process in range(N_PROCESSES):
-        first = process * n_calls // 2
-        calls = [call % (3 * N_FUNCTIONS) for call in range(first, first + n_calls)]
+        first = process * N_CALLS // 2
+        calls = [call % (3 * N_FUNCTIONS) for call in range(first, first + N_CALLS)]
         words.append(calls[:: 1 if process % 2 else -1])
     processes = [start(folder, CALL_MANY, *calls) for calls in words]
     assert [output(process)[0] for process in processes] == [""] * N_PROCESSES

@@ -133,17 +133,18 @@ def _read(path, key):
 def _folders(function):
     """Folders for code of a function, in numba's order; not all of them need to exist."""
     from numba import config
-    from numba.core import caching
+    from numba.misc.appdirs import AppDirs
 
     path = function.__code__.co_filename
     if path.startswith("<"):  # python -c: another program has the same name
         return []
-    locators = [caching.UserWideCacheLocator]
-    if os.path.exists(path):  # else in a zip file or a frozen program
-        locators.insert(0, caching.InTreeCacheLocator)
-    if config.CACHE_DIR:
-        locators.insert(0, caching.UserProvidedCacheLocator)
-    return [locator(function, path).get_cache_path() for locator in locators]
+    source = os.path.dirname(os.path.abspath(path))
+    name = f"{os.path.basename(source)}_{_hash(source, 16)}"
+    requested = [os.path.join(config.CACHE_DIR, name)] if config.CACHE_DIR else []
+    # no file: the source is in a zip file or a frozen program
+    beside = [os.path.join(source, "__pycache__")] if os.path.exists(path) else []
+    users = os.path.join(AppDirs("numba", appauthor=False).user_cache_dir, name)
+    return [*requested, *beside, users]
 
 
 def _is_writable(folder):
