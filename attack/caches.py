@@ -19,7 +19,7 @@ def run(count):
         finish(start(task, "whole", NUMBA_CACHE_DIR=cache), task, "whole")
         for number in range(count):
             kind = list(DAMAGES)[number % len(DAMAGES)]
-            files = sorted(cache.rglob("*.nb[ic]"))
+            files = sorted(cache.rglob("*.nlc"))
             for path in chance.sample(files, chance.randint(1, 4)):
                 path.write_bytes(DAMAGES[kind](path.read_bytes()))
             try:

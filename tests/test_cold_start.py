@@ -84,7 +84,7 @@ def test_a_read_only_package_without_any_cache_folder_predicts(task, copied, tmp
     nowhere.touch()
     places = {"HOME": nowhere, "XDG_CACHE_HOME": nowhere, "PYTHONPATH": copied}
     where, told = finish(start(task, "read only", **places), task, "read only")
-    assert told.count("Let NUMBA_CACHE_DIR name one that this process may write to") == 1
+    assert told.count("Set NUMBA_CACHE_DIR to a writable folder") == 1
     assert Path(where).parent == copied / "nearlinear"  # the copy, and not what is installed
 
 
@@ -94,7 +94,7 @@ def test_a_cache_folder_that_is_none_is_no_hindrance(task, copied, tmp_path):
     places = {"HOME": tmp_path, "XDG_CACHE_HOME": tmp_path, "PYTHONPATH": copied}
     places["NUMBA_CACHE_DIR"] = nowhere / "cache"
     finish(start(task, "no folder", **places), task, "no folder")
-    assert any(tmp_path.rglob("*.nbc"))  # the user's own folder is taken instead
+    assert any(tmp_path.rglob("*.nlc"))  # the user's own folder is taken instead
 
 
 @pytest.fixture(scope="module")
@@ -109,11 +109,11 @@ def filled(task, tmp_path_factory):
 
 
 def test_processes_that_start_at_once_share_a_cold_cache(task, filled):
-    compiled = {path.name: path.read_bytes() for path in filled.rglob("*.nbc")}
+    compiled = {path.name: path.read_bytes() for path in filled.rglob("*.nlc")}
     assert compiled
     # what they have left is good for the next one, which compiles nothing
     finish(start(task, "next", NUMBA_CACHE_DIR=filled), task, "next")
-    assert {path.name: path.read_bytes() for path in filled.rglob("*.nbc")} == compiled
+    assert {path.name: path.read_bytes() for path in filled.rglob("*.nlc")} == compiled
 
 
 DAMAGES = {
@@ -125,7 +125,7 @@ DAMAGES = {
 
 def test_damaged_caches_are_noticed_and_made_anew(task, filled, tmp_path):
     cache = shutil.copytree(filled, tmp_path / "cache")
-    paths = sorted(cache.rglob("*.nb[ic]"))[1::2]  # indices here, code there
+    paths = sorted(cache.rglob("*.nlc"))[1::2]
     for number, damage in enumerate(DAMAGES.values()):
         for path in paths[number :: len(DAMAGES)]:
             path.write_bytes(damage(path.read_bytes()))

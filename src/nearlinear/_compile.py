@@ -1,39 +1,21 @@
-"""The whole policy of compiled code: options, laziness and threads live here and nowhere else.
+"""The policy of compiled code: options, lazy compilation and threads.
 
-``compiled`` costs nothing at import: numba is loaded, and the function compiled or read from
-numba's disk cache, when a pass is first called. A compiled pass may call another one of its own
-file by its plain name.
+``compiled`` costs nothing at import: numba is loaded, and the function compiled or read from disk
+(see ``_code_cache``), when the function is first called. A compiled function may call another one
+by its plain name.
 """
 
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache
 
-from ._warn import warn_user
+from ._code_cache import CodeCache, warn_once
 
 # An unordered sum is what lets a dot product use the vector unit. ``nnan`` and ``ninf`` are never
 # given: they would let the compiler drop the guards against overflow.
 _FAST_SUMS = {"contract", "reassoc", "nsz"}
 _lock = threading.RLock()
-_told = set()
-NO_FOLDER = (
-    "There is no folder that compiled code may be stored in: every start compiles anew, which "
-    "takes seconds. Let NUMBA_CACHE_DIR name one that this process may write to."
-)
-
-
-def is_stored():
-    """Whether all that was compiled by now has had a folder."""
-    return NO_FOLDER not in _told
-
-
-def _tell_once(kind, message):
-    """Once for all passes."""
-    if kind not in _told:
-        _told.add(kind)
-        warn_user(message)
 
 
 class _Pass:
@@ -59,54 +41,23 @@ class _Pass:
                     if isinstance(scope.get(name), _Pass):
                         scope[name] = scope[name].dispatcher()
                 options = {"nogil": True, "error_model": "numpy", "fastmath": self.fastmath}
-                try:
-                    dispatcher = njit(cache=True, **options)(self.function)
-                    if hasattr(dispatcher, "_cache"):  # not where numba is switched off
-                        dispatcher._cache = _CarefulCache(dispatcher._cache)
-                except RuntimeError:  # a read-only place, and no folder for a cache
-                    dispatcher = njit(**options)(self.function)
-                    _tell_once(NO_FOLDER, NO_FOLDER)
+                dispatcher = njit(**options)(self.function)
+                if hasattr(dispatcher, "_cache"):  # not with NUMBA_DISABLE_JIT
+                    dispatcher._cache = self._code_cache(dispatcher)
                 self._dispatcher = dispatcher
         return self._dispatcher
 
+    def _code_cache(self, dispatcher):
+        try:
+            return CodeCache(dispatcher, self.fastmath, _announce_compilation)
+        except Exception as error:  # another numba may lack any of the names that are used
+            reason = f"{type(error).__name__}: {error}"
+            message = f"Compiled code cannot be stored with this version of numba ({reason})."
+            warn_once("storage", message)
+            return dispatcher._cache  # stores nothing
+
     def __call__(self, *args):
         return (self._dispatcher or self.dispatcher())(*args)
-
-
-class _CarefulCache:
-    """numba's cache of one pass; what fails in it costs the time to compile, and no more."""
-
-    def __init__(self, cache):
-        self._cache = cache
-
-    def __getattr__(self, name):
-        return getattr(self._cache, name)
-
-    def load_overload(self, *args):
-        found = self._loaded(*args)
-        if found is None:
-            for one in tuple(announcing.inside):
-                one.tell_once()
-        return found
-
-    def _loaded(self, *args):
-        try:
-            return self._cache.load_overload(*args)
-        except Exception:  # damaged bytes unpickle to anything
-            self._tell("is damaged: the pass is compiled anew")
-            with suppress(OSError):
-                self._cache.flush()
-            return None
-
-    def save_overload(self, *args):
-        try:
-            self._cache.save_overload(*args)
-        except OSError as error:
-            self._tell(f"cannot be stored ({error.strerror}): this process goes on without")
-
-    def _tell(self, what):
-        words = f"A file of compiled code in {self._cache.cache_path} {what}."
-        _tell_once(what.split(":")[0], words)
 
 
 class announcing:
@@ -127,6 +78,11 @@ class announcing:
         tell, self._tell = self._tell, None
         if tell is not None:
             tell()
+
+
+def _announce_compilation():
+    for context in tuple(announcing.inside):
+        context.tell_once()
 
 
 def compiled(function):

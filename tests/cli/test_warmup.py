@@ -25,15 +25,28 @@ def test_every_kind_is_warmed_once_and_told(few, capsys):
     assert few == ["anchors", "trees"]
     captured = capsys.readouterr()
     assert captured.err.splitlines() == ["[1/2] compiling anchors", "[2/2] compiling trees"]
-    assert captured.out.startswith("2 kinds of models are ready")
+    assert captured.out.startswith("2 kinds of models are compiled")
 
 
-def test_code_that_cannot_be_stored_is_told(few, capsys, monkeypatch):
-    monkeypatch.setattr(warmup, "is_stored", lambda: False)
+def test_a_failure_to_store_code_is_reported(few, capsys, monkeypatch):
+    monkeypatch.setattr(warmup, "storage_failure", lambda: "No folder is writable.")
     assert main(["warmup"]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("but in this process alone. There is no folder")
-    assert "NUMBA_CACHE_DIR" in last
+    assert capsys.readouterr().out.splitlines()[-1].endswith("not stored. No folder is writable.")
+
+
+def test_a_failure_to_fill_the_requested_folder_is_an_error(few, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.environ.get("NUMBA_CACHE_DIR", ""))  # is restored
+    monkeypatch.setattr(warmup, "storage_failure", lambda: "The disk is full.")
+    assert main(["warmup", "--cache", str(tmp_path / "new" / "cache")]) == 2
+    assert "The disk is full." in capsys.readouterr().err
+
+
+def test_a_requested_folder_that_is_a_file_is_an_error(few, capsys, tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    assert main(["warmup", "--cache", str(path)]) == 2
+    assert f"--cache {path}: the folder is not writable" in capsys.readouterr().err
+    assert few == []
 
 
 def test_quiet_is_quiet(few, capsys):
@@ -71,16 +84,17 @@ WARM = """
 import sys
 import numpy as np
 import nearlinear
-from nearlinear.cli import warmup
+from nearlinear.cli import main, warmup
 
 class Fitted:
     def fit(self, X, y):
         return nearlinear.load(f"{sys.argv[1]}/{X.dtype}-{len(np.unique(y))}.nlm")
 
-warmup._warming(Fitted)()
+warmup._models = lambda: [("trees", warmup._warming(Fitted))]
+sys.exit(main(["warmup", "--cache", f"{sys.argv[1]}/cache", "--quiet"]))
 """
 
-# Tells what numba adds to its cache for predictions in a new process.
+# Shows which files predictions in a new process add to the cache.
 FIRST_PREDICTIONS = """
 import os, sys
 from pathlib import Path
@@ -88,13 +102,13 @@ import numpy as np
 import nearlinear
 
 folder = Path(os.environ["NUMBA_CACHE_DIR"])
-before = set(folder.rglob("*.nbc"))
+before = set(folder.rglob("*.nlc"))
 for path in Path(sys.argv[1]).glob("*.nlm"):
     model = nearlinear.load(path)
     model.predict(np.zeros((3, 3)))
     scorer = model.compile()
     scorer(np.zeros(3, dtype=scorer.dtype))
-print(len(before), sorted(path.name for path in set(folder.rglob("*.nbc")) - before))
+print(len(before), sorted(path.name for path in set(folder.rglob("*.nlc")) - before))
 """
 
 
@@ -105,13 +119,13 @@ def test_a_prediction_after_it_compiles_nothing(tmp_path, rng):
             model = nearlinear.LDKLClassifier(2, max_iter=2, random_state=0)
             model.fit(X, np.digitize(X[:, 0], np.linspace(-0.5, 0.5, n_classes - 1)))
             nearlinear.save(model, tmp_path / f"{X.dtype}-{n_classes}.nlm")
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    (tmp_path / "cache").mkdir()
-    for program in (WARM, FIRST_PREDICTIONS):
+    for program, folder in ((WARM, "unused"), (FIRST_PREDICTIONS, "cache")):
         shown = subprocess.run(
             [sys.executable, "-c", program, str(tmp_path)],
-            env=environment, capture_output=True, text=True, check=True, timeout=120,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / folder)},
+            capture_output=True, text=True, check=True, timeout=120,
         )  # fmt: skip
+    assert not (tmp_path / "unused").exists()
     n_files, added = shown.stdout.split(maxsplit=1)
     assert int(n_files) > 0
     assert added.strip() == "[]"

@@ -140,6 +140,26 @@ def test_huge_rows_give_finite_scores(small, any_name, moons):
     assert np.all(np.isfinite(score(1e12 * X)))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_that_overflow_are_an_error_that_names_their_origin(moons, n_classes):
+    X = moons[0].astype(np.float32)
+    y = (X[:, 0] > 0).astype(int) + (n_classes == 3) * (X[:, 1] > 0)
+    model = nearlinear.LDKLClassifier(2, max_iter=2, random_state=0).fit(X, y)
+    scorer = model.compile()
+    row = np.array([3e38, -3e38], dtype=np.float32)
+    rows = np.array([X[0], row])
+    for score in (model.decision_function, model.predict):
+        with pytest.raises(ValueError, match="scores of row 1 are not finite") as caught:
+            score(rows)
+        text = message(caught)
+        parts = ("LDKLClassifier", "float32", "up to 3e+38", f"numpy {np.__version__}")
+        assert all(part in text for part in parts)
+    for score in (scorer, scorer.predict):
+        with pytest.raises(ValueError, match="scores of the row are not finite") as caught:
+            score(row)
+        assert "up to 3e+38" in message(caught)
+
+
 # --- labels ------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,6 @@
 """The front door: raw tables in, the best model inside a budget out."""
 
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor
-from nearlinear._compile import _CarefulCache
+from nearlinear._compile import compiled
 from nearlinear.search import intervals, judging, search
 from nearlinear.search.candidates import Anchors
 from nearlinear.search.fitting import fit_table
@@ -351,14 +350,18 @@ def test_a_model_that_fails_on_all_rows_is_left_out(monkeypatch):
     assert {one["model"]: one["failure"] for one in model.tried_}["anchors"] == "too large"
 
 
-def test_compiling_is_told_before_it_is_done(monkeypatch):
+def test_compiling_is_told_before_it_is_done(monkeypatch, tmp_path):
     fit, told = Anchors.fit, []
 
-    cache = _CarefulCache(SimpleNamespace(load_overload=lambda: None))  # which holds nothing
+    @compiled
+    def increment(number):
+        return number + 1
+
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
 
     def compiling(*arguments):
-        cache.load_overload()
-        cache.load_overload()
+        increment(1)
+        increment(1.0)
         told.append("compiled")
         return fit(*arguments)
 

@@ -1,11 +1,15 @@
-"""``nearlinear warmup``: compile what prediction and searches need, once, for container images."""
+"""``nearlinear warmup``: compile the functions of prediction and model selection in advance."""
 
 import argparse
+import os
+import tempfile
 import time
 from contextlib import nullcontext
+from pathlib import Path
 
-from .._compile import NO_FOLDER, is_stored
+from .._code_cache import storage_failure
 from ..search.families import FAMILIES
+from ._errors import CommandError
 from ._progress import progress
 
 _SIZES = 2  # of a family that are fitted: the second one may take other passes
@@ -13,21 +17,42 @@ _SIZES = 2  # of a family that are fitted: the second one may take other passes
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: RUN pip install nearlinear && nearlinear warmup"
+    parser.add_argument(
+        "--cache", type=Path, metavar="FOLDER",
+        help="store compiled code in this folder; processes with NUMBA_CACHE_DIR=FOLDER use it, "
+        "also if they may not write to it",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="print nothing")
 
 
 def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
+    if arguments.cache is not None:
+        _store_in(arguments.cache)
     models = _models()
     with nullcontext(_silent) if arguments.quiet else progress(len(models)) as begin:
         for name, warm in models:
             begin(f"compiling {name}")
             warm()
+    failure = storage_failure()
+    if arguments.cache is not None and failure is not None:
+        raise CommandError(failure)
     if not arguments.quiet:
         seconds = time.perf_counter() - start
-        print(f"{len(models)} kinds of models are ready ({seconds:.1f} s)")
-        if not is_stored():
-            print(f"but in this process alone. {NO_FOLDER}")
+        print(f"{len(models)} kinds of models are compiled ({seconds:.1f} s)")
+        if failure is not None:
+            print(f"The code is not stored. {failure}")
+
+
+def _store_in(folder):
+    """Let this process store compiled code in a folder: numba reads the variable when imported."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        reason = error.strerror or error
+        raise CommandError(f"--cache {folder}: the folder is not writable ({reason})") from error
+    os.environ["NUMBA_CACHE_DIR"] = str(folder.absolute())
 
 
 def _silent(label):

@@ -108,8 +108,9 @@ class FileModel:
 
     def _scores(self, X):
         with np.errstate(all="ignore"):
-            scores = score(self.predictor, self._rows(X))
-        return finite_scores(scores)
+            rows = self._rows(X)
+            scores = score(self.predictor, rows)
+        return finite_scores(scores, rows, self.method, self.predictor.kind)
 
     def _rows(self, X):
         check_names(X, self.feature_names)

@@ -1,6 +1,7 @@
 """Scores of checked parts in plain NumPy: the formulas, kind by kind."""
 
 import math
+import sys
 
 import numpy as np
 
@@ -40,15 +41,32 @@ def _numbers(value):
     return max(1, k * k, *map(_numbers, vars(value).values()))
 
 
-def finite_scores(scores):
-    """Scores as they are; an error names the first row that has none."""
-    if not np.all(np.isfinite(scores)):
-        row = int(np.argmin(np.isfinite(scores).all(axis=1)))
-        raise ValueError(
-            f"The scores of row {row} are not finite: the model's numbers, or the row's, are too "
-            "large."
-        )
-    return scores
+def finite_scores(scores, X, model, predictor):
+    """Scores of rows ``X``; ValueError if a score is not finite.
+
+    ``model`` and ``predictor`` are names, for the message.
+    """
+    is_finite = np.isfinite(scores)
+    if is_finite.all():
+        return scores
+    row = int(np.argmin(is_finite.all(axis=1)))
+    values = X[[row]].toarray() if hasattr(X, "toarray") else X[[row]]
+    raise overflow_error(f"scores of row {row}", values, scores.dtype, f"{predictor} of {model}")
+
+
+def overflow_error(scores, values, dtype, predictor):
+    """ValueError that names the predictor, its precision, the largest value and the versions."""
+    largest = np.abs(values[~np.isnan(values)]).max(initial=0.0)
+    versions = ", ".join(
+        f"{name} {sys.modules[name].__version__}"
+        for name in ("nearlinear", "numpy", "numba")
+        if name in sys.modules
+    )
+    return ValueError(
+        f"The {scores} are not finite: {predictor} computes in {dtype}, and values of the row are "
+        f"up to {largest:.2g}. If they are too large, scale the features; if not, report this "
+        f"message ({versions})."
+    )
 
 
 # --- local models -------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._compile import compiled, compiled_fast_sums
 from ..predictors.exiting import lead_of
+from .passes import are_finite
 
 # Places of the counts that begin the whole numbers; sections follow, each from its own place on.
 (
@@ -148,7 +149,7 @@ def narrow_row(x, whole, floats, work, scores):
             j = _step(nodes[starts[t] :], work, j)
         ends[t] = j
     _tell(x, whole, floats, ends, scores)
-    return True
+    return are_finite(scores)
 
 
 @compiled
@@ -184,7 +185,7 @@ def wide_row(x, whole, floats, work, scores):
     for t in range(whole[_N_TREES]):
         ends[t] = _wide_end(whole, floats, seen, starts[t])
     _tell(x, whole, floats, ends, scores)
-    return True
+    return are_finite(scores)
 
 
 @compiled
@@ -221,7 +222,7 @@ def leaving_row(x, whole, floats, work, numbers, is_wide, scores):
             break
     for c in range(len(scores)):
         scores[c] = sums[c]
-    return True
+    return are_finite(scores)
 
 
 @compiled

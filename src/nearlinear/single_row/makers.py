@@ -3,7 +3,7 @@
 A batch predictor sets up blocks, which takes longer than one row does.
 """
 
-from math import log
+from math import isfinite, log
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Scratch:
 
 
 def pass_for(predictor, n_features):
-    """A function (row, scratch) → scores in the scratch's memory."""
+    """A function (row, scratch) → scores in the scratch's memory; None if one is not finite."""
     kind = kind_of(predictor)
     make = None if kind is None else known("row", kind)
     found = None if make is None else make(predictor, n_features)
@@ -48,8 +48,10 @@ def _by_block(predictor, n_features):
     is_number = _not_infinite if getattr(predictor, "takes_missing", False) else np.isfinite
 
     def score(x, scratch):
-        known = len(x) == n_features and is_number(x).all()
-        return predictor(x[None])[0] if known else None
+        if len(x) != n_features or not is_number(x).all():
+            return None
+        scores = predictor(x[None])[0]
+        return scores if np.isfinite(scores).all() else None
 
     return score
 
@@ -243,8 +245,11 @@ def _exponential(predictor, n_features):
     inner = pass_for(predictor.predictor, n_features)
 
     def score(x, scratch):
-        found = inner(x, scratch)
-        return None if found is None else np.exp(found, out=found)
+        scores = inner(x, scratch)
+        if scores is None:
+            return None
+        np.exp(scores, out=scores)
+        return scores if all(map(isfinite, scores.tolist())) else None
 
     return score
 

@@ -1,7 +1,7 @@
 """Compiled passes from one row to its scores.
 
-Each takes a row as its caller has it. It returns whether that is a row of the model, finite numbers
-and as many as there are features, and reads no further if it is not.
+Each takes a row as its caller has it, and returns whether row and scores are valid: finite numbers,
+as many as there are features. It reads no further if the row is not.
 """
 
 import numpy as np
@@ -10,13 +10,16 @@ from .._compile import compiled_fast_sums
 
 
 @compiled_fast_sums
-def _is_row(x, n_features):
-    if len(x) != n_features:
-        return False
+def are_finite(values):
     n_strange = 0
-    for d in range(n_features):
-        n_strange += not np.isfinite(x[d])
+    for d in range(len(values)):
+        n_strange += not np.isfinite(values[d])
     return n_strange == 0
+
+
+@compiled_fast_sums
+def _is_row(x, n_features):
+    return len(x) == n_features and are_finite(x)
 
 
 @compiled_fast_sums
@@ -94,7 +97,7 @@ def soft_row(x, places, sharpness, near, halves, weights, biases, scores):
     for p in range(len(near)):
         halves[p] = np.exp(-2 * sharpness * (halves[p] - least))
     _blend(x, near, halves, weights, biases, scores)
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -109,7 +112,7 @@ def inverse_row(x, places, floor, near, halves, weights, biases, scores):
     for p in range(len(near)):
         halves[p] = 1.0 / np.sqrt(max(2 * halves[p] + shift, floor))
     _blend(x, near, halves, weights, biases, scores)
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -143,7 +146,7 @@ def rebuilt_row(x, places, ridge, near, halves, weights, biases, scores):
             codes[p] -= gram[p, q] * codes[q]
         codes[p] /= gram[p, p]
     _blend(x, near, codes, weights, biases, scores)
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -166,7 +169,7 @@ def leaf_row(x, splits, weights, intercept, scores):
         node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
     for c in range(len(scores)):
         scores[c] = intercept[c] + _product(weights[node - n_splits, c], x)
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -186,7 +189,7 @@ def path_row(x, splits, own, weights, intercept, sigma, composes, scores):
         if 2 * node + 1 >= len(weights):
             break
         node = 2 * node + (1 if _product(splits[node], x) > 0 else 2)
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -215,7 +218,7 @@ def linked_row(x, children, splits, own, weights, intercept, sigma, composes, en
         if child < 0:
             break
         node = child
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -236,7 +239,7 @@ def additive_row(x, weights, columns, firsts, knots, values, scores):
         after = min(k + 1, last)
         for c in range(len(scores)):
             scores[c] += values[k, c] + along * (values[after, c] - values[k, c])
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -262,7 +265,7 @@ def hinge_row(x, widths, numbers, layers, scores):
                 values[j] = sums[j] if sums[j] > 0.0 else 0.0
     for c in range(len(scores)):
         scores[c] = sums[c]
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -310,7 +313,7 @@ def conformal_row(
                 for d in range(len(x)):
                     total += weights[p, d] * (x[d] - anchors[k, d])
                 scores[outputs[p]] += h * total
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -326,7 +329,7 @@ def feature_row(x, anchors, gammas, weights, starts, outputs, biases, of_root, i
             moved = _faded(away * away, gammas[k], of_root, is_bounded) * away
             for p in range(starts[k], starts[k + 1]):
                 scores[outputs[p]] += moved * weights[p, d]
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -360,7 +363,7 @@ def cell_row(x, centers, groups, firsts, gamma, landmarks, starts, slopes, offse
             for d in range(len(x)):
                 total += slopes[j, c, d] * (x[d] - landmarks[j, d])
             scores[c] += h * total
-    return True
+    return are_finite(scores)
 
 
 @compiled_fast_sums
@@ -388,4 +391,4 @@ def gated_row(x, directions, offsets, weights, biases, bias, margin, gates, scor
             for d in range(len(x)):
                 local += weights[q, d] * x[d]
             scores[0] += gate * local
-    return True
+    return are_finite(scores)

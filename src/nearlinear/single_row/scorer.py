@@ -5,12 +5,14 @@ thread keeps.
 """
 
 import threading
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._hints import Rows
 from ..runtime.columns.read_rows import loose_numbers, read_before
+from ..runtime.scores import overflow_error
 from .makers import Scratch, pass_for
 from .outcome import row_place, row_probabilities
 from .preparation import preparing
@@ -129,7 +131,8 @@ class RowScorer:
         if len(strange):
             place = int(strange[0])
             return ValueError(f"Feature {place} of the row is {x[place]}: give finite numbers.")
-        return ValueError("The row's numbers are too large for the scaler or the projection.")
+        kind = type(self.predictor).__name__
+        return overflow_error("scores of the row", x, self.dtype, kind)
 
     def _unprepared(self, x):
         try:
@@ -137,7 +140,9 @@ class RowScorer:
             self.preparation(x[None], self.names, keeps)
         except ValueError as error:  # the plain formula says what it does not take
             return error
-        return ValueError("The row's numbers are too large for the model.")
+        values = np.array([v for v in x if isinstance(v, Real)], dtype=np.float64)
+        kind = type(self.predictor).__name__
+        return overflow_error("scores of the row", values, self.dtype, kind)
 
     def __getstate__(self):
         own = self.predictor, self.n_features, self.dtype

@@ -268,9 +268,8 @@ class Model(BaseEstimator):
         # threads of BLAS wait for each other after each block: on a busy machine 20 times as long
         with calm, nullcontext() if X.shape[0] <= _FEW_ROWS else one_blas_thread():
             scores = self.predictor_(X, n_jobs=self.n_jobs)
-        if self._steps:  # tables have no precision that answers could have
-            scores = scores.astype(np.float64)
-        return finite_scores(scores)
+        finite_scores(scores, X, type(self).__name__, type(self.predictor_).__name__)
+        return scores.astype(np.float64) if self._steps else scores  # tables have no precision
 
     def _explain(self, X, n_support, preparation, gating=None):
         from ...explain.explain import explain

@@ -20,7 +20,8 @@ def tensor_scores(model, X):
         scores = scores_of(predictor, X.detach())
         if not bool(torch.isfinite(scores).all()):
             require_calm(X)
-            finite_scores(scores.cpu().numpy())  # says which row has none
+            names = type(model).__name__, type(predictor).__name__
+            finite_scores(scores.cpu().numpy(), as_array(X), *names)
         return scores
     return torch.as_tensor(model._scores(as_array(X)), device=X.device)
 
