@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .estimators.convex_lmkl import ConvexLMKLClassifier
     from .estimators.cpsp import CPSPClassifier
     from .estimators.dcpred import DCPredClassifier, DCPredRegressor
-    from .estimators.forests.cascade import Cascade
     from .estimators.forests.from_forest import from_forest
     from .estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
     from .estimators.forests.pair_features import PairFeatures
@@ -76,7 +75,6 @@ _MODULES = {
     "DCPredRegressor": "estimators.dcpred",
     "LocalForestClassifier": "estimators.forests.local_forest",
     "LocalForestRegressor": "estimators.forests.local_forest",
-    "Cascade": "estimators.forests.cascade",
     "PairFeatures": "estimators.forests.pair_features",
     "from_forest": "estimators.forests.from_forest",
     "NearLinearClassifier": "search.near_linear",
@@ -94,7 +92,6 @@ _MODULES = {
 
 __all__ = [
     "CPSPClassifier",
-    "Cascade",
     "ClusteredSVMClassifier",
     "ConvexLMKLClassifier",
     "DCPredClassifier",

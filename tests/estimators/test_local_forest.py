@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_matrix
-from shipping import assert_ships
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -346,23 +345,6 @@ def test_counts_below_zero_and_roots_of_other_losses_are_refused(table):
         regressor(loss="absolute_error", linear_root=True).fit(X, values)
 
 
-def test_rows_leave_early_where_that_can_be_promised(table):
-    X, values, _ = table
-    labels = (values > 0).astype(int)
-    with pytest.warns(UserWarning, match="early_exit=0.001 can be promised by no threshold on 40"):
-        all_trees = classifier(early_exit=0.001).fit(X, labels)
-    few = classifier(early_exit=0.5).fit(X, labels)
-    assert few.cost_.multiply_adds < all_trees.cost_.multiply_adds
-    assert few.loss_given_up_ <= 0.5
-
-
-def test_no_row_leaves_a_single_tree_early(table, tmp_path):
-    X, _, y = table
-    model = classifier(n_trees=1, linear_root=True, early_exit=0.5).fit(X, y)
-    assert model.loss_given_up_ == 0.0
-    assert_ships(model, X, tmp_path)
-
-
 # --- a fitted forest learns on --------------------------------------------------------------------
 
 
@@ -428,13 +410,6 @@ def test_refit_refuses_in_a_sentence(table):
         model.refit(X, np.where(y == 1, 5, 0))
     with pytest.raises(ValueError, match="3 features, but LocalForestClassifier is expecting 4"):
         model.refit(X[:, :3], y)
-    leaving = classifier(early_exit=0.5, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
-        leaving.refit(X, y)
-    with pytest.raises(ValueError, match="give early_exit=None for a stream"):
-        leaving.partial_fit(X, y)
-    with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
-        leaving.set_params(n_trees=9).fit(X, y)
 
 
 # --- more trees -----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from ..kinds import kind_of, rule_for
 from .averaged import explain_averaged
 from .cells import explain_cells
 from .conformal import explain_conformal
-from .exits import explain_cascaded, explain_exiting
 from .forests import explain_forest
 from .hinges import explain_hinges
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
@@ -117,7 +116,6 @@ RULES = {
     "TreeLeaves": explain_tree,
     "LinkedTree": explain_linked,
     "Forest": explain_forest,
-    "Exiting": _of_parts(explain_exiting),
     "ConformalLinear": explain_conformal,
     "GaussianCells": explain_cells,
     "KernelExpansion": explain_expansion,
@@ -128,6 +126,5 @@ RULES = {
     "Hinges": explain_hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
-    "Cascaded": _of_parts(explain_cascaded),
 }
 __all__ = ["Explanation", "explain"]

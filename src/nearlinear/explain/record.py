@@ -65,7 +65,7 @@ class Explanation:
     rows : array of shape (n_rows, n_features)
         The rows x that the coefficients or contributions belong to; raw rows may hold text.
     component : str
-        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage",
+        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf",
         "member", "unit" or "component".
     active : array of int
         Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the

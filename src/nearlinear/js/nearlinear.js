@@ -2876,7 +2876,6 @@ function forest(fields, d) {
     nOutputs,
     single,
     takesMissing: true,
-    nTrees: gate.nTrees,
     row,
     rows(X, n, out) {
       if (nSlopes || nTold > 1) {
@@ -2890,18 +2889,8 @@ function forest(fields, d) {
       }
       roundTo(single, out, 0, out.length);
     },
-    /** The sums of a row after each tree, until `isDone` says so; the number of trees. */
-    until(X, at, out, to, isDone) {
-      begin(X, at, out, to);
-      const [A, from] = walk.prepared(X, at);
-      for (let t = 0; t < gate.nTrees; t++) {
-        add(t, walk.leaf(A, from, t), out, to);
-        if (isDone(t)) return t + 1;
-      }
-      return gate.nTrees;
-    },
-    /** What every split on the row's paths has changed, for the first `n` trees. */
-    explain(X, at, n = gate.nTrees) {
+    /** What every split on the row's paths has changed. */
+    explain(X, at) {
       const width = d + gate.nPairs;
       const parts = new Float64Array(nOutputs * width);
       const intercepts = Float64Array.from(constants);
@@ -2914,7 +2903,7 @@ function forest(fields, d) {
       }
       const [A, from] = walk.prepared(X, at);
       const active = [];
-      for (let t = 0; t < n; t++) {
+      for (let t = 0; t < gate.nTrees; t++) {
         const leaf = walk.leaf(A, from, t);
         active.push(leaf);
         for (let k = 0; k < nTold; k++) {
@@ -3042,112 +3031,6 @@ function forestWalk(gate, single) {
           out[to] += values[children[node]];
         }
       }
-    },
-  };
-}
-
-// --- models that rows leave early: forests/exits.py ----------------------------------------------
-
-const STAGES = [
-  ...TREES,
-  "LocallyLinear",
-  "Forest",
-  "Exiting",
-  "ConformalLinear",
-  "GaussianCells",
-  "KernelExpansion",
-  "GatedExpansion",
-  "Mapped",
-  "Stacked",
-  "Additive",
-  "Averaged",
-  "Hinges",
-];
-
-/** One threshold for each stage but the last, infinity among them, and the shares of rows. */
-function stops(fields, nStages, kind) {
-  const numbers = (name, n, most) => {
-    const found = fields[name];
-    let good = found instanceof Tuple && found.items.length === n;
-    good &&= found.items.every((one) => one instanceof Real && one.value >= 0 && one.value <= most);
-    require(good, kind, `its ${name} are odd`);
-    return found.items.map((one) => one.value);
-  };
-  numbers("shares", nStages, 1 + 1e-9);
-  return numbers("thresholds", nStages - 1, Infinity);
-}
-
-/** |score| of one output, else the best score less the second. */
-function lead(scores, at, n) {
-  if (n === 1) return Math.abs(scores[at]);
-  let best = -Infinity;
-  let second = -Infinity;
-  for (let k = at; k < at + n; k++) {
-    if (scores[k] > best) {
-      second = best;
-      best = scores[k];
-    } else if (scores[k] > second) second = scores[k];
-  }
-  return best - second;
-}
-
-function exiting(fields, d) {
-  const inner = checked(fields.forest, "predictor", [d], ["Forest"]);
-  const limits = [...stops(fields, inner.nTrees, "Exiting"), Infinity];
-  const { nOutputs } = inner;
-  const until = (X, at, out, to) =>
-    inner.until(
-      X,
-      at,
-      out,
-      to,
-      (t) => limits[t] < Infinity && lead(out, to, nOutputs) >= limits[t],
-    );
-  return {
-    nFeatures: d,
-    nOutputs,
-    single: inner.single,
-    takesMissing: true,
-    row(X, at, out, to) {
-      until(X, at, out, to);
-      roundTo(inner.single, out, to, nOutputs);
-    },
-    explain(X, at) {
-      return inner.explain(X, at, until(X, at, new Float64Array(nOutputs), 0));
-    },
-  };
-}
-
-function cascaded(fields, d) {
-  const good = fields.stages instanceof Tuple && fields.stages.items.length > 0;
-  require(good, "Cascaded", "it has no stages");
-  const stages = fields.stages.items.map((one) => checked(one, "predictor", [d], STAGES));
-  const { nOutputs } = stages[0];
-  const alike = stages.every((one) => one.nOutputs === nOutputs);
-  require(alike, "Cascaded", "its stages have other outputs");
-  const limits = [...stops(fields, stages.length, "Cascaded"), -Infinity];
-  const single = stages.every((one) => one.single);
-  /** The number of the stage that answers; its scores are in `out`. */
-  function answer(X, at, out, to) {
-    const last = stages.length - 1;
-    for (let s = 0; s <= last; s++) {
-      if (limits[s] === Infinity) continue;
-      stages[s].row(...seenBy(stages[s], single, X, at), out, to);
-      if (s === last || lead(out, to, nOutputs) >= limits[s]) return s;
-    }
-    return last;
-  }
-  return {
-    nFeatures: d,
-    nOutputs,
-    single,
-    takesMissing: stages.every((one) => one.takesMissing),
-    row: answer,
-    /** By the stage that has answered. */
-    explain(X, at) {
-      const s = answer(X, at, new Float64Array(nOutputs), 0);
-      const found = stages[s].explain(...seenBy(stages[s], single, X, at));
-      return { ...found, component: "stage", active: [s], gates: [1] };
     },
   };
 }
@@ -3382,7 +3265,6 @@ const RULES = {
     "gate values outputs slopes slope_columns root fill intercept covers",
     forest,
   ),
-  Exiting: kind("predictor", "forest thresholds shares", exiting),
   ConformalLinear: kind(
     "predictor",
     "anchors gammas weights kernels outputs biases profile per_feature",
@@ -3405,7 +3287,6 @@ const RULES = {
   Averaged: kind("predictor", "members weights calibrations", averaged),
   Exponential: kind("predictor", "predictor", exponential),
   Stacked: kind("predictor", "outputs", stacked),
-  Cascaded: kind("predictor", "stages thresholds shares", cascaded),
   Affine: kind("map", "matrix", maps.Affine),
   WithGates: kind("map", "gate n_features", maps.WithGates),
   Quadratic: kind("map", "center scale", maps.Quadratic),

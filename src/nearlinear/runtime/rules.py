@@ -11,7 +11,6 @@ import numpy as np
 
 from ..kinds import family_of
 from .fields import WHOLE, checked, count, floats, number, one_type, require
-from .forests.exits import CASCADED, EXITING, check_cascaded, check_exiting
 from .forests.rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
 from .hinges import HINGES, check_hinges
@@ -225,7 +224,6 @@ RULES = {
         ("children", "splits", "slopes", "weights", "intercept", "node_gate"), linked_tree
     ),
     "Forest": (FOREST, forest),
-    "Exiting": (EXITING, check_exiting),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
@@ -243,7 +241,6 @@ RULES = {
     "Hinges": (HINGES, check_hinges),
     "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
-    "Cascaded": (CASCADED, check_cascaded),
     "Affine": (("matrix",), _affine),
     "WithGates": (("gate", "n_features"), _with_gates),
     "Quadratic": (("center", "scale"), _quadratic),

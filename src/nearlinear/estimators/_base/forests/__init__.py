@@ -1,11 +1,10 @@
-"""What local forests and cascades are made of.
+"""Parts of local forests.
 
 Modules
 -------
 boosting        Boosted trees from growers that exist: nothing of a tree builder is written here.
 choice          Which plan is taken: root, trees, pairs and refit, one choice after another.
 codes           Columns as numbers of bins.
-exits           Rows that stop early: thresholds of models that have been fitted, by held-out rows.
 grown           Grown forests: the first trees of one, and several as one.
 learn           The fit of a local forest, from rows to what is kept.
 orders          What growers are told: how much to grow, and of which columns.

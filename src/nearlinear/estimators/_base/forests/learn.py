@@ -49,8 +49,6 @@ def learn_forest(model, rows):
 
 def learn_forest_on(model, rows):
     """The same from rows of a stream, of which the first ones grow the trees."""
-    if getattr(model, "early_exit", None) is not None:
-        raise ValueError("early_exit is for leaves that stay: give early_exit=None for a stream.")
     if hasattr(model, "predictor_"):
         return move_leaves(model, rows)
     return learn_forest(model, first_of_stream(rows))

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from ...._compile import one_blas_thread
 from ....losses import PoissonLoss
 from ....predictors.combined import Exponential
-from ....predictors.exiting import Exiting
 from ....predictors.forest import Forest, forest_of
 from ....runtime import outcome
 from ....solvers.forests.pairs import PairColumns
@@ -222,13 +221,7 @@ def require_counts(rows, loss):
 
 
 def _forest_of(model):
-    forest = getattr(model.predictor_, "predictor", model.predictor_)  # of an exponential
-    if isinstance(forest, Exiting):
-        raise ValueError(
-            "Rows leave this forest early by thresholds that hold for its leaves as they are: fit "
-            "with early_exit=None to learn on."
-        )
-    return forest
+    return getattr(model.predictor_, "predictor", model.predictor_)  # of an exponential
 
 
 def _of_log_loss(model, rows):
