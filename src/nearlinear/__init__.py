@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .estimators.lmkl import LMKLClassifier, LMKLRegressor
     from .estimators.mllkm import MLLKMClassifier, MLLKMRegressor
     from .estimators.mwu_mkl import MWUMKLClassifier
-    from .estimators.product_mkl import ProductMKLClassifier, ProductMKLRegressor
     from .estimators.samkl import SAMKLClassifier
     from .estimators.sequential_mkl import SequentialMKLClassifier, SequentialMKLRegressor
     from .estimators.simple_mkl import SimpleMKLClassifier, SimpleMKLRegressor
@@ -56,8 +55,6 @@ _MODULES = {
     "SimpleMKLRegressor": "estimators.simple_mkl",
     "SPGGMKLClassifier": "estimators.spg_gmkl",
     "SPGGMKLRegressor": "estimators.spg_gmkl",
-    "ProductMKLClassifier": "estimators.product_mkl",
-    "ProductMKLRegressor": "estimators.product_mkl",
     "SequentialMKLClassifier": "estimators.sequential_mkl",
     "SequentialMKLRegressor": "estimators.sequential_mkl",
     "MWUMKLClassifier": "estimators.mwu_mkl",
@@ -113,8 +110,6 @@ __all__ = [
     "NearLinearClassifier",
     "NearLinearRegressor",
     "PairFeatures",
-    "ProductMKLClassifier",
-    "ProductMKLRegressor",
     "SAMKLClassifier",
     "SPGGMKLClassifier",
     "SPGGMKLRegressor",

@@ -16,7 +16,6 @@ llsvm           LLSVM and LCC+SVM: a convex problem once the anchors stand.
 lmkl            LMKL: localized multiple kernel learning with a gate that is learned.
 mllkm           MLLKM: few locally linear kernels, chosen from one around every training row.
 mwu_mkl         MWUMKL: multiple kernel learning from Gram columns alone.
-product_mkl     ProductMKL: a product of Gaussians, one for each feature, whose widths are learned.
 samkl           SAMKL: kernels switched on and off for every row.
 sequential_mkl  SequentialMKL: many candidate kernels, few in work.
 simple_mkl      SimpleMKL: a sparse mixture of kernels.

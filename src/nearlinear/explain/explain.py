@@ -50,8 +50,6 @@ def _mapped(predictor, X, n_support, n_jobs):
     if kind_of(predictor.map) != "Affine":
         return explain_gated_rows(predictor, X, n_support, n_jobs)
     found = explain(predictor.predictor, predictor.map(X), n_support, n_jobs)
-    if found.coefficients is None:  # a kernel machine has none
-        return found
     parts = LinearParts(X, predictor.n_outputs, 0)
     matrix = predictor.map.matrix.astype(np.float64)
     np.matmul(found.coefficients, matrix[:, :-1], out=parts.coefficients)

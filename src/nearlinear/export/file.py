@@ -39,8 +39,6 @@ PREDICTORS = {
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
     **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
-    "ProductMKLClassifier": ("Mapped", "Stacked"),
-    "ProductMKLRegressor": ("Mapped",),
     "NearLinearClassifier": _ANY,
     "NearLinearRegressor": _ANY,
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),

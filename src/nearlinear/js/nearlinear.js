@@ -2221,7 +2221,7 @@ function mapped(fields, d) {
   const map = checked(fields.map, "map", [d]);
   const only = {
     WithGates: ["KernelExpansion"],
-    Affine: [...TREES, "KernelExpansion"],
+    Affine: TREES,
     Quadratic: TREES,
   }[kind];
   const inner = checked(fields.predictor, "predictor", [map.width], only);
@@ -2252,7 +2252,6 @@ function mapped(fields, d) {
       const found = inner.explain(rows(), 0);
       if (kind === "WithGates")
         return { ...found, ...gatesTold("component", rows().subarray(map.d)) };
-      if (!found.coefficients) return found;
       const { component, active, gates } = found;
       return { ...map.explained(found, X, at), component, active, gates };
     },

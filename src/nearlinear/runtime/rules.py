@@ -78,16 +78,14 @@ def _tree_leaves(part, n_features):
 
 def _mapped(part, n_features):
     width = checked(part.map, "map", n_features)
-    only = {"WithGates": ("KernelExpansion",), "Affine": (*TREES, "KernelExpansion")}
-    only = only.get(part.map.kind, TREES)
+    only = ("KernelExpansion",) if part.map.kind == "WithGates" else TREES
     n_outputs = checked(part.predictor, "predictor", width, only=only)
     if part.map.kind == "WithGates":
         # these have one kernel for each gate
         kinds = {kernel.kind for kernel in part.predictor.kernels}
         require(kinds == {"PairwiseNormalizedSum"}, "Mapped", "its kernels do not read gates")
     elif part.map.kind == "Affine":
-        if part.predictor.kind != "KernelExpansion":
-            one_type(part.map.matrix, part.predictor.weights, name="Mapped")
+        one_type(part.map.matrix, part.predictor.weights, name="Mapped")
     else:
         one_type(part.map.center, part.predictor.weights, name="Mapped")
     return n_outputs
