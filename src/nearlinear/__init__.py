@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .estimators.dcpred import DCPredClassifier, DCPredRegressor
     from .estimators.forests.from_forest import from_forest
     from .estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
-    from .estimators.forests.pair_features import PairFeatures
     from .estimators.lasvm import LaSVMClassifier
     from .estimators.ldkl import LDKLClassifier, LDKLRegressor
     from .estimators.ldmkl import LDMKLClassifier
@@ -72,7 +71,6 @@ _MODULES = {
     "DCPredRegressor": "estimators.dcpred",
     "LocalForestClassifier": "estimators.forests.local_forest",
     "LocalForestRegressor": "estimators.forests.local_forest",
-    "PairFeatures": "estimators.forests.pair_features",
     "from_forest": "estimators.forests.from_forest",
     "NearLinearClassifier": "search.near_linear",
     "NearLinearRegressor": "search.near_linear",
@@ -109,7 +107,6 @@ __all__ = [
     "MWUMKLClassifier",
     "NearLinearClassifier",
     "NearLinearRegressor",
-    "PairFeatures",
     "SAMKLClassifier",
     "SPGGMKLClassifier",
     "SPGGMKLRegressor",

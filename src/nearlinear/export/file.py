@@ -66,7 +66,7 @@ def save(model: Any, path: FilePath) -> None:
     ----------
     model : estimator, Pipeline, search or wrapper
         Fitted. A pipeline may have scalers (standard, min-max, max-abs, robust), SimpleImputer,
-        OneHotEncoder, SplineTransformer (degree 1), PairFeatures and a ColumnTransformer of these
+        OneHotEncoder, SplineTransformer (degree 1) and a ColumnTransformer of these
         before the model. Of a search, such as
         GridSearchCV, the best estimator is saved. A model or pipeline may be wrapped in
         CalibratedClassifierCV, and all of these in TunedThresholdClassifierCV or

@@ -3984,56 +3984,28 @@ class Rows {
 
 // === What contributions are of: preparation/origins.py, explain/record.py ========================
 
-/**
- * For each prepared column [i], a raw column, or [i, j, a, b], a sum of two; null for anything
- * else. What is bent has no direction; once mixed with another raw column, it is of none.
- */
+/** The raw column of each prepared column; null if a column depends on several or on none. */
 function origins(table) {
-  const keys = sumsOf(table).map(({ sums }) => {
-    const columns = [...sums.keys()].sort((a, b) => a - b);
-    if (columns.length === 1) return columns;
-    if (columns.length !== 2) return null;
-    const [i, j] = columns;
-    const [a, b] = [sums.get(i), sums.get(j)];
-    const largest = Math.max(Math.abs(a), Math.abs(b)) || 1;
-    return [i, j, ...[a, b].map((factor) => Math.round((factor / largest) * 1e6) / 1e6)];
-  });
-  return keys.includes(null) ? null : keys;
+  const sources = rawColumns(table);
+  return sources.every((one) => one.size === 1) ? sources.map((one) => [...one][0]) : null;
 }
 
-function sumsOf(table) {
-  const of = (column, isBent) => ({ sums: new Map([[column, 1]]), isBent });
+/** The set of raw columns that each prepared column depends on. */
+function rawColumns(table) {
   const inputs =
     table.before !== null
-      ? sumsOf(table.before)
+      ? rawColumns(table.before)
       : [
-          ...Array.from({ length: table.nFeatures }, (_, k) => of(k, false)),
-          ...(table.readings ?? []).map((one) => of(one.column, !one.isOfNumbers)),
+          ...Array.from({ length: table.nFeatures }, (_, k) => new Set([k])),
+          ...(table.readings ?? []).map((one) => new Set([one.column])),
         ];
-  const { nColumns, equals, curves, low, high, fold, scale, matrix } = table;
-  const made = Array.from({ length: nColumns }, (_, j) => {
-    const isBent =
-      (equals !== null && equals[j] === equals[j]) ||
-      (curves !== null && curves[j] !== null) ||
-      (low !== null && (Number.isFinite(low[j]) || Number.isFinite(high[j]))) ||
-      (fold !== null && Number.isFinite(fold[4 * j + 3]));
-    const input = inputs[table.source === null ? j : table.source[j]];
-    const factor = isBent || scale === null ? 1 : 1 / scale[j];
-    const sums = new Map([...input.sums].map(([column, a]) => [column, a * factor]));
-    return { sums, isBent: input.isBent || isBent };
-  });
-  if (matrix === null) return made;
+  const { nColumns, source, matrix } = table;
+  const places = source ?? Array.from({ length: nColumns }, (_, j) => j);
+  const columns = Array.from(places, (place) => inputs[place]);
+  if (matrix === null) return columns;
   return Array.from({ length: table.width }, (_, k) => {
-    const line = matrix.subarray(k * nColumns, (k + 1) * nColumns);
-    const sums = new Map();
-    const places = made.filter((_, j) => line[j] !== 0);
-    made.forEach((one, j) => {
-      if (line[j] === 0) return;
-      for (const [column, a] of one.sums) sums.set(column, (sums.get(column) ?? 0) + line[j] * a);
-    });
-    const isBent = places.some((one) => one.isBent);
-    const isLost = isBent && places.length > 1 && sums.size > 1;
-    return isLost ? { sums: new Map(), isBent: true } : { sums, isBent };
+    const parts = columns.filter((_, j) => matrix[k * nColumns + j] !== 0);
+    return new Set(parts.flatMap((one) => [...one]));
   });
 }
 
@@ -4440,8 +4412,8 @@ class Model {
       if (found.parts) return { names: withPairs(names, pairs), values: contributions, base };
       return { names, ...inOriginalUnits(own, preparation, x, rows, i) };
     }
-    const keys = pairs.length ? null : (preparation.keys ??= origins(preparation) ?? "none");
-    if (keys === null || keys === "none") {
+    const sources = pairs.length ? null : (preparation.origins ??= origins(preparation) ?? "none");
+    if (sources === null || sources === "none") {
       const made = this.#parts.preparedNames;
       const isGood =
         Array.isArray(made) &&
@@ -4450,7 +4422,7 @@ class Model {
       const own = isGood ? made : numbered("x", width);
       return { names: withPairs(own, pairs), values: contributions, base };
     }
-    return { ...summed(contributions, keys, names, nOutputs), base };
+    return { ...summed(contributions, sources, names, nOutputs), base };
   }
 }
 
@@ -4479,21 +4451,15 @@ function inOriginalUnits({ coefficients, intercepts }, table, x, rows, i) {
   return { values, base };
 }
 
-/** One contribution for all columns that come from the same raw ones. */
-function summed(contributions, keys, names, nOutputs) {
-  const n = keys.length;
-  const pairs = new Map();
-  for (const key of keys) if (key.length > 1) pairs.set(key.join(), key);
-  const places = new Map([...pairs.keys()].map((key, p) => [key, names.length + p]));
-  const width = names.length + pairs.size;
-  const values = new Float64Array(nOutputs * width);
+/** One contribution per raw column; `origins` is the raw column of each prepared one. */
+function summed(contributions, origins, names, nOutputs) {
+  const values = new Float64Array(nOutputs * names.length);
   for (let o = 0; o < nOutputs; o++) {
-    keys.forEach((key, j) => {
-      const place = key.length === 1 ? key[0] : places.get(key.join());
-      values[o * width + place] += contributions[o * n + j];
+    origins.forEach((origin, j) => {
+      values[o * names.length + origin] += contributions[o * origins.length + j];
     });
   }
-  return { names: [...names, ...[...pairs.values()].map((pair) => pairName(names, pair))], values };
+  return { names, values };
 }
 
 /** The component that counts most; of a path its end. */

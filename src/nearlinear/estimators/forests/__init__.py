@@ -4,5 +4,4 @@ Modules
 -------
 from_forest    A fitted forest of another library, served by our predictor.
 local_forest   Local forests.
-pair_features  Sums and differences of two columns, as a map before any model.
 """
