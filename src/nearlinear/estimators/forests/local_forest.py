@@ -31,7 +31,7 @@ _LOSSES = {
     "squared_error": SquaredError, "absolute_error": AbsoluteError, "poisson": PoissonLoss
 }  # fmt: skip
 _CONSTRAINTS = {
-    **shared("warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("max_memory", "n_jobs", "random_state", "verbose"),
     "n_trees": [at_least(1), one_of("auto")],
     "max_leaves": [at_least(2), one_of("auto")],
     "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
@@ -113,10 +113,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         Groups of columns that may stand on one path.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    warm_start : bool, default=False
-        True keeps the trees of the last fit and grows those that ``n_trees`` has more of. Pair
-        columns and roots stay; with a ``leaf_penalty``, all leaves move together. Not for
-        trees side by side.
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
@@ -189,7 +185,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
         class_weight: ClassWeight = None,
-        warm_start: bool = False,
         max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -212,7 +207,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs
@@ -349,10 +343,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
-    warm_start : bool, default=False
-        True keeps the trees of the last fit and grows those that ``n_trees`` has more of. Pair
-        columns and roots stay; with a ``leaf_penalty``, all leaves move together. Not for
-        trees side by side, nor for the loss "poisson".
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
@@ -421,7 +411,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
-        warm_start: bool = False,
         max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -445,7 +434,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
-        self.warm_start = warm_start
         self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs

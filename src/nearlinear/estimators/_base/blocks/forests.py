@@ -244,5 +244,3 @@ def _require_streaming(model):
         raise ValueError(
             "monotonic_cst needs all rows at once: give monotonic_cst=None for rows in blocks."
         )
-    if model.warm_start and hasattr(model, "predictor_"):
-        raise ValueError("warm_start adds trees to rows at hand: fit rows in blocks without it.")
