@@ -99,13 +99,8 @@ def _side_by_side(outputs):
     )
 
 
-def _of_parts(rule):
-    """The rule of a kind whose rows are explained by a part of it."""
-
-    def explain_parts(predictor, X, n_support, n_jobs):
-        return rule(predictor, X, lambda part, rows: explain(part, rows, n_support, n_jobs))
-
-    return explain_parts
+def _averaged(predictor, X, n_support, n_jobs):
+    return explain_averaged(predictor, X, lambda part, rows: explain(part, rows, n_support, n_jobs))
 
 
 RULES = {
@@ -120,7 +115,7 @@ RULES = {
     "GatedExpansion": explain_blend,
     "Mapped": _mapped,
     "Additive": explain_additive,
-    "Averaged": _of_parts(explain_averaged),
+    "Averaged": _averaged,
     "Hinges": explain_hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
