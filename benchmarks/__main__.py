@@ -26,7 +26,7 @@ GROUPS = {
 # those that have a smoke run
 ALONE = (
     "front", "explain", "defaults", "tables", "budgets", "forest_tables",
-    "cells", "cascades", "from_forest", "encoders", "distill", "js", "sql", "deploy",
+    "cells", "from_forest", "encoders", "distill", "js", "sql", "deploy",
     "blocks", "dask", "gpu",
 )  # fmt: skip
 SMALL = (*ALONE, *TREES, *KERNELS, *MLLKM, *LOCALIZED, *SERVING)
@@ -45,7 +45,7 @@ parser.add_argument(
     "--tables",
     nargs="+",
     metavar="TABLE",
-    help="defaults, cells, cascades, front, tables: these tables",
+    help="defaults, cells, front, tables: these tables",
 )
 parser.add_argument(
     "--again",
@@ -82,7 +82,7 @@ for name in dict.fromkeys(names):
     if name == "front":
         settings |= {"only": options.only, "tables": options.tables, "again": options.again}
         settings |= {"seeds": options.seeds, "targets": options.targets}
-    if name in ("cells", "cascades", "tables", "encoders", "distill"):
+    if name in ("cells", "tables", "encoders", "distill"):
         settings |= {"tables": options.tables}
     if name == "budgets":
         settings |= {"tables": options.tables, "seeds": options.seeds}

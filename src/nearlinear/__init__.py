@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from .estimators.convex_lmkl import ConvexLMKLClassifier
     from .estimators.cpsp import CPSPClassifier
     from .estimators.dcpred import DCPredClassifier, DCPredRegressor
-    from .estimators.forests.cascade import Cascade
     from .estimators.forests.from_forest import from_forest
     from .estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
-    from .estimators.forests.pair_features import PairFeatures
     from .estimators.lasvm import LaSVMClassifier
     from .estimators.ldkl import LDKLClassifier, LDKLRegressor
     from .estimators.ldmkl import LDMKLClassifier
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from .estimators.lmkl import LMKLClassifier, LMKLRegressor
     from .estimators.mllkm import MLLKMClassifier, MLLKMRegressor
     from .estimators.mwu_mkl import MWUMKLClassifier
-    from .estimators.product_mkl import ProductMKLClassifier, ProductMKLRegressor
     from .estimators.samkl import SAMKLClassifier
     from .estimators.sequential_mkl import SequentialMKLClassifier, SequentialMKLRegressor
     from .estimators.simple_mkl import SimpleMKLClassifier, SimpleMKLRegressor
@@ -57,8 +54,6 @@ _MODULES = {
     "SimpleMKLRegressor": "estimators.simple_mkl",
     "SPGGMKLClassifier": "estimators.spg_gmkl",
     "SPGGMKLRegressor": "estimators.spg_gmkl",
-    "ProductMKLClassifier": "estimators.product_mkl",
-    "ProductMKLRegressor": "estimators.product_mkl",
     "SequentialMKLClassifier": "estimators.sequential_mkl",
     "SequentialMKLRegressor": "estimators.sequential_mkl",
     "MWUMKLClassifier": "estimators.mwu_mkl",
@@ -76,8 +71,6 @@ _MODULES = {
     "DCPredRegressor": "estimators.dcpred",
     "LocalForestClassifier": "estimators.forests.local_forest",
     "LocalForestRegressor": "estimators.forests.local_forest",
-    "Cascade": "estimators.forests.cascade",
-    "PairFeatures": "estimators.forests.pair_features",
     "from_forest": "estimators.forests.from_forest",
     "NearLinearClassifier": "search.near_linear",
     "NearLinearRegressor": "search.near_linear",
@@ -94,7 +87,6 @@ _MODULES = {
 
 __all__ = [
     "CPSPClassifier",
-    "Cascade",
     "ClusteredSVMClassifier",
     "ConvexLMKLClassifier",
     "DCPredClassifier",
@@ -115,9 +107,6 @@ __all__ = [
     "MWUMKLClassifier",
     "NearLinearClassifier",
     "NearLinearRegressor",
-    "PairFeatures",
-    "ProductMKLClassifier",
-    "ProductMKLRegressor",
     "SAMKLClassifier",
     "SPGGMKLClassifier",
     "SPGGMKLRegressor",

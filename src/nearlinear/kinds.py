@@ -17,7 +17,6 @@ FAMILIES = {
         "TreeLeaves": "predictors.tree_leaves",
         "LinkedTree": "predictors.linked_tree",
         "Forest": "predictors.forest",
-        "Exiting": "predictors.exiting",
         "ConformalLinear": "predictors.conformal_linear",
         "GaussianCells": "predictors.gaussian_cells",
         "KernelExpansion": "predictors.kernel_expansion",
@@ -28,7 +27,6 @@ FAMILIES = {
         "Mapped": "predictors.combined",
         "Stacked": "predictors.combined",
         "Exponential": "predictors.combined",
-        "Cascaded": "predictors.cascaded",
         "NeighborhoodSVM": "predictors.neighborhood_svm",
     },
     "sparse gate": {
@@ -169,7 +167,6 @@ NOT_IN = {
         "NeighborhoodSVM": _QUERIES,
         **dict.fromkeys(("GatedExpansion", "Mapped", "Stacked", "WithGates"), _NO_TABLES),
         "Exponential": _NO_TABLES,
-        "Cascaded": _NO_TABLES,
         **dict.fromkeys(("Quadratic", "OwnFeatures"), "its numbers stand alone"),
         **dict.fromkeys(("Viewing", "Rounded", "SoftmaxOf", "Clipped"), _NO_TABLES),
         **dict.fromkeys(("UnitLength", "Repeated", "Switches", "TopAndBottom"), _NO_TABLES),

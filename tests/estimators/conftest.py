@@ -20,7 +20,6 @@ SMALL = {
     "UniformMKLClassifier": {"C": 1.0},
     "SimpleMKLClassifier": {"C": 1.0},
     "SPGGMKLClassifier": {"C": 1.0},
-    "ProductMKLClassifier": {},
     "SequentialMKLClassifier": {"kernels": bank(widths=3, degrees=(2,)), "C": 1.0},
     "MWUMKLClassifier": {"C": 1.0},
     "MLLKMClassifier": {"n_anchors": 25, "C": 1.0, "max_support": 1000, "random_state": 0},
@@ -39,7 +38,6 @@ SMALL_REGRESSORS = {
     "UniformMKLRegressor": {},
     "SimpleMKLRegressor": {},
     "SPGGMKLRegressor": {},
-    "ProductMKLRegressor": {},
     "SequentialMKLRegressor": {"kernels": bank(widths=3, degrees=(2,))},
     "MLLKMRegressor": {"n_anchors": 25, "bias": "free", "max_support": 200, "random_state": 0},
     "LMKLRegressor": {"random_state": 0},
@@ -99,9 +97,8 @@ def pytest_generate_tests(metafunc):
     """``name`` runs over classifiers, ``any_name`` over all kinds of estimators, ..."""
     anchored = ["LLSVMClassifier", "LCCSVMClassifier", "LLCSAPLClassifier"]
     random = [*anchored, "LDKLClassifier", "ClusteredSVMClassifier"]
-    dense = ("ProductMKLClassifier", "ProductMKLRegressor", "MLLKMRegressor", "DCPredRegressor")
-    dense += ("LocalForestRegressor",)
-    mixtures = (name for name in SMALL if name.endswith("MKLClassifier") and name not in dense)
+    dense = ("MLLKMRegressor", "DCPredRegressor", "LocalForestRegressor")
+    mixtures = (name for name in SMALL if name.endswith("MKLClassifier"))
     sparse = [*random, *mixtures, "LaSVMClassifier", "CPSPClassifier"]
     sparse_regressors = [name for name in SMALL_REGRESSORS if name not in dense]
     streams = [*anchored, "LDKLClassifier"]

@@ -442,8 +442,6 @@ WRONG = {
     "single_row_us": [0.0],
     "time_limit": [0.0, "1m"],
     "categorical_features": [0.5],
-    "confidence": [0.0, 1.0],
-    "early_exit": [0.0, 1.5, "yes"],
     "grower": [],  # has a sentence of its own, see test_local_forest.py
     "interaction_cst": ["pairs"],
     "l2_regularization": [-0.1],

@@ -56,7 +56,6 @@ LEARN = {
 # One check is of sparse rows only.
 DENSE = ["SVMKNNClassifier", "MLLKMClassifier", "MLLKMRegressor"]
 DENSE += ["DCPredClassifier", "DCPredRegressor", "LocalForestClassifier", "LocalForestRegressor"]
-DENSE += ["ProductMKLClassifier", "ProductMKLRegressor"]
 
 
 def quick(name):

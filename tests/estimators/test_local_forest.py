@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_matrix
-from shipping import assert_ships
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -346,23 +345,6 @@ def test_counts_below_zero_and_roots_of_other_losses_are_refused(table):
         regressor(loss="absolute_error", linear_root=True).fit(X, values)
 
 
-def test_rows_leave_early_where_that_can_be_promised(table):
-    X, values, _ = table
-    labels = (values > 0).astype(int)
-    with pytest.warns(UserWarning, match="early_exit=0.001 can be promised by no threshold on 40"):
-        all_trees = classifier(early_exit=0.001).fit(X, labels)
-    few = classifier(early_exit=0.5).fit(X, labels)
-    assert few.cost_.multiply_adds < all_trees.cost_.multiply_adds
-    assert few.loss_given_up_ <= 0.5
-
-
-def test_no_row_leaves_a_single_tree_early(table, tmp_path):
-    X, _, y = table
-    model = classifier(n_trees=1, linear_root=True, early_exit=0.5).fit(X, y)
-    assert model.loss_given_up_ == 0.0
-    assert_ships(model, X, tmp_path)
-
-
 # --- a fitted forest learns on --------------------------------------------------------------------
 
 
@@ -428,51 +410,3 @@ def test_refit_refuses_in_a_sentence(table):
         model.refit(X, np.where(y == 1, 5, 0))
     with pytest.raises(ValueError, match="3 features, but LocalForestClassifier is expecting 4"):
         model.refit(X[:, :3], y)
-    leaving = classifier(early_exit=0.5, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
-        leaving.refit(X, y)
-    with pytest.raises(ValueError, match="give early_exit=None for a stream"):
-        leaving.partial_fit(X, y)
-    with pytest.raises(ValueError, match="fit with early_exit=None to learn on"):
-        leaving.set_params(n_trees=9).fit(X, y)
-
-
-# --- more trees -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("settings", [{}, {"linear_root": True, "pairs": 2}], ids=str)
-def test_warm_start_adds_trees_to_those_that_are_there(table, blobs, settings):
-    X, values, y = table
-    for make, rows, target in ((classifier, X, y), (regressor, X, values), (classifier, *blobs)):
-        model = make(**settings, warm_start=True).fit(rows, target)
-        first = model.predictor_
-        score, size = model.score(rows, target), len(first.gate.columns)
-        assert model.fit(rows, target).predictor_ is first  # nothing more is asked for
-        model.set_params(n_trees=14).fit(rows, target)
-        gate = model.predictor_.gate
-        assert gate.n_trees == first.gate.n_trees // 8 * 14
-        assert_array_equal(gate.thresholds[:size], first.gate.thresholds)
-        assert_array_equal(model.predictor_.values[: len(first.values)], first.values)
-        assert model.score(rows, target) > score - 1e-9
-        assert model.plan_["n_trees"] == 14
-
-
-def test_added_trees_of_the_squared_error_are_those_of_one_fit(table):
-    X, values, _ = table
-    whole = regressor(n_trees=12).fit(X, values)
-    model = regressor(warm_start=True).fit(X, values).set_params(n_trees=12).fit(X, values)
-    assert_allclose(model.predict(X), whole.predict(X), atol=1e-3)
-    refitted = model.set_params(n_trees=16, leaf_penalty=1.0).fit(X, values)
-    assert refitted.refit_gap_ > 0 and refitted.score(X, values) > whole.score(X, values)
-
-
-def test_warm_start_refuses_in_a_sentence(table):
-    X, values, y = table
-    model = classifier(warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="n_trees=3 must be a number of at least 8"):
-        model.set_params(n_trees=3).fit(X, y)
-    with pytest.raises(ValueError, match="the same columns and classes"):
-        model.set_params(n_trees=9).fit(X[:, :3], y)
-    with pytest.raises(ValueError, match="any loss but 'poisson'"):
-        counts = np.exp(values).round()
-        regressor(loss="poisson", warm_start=True).fit(X, counts).fit(X, counts)

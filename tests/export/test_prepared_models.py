@@ -218,7 +218,7 @@ def test_a_preparation_that_lies_is_refused(name, path):
         load(path)
 
 
-PIECES = "columns of all kinds: pieces of pairs, pieces of a clip, codes"
+PIECES = "columns of all kinds: pieces of components, pieces of a clip, codes"
 _SPLINE = "pieces of filled and scaled numbers, scaled and clipped"
 LIES_OF_PIECES = {
     "a second line that is none": lambda p, a: a[p["fold"]["number"]].__setitem__((0, 1), 0.0),

@@ -75,8 +75,8 @@ def test_models_of_every_kind_answer_alike():
         check_answers(found, model_of(*one), rows, ROUNDING[dtype], f"{name} in {dtype}")
 
 
-# Python explains rows of a cascade together, and files of averaged models not at all.
-NOT_TOLD = {"cascade", "stacked"}
+# Python does not explain files of averaged models.
+NOT_TOLD = {"stacked"}
 
 
 def test_models_of_every_kind_are_taken_apart_alike(tmp_path):
@@ -115,15 +115,6 @@ def check_explanation(found, told, what, rounding=1e-9):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=rounding * size, err_msg=what)
     if told.kernel_shares is None:
         assert found[0]["names"] == list(told.names), what
-
-
-def test_cascades_are_taken_apart_by_the_stage_that_has_answered():
-    rows = np.random.default_rng(1).standard_normal((40, crafted.N_FEATURES))
-    questions = "contributions", "regions", "decisionFunction"
-    (found,) = ask([job(crafted.file_of("cascade"), rows, *questions)])
-    assert {one["region"] for one in found["regions"]} == {0, 1}
-    scores = [one["score"] for one in found["contributions"]]
-    assert_near(scores, found["decisionFunction"], 1e-9)
 
 
 def test_fits_behind_steps_answer_and_explain_alike(tmp_path):

@@ -21,8 +21,6 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from nearlinear import PairFeatures
-
 
 def table(n_rows=90, seed=0):
     """Numbers (one column with gaps), codes, words (with gaps), a column nobody uses, labels.
@@ -180,20 +178,20 @@ STEPS = {
             ]
         ),
     ),
-    "pairs, and pieces beside them": (
+    "components, and pieces beside them": (
         ["height", "code"],
         make_pipeline(
             StandardScaler(),
-            PairFeatures(3),
+            PCA(2),
             ColumnTransformer([("all", StandardScaler(), [0, 1]), ("pieces", pieces(), [0, 1])]),
         ),
     ),
-    "columns of all kinds: pieces of pairs, pieces of a clip, codes": (
+    "columns of all kinds: pieces of components, pieces of a clip, codes": (
         CODED,
         ColumnTransformer(
             [
                 ("codes", OneHotEncoder(), ["code"]),
-                ("pairs", make_pipeline(SimpleImputer(), PairFeatures(2), pieces()), NUMBERS),
+                ("components", make_pipeline(SimpleImputer(), PCA(2), pieces()), NUMBERS),
                 ("clip", make_pipeline(MinMaxScaler(clip=True), pieces(), PCA(1)), ["height"]),
             ]
         ),

@@ -21,8 +21,6 @@ METHODS = {
     "LinkedTree": "LDKLClassifier",
     "Forest": "LocalForestClassifier",
     "Exponential": "LocalForestRegressor",
-    "Exiting": "LocalForestClassifier",
-    "Cascaded": "Cascade",
     "Averaged": "LDKLClassifier",
     "Hinges": "NearLinearClassifier",
     "ConformalLinear": "MLLKMClassifier",
@@ -163,10 +161,6 @@ def _count_outputs(predictor, arrays):
         return _count_outputs(fields["predictor"], arrays)
     if kind == "Hinges":
         return len(arrays[fields["biases"]["items"][-1]["number"]])
-    if kind == "Exiting":
-        return _count_outputs(fields["forest"], arrays)
-    if kind == "Cascaded":
-        return _count_outputs(fields["stages"]["items"][0], arrays)
     outputs = {"LocallyLinear": "biases", "TreePath": "intercept", "TreeLeaves": "intercept"}
     outputs |= dict.fromkeys(("LinkedTree", "Forest", "Additive"), "intercept")
     outputs |= dict.fromkeys(("ConformalLinear", "GaussianCells", "KernelExpansion"), "biases")
@@ -301,16 +295,6 @@ def _splits(draft, n_outputs=1, n_told=1, n_slopes=0, has_root=False):
         intercept=draft.floats(n_outputs),
         covers=draft.array(np.array([3.0, 1.0, 0.0, 2.0, 5.0, 1.0], dtype=np.float32)),
     )
-
-
-def _exiting(draft):
-    stops = {"thresholds": items(0.4), "shares": items(0.5, 0.5)}
-    return part("Exiting", forest=_splits(draft, n_outputs=3, n_told=3), **stops)
-
-
-def _cascaded(draft):
-    stages = items(_leaves(draft, depth=0), _tree(draft))
-    return part("Cascaded", stages=stages, thresholds=items(0.6), shares=items(0.5, 0.5))
 
 
 def _conformal(draft, profile="gaussian", per_feature=False):
@@ -503,8 +487,6 @@ MODELS = {
     "forest of splits": partial(_splits, n_outputs=3),
     "forest with slopes": partial(_splits, n_slopes=2, has_root=True),
     "forest with vector leaves": partial(_splits, n_outputs=3, n_told=3, n_slopes=1),
-    "forest that rows leave early": _exiting,
-    "cascade": _cascaded,
     "exponential of a forest": lambda draft: part("Exponential", predictor=_splits(draft)),
     "forest": _forest,
     "hinges": partial(_hinges, n_outputs=3),

@@ -9,9 +9,9 @@ from .crafted import items, part, put, put_array
 
 _HUGE = 10**400
 _NAN = {"$": "number", "value": "nan"}
-_INF = {"$": "number", "value": "inf"}
 
-_NO_NUMBERS = (None, True, "1", [], items(), _NAN, _INF, {"$": "number", "value": "-inf"}, _HUGE)
+_INFINITE = ({"$": "number", "value": "inf"}, {"$": "number", "value": "-inf"})
+_NO_NUMBERS = (None, True, "1", [], items(), _NAN, *_INFINITE, _HUGE)
 _NO_COUNTS = (None, True, "1", 1.0, [], _NAN, -1, 10**9, _HUGE)
 _NO_ARRAYS = (
     0, 1.5, "x", True, [0.5], items(0.5), _NAN,
@@ -88,8 +88,6 @@ def _lies_at(path, kind, value, arrays):
         yield from _values(path, (*_NO_COUNTS, 0, float(value)))
     elif name in _PLACES:
         yield from _values(path, (*_NO_COUNTS, float(value)))
-    elif "thresholds" in path:  # of exits: no row may stop there
-        yield from _values(path, (*(one for one in _NO_NUMBERS if one is not _INF), -0.5))
     else:
         is_bounded = name in _NOT_NEGATIVE or (kind, name) == ("SoftAssignment", "sharpness")
         yield from _values(path, (*_NO_NUMBERS, -0.5) if is_bounded else _NO_NUMBERS)

@@ -367,8 +367,7 @@ def _hinges(part, x):
     return [b + _dot(w, x) for w, b in zip(*layers[-1])]
 
 
-def _forest(part, x, thresholds=()):
-    """Sums of trees; of a forest that rows leave early, up to the first that is sure enough."""
+def _forest(part, x):
     gate, total = part.gate, list(part.intercept)
     pairs = zip(gate.pairs, gate.factors)
     columns = [*x, *(a * x[i] + b * x[j] for (i, j), (a, b) in pairs)]
@@ -382,21 +381,7 @@ def _forest(part, x, thresholds=()):
         told = [v + _dot(w, seen) for v, w in zip(part.values[leaf], part.slopes[leaf])]
         for k, value in enumerate(told):
             total[part.outputs[t] if len(told) == 1 else k] += value
-        if t < len(thresholds) and _lead(total) >= thresholds[t]:
-            break
     return total
-
-
-def _lead(scores):
-    best = sorted(scores)
-    return abs(best[0]) if len(best) == 1 else best[-1] - best[-2]
-
-
-def _cascaded(part, x):
-    for stage, threshold in zip(part.stages, [*part.thresholds, -math.inf]):
-        scores = _score(stage, x)
-        if _lead(scores) >= threshold:
-            return scores
 
 
 def _goes_first(gate, node, columns):
@@ -478,8 +463,6 @@ _PREDICTORS = {
     "TreeLeaves": _tree_leaves,
     "LinkedTree": _linked_tree,
     "Forest": _forest,
-    "Exiting": lambda p, x: _forest(p.forest, x, p.thresholds),
-    "Cascaded": _cascaded,
     "ConformalLinear": _conformal,
     "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,

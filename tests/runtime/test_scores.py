@@ -34,13 +34,6 @@ def test_scores_are_those_of_the_formula(name, rows):
     assert_allclose(scores_of(header, arrays, rows), expected, rtol=1e-11, atol=1e-12)
 
 
-def test_a_row_that_no_stage_of_a_cascade_can_score_has_no_scores(rows):
-    """They are refused after that, as in JavaScript: 0 would be an answer."""
-    header, arrays = make("cascade")
-    rows[3] = np.nan
-    assert np.isnan(scores_of(header, arrays, rows)).any(axis=1).nonzero()[0].tolist() == [3]
-
-
 @in_one_test("name", crafted.MODELS)
 def test_scores_in_single_precision_agree_to_it(name, rows):
     header, arrays = make(name, np.float32)

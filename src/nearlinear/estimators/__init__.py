@@ -7,7 +7,7 @@ clustered_svm   CSVM: one linear SVM for each cluster, held together by a common
 convex_lmkl     C-LMKL: localized multiple kernel learning as one convex problem.
 cpsp            CPSP: a kernel machine of few basis vectors, which are learned.
 dcpred          DC-Pred++: cells, and in each a few Gaussians with slopes.
-forests/        Forests as gates, forests of others, and cascades.
+forests/        Forests as gates, and forests of other libraries.
 lasvm           LaSVM: a kernel machine that learns row by row.
 ldkl            LDKL: a tree of linear splits with a linear model at every node.
 ldmkl           LD-MKL: every kernel votes where it expects to be right.
@@ -16,7 +16,6 @@ llsvm           LLSVM and LCC+SVM: a convex problem once the anchors stand.
 lmkl            LMKL: localized multiple kernel learning with a gate that is learned.
 mllkm           MLLKM: few locally linear kernels, chosen from one around every training row.
 mwu_mkl         MWUMKL: multiple kernel learning from Gram columns alone.
-product_mkl     ProductMKL: a product of Gaussians, one for each feature, whose widths are learned.
 samkl           SAMKL: kernels switched on and off for every row.
 sequential_mkl  SequentialMKL: many candidate kernels, few in work.
 simple_mkl      SimpleMKL: a sparse mixture of kernels.

@@ -5,7 +5,6 @@ Modules
 averaged   Scores of an average of models, taken apart: what each column adds through all members.
 cells      w(x) and b(x) of linear models that fade around the landmarks of a row's cell.
 conformal  w(x) and b(x) of linear models that fade around anchors: Σ h(x) w, and b − Σ h(x) ⟨w, c⟩.
-exits      Scores of models that rows leave early: each is explained by what has answered for it.
 explain    Explanations: which local linear model answered for a row.
 forests    Scores of forests, taken apart: what every split of a row's paths has changed.
 hinges     w(x) and b(x) of layers of units that bend.

@@ -9,7 +9,6 @@ from ..kinds import kind_of, rule_for
 from .averaged import explain_averaged
 from .cells import explain_cells
 from .conformal import explain_conformal
-from .exits import explain_cascaded, explain_exiting
 from .forests import explain_forest
 from .hinges import explain_hinges
 from .kernels import explain_blend, explain_expansion, explain_gated_rows
@@ -51,8 +50,6 @@ def _mapped(predictor, X, n_support, n_jobs):
     if kind_of(predictor.map) != "Affine":
         return explain_gated_rows(predictor, X, n_support, n_jobs)
     found = explain(predictor.predictor, predictor.map(X), n_support, n_jobs)
-    if found.coefficients is None:  # a kernel machine has none
-        return found
     parts = LinearParts(X, predictor.n_outputs, 0)
     matrix = predictor.map.matrix.astype(np.float64)
     np.matmul(found.coefficients, matrix[:, :-1], out=parts.coefficients)
@@ -102,13 +99,8 @@ def _side_by_side(outputs):
     )
 
 
-def _of_parts(rule):
-    """The rule of a kind whose rows are explained by a part of it."""
-
-    def explain_parts(predictor, X, n_support, n_jobs):
-        return rule(predictor, X, lambda part, rows: explain(part, rows, n_support, n_jobs))
-
-    return explain_parts
+def _averaged(predictor, X, n_support, n_jobs):
+    return explain_averaged(predictor, X, lambda part, rows: explain(part, rows, n_support, n_jobs))
 
 
 RULES = {
@@ -117,17 +109,15 @@ RULES = {
     "TreeLeaves": explain_tree,
     "LinkedTree": explain_linked,
     "Forest": explain_forest,
-    "Exiting": _of_parts(explain_exiting),
     "ConformalLinear": explain_conformal,
     "GaussianCells": explain_cells,
     "KernelExpansion": explain_expansion,
     "GatedExpansion": explain_blend,
     "Mapped": _mapped,
     "Additive": explain_additive,
-    "Averaged": _of_parts(explain_averaged),
+    "Averaged": _averaged,
     "Hinges": explain_hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
-    "Cascaded": _of_parts(explain_cascaded),
 }
 __all__ = ["Explanation", "explain"]

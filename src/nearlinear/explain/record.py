@@ -65,7 +65,7 @@ class Explanation:
     rows : array of shape (n_rows, n_features)
         The rows x that the coefficients or contributions belong to; raw rows may hold text.
     component : str
-        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf", "stage",
+        What ``active`` counts: "anchor", "node", "kernel", "landmark", "leaf",
         "member", "unit" or "component".
     active : array of int
         Components that answer for each row, in the shape of ``gates``. A tree has the nodes of the
@@ -215,19 +215,16 @@ class Explanation:
             rows=self.rows * scale + mean if table.matrix is None else _as_numbers(rows),
         )
 
-    def summed(self, keys, rows):
-        """The same with one contribution for all columns that come from the same raw ones.
+    def summed(self, origins, rows):
+        """The same with one contribution per column of the raw ``rows``.
 
-        ``keys`` has for each explained column (i,), a raw column, or (i, j, a, b), a x_i + b x_j.
+        ``origins`` is the raw column of each explained column.
         """
         rows = _as_cells(rows)
-        pairs = tuple(dict.fromkeys(key for key in keys if len(key) > 1))
-        places = {(d,): d for d in range(rows.shape[1])}
-        places |= {pair: rows.shape[1] + p for p, pair in enumerate(pairs)}
-        parts = np.zeros((*self.intercepts.shape, len(places)))
-        for d, key in enumerate(keys):
-            parts[:, :, places[key]] += self.contributions[:, :, d]
-        return replace(self, coefficients=None, rows=rows, parts=parts, pairs=pairs)
+        parts = np.zeros((*self.intercepts.shape, rows.shape[1]))
+        for d, origin in enumerate(origins):
+            parts[:, :, origin] += self.contributions[:, :, d]
+        return replace(self, coefficients=None, rows=rows, parts=parts)
 
     def on_first_features(self, n_features):
         """The same without the last columns, which only the gate has seen."""

@@ -32,16 +32,13 @@ PREDICTORS = {
     **dict.fromkeys(("LLSVMClassifier", "LCCSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LLCSAPLClassifier", "ClusteredSVMClassifier"), ("LocallyLinear",)),
     **dict.fromkeys(("LDKLClassifier", "LDKLRegressor"), _TREES),
-    "LocalForestClassifier": ("Forest", "Exiting"),
+    "LocalForestClassifier": ("Forest",),
     "LocalForestRegressor": ("Forest", "Exponential"),
     **dict.fromkeys(("MLLKMClassifier", "MLLKMRegressor"), ("ConformalLinear",)),
     **{f"{name}MKLClassifier": ("KernelExpansion",) for name in (*_EXPANSIONS, "MWU")},
     **{f"{name}MKLRegressor": ("KernelExpansion",) for name in _EXPANSIONS},
     **dict.fromkeys(("LaSVMClassifier", "CPSPClassifier"), ("KernelExpansion",)),
     **dict.fromkeys(("DCPredClassifier", "DCPredRegressor"), ("GaussianCells", "LocallyLinear")),
-    "ProductMKLClassifier": ("Mapped", "Stacked"),
-    "ProductMKLRegressor": ("Mapped",),
-    "Cascade": ("Cascaded",),
     "NearLinearClassifier": _ANY,
     "NearLinearRegressor": _ANY,
     "LMKLClassifier": ("LocallyLinear", "GatedExpansion", "Stacked"),
@@ -69,7 +66,7 @@ def save(model: Any, path: FilePath) -> None:
     ----------
     model : estimator, Pipeline, search or wrapper
         Fitted. A pipeline may have scalers (standard, min-max, max-abs, robust), SimpleImputer,
-        OneHotEncoder, SplineTransformer (degree 1), PairFeatures and a ColumnTransformer of these
+        OneHotEncoder, SplineTransformer (degree 1) and a ColumnTransformer of these
         before the model. Of a search, such as
         GridSearchCV, the best estimator is saved. A model or pipeline may be wrapped in
         CalibratedClassifierCV, and all of these in TunedThresholdClassifierCV or

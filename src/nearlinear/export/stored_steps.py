@@ -24,7 +24,6 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from ..estimators.forests.pair_features import PairFeatures
 from ..preparation.pieces import MOST_KNOTS
 from ..runtime.container import ModelFileError
 from ..tables.date_parts import DateParts
@@ -48,7 +47,6 @@ TRANSFORMERS = {
         QuantileTransformer,
         KBinsDiscretizer,
         SplineTransformer,
-        PairFeatures,
         FunctionTransformer,  # what a ColumnTransformer passes through
         SimpleImputer,
         MissingIndicator,

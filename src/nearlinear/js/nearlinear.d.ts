@@ -42,7 +42,7 @@ export interface Contributions {
 export interface Region {
   /** What `active` counts. */
   component:
-    "anchor" | "node" | "kernel" | "landmark" | "leaf" | "stage" | "member" | "unit" | "component";
+    "anchor" | "node" | "kernel" | "landmark" | "leaf" | "member" | "unit" | "component";
   /** The components that answer; one list for each output or tree where these have their own. */
   active: number[] | number[][];
   /** How much each of them counts. */

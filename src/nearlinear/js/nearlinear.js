@@ -2221,7 +2221,7 @@ function mapped(fields, d) {
   const map = checked(fields.map, "map", [d]);
   const only = {
     WithGates: ["KernelExpansion"],
-    Affine: [...TREES, "KernelExpansion"],
+    Affine: TREES,
     Quadratic: TREES,
   }[kind];
   const inner = checked(fields.predictor, "predictor", [map.width], only);
@@ -2252,7 +2252,6 @@ function mapped(fields, d) {
       const found = inner.explain(rows(), 0);
       if (kind === "WithGates")
         return { ...found, ...gatesTold("component", rows().subarray(map.d)) };
-      if (!found.coefficients) return found;
       const { component, active, gates } = found;
       return { ...map.explained(found, X, at), component, active, gates };
     },
@@ -2876,7 +2875,6 @@ function forest(fields, d) {
     nOutputs,
     single,
     takesMissing: true,
-    nTrees: gate.nTrees,
     row,
     rows(X, n, out) {
       if (nSlopes || nTold > 1) {
@@ -2890,18 +2888,8 @@ function forest(fields, d) {
       }
       roundTo(single, out, 0, out.length);
     },
-    /** The sums of a row after each tree, until `isDone` says so; the number of trees. */
-    until(X, at, out, to, isDone) {
-      begin(X, at, out, to);
-      const [A, from] = walk.prepared(X, at);
-      for (let t = 0; t < gate.nTrees; t++) {
-        add(t, walk.leaf(A, from, t), out, to);
-        if (isDone(t)) return t + 1;
-      }
-      return gate.nTrees;
-    },
-    /** What every split on the row's paths has changed, for the first `n` trees. */
-    explain(X, at, n = gate.nTrees) {
+    /** What every split on the row's paths has changed. */
+    explain(X, at) {
       const width = d + gate.nPairs;
       const parts = new Float64Array(nOutputs * width);
       const intercepts = Float64Array.from(constants);
@@ -2914,7 +2902,7 @@ function forest(fields, d) {
       }
       const [A, from] = walk.prepared(X, at);
       const active = [];
-      for (let t = 0; t < n; t++) {
+      for (let t = 0; t < gate.nTrees; t++) {
         const leaf = walk.leaf(A, from, t);
         active.push(leaf);
         for (let k = 0; k < nTold; k++) {
@@ -3042,112 +3030,6 @@ function forestWalk(gate, single) {
           out[to] += values[children[node]];
         }
       }
-    },
-  };
-}
-
-// --- models that rows leave early: forests/exits.py ----------------------------------------------
-
-const STAGES = [
-  ...TREES,
-  "LocallyLinear",
-  "Forest",
-  "Exiting",
-  "ConformalLinear",
-  "GaussianCells",
-  "KernelExpansion",
-  "GatedExpansion",
-  "Mapped",
-  "Stacked",
-  "Additive",
-  "Averaged",
-  "Hinges",
-];
-
-/** One threshold for each stage but the last, infinity among them, and the shares of rows. */
-function stops(fields, nStages, kind) {
-  const numbers = (name, n, most) => {
-    const found = fields[name];
-    let good = found instanceof Tuple && found.items.length === n;
-    good &&= found.items.every((one) => one instanceof Real && one.value >= 0 && one.value <= most);
-    require(good, kind, `its ${name} are odd`);
-    return found.items.map((one) => one.value);
-  };
-  numbers("shares", nStages, 1 + 1e-9);
-  return numbers("thresholds", nStages - 1, Infinity);
-}
-
-/** |score| of one output, else the best score less the second. */
-function lead(scores, at, n) {
-  if (n === 1) return Math.abs(scores[at]);
-  let best = -Infinity;
-  let second = -Infinity;
-  for (let k = at; k < at + n; k++) {
-    if (scores[k] > best) {
-      second = best;
-      best = scores[k];
-    } else if (scores[k] > second) second = scores[k];
-  }
-  return best - second;
-}
-
-function exiting(fields, d) {
-  const inner = checked(fields.forest, "predictor", [d], ["Forest"]);
-  const limits = [...stops(fields, inner.nTrees, "Exiting"), Infinity];
-  const { nOutputs } = inner;
-  const until = (X, at, out, to) =>
-    inner.until(
-      X,
-      at,
-      out,
-      to,
-      (t) => limits[t] < Infinity && lead(out, to, nOutputs) >= limits[t],
-    );
-  return {
-    nFeatures: d,
-    nOutputs,
-    single: inner.single,
-    takesMissing: true,
-    row(X, at, out, to) {
-      until(X, at, out, to);
-      roundTo(inner.single, out, to, nOutputs);
-    },
-    explain(X, at) {
-      return inner.explain(X, at, until(X, at, new Float64Array(nOutputs), 0));
-    },
-  };
-}
-
-function cascaded(fields, d) {
-  const good = fields.stages instanceof Tuple && fields.stages.items.length > 0;
-  require(good, "Cascaded", "it has no stages");
-  const stages = fields.stages.items.map((one) => checked(one, "predictor", [d], STAGES));
-  const { nOutputs } = stages[0];
-  const alike = stages.every((one) => one.nOutputs === nOutputs);
-  require(alike, "Cascaded", "its stages have other outputs");
-  const limits = [...stops(fields, stages.length, "Cascaded"), -Infinity];
-  const single = stages.every((one) => one.single);
-  /** The number of the stage that answers; its scores are in `out`. */
-  function answer(X, at, out, to) {
-    const last = stages.length - 1;
-    for (let s = 0; s <= last; s++) {
-      if (limits[s] === Infinity) continue;
-      stages[s].row(...seenBy(stages[s], single, X, at), out, to);
-      if (s === last || lead(out, to, nOutputs) >= limits[s]) return s;
-    }
-    return last;
-  }
-  return {
-    nFeatures: d,
-    nOutputs,
-    single,
-    takesMissing: stages.every((one) => one.takesMissing),
-    row: answer,
-    /** By the stage that has answered. */
-    explain(X, at) {
-      const s = answer(X, at, new Float64Array(nOutputs), 0);
-      const found = stages[s].explain(...seenBy(stages[s], single, X, at));
-      return { ...found, component: "stage", active: [s], gates: [1] };
     },
   };
 }
@@ -3382,7 +3264,6 @@ const RULES = {
     "gate values outputs slopes slope_columns root fill intercept covers",
     forest,
   ),
-  Exiting: kind("predictor", "forest thresholds shares", exiting),
   ConformalLinear: kind(
     "predictor",
     "anchors gammas weights kernels outputs biases profile per_feature",
@@ -3405,7 +3286,6 @@ const RULES = {
   Averaged: kind("predictor", "members weights calibrations", averaged),
   Exponential: kind("predictor", "predictor", exponential),
   Stacked: kind("predictor", "outputs", stacked),
-  Cascaded: kind("predictor", "stages thresholds shares", cascaded),
   Affine: kind("map", "matrix", maps.Affine),
   WithGates: kind("map", "gate n_features", maps.WithGates),
   Quadratic: kind("map", "center scale", maps.Quadratic),
@@ -4104,56 +3984,28 @@ class Rows {
 
 // === What contributions are of: preparation/origins.py, explain/record.py ========================
 
-/**
- * For each prepared column [i], a raw column, or [i, j, a, b], a sum of two; null for anything
- * else. What is bent has no direction; once mixed with another raw column, it is of none.
- */
+/** The raw column of each prepared column; null if a column depends on several or on none. */
 function origins(table) {
-  const keys = sumsOf(table).map(({ sums }) => {
-    const columns = [...sums.keys()].sort((a, b) => a - b);
-    if (columns.length === 1) return columns;
-    if (columns.length !== 2) return null;
-    const [i, j] = columns;
-    const [a, b] = [sums.get(i), sums.get(j)];
-    const largest = Math.max(Math.abs(a), Math.abs(b)) || 1;
-    return [i, j, ...[a, b].map((factor) => Math.round((factor / largest) * 1e6) / 1e6)];
-  });
-  return keys.includes(null) ? null : keys;
+  const sources = rawColumns(table);
+  return sources.every((one) => one.size === 1) ? sources.map((one) => [...one][0]) : null;
 }
 
-function sumsOf(table) {
-  const of = (column, isBent) => ({ sums: new Map([[column, 1]]), isBent });
+/** The set of raw columns that each prepared column depends on. */
+function rawColumns(table) {
   const inputs =
     table.before !== null
-      ? sumsOf(table.before)
+      ? rawColumns(table.before)
       : [
-          ...Array.from({ length: table.nFeatures }, (_, k) => of(k, false)),
-          ...(table.readings ?? []).map((one) => of(one.column, !one.isOfNumbers)),
+          ...Array.from({ length: table.nFeatures }, (_, k) => new Set([k])),
+          ...(table.readings ?? []).map((one) => new Set([one.column])),
         ];
-  const { nColumns, equals, curves, low, high, fold, scale, matrix } = table;
-  const made = Array.from({ length: nColumns }, (_, j) => {
-    const isBent =
-      (equals !== null && equals[j] === equals[j]) ||
-      (curves !== null && curves[j] !== null) ||
-      (low !== null && (Number.isFinite(low[j]) || Number.isFinite(high[j]))) ||
-      (fold !== null && Number.isFinite(fold[4 * j + 3]));
-    const input = inputs[table.source === null ? j : table.source[j]];
-    const factor = isBent || scale === null ? 1 : 1 / scale[j];
-    const sums = new Map([...input.sums].map(([column, a]) => [column, a * factor]));
-    return { sums, isBent: input.isBent || isBent };
-  });
-  if (matrix === null) return made;
+  const { nColumns, source, matrix } = table;
+  const places = source ?? Array.from({ length: nColumns }, (_, j) => j);
+  const columns = Array.from(places, (place) => inputs[place]);
+  if (matrix === null) return columns;
   return Array.from({ length: table.width }, (_, k) => {
-    const line = matrix.subarray(k * nColumns, (k + 1) * nColumns);
-    const sums = new Map();
-    const places = made.filter((_, j) => line[j] !== 0);
-    made.forEach((one, j) => {
-      if (line[j] === 0) return;
-      for (const [column, a] of one.sums) sums.set(column, (sums.get(column) ?? 0) + line[j] * a);
-    });
-    const isBent = places.some((one) => one.isBent);
-    const isLost = isBent && places.length > 1 && sums.size > 1;
-    return isLost ? { sums: new Map(), isBent: true } : { sums, isBent };
+    const parts = columns.filter((_, j) => matrix[k * nColumns + j] !== 0);
+    return new Set(parts.flatMap((one) => [...one]));
   });
 }
 
@@ -4560,8 +4412,8 @@ class Model {
       if (found.parts) return { names: withPairs(names, pairs), values: contributions, base };
       return { names, ...inOriginalUnits(own, preparation, x, rows, i) };
     }
-    const keys = pairs.length ? null : (preparation.keys ??= origins(preparation) ?? "none");
-    if (keys === null || keys === "none") {
+    const sources = pairs.length ? null : (preparation.origins ??= origins(preparation) ?? "none");
+    if (sources === null || sources === "none") {
       const made = this.#parts.preparedNames;
       const isGood =
         Array.isArray(made) &&
@@ -4570,7 +4422,7 @@ class Model {
       const own = isGood ? made : numbered("x", width);
       return { names: withPairs(own, pairs), values: contributions, base };
     }
-    return { ...summed(contributions, keys, names, nOutputs), base };
+    return { ...summed(contributions, sources, names, nOutputs), base };
   }
 }
 
@@ -4599,21 +4451,15 @@ function inOriginalUnits({ coefficients, intercepts }, table, x, rows, i) {
   return { values, base };
 }
 
-/** One contribution for all columns that come from the same raw ones. */
-function summed(contributions, keys, names, nOutputs) {
-  const n = keys.length;
-  const pairs = new Map();
-  for (const key of keys) if (key.length > 1) pairs.set(key.join(), key);
-  const places = new Map([...pairs.keys()].map((key, p) => [key, names.length + p]));
-  const width = names.length + pairs.size;
-  const values = new Float64Array(nOutputs * width);
+/** One contribution per raw column; `origins` is the raw column of each prepared one. */
+function summed(contributions, origins, names, nOutputs) {
+  const values = new Float64Array(nOutputs * names.length);
   for (let o = 0; o < nOutputs; o++) {
-    keys.forEach((key, j) => {
-      const place = key.length === 1 ? key[0] : places.get(key.join());
-      values[o * width + place] += contributions[o * n + j];
+    origins.forEach((origin, j) => {
+      values[o * names.length + origin] += contributions[o * origins.length + j];
     });
   }
-  return { names: [...names, ...[...pairs.values()].map((pair) => pairName(names, pair))], values };
+  return { names, values };
 }
 
 /** The component that counts most; of a path its end. */

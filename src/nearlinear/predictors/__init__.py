@@ -5,12 +5,10 @@ Modules
 additive          f(x) = b + ⟨w, x⟩ + Σ_d g_d(x_d).
 averaged          The mean of several predictors.
 base              What remains of a model after training.
-cascaded          Stages one after another, of which the first that is sure answers.
 combined          Predictors made of others: on mapped rows, side by side, exponentials.
 conformal_lanes   Rows under conformal kernels, many side by side.
 conformal_linear  f_o(x) = b_o + Σ_p h_k(x) ⟨w_p, x − c_k⟩ over the terms p of output o.
 decay             exp(−u) of many numbers at once, for all that fades.
-exiting           A forest that rows may leave after any tree.
 forest            f(x) = b + ⟨w, x⟩ + Σ_t ⟨w_l, z⟩, where l is the leaf of x in tree t.
 gated_expansion   Kernel machines blended by a gate: f(x) = Σ_q γ_q(x) s(f_q(x)) + b.
 gaussian_cells    f(x) = b_c + Σ_j exp(−γ‖x − u_j‖²) (o_j + ⟨s_j, x − u_j⟩).

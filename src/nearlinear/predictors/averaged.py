@@ -85,13 +85,12 @@ class Averaged:
 
     @property
     def cost(self):
-        """The members' together; they do not depend on each other, so variances add up, too."""
+        """The sum of the costs of all members."""
         costs = [member.cost for member in self.members]
         return Cost(
             sum(cost.multiply_adds for cost in costs),
             sum(cost.times_linear for cost in costs),
             sum(cost.n_bytes for cost in costs),
-            float(np.sqrt(sum(cost.spread**2 for cost in costs))),
         )
 
 

@@ -15,20 +15,17 @@ class Cost:
     Attributes
     ----------
     multiply_adds : int
-        Multiplications (each with its addition) to score one dense row; the mean, where rows differ
-        in it.
+        Multiplications (each with its addition) to score one dense row; the mean over rows if the
+        number varies.
     times_linear : float
         The same as a multiple of a linear model on these features and classes.
     n_bytes : int
         Size of the numbers that prediction reads.
-    spread : float
-        Standard deviation of the multiply-adds over rows, where some stop early; else 0.
     """
 
     multiply_adds: int
     times_linear: float
     n_bytes: int
-    spread: float = 0.0
 
 
 class Predictor(Protocol):
@@ -40,25 +37,6 @@ class Predictor(Protocol):
     cost: Cost
 
     def __call__(self, X: np.ndarray, n_jobs=None) -> np.ndarray: ...
-
-
-def leads(scores):
-    """How sure scores are: |score| of one output, else the best score less the second."""
-    if scores.shape[1] == 1:
-        return np.abs(scores[:, 0])
-    best = np.partition(scores, -2, axis=1)
-    return best[:, -1] - best[:, -2]
-
-
-def stopping_cost(linear, paid, shares, n_bytes, variance=0.0):
-    """Where these shares of rows stop after work of ``paid``, by stage; ``linear`` of that model.
-
-    ``variance`` is what stages add to that of stopping.
-    """
-    paid, shares = np.asarray(paid, dtype=np.float64), np.asarray(shares)
-    mean = float(shares @ paid)
-    spread = float(np.sqrt(max(0.0, shares @ (paid - mean) ** 2 + variance)))
-    return Cost(int(mean), int(mean) / linear, int(n_bytes), spread)
 
 
 def check_width(X, n_features):

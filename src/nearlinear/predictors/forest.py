@@ -116,34 +116,25 @@ class Forest:
 
     def plain(self, X):
         """The same scores from the formula, in NumPy."""
-        *_, scores = self.sums_after_trees(X, self.gate.plain(X))
-        return scores.astype(self.dtype)
-
-    def sums_after_trees(self, X, leaves):
-        """Scores of the first tree, of the first two, and so on, in one array."""
         scores = self.before_trees(X)
         Z = self.seen_by_slopes(X).astype(np.float64)
-        for tree, leaf in enumerate(leaves.T):
+        for tree, leaf in enumerate(self.gate.plain(X).T):
             told = self.values[leaf] + np.einsum("ikd,id->ik", self.slopes[leaf], Z)
             if self.values.shape[1] == 1:
                 scores[:, self.outputs[tree]] += told[:, 0]
             else:
                 scores += told
-            yield scores
+        return scores.astype(self.dtype)
 
     @property
     def cost(self):
         """A comparison is counted as a multiply-add; of paths, the mean over training rows."""
-        work = int(self.costs_of_trees.sum() + self.cost_before_trees)
+        work = int(self._costs_of_trees.sum() + self.root.size + 2 * len(self.gate.pairs))
         n_bytes = sum(array.nbytes for array in self._arrays())
         return Cost(work, work / (self.n_features * self.n_outputs), int(n_bytes))
 
     @property
-    def cost_before_trees(self):
-        return self.root.size + 2 * len(self.gate.pairs)
-
-    @property
-    def costs_of_trees(self):
+    def _costs_of_trees(self):
         levels = levels_of(self.gate)[self.gate.columns < 0]
         n_leaves = np.diff(self.gate.leaf_starts)
         tree_of = np.repeat(np.arange(self.gate.n_trees), n_leaves)

@@ -118,7 +118,6 @@ def _of_all(name):
 RULES = {
     "Additive": _additive,
     "Forest": _forest,
-    "Exiting": lambda predictor, start, step: corners(predictor.forest, start, step),
     "TreePath": _tree,
     "TreeLeaves": _tree,
     "LinkedTree": _tree,
@@ -129,7 +128,6 @@ RULES = {
     "Exponential": lambda predictor, start, step: corners(predictor.predictor, start, step),
     "Averaged": _of_all("members"),
     "Stacked": _of_all("outputs"),
-    "Cascaded": _of_all("stages"),
 }
 
 

@@ -162,7 +162,6 @@ RULES = {
     "LinkedTree": _tree,
     "ConformalLinear": _conformal,
     "GaussianCells": _cells,
-    "Cascaded": lambda predictor, Z: ("stage", predictor.stops(Z)),
     "Mapped": lambda predictor, Z: regions_of(predictor.predictor, predictor.map(Z)),
     "Exponential": lambda predictor, Z: regions_of(predictor.predictor, Z),
 }

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from ..export.file import save
-from ..predictors.base import leads
 from ..runtime.container import ModelFileError
 from .regions import answering
 from .subject import CLASSES
@@ -100,16 +99,24 @@ def _examples(subject):
             "the highest answer": int(answers.argmax()), "the lowest answer": int(answers.argmin()),
             "the largest error": int(np.abs(answers - y).argmax()),
         }  # fmt: skip
-    sure, found = leads(subject.whole.scores(subject.rows.cells)), {}
+    margins, found = _margins(subject.whole.scores(subject.rows.cells)), {}
     for label in subject.classes[:_MOST_USUAL]:
         mine = np.flatnonzero((y == label) & (answers == label))
         if len(mine):
-            found[f"a usual row of {label}"] = int(mine[np.argsort(sure[mine])[len(mine) // 2]])
-    found["the least certain row"] = int(sure.argmin())
+            found[f"a usual row of {label}"] = int(mine[np.argsort(margins[mine])[len(mine) // 2]])
+    found["the least certain row"] = int(margins.argmin())
     wrong = np.flatnonzero(answers != y)
     if len(wrong):
-        found["a surprising mistake"] = int(wrong[sure[wrong].argmax()])
+        found["a surprising mistake"] = int(wrong[margins[wrong].argmax()])
     return found
+
+
+def _margins(scores):
+    """Absolute score of two classes, else the best score minus the second best."""
+    if scores.shape[1] == 1:
+        return np.abs(scores[:, 0])
+    best = np.partition(scores, -2, axis=1)
+    return best[:, -1] - best[:, -2]
 
 
 def packed_model(subject):

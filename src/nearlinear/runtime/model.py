@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
-from .forests.exits import takes_missing
 from .outcome import LogLoss, Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse, precision_of
@@ -50,7 +49,7 @@ class FileModel:
     @property
     def takes_missing(self):
         """Whether rows may hold NaN that no preparation fills in."""
-        return takes_missing(self.predictor)
+        return _accepts_missing(self.predictor)
 
     def decision_function(self, X):
         """Scores: one column per class, or one dimension for two classes and for values.
@@ -235,6 +234,15 @@ def _outcome(header, arrays, parameters, classes, n_outputs, n_models):
 
 def _as_list(classes):
     return classes.tolist() if isinstance(classes, np.ndarray) else classes
+
+
+def _accepts_missing(part):
+    """Whether a predictor accepts rows with NaN."""
+    if part.kind == "Averaged":
+        return all(_accepts_missing(member) for member in part.members)
+    if part.kind == "Exponential":
+        return _accepts_missing(part.predictor)
+    return part.kind == "Forest"
 
 
 def _check_classes(classes, n_outputs, predictor):

@@ -35,10 +35,9 @@ def precision_of(part):
         array = array[0] if isinstance(array, tuple) and array else array
         if isinstance(array, np.ndarray):
             return array.dtype
-    several = getattr(part, "stages", None) or getattr(part, "members", None)
-    if several:
-        return np.result_type(*map(precision_of, several))
-    for name in ("components", "predictor", "forest"):
+    if members := getattr(part, "members", None):
+        return np.result_type(*map(precision_of, members))
+    for name in ("components", "predictor"):
         if hasattr(part, name):
             return precision_of(getattr(part, name))
     parts = getattr(part, "outputs", None)

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..kinds import family_of
 from .fields import WHOLE, checked, count, floats, number, one_type, require
-from .forests.exits import CASCADED, EXITING, check_cascaded, check_exiting
 from .forests.rules import FOREST, forest
 from .gate_rules import GATES, SPARSE_GATES
 from .hinges import HINGES, check_hinges
@@ -79,16 +78,14 @@ def _tree_leaves(part, n_features):
 
 def _mapped(part, n_features):
     width = checked(part.map, "map", n_features)
-    only = {"WithGates": ("KernelExpansion",), "Affine": (*TREES, "KernelExpansion")}
-    only = only.get(part.map.kind, TREES)
+    only = ("KernelExpansion",) if part.map.kind == "WithGates" else TREES
     n_outputs = checked(part.predictor, "predictor", width, only=only)
     if part.map.kind == "WithGates":
         # these have one kernel for each gate
         kinds = {kernel.kind for kernel in part.predictor.kernels}
         require(kinds == {"PairwiseNormalizedSum"}, "Mapped", "its kernels do not read gates")
     elif part.map.kind == "Affine":
-        if part.predictor.kind != "KernelExpansion":
-            one_type(part.map.matrix, part.predictor.weights, name="Mapped")
+        one_type(part.map.matrix, part.predictor.weights, name="Mapped")
     else:
         one_type(part.map.center, part.predictor.weights, name="Mapped")
     return n_outputs
@@ -225,7 +222,6 @@ RULES = {
         ("children", "splits", "slopes", "weights", "intercept", "node_gate"), linked_tree
     ),
     "Forest": (FOREST, forest),
-    "Exiting": (EXITING, check_exiting),
     "ConformalLinear": (
         ("anchors", "gammas", "weights", "kernels", "outputs", "biases", "profile", "per_feature"),
         _conformal,
@@ -243,7 +239,6 @@ RULES = {
     "Hinges": (HINGES, check_hinges),
     "Exponential": (("predictor",), _exponential),
     "Stacked": (("outputs",), _stacked),
-    "Cascaded": (CASCADED, check_cascaded),
     "Affine": (("matrix",), _affine),
     "WithGates": (("gate", "n_features"), _with_gates),
     "Quadratic": (("center", "scale"), _quadratic),

@@ -6,7 +6,6 @@ import sys
 import numpy as np
 
 from ..kinds import family_of
-from .forests.exits import cascaded, exiting
 from .forests.scores import forest, row_numbers
 from .gate_scores import GATES, SPARSE_GATES
 from .hinges import hinges
@@ -214,7 +213,6 @@ RULES = {
     "LocallyLinear": _locally_linear,
     **TREES,
     "Forest": forest,
-    "Exiting": exiting,
     "ConformalLinear": _conformal,
     "GaussianCells": _gaussian_cells,
     "KernelExpansion": _expansion,
@@ -225,7 +223,6 @@ RULES = {
     "Hinges": hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
-    "Cascaded": cascaded,
     "Affine": _affine,
     "WithGates": _with_gates,
     "Quadratic": quadratic,

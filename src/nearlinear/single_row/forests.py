@@ -5,7 +5,6 @@ tables stand in two of them: one of whole numbers, one of floats.
 import numpy as np
 
 from .._compile import compiled, compiled_fast_sums
-from ..predictors.exiting import lead_of
 from .passes import are_finite
 
 # Places of the counts that begin the whole numbers; sections follow, each from its own place on.
@@ -28,25 +27,6 @@ def forest_pass(forest, n_features):
         scores = scratch.get("scores", n_outputs, dtype)
         work = scratch.get("work", n_work, np.int64)
         return scores if run(x, whole, floats, work, scores) else None
-
-    return score
-
-
-def leaving_pass(predictor, n_features):
-    """The same for a forest that rows leave early."""
-    forest = predictor.forest
-    packed, dtype = forest.gate.packed, forest.dtype
-    narrow = packed.narrow_missing if dtype == np.float32 else None
-    whole, floats = _tables(forest, packed, narrow)
-    n_work, n_outputs, is_wide = 2 * packed.width + 1, forest.n_outputs, narrow is None
-    limits, run = np.array(predictor.thresholds), leaving_row.dispatcher()
-
-    def score(x, scratch):
-        scores = scratch.get("scores", n_outputs, dtype)
-        work = scratch.get("work", n_work, np.int64)
-        numbers = scratch.get("numbers", len(limits) + n_outputs, np.float64)
-        numbers[: len(limits)] = limits
-        return scores if run(x, whole, floats, work, numbers, is_wide, scores) else None
 
     return score
 
@@ -186,54 +166,6 @@ def wide_row(x, whole, floats, work, scores):
         ends[t] = _wide_end(whole, floats, seen, starts[t])
     _tell(x, whole, floats, ends, scores)
     return are_finite(scores)
-
-
-@compiled
-def leaving_row(x, whole, floats, work, numbers, is_wide, scores):
-    """One tree after another, up to the first after which the lead reaches the tree's threshold.
-
-    ``numbers`` are the thresholds of all trees but the last, then room for the sums.
-    """
-    kind = scores.dtype.type
-    if not _is_row(x, whole, kind):
-        return False
-    n_trees, seen = whole[_N_TREES], work.view(np.float64)
-    sums, starts = numbers[n_trees - 1 :], whole[whole[_STARTS] :]
-    nodes, leaf_of = whole[whole[_NODES] :], whole[whole[_LEAF_OF] :]
-    if is_wide:
-        for s in range(whole[_N_USED] + whole[_N_PAIRS]):
-            seen[s] = _column(x, whole, floats, kind, s)
-    else:
-        _fill_keys(x, whole, floats, kind, work)
-    for c in range(len(scores)):
-        sums[c] = floats[c]
-        for d in range(whole[_N_ROOT]):
-            sums[c] += floats[whole[_ROOT] + c * whole[_N_ROOT] + d] * _known(x, whole, floats, d)
-    for t in range(n_trees):
-        if is_wide:
-            j = _wide_end(whole, floats, seen, starts[t])
-        else:
-            j, before = 0, -1
-            while j != before:
-                before = j
-                j = _step(nodes[starts[t] :], work, j)
-        _add_leaf(x, whole, floats, leaf_of[starts[t] + j], whole[whole[_OUTPUTS] + t], sums)
-        if t < n_trees - 1 and lead_of(sums) >= numbers[t]:
-            break
-    for c in range(len(scores)):
-        scores[c] = sums[c]
-    return are_finite(scores)
-
-
-@compiled
-def _add_leaf(x, whole, floats, leaf, output, sums):
-    n_told, n_slopes = whole[_N_TOLD], whole[_N_SLOPES]
-    for c in range(n_told):
-        row = leaf * n_told + c
-        total, slopes = floats[whole[_VALUES] + row], floats[whole[_SLOPES] + row * n_slopes :]
-        for s in range(n_slopes):
-            total += slopes[s] * _known(x, whole, floats, whole[whole[_SLOPE_COLUMNS] + s])
-        sums[output if n_told == 1 else c] += total
 
 
 @compiled

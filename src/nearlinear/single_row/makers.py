@@ -10,7 +10,7 @@ import numpy as np
 from ..kinds import kind_of, known
 from ..runtime.outcome import FLOOR
 from . import passes as row_passes
-from .forests import forest_pass, leaving_pass
+from .forests import forest_pass
 from .outcome import CALIBRATIONS, member_probabilities
 
 
@@ -327,36 +327,8 @@ def _stacked(predictor, n_features):
     return score
 
 
-def _cascaded(predictor, n_features):
-    """A row that stops early does not meet the stages after that."""
-    *first, last = [(pass_for(stage, n_features), limit) for stage, limit in predictor.steps]
-    stages = [(stage, number, limit) for number, (stage, limit) in enumerate(first)]
-    dtypes = [stage.dtype for stage, _ in predictor.steps]
-    dtype, end = predictor.dtype, len(stages)
-
-    def score(x, scratch):
-        for stage, number, limit in stages:
-            found = stage(_as_type(x, dtypes[number]), scratch.part(number))
-            if found is None:
-                return None
-            if row_lead(found.tolist()) >= limit:
-                return found if found.dtype == dtype else found.astype(dtype)
-        found = last[0](_as_type(x, dtypes[end]), scratch.part(end))
-        return found if found is None or found.dtype == dtype else found.astype(dtype)
-
-    return score
-
-
 def _as_type(x, dtype):
     return x if x.dtype == dtype else x.astype(dtype)
-
-
-def row_lead(scores):
-    """|score| of one output, else the best score less the second."""
-    if len(scores) == 1:
-        return abs(scores[0])
-    first, second = sorted(scores)[:-3:-1]
-    return first - second
 
 
 RULES = {
@@ -365,7 +337,6 @@ RULES = {
     "TreeLeaves": _tree,
     "LinkedTree": _linked_tree,
     "Forest": forest_pass,
-    "Exiting": leaving_pass,
     "ConformalLinear": _conformal,
     "GaussianCells": _cells,
     "Mapped": _mapped,
@@ -374,6 +345,5 @@ RULES = {
     "Hinges": _hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
-    "Cascaded": _cascaded,
     **CALIBRATIONS,
 }

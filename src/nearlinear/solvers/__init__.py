@@ -5,7 +5,6 @@ Modules
 anchors/      Local linear models around anchors.
 cells/        Gaussians with slopes: one convex problem in every cell.
 conformal/    Machines on locally linear kernels.
-exits         Where rows may stop: thresholds on margins, and what stopping gives up.
 forests/      The numbers of a forest whose trees are given.
 localized/    Kernels that answer for some rows: gates, switches, clusters.
 machine/      One machine on one kernel: its dual, its steps, its rows.

@@ -28,9 +28,7 @@ from nearlinear import (
     to_sql,
 )
 from nearlinear.export.sql.literals import SqlExportError
-from nearlinear.predictors.cascaded import Cascaded
 from nearlinear.predictors.combined import Exponential, Stacked
-from nearlinear.predictors.exiting import Exiting
 
 
 def answers(model, X, **options):
@@ -77,16 +75,12 @@ def test_what_is_made_of_curves_units_and_other_models():
         curves = additive(6, n_outputs, dtype=dtype)
         units = hinges(6, n_outputs, dtype=dtype)
         forest, _ = forest_and_rows(name, np.float32)
-        stops = (0.5,) * (forest.gate.n_trees - 1)
-        shares = (1.0 / forest.gate.n_trees,) * forest.gate.n_trees
         for predictor in (
             curves,
             additive(6, n_outputs, dtype=dtype, counts=(40, 0)),
             units,
             mean_of(curves, units, forest),
             averaged(6, n_outputs, dtype, first=forest),
-            Exiting(forest, stops, shares),
-            Cascaded((curves, units), (1.0,), (0.5, 0.5)),
         ):
             assert_same(held(predictor), X.astype(predictor.dtype), repr(predictor)[:60])
     sides = Stacked((additive(6), additive(6, seed=1)))

@@ -10,7 +10,7 @@ cells/            Cells with Gaussians in them.
 checks            What parameters and rows may be.
 conformal         Conformal kernels for every output: candidates, choice, collapse, predictor.
 explained         Rows on their way into an explanation, and explanations on their way out.
-forests/          What local forests and cascades are made of.
+forests/          Parts of local forests.
 gating            What a gate sees of a row.
 input             From what users pass to rows.
 kernels           Kernels of a fit and the memory for their matrices; from machines to a predictor.

@@ -58,11 +58,6 @@ def fraction():
     return Interval(Real, 0, 1, closed="left")
 
 
-def open_fraction():
-    """A number between 0 and 1."""
-    return Interval(Real, 0, 1, closed="neither")
-
-
 def one_of(*names):
     return StrOptions(set(names))
 

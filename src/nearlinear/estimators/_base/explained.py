@@ -37,8 +37,8 @@ def told(model, found, preparation, X):
         is_mixed = found.parts is not None and table is not None and table.matrix is not None
         if table is not None and table.is_affine and not is_mixed:
             first, found = preparation, found.in_original_units(preparation, X)
-        elif (keys := _keys(found, table)) is not None:
-            first, found = preparation, found.summed(keys, X)
+        elif (raw_columns := _raw_columns(found, table)) is not None:
+            first, found = preparation, found.summed(raw_columns, X)
         else:
             first, names = None, _made_names(preparation)
     names = getattr(first, "feature_names_in_", names)
@@ -52,8 +52,8 @@ def told(model, found, preparation, X):
     )
 
 
-def _keys(found, table):
-    """The raw columns that explained ones come from; None where that cannot be told."""
+def _raw_columns(found, table):
+    """The raw column of each explained column; None if some column has no single origin."""
     is_of_columns = found.contributions is not None and not found.pairs
     return origins(table) if table is not None and is_of_columns else None
 

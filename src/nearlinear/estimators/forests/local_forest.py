@@ -2,35 +2,30 @@
 
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
 
 from ..._hints import Auto, ClassWeight, Rows, Seed, Targets
 from ..._sklearn import Interval, fit_context
-from ..._warn import warn_user
 from ...gates.forests.gains import feature_shares
 from ...losses import AbsoluteError, LogLoss, PoissonLoss, QuantileError, SquaredError
 from .._base.blocks.fit import fit
 from .._base.blocks.forests import forest_sample, learn_forest_from
 from .._base.capacity import Verdict
-from .._base.checks import at_least, one_of, open_fraction, positive, shared
-from .._base.forests.exits import leave_early
+from .._base.checks import at_least, one_of, positive, shared
 from .._base.forests.learn import learn_forest, learn_forest_on
 from .._base.forests.refit import refit
 from .._base.input import stream_rows
 from .._base.model import Model
 
-_EXIT_SHARE = 0.1  # of the rows
 _LOSSES = {
     "squared_error": SquaredError, "absolute_error": AbsoluteError, "poisson": PoissonLoss
 }  # fmt: skip
 _CONSTRAINTS = {
-    **shared("warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("max_memory", "n_jobs", "random_state", "verbose"),
     "n_trees": [at_least(1), one_of("auto")],
     "max_leaves": [at_least(2), one_of("auto")],
     "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
@@ -110,19 +105,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
-    early_exit : float or None, default=None
-        The most accuracy that may be given up for rows that leave the forest early: 0.001 is a
-        tenth of a point. A tenth of the rows is then held out to find after which tree a row may
-        leave; new rows lose no more with the given confidence, and ``loss_given_up_`` is what the
-        held-out rows lost. None lets all rows meet all trees.
-    confidence : float, default=0.95
-        That of ``early_exit``.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    warm_start : bool, default=False
-        True keeps the trees of the last fit and grows those that ``n_trees`` has more of. Pair
-        columns and roots stay; with a ``leaf_penalty``, all leaves move together. Not for
-        trees side by side.
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
@@ -150,7 +134,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         How far the refit is from its optimum at most, as a share of the objective.
     feature_importances_ : array of shape (n_features,)
         Share of what each column's splits explain; a pair column counts half for each of its two.
-    predictor_ : Forest or Exiting
+    predictor_ : Forest
         Trees, leaves and root.
     cost_ : Cost
         Work per row, the same as a multiple of a linear model, and bytes.
@@ -174,8 +158,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **_CONSTRAINTS,
         **shared("class_weight"),
-        "early_exit": [open_fraction(), None],
-        "confidence": [open_fraction()],
     }
 
     def __init__(
@@ -196,10 +178,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
-        early_exit: float | None = None,
-        confidence: float = 0.95,
         class_weight: ClassWeight = None,
-        warm_start: bool = False,
         max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -221,10 +200,7 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
-        self.early_exit = early_exit
-        self.confidence = confidence
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs
@@ -232,33 +208,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.verbose = verbose
 
     _loss = LogLoss()
+    _learn, _learn_more = learn_forest, learn_forest_on
     fit, _learn_blocks, _sample_rows = fit, learn_forest_from, forest_sample
-
-    def _learn(self, rows):
-        if self.early_exit is None:
-            return learn_forest(self, rows)
-        rng = check_random_state(self.random_state)
-        own, held = rows.split(_EXIT_SHARE, rng)
-        if held is None:
-            raise ValueError(
-                f"early_exit holds out a tenth of the rows, and there are {rows.X.shape[0]}: fit "
-                "without it."
-            )
-        found = learn_forest(self, own)
-        predictor, exits = leave_early(
-            found.predictor, held.X, held.labels, max_loss=self.early_exit,
-            confidence=self.confidence, rng=rng, weight=held.weight,
-        )  # fmt: skip
-        if not exits.n_tested:
-            warn_user(
-                f"early_exit={self.early_exit:g} can be promised by no threshold on "
-                f"{held.X.shape[0]} held-out rows: every row meets all trees. Give more rows, or "
-                "raise early_exit."
-            )
-        attributes = {**found.attributes, "loss_given_up_": exits.loss}
-        return replace(found, predictor=predictor, attributes=attributes)
-
-    _learn_more = learn_forest_on
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -386,10 +337,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
-    warm_start : bool, default=False
-        True keeps the trees of the last fit and grows those that ``n_trees`` has more of. Pair
-        columns and roots stay; with a ``leaf_penalty``, all leaves move together. Not for
-        trees side by side, nor for the loss "poisson".
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
@@ -458,7 +405,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
-        warm_start: bool = False,
         max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -482,7 +428,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
-        self.warm_start = warm_start
         self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs

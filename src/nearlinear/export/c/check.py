@@ -209,9 +209,7 @@ def drawn_rows(predictor, scaling, n_features):
     rng = np.random.default_rng(0)
     n_features = n_features if scaling.before is None else scaling.before.width
     rows = rng.standard_normal((_ROWS, n_features))
-    predictor = getattr(predictor, "stages", (predictor,))[-1]
     predictor = getattr(predictor, "members", (predictor,))[0]
-    predictor = getattr(predictor, "forest", predictor)
     known = _known_rows(predictor)
     inner = predictor.predictor if kind_of(predictor) == "Exponential" else predictor
     if kind_of(inner) == "Forest":

@@ -52,7 +52,7 @@ def quantized(model):
     if isinstance(model, tuple):
         return tuple(quantized(part) for part in model)
     kind = kind_of(model)
-    if kind not in ("Exiting", "Averaged"):  # which round their parts in ways of their own
+    if kind != "Averaged":  # its rule rounds the members
         model = _changed(model, quantized)
     if kind is None or not (has_tables(model) or known("int8", kind)):
         return model
@@ -159,15 +159,6 @@ def _round_forest(forest):
     return replace(forest, **{name: array.astype(forest.dtype) for name, array in found.items()})
 
 
-def _round_exiting(model):
-    from .predictors.exits import round_exiting  # as above
-
-    names = ("root", "slopes")
-    forest = model.forest
-    rows = {name: rounded_rows(getattr(forest, name)).astype(forest.dtype) for name in names}
-    return round_exiting(replace(model, forest=replace(forest, **rows)))
-
-
 def _round_additive(model):
     """Numbers of one output, of weights and of knots, are a row each."""
     rows = {name: rounded_rows(getattr(model, name).T).T for name in ("weights", "values")}
@@ -191,7 +182,6 @@ RULES = {
     "TreeLeaves": _rounded_affine("splits", "weights"),
     "LinkedTree": _rounded_affine("splits", "slopes", "weights"),
     "Forest": _round_forest,
-    "Exiting": _round_exiting,
     "Additive": _round_additive,
     "Averaged": lambda model: replace(model, members=quantized(model.members)),
     "Hinges": _round_hinges,

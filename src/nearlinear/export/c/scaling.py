@@ -218,7 +218,6 @@ _FOLDED = {
     "Hinges": _fold_hinges,
     "Exponential": _fold_inner,
     "Stacked": _fold_all("outputs"),
-    "Cascaded": _fold_all("stages"),
     "Softmax": _fold_directions,
     "Sigmoid": _fold_directions,
     "Viewing": _fold_view,

@@ -35,7 +35,6 @@ from .predictors.combined import (
     lower_with_gates,
 )
 from .predictors.conformal import lower_conformal
-from .predictors.exits import lower_cascaded, lower_exiting
 from .predictors.expansions import lower_expansion
 from .predictors.forests import lower_forest
 from .predictors.gated import lower_gated_expansion
@@ -89,7 +88,6 @@ RULES = {
     "TreeLeaves": lower_tree,
     "LinkedTree": lower_linked,
     "Forest": lower_forest,
-    "Exiting": lower_exiting,
     "ConformalLinear": lower_conformal,
     "GaussianCells": lower_gaussian_cells,
     "KernelExpansion": lower_expansion,
@@ -100,7 +98,6 @@ RULES = {
     "Hinges": lower_hinges,
     "Exponential": lower_exponential,
     "Stacked": lower_stacked,
-    "Cascaded": lower_cascaded,
     "Affine": lower_affine,
     "WithGates": lower_with_gates,
     "Quadratic": lower_quadratic,

@@ -6,7 +6,6 @@ builder      A small builder of ONNX graphs.
 cells        Linear models that fade around the landmarks of a row's cell, as ONNX nodes.
 conformal    Linear models that fade around anchors, as ONNX nodes.
 curves       Curves as ONNX nodes: knots are counted, and lines looked up.
-exits        Models that rows may leave early, in ONNX.
 forests      Forests as one operator of ONNX's own, ``TreeEnsembleRegressor`` of ai.onnx.ml.
 gates        Gates of components, and what they blend, as ONNX nodes.
 graph        ``to_onnx``: a fitted model as an ONNX graph of standard operators.

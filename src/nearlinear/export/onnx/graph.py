@@ -17,7 +17,6 @@ from ..wrappers import Unwrapped, prepared_models
 from .builder import Graph, OnnxExportError, values_of
 from .cells import gaussian_cells
 from .conformal import conformal_linear
-from .exits import cascaded, exiting
 from .forests import forest
 from .gates import GATES, gated_expansion
 from .hinges import hinges
@@ -64,7 +63,6 @@ RULES = {
     "TreeLeaves": tree_path,
     "LinkedTree": linked_tree,
     "Forest": forest,
-    "Exiting": exiting,
     "ConformalLinear": conformal_linear,
     "GaussianCells": gaussian_cells,
     "KernelExpansion": expansion,
@@ -75,7 +73,6 @@ RULES = {
     "Hinges": hinges,
     "Stacked": _stacked,
     "Exponential": _exponential,
-    "Cascaded": cascaded,
     "Affine": _affine,
     "WithGates": _with_gates,
     "Quadratic": _quadratic,

@@ -4,7 +4,7 @@ Modules
 -------
 builder      A small builder of queries: columns that are computed once, in layers.
 curves       Curves of one number in SQL.
-forests      Forests in SQL, and models that rows may leave early.
+forests      Forests in SQL.
 gates        Gates in SQL: of all components, or of the nearest anchors.
 linear       Linear models, local ones, sums of curves and hinge units in SQL.
 literals     Numbers, texts and names as DuckDB reads them.

@@ -1,9 +1,7 @@
-"""Forests in SQL, and models that rows may leave early."""
+"""Forests in SQL."""
 
 import numpy as np
 
-from ...predictors.exiting import some_trees
-from .builder import values_of
 from .literals import number
 from .walks import Tree, cases, last_node, lookup, nodes_of_cases
 
@@ -101,50 +99,3 @@ def _told(query, part, tree, leaf_of, most, seen, t):
                 terms.append(f"{lookup(query, slopes, at)} * {x}")
         if terms:
             yield output, query.let(query.total(terms))
-
-
-# --- early exits --------------------------------------------------------------------------------
-
-
-def exiting(query, part, X):
-    """The sums after the first tree whose lead reaches its threshold; all trees are walked."""
-    places = [t for t, limit in enumerate(part.thresholds) if limit < np.inf]
-    ends = [t + 1 for t in places] + [part.forest.gate.n_trees]
-    sums, first, totals = [], 0, None
-    for last in ends:
-        terms = _sums(query, some_trees(part.forest, first, last), X)
-        if totals is not None:
-            terms = [[total, *more] for total, more in zip(totals, terms)]
-        totals = [query.let(query.total(one)) for one in terms]
-        sums.append(totals)
-        first = last
-    found = _first_sure(query, sums, [part.thresholds[t] for t in places])
-    return query.in_precision([query.let(one) for one in found], part.dtype)
-
-
-def cascaded(query, part, X):
-    scores = [
-        [query.let(one) for one in values_of(query, stage, query.in_precision(X, stage.dtype))]
-        for stage, _ in part.steps
-    ]
-    return _first_sure(query, scores, [limit for _, limit in part.steps[:-1]])
-
-
-def _first_sure(query, scores, limits):
-    sure = [
-        query.let(f"{_lead(query, found)} >= {number(limit)}")
-        for found, limit in zip(scores, limits)
-    ]
-    answers = []
-    for values in zip(*scores, strict=True):
-        whens = [f"WHEN {one} THEN {value}" for one, value in zip(sure, values)]
-        answers.append(f"CASE {' '.join(whens)} ELSE {values[-1]} END" if whens else values[-1])
-    return answers
-
-
-def _lead(query, scores):
-    """|score| of one output, else the best less the second."""
-    if len(scores) == 1:
-        return f"abs({scores[0]})"
-    best = query.let(f"list_reverse_sort([{', '.join(scores)}])")
-    return f"({best}[1] - {best}[2])"

@@ -10,7 +10,7 @@ from ...kinds import rule_for
 from ..model import count_columns, require_no_dates
 from ..wrappers import prepared_models
 from .builder import Query, all_of, values_of
-from .forests import cascaded, exiting, forest
+from .forests import forest
 from .gates import GATES, SPARSE_GATES
 from .linear import (
     additive,
@@ -34,14 +34,12 @@ RULES = {
     "TreeLeaves": tree,
     "LinkedTree": tree,
     "Forest": forest,
-    "Exiting": exiting,
     "Additive": additive,
     "Averaged": averaged,
     "Hinges": hinges,
     "Mapped": mapped,
     "Stacked": stacked,
     "Exponential": exponential,
-    "Cascaded": cascaded,
     "Affine": affine,
     "WithGates": with_gates,
     "Quadratic": quadratic,

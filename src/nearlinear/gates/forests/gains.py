@@ -33,7 +33,6 @@ def gains_by_column(gate, values, covers):
 def feature_shares(predictor):
     """Shares of features in what all splits explain; a pair column counts half for each of two."""
     forest = getattr(predictor, "predictor", predictor)  # of an exponential
-    forest = getattr(forest, "forest", forest)  # that rows leave early
     gains = gains_by_column(forest.gate, forest.values, forest.covers)
     n_features = forest.n_features
     shares = gains[:n_features].copy()

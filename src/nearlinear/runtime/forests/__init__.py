@@ -2,7 +2,6 @@
 
 Modules
 -------
-exits   Models that rows may leave early: what they must be, and their scores in plain NumPy.
 rules   What a forest may be made of: every path ends, and every number names something.
 scores  Scores of forests in plain NumPy: all rows go down all trees together, level by level.
 """

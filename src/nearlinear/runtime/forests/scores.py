@@ -47,12 +47,6 @@ def _goes_left(gate, nodes, values):
 
 def forest(part, X):
     """b + ⟨root, x⟩ + Σ_t ⟨w_l, z⟩, where l is the leaf of x in tree t; sums in float64."""
-    *_, scores = told_by_trees(part, X)
-    return scores.astype(part.gate.thresholds.dtype)
-
-
-def told_by_trees(part, X):
-    """The sums after each tree, in one array that is written over."""
     dtype = part.gate.thresholds.dtype
     scores = np.tile(part.intercept.astype(np.float64), (len(X), 1))
     filled = X
@@ -69,4 +63,4 @@ def told_by_trees(part, X):
             scores[:, part.outputs[tree]] += told[:, 0]
         else:
             scores += told
-        yield scores
+    return scores.astype(dtype)

@@ -56,24 +56,16 @@ def natural_sigma(descent, weights):
     return 0.5 * float(solve_newton(descent, weights, tol=_SCALE_TOL).quadratics.max())
 
 
-def solve_spectral_gradient(
-    descent, weights, penalty, *, tol, max_iter=500, watch=None, remains=None
-):
-    """Minimize T until the gap is ``tol`` of its value; returns the evaluation and its gap.
-
-    ``remains(evaluation)`` is the gap where J is not that of a sum of kernels, whose duality gap
-    stands there by default.
-    """
-    if remains is None:
-        objective = descent.objective
-        remains = lambda now: penalty.gap(now, objective.problem, objective.bias.shift)  # noqa: E731
+def solve_spectral_gradient(descent, weights, penalty, *, tol, max_iter=500, watch=None):
+    """Minimize T until the gap is ``tol`` of its value; returns the evaluation and its gap."""
+    problem, shift = descent.objective.problem, descent.objective.bias.shift
     all_kernels = np.arange(len(weights))
     inner = 0.1 * tol
     now = descent.at(weights, inner)
     recent, step = [], 1.0 / max(np.abs(_gradient(now, penalty)).max(), 1e-300)
     for number in range(1, max_iter + 1):
         value = now.objective + penalty.value(now.weights)
-        gap = remains(now)
+        gap = penalty.gap(now, problem, shift)
         if told(watch, number, now, gap, all_kernels) or gap <= tol * value:
             break
         recent = [*recent[1 - _MEMORY :], value]
@@ -92,7 +84,7 @@ def solve_spectral_gradient(
         length = moved @ moved / bent if bent > 0 else _LONGEST
         step = float(np.clip(length, _SHORTEST, _LONGEST))
         now = trial
-    return now, remains(now)
+    return now, penalty.gap(now, problem, shift)
 
 
 def _gradient(evaluation, penalty):

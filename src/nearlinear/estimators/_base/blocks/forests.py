@@ -240,8 +240,7 @@ class LeafTraining:
 
 
 def _require_streaming(model):
-    for name in ("early_exit", "monotonic_cst"):
-        if getattr(model, name, None) is not None:
-            raise ValueError(f"{name} needs all rows at once: give {name}=None for rows in blocks.")
-    if model.warm_start and hasattr(model, "predictor_"):
-        raise ValueError("warm_start adds trees to rows at hand: fit rows in blocks without it.")
+    if model.monotonic_cst is not None:
+        raise ValueError(
+            "monotonic_cst needs all rows at once: give monotonic_cst=None for rows in blocks."
+        )

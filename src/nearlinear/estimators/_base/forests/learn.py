@@ -14,12 +14,12 @@ from ..model import Learned
 from ..outputs import Teller
 from .choice import choose_plan
 from .plan import fit_plan
-from .refit import first_of_stream, learn_more_trees, move_leaves, require_counts
+from .refit import first_of_stream, move_leaves, require_counts
 from .wishes import wishes_of
 
 
 def learn_forest(model, rows):
-    """A ``Learned`` of the plan that held-out rows have chosen, or of the trees that are there."""
+    """A ``Learned`` of the plan that validation has chosen."""
     loss = model._loss
     n_rows, n_features = rows.X.shape
     n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
@@ -30,8 +30,6 @@ def learn_forest(model, rows):
     require_memory(size, model.max_memory, advice)
     require_counts(rows, loss)
     rng = check_random_state(model.random_state)
-    if model.warm_start and hasattr(model, "predictor_"):
-        return learn_more_trees(model, rows, loss, int(rng.randint(np.iinfo(np.int32).max)))
     wishes = wishes_of(model, rows)
     plan, tried = choose_plan(rows, wishes, loss, rng, Teller(model))
     seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -50,8 +48,6 @@ def learn_forest(model, rows):
 
 def learn_forest_on(model, rows):
     """The same from rows of a stream, of which the first ones grow the trees."""
-    if getattr(model, "early_exit", None) is not None:
-        raise ValueError("early_exit is for leaves that stay: give early_exit=None for a stream.")
     if hasattr(model, "predictor_"):
         return move_leaves(model, rows)
     return learn_forest(model, first_of_stream(rows))

@@ -1,4 +1,4 @@
-"""A fitted forest that learns on: its leaves move with further rows, or trees are added to it.
+"""Refit of the leaves of a fitted forest on further rows.
 
 Minimizes over the leaf values, with the present ones w₀ and all else as it is,
 
@@ -18,22 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 from ...._compile import one_blas_thread
 from ....losses import PoissonLoss
 from ....predictors.combined import Exponential
-from ....predictors.exiting import Exiting
-from ....predictors.forest import Forest, forest_of
+from ....predictors.forest import Forest
 from ....runtime import outcome
-from ....solvers.forests.pairs import PairColumns
 from ....solvers.forests.refit import refit_memory, scores_of
 from ..capacity import about_best
 from ..checks import require_memory
 from ..input import stream_rows
 from ..model import Learned
-from .boosting import BOOSTING
-from .grown import GrownForest, joined
-from .orders import Shape
-from .parts import grow, refit_along
+from .grown import GrownForest
+from .parts import refit_along
 from .taken import in_scores, shares_of, steepness_of
 from .trials import LAMBDAS
-from .wishes import columns_of, signs_of
+from .wishes import signs_of
 
 _USUAL_PENALTY = 10.0
 _HELD_OUT = 0.2
@@ -125,9 +121,9 @@ def _learn_leaves(model, rows, penalty, rng=None):
     if penalty == "auto":
         penalty = _chosen_penalty(model, start, rows, rng)
     if penalty is None:
-        return Learned(model.predictor_, learned_attributes(model))
+        return Learned(model.predictor_, _learned_attributes(model))
     found = next(start.along(rows, [penalty], max_passes=8))
-    attributes = learned_attributes(model)
+    attributes = _learned_attributes(model)
     attributes["refit_gap_"] = found.relative_gap
     attributes["plan_"] = {**attributes.get("plan_", {}), "leaf_penalty": float(penalty)}
     if "calibration_" in attributes:
@@ -137,76 +133,11 @@ def _learn_leaves(model, rows, penalty, rng=None):
     return Learned(Exponential(forest) if is_log else forest, attributes)
 
 
-def learn_more_trees(model, rows, loss, seed):
-    """A ``Learned`` with further trees, grown on what the present ones leave, up to ``n_trees``."""
-    plan = vars(model).get("plan_", {})
-    n_more = _trees_to_add(model, rows, loss, plan)
-    if n_more == 0:
-        return Learned(model.predictor_, learned_attributes(model))
-    names = (
-        "max_leaves", "learning_rate", "min_samples_leaf", "l2_regularization", "max_features",
-        "leaf_penalty",
-    )  # fmt: skip
-    asked = {name: getattr(model, name) for name in names}
-    shape = {name: plan[name] if value == "auto" else value for name, value in asked.items()}
-    penalty = shape.pop("leaf_penalty")
-    forest, columns = _forest_of(model), columns_of(model, rows)
-    columns = replace(columns, pairs=PairColumns(forest.gate.pairs, forest.gate.factors))
-    start = Refit(forest, loss, columns.monotonic, model.n_jobs, getattr(model, "device", "cpu"))
-    more = grow(
-        rows, Shape(n_more, *shape.values()), columns, loss, start, grower=plan["grower"],
-        seed=seed,
-    )  # fmt: skip
-    forest = _with_trees(forest, more)
-    attributes = learned_attributes(model)
-    attributes["refit_gap_"] = 0.0
-    if penalty is not None:
-        start = replace(start, forest=forest)
-        found = next(start.along(rows, [penalty], max_passes=8))
-        forest = _with_values(forest, found.values)
-        attributes["refit_gap_"] = found.relative_gap
-    attributes["plan_"] = {**plan, **shape, "n_trees": model.n_trees, "leaf_penalty": penalty}
-    return Learned(forest, attributes)
-
-
-def _trees_to_add(model, rows, loss, plan):
-    present = plan.get("n_trees")
-    if plan.get("grower") not in BOOSTING or isinstance(loss, PoissonLoss):
-        raise ValueError(
-            "warm_start adds boosted trees ('hist', 'lightgbm') for any loss but 'poisson'; this "
-            "model is another one: fit it with warm_start=False."
-        )
-    if model.n_trees == "auto" or model.n_trees < present:
-        raise ValueError(
-            f"n_trees={model.n_trees!r} must be a number of at least {present}, the trees that are "
-            "there: warm_start adds to them."
-        )
-    known = vars(model).get("classes_", ())
-    if rows.X.shape[1] != model.predictor_.n_features or not np.array_equal(
-        rows.attributes.get("classes_", ()), known
-    ):
-        raise ValueError(
-            "warm_start goes on with the same columns and classes: fit with warm_start=False."
-        )
-    return model.n_trees - present
-
-
-def _with_trees(forest, more):
-    """One forest of a fitted one and trees after it, whose leaves have no slopes."""
-    whole = joined([_grown(forest), more])
-    fresh = np.zeros((len(more.values), *forest.slopes.shape[1:]))
-    return forest_of(
-        whole.gate, whole.values, whole.outputs, forest.intercept + more.intercept, whole.covers,
-        slopes=np.concatenate([forest.slopes, fresh]), slope_columns=forest.slope_columns,
-        root=forest.root, fill=forest.fill,
-    )  # fmt: skip
-
-
 def _grown(forest):
     return GrownForest(forest.gate, forest.values, forest.outputs, forest.covers, forest.intercept)
 
 
-def learned_attributes(model):
+def _learned_attributes(model):
     """What a fit has left beside the predictor and what rows say of their columns."""
     names = ("plan_", "settings_tried_", "pairs_", "refit_gap_", "calibration_")
     return {name: vars(model)[name] for name in names if name in vars(model)}
@@ -221,19 +152,9 @@ def require_counts(rows, loss):
         raise ValueError("loss='poisson' needs counts: y is below 0 somewhere, or 0 everywhere.")
 
 
-def _forest_of(model):
-    forest = getattr(model.predictor_, "predictor", model.predictor_)  # of an exponential
-    if isinstance(forest, Exiting):
-        raise ValueError(
-            "Rows leave this forest early by thresholds that hold for its leaves as they are: fit "
-            "with early_exit=None to learn on."
-        )
-    return forest
-
-
 def _of_log_loss(model, rows):
     """The forest of a model, with scores that are logarithms of odds if it tells classes."""
-    forest = _forest_of(model)
+    forest = getattr(model.predictor_, "predictor", model.predictor_)  # inside an Exponential
     calibration = getattr(model, "calibration_", None)
     if isinstance(calibration, outcome.Shares):
         grown = _grown(forest)

@@ -47,7 +47,7 @@ def wishes_of(model, rows):
             "fitted forest."
         )
     is_fixed = grower is not None and not isinstance(grower, str)
-    columns = columns_of(model, rows)
+    columns = _columns_of(model, rows)
     lam = {"auto": None, None: np.inf}.get(model.leaf_penalty, model.leaf_penalty)
     has_slopes = {"auto": None, "constant": False, "linear": True}[model.leaf_model]
     pairs = None if isinstance(model.pairs, str) else model.pairs
@@ -139,7 +139,7 @@ def _own_pairs(pairs, n_features):
     return PairColumns(columns.astype(np.int32), found[:, 2:].astype(np.float32))
 
 
-def columns_of(model, rows):
+def _columns_of(model, rows):
     n_features = rows.X.shape[1]
     names = rows.names.get("feature_names_in_")
     categorical = _which(model.categorical_features, n_features, names)

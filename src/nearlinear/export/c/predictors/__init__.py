@@ -5,7 +5,6 @@ Modules
 cells         Linear models that fade around the landmarks of a row's cell.
 combined      Predictors of others: on mapped rows, side by side, exponentials.
 conformal     Linear models that fade with the distance from their anchors.
-exits         Models that a row may leave early, in C: what comes after is not computed.
 expansions    Sums of kernels over support rows: one machine, or many that share the rows.
 forests       One row down the trees of a forest: tables of splits, and no nested ifs.
 gated         Kernel machines blended by a gate.

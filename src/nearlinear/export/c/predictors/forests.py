@@ -61,7 +61,7 @@ static void $(const $_tables *m, const float *x, float *scores)
         for (size_t k = 0; k < m->n_told; k++) {
             const size_t row = leaf * m->n_told + k;
             scores[<OUTPUT>] += <TOLD>;<SLOPES>
-        }<EXIT>
+        }
     }
 }
 """
@@ -147,11 +147,8 @@ def _level_by_level(gate, root):
     return order[is_split], splits[child], flags, gate.children[order[~is_split]]
 
 
-def lower_forest(forest, program, more=("", None)):
-    """The C of a ``Forest``, in float32 whatever it was.
-
-    ``more`` is what follows each tree, and its table ``exits``.
-    """
+def lower_forest(forest, program):
+    """The C of a ``Forest``, in float32 whatever it was."""
     forest = forest.in_precision(np.float32)
     gate, is_int8 = forest.gate, program.is_int8
     splits = Splits.of(gate)
@@ -193,9 +190,7 @@ def lower_forest(forest, program, more=("", None)):
         fields += "\n    const <OUT> *outputs;"
         count("outputs", "out", "tree_outputs", forest.outputs)
         output = "m->outputs[t]"
-    if more[1] is not None:
-        fields, tables["exits"] = fields + "\n    const float *exits;", more[1]
-    text = _TABLES + known + filled(_WALK, **pieces, exit=more[0])
+    text = _TABLES + known + filled(_WALK, **pieces)
     text = filled(text, cut_fields=_CUT_FIELDS[is_numbered], fields=fields, cut=_CUT[is_numbered])
     text = filled(text, told=_TOLD[is_int8], number=_NUMBER[is_numbered], output=output)
     text = filled(text, value="int8_t" if is_int8 else "float", **types)
