@@ -3,7 +3,6 @@
 Modules
 -------
 cell_borders    Where the straight borders of a tree's cells run across a picture of two features.
-conformal_maps  What the conformal maps x ↦ h(x)(x − c) make of a cloud of points in the plane.
 cost_front      Accuracy against prediction cost: which models are worth their price.
 explanation     Why one row got its score: parts of the score, and the region that the row fell in.
 fitted          The gate, machine or tree inside a fitted model, and the plane of its two features.
@@ -20,7 +19,6 @@ tree_diagram    A tree as a river: how many rows pass each node, and how well th
 tree_layout     Where the nodes of a tree stand in its diagram, and how much room their labels have.
 """
 
-from .conformal_maps import ConformalMapsDisplay as ConformalMapsDisplay
 from .cost_front import CostFrontDisplay as CostFrontDisplay
 from .explanation import ExplanationDisplay as ExplanationDisplay
 from .gate_maps import GateDisplay as GateDisplay
