@@ -9,9 +9,9 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.inspection import DecisionBoundaryDisplay
 
 from nearlinear import MLLKMClassifier
-from nearlinear.displays import LocalKernelsDisplay
 from nearlinear.kernels.candidates import ConformalScales
 from nearlinear.kernels.conformal import PROFILES, Conformal
 from reproduce import drawing
@@ -55,9 +55,22 @@ def figure2(folder, n_rows=400, resolution=300):
         model = MLLKMClassifier(*MAPS[method], C=1000.0, length_exponent=0.0, bias="none").fit(X, y)
         accuracy = 100 * model.score(X_test, y_test)
         title = f"{TITLES[method]}: {accuracy:.1f} %, {model.n_kernels_} kernels"
-        LocalKernelsDisplay.from_estimator(
-            model, X, y, CORNERS, resolution=resolution, ax=axis, title=title
-        )
+        DecisionBoundaryDisplay.from_estimator(
+            model, X, response_method="decision_function", grid_resolution=resolution, eps=0.1,
+            ax=axis, levels=20, cmap="coolwarm", alpha=0.5,
+        )  # fmt: skip
+        DecisionBoundaryDisplay.from_estimator(
+            model, X, plot_method="contour", response_method="decision_function",
+            grid_resolution=resolution, eps=0.1, ax=axis, levels=[0.0], colors="k",
+            linestyles="--",
+        )  # fmt: skip
+        axis.plot(*CORNERS.T, "k")
+        axis.scatter(*X.T, c=y, cmap="coolwarm", s=14)
+        in_margin = y * model.decision_function(X) <= 1.0 + 1e-3  # the solver stops at a gap
+        axis.scatter(*X[in_margin].T, s=60, facecolor="none", edgecolor="k")
+        sizes = 22 + 238 * model.kernel_weights_ / model.kernel_weights_.max()
+        axis.scatter(*model.anchors_.T, s=sizes, marker="s", facecolor="none", edgecolor="k")
+        axis.set_title(title)
     save_figure(figure, folder / "figure2.png")
 
 
