@@ -1,4 +1,4 @@
-"""Files of earlier versions score as they did: one small file for every kind of model.
+"""Stored files have the scores of the models that were saved: one file for every kind of model.
 
 ``fixtures/models/scores.json`` holds, for each file, rows and what its model answered: ``loaded``
 by ``nearlinear.load``, ``runtime`` by ``nearlinear.runtime``. Rows of a model with a second matrix

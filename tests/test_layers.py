@@ -41,8 +41,7 @@ ALLOWED = {
     "preparation": {"runtime"},
     "tables": {"preparation", "runtime", "streams"},
     "export": MODELS | {"__init__", "runtime", "preparation", "tables"},
-    # "report": the picture of importances imports them when it is drawn
-    "displays": MODELS | {"report"},
+    "displays": MODELS,
     "search": MODELS | {"runtime", "preparation", "tables", "displays", "streams"},
     "report": MODELS | {"preparation", "runtime", "export", "search"},
     "dask": MODELS | {"search", "streams"},

@@ -18,7 +18,6 @@ from nearlinear import (
     LDKLClassifier,
     LLCSAPLClassifier,
     LMKLClassifier,
-    LMKLRegressor,
     LocalForestClassifier,
     MLLKMClassifier,
     SimpleMKLClassifier,
@@ -27,9 +26,6 @@ from nearlinear.displays import (
     ExplanationDisplay,
     GateDisplay,
     KernelWeightsDisplay,
-    LocalFitsDisplay,
-    LocalKernelsDisplay,
-    TreeCellsDisplay,
     TreeDiagramDisplay,
 )
 
@@ -69,7 +65,11 @@ def trees():
     model = LDKLClassifier(2, random_state=0).fit(X, y)
     figure = Figure(figsize=(8.4, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    TreeCellsDisplay.from_estimator(model, X, y, ax=left, title="cells")
+    borders(left, model, X, y, "cells")
+    xx0, xx1 = np.meshgrid(*np.linspace(X.min(axis=0) - 0.2, X.max(axis=0) + 0.2, 300).T)
+    leaves = model.explain(np.column_stack([xx0.ravel(), xx1.ravel()])).active[:, -1]
+    levels = np.unique(leaves)[:-1] + 0.5
+    left.contour(xx0, xx1, leaves.reshape(xx0.shape), levels=levels, colors="k", linewidths=0.6)
     TreeDiagramDisplay.from_estimator(model, X, y, ax=right, title="paths")
     return figure
 
@@ -112,18 +112,6 @@ def local_kernels():
     return figure
 
 
-def local_fits():
-    x = np.sort(np.random.default_rng(0).uniform(0, 6, 160))
-    y = np.sin(2 * x) * np.exp(-0.3 * x) + 0.08 * np.random.default_rng(1).standard_normal(160)
-    model = make_pipeline(
-        StandardScaler(),
-        LMKLRegressor(n_copies=4, gate="gaussian", C=10.0, epsilon=0.3, random_state=0),
-    )
-    figure = Figure(figsize=(6, 3.6), layout="constrained")
-    LocalFitsDisplay.from_estimator(model.fit(x[:, None], y), x[:, None], y, ax=figure.subplots())
-    return figure
-
-
 def mixtures():
     X, y = load_wine(return_X_y=True)
     model = make_pipeline(StandardScaler(), SimpleMKLClassifier("bank"))
@@ -139,10 +127,20 @@ def few_kernels():
     X, y = moons(noise=0.12)
     model = MLLKMClassifier(profile="square", bandwidths=[0.5], random_state=0).fit(X, y)
     figure = Figure(figsize=(6, 4.2), layout="constrained")
-    LocalKernelsDisplay.from_estimator(
-        model, X, y, ax=figure.subplots(), abstain_below=0.05, margin=0.5,
-        title=f"{model.n_kernels_} local kernels; no answer where none reaches",
+    ax = figure.subplots()
+    shown = DecisionBoundaryDisplay.from_estimator(
+        model, X, ax=ax, response_method="decision_function", grid_resolution=300, eps=1.6,
+        cmap="coolwarm", alpha=0.5, levels=20,
     )  # fmt: skip
+    grid = np.column_stack([shown.xx0.ravel(), shown.xx1.ravel()])
+    support = model.support_score(grid).reshape(shown.xx0.shape)
+    ax.contourf(
+        shown.xx0, shown.xx1, support, levels=[-1, 0.05], colors="lightgray", hatches=["////"]
+    )
+    ax.scatter(*X.T, c=COLORS[y], s=6, linewidth=0)
+    sizes = 30 + 200 * model.kernel_weights_ / model.kernel_weights_.max()
+    ax.scatter(*model.anchors_.T, s=sizes, marker="s", facecolor="none", edgecolor="black")
+    ax.set_title(f"{model.n_kernels_} local kernels; their anchors as squares")
     return figure
 
 
@@ -156,8 +154,7 @@ def explain():
 
 
 PICTURES = [
-    forests, trees, cells, anchors, neighbors, local_kernels, local_fits, mixtures, few_kernels,
-    explain,
+    forests, trees, cells, anchors, neighbors, local_kernels, mixtures, few_kernels, explain,
 ]  # fmt: skip
 
 

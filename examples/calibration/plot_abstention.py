@@ -15,10 +15,9 @@ answered: where abs(f(x)) is small, and where the support score is.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.inspection import DecisionBoundaryDisplay
 
 from nearlinear import MLLKMClassifier
-from nearlinear.displays import LocalKernelsDisplay
-from nearlinear.displays.palette import INK
 
 NEAR = [(-0.9, -1.0), (0.5, 2.2), (2.3, 1.7), (3.1, -0.6), (-2.1, 1.0)]
 FAR = [(5.4, 2.6), (-4.5, -2.1), (5.3, -2.3), (-4.4, 2.8)]
@@ -61,17 +60,25 @@ for name, (score, threshold) in rules.items():
     print(f"{name:14} {threshold:9.3f}" + "".join(f"{share:>10}" for share in shares))
 
 # %%
-# Hatched: no answer. The crosses are strangers.
+# The model abstains in the hatched area. The crosses are strangers.
 
-display = LocalKernelsDisplay.from_estimator(
-    model, X, y, resolution=300, abstain_below=threshold, margin=1.3,
-    ax=plt.subplots(figsize=(8.4, 6.0), layout="constrained")[1],
-    title="No answer where no kernel of MLLKM reaches far enough",
+ax = plt.subplots(figsize=(8.4, 6.0), layout="constrained")[1]
+display = DecisionBoundaryDisplay.from_estimator(
+    model, X, response_method="decision_function", grid_resolution=300, eps=4.5, ax=ax,
+    cmap="coolwarm", alpha=0.5, levels=20,
 )  # fmt: skip
+grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+support = model.support_score(grid).reshape(display.xx0.shape)
+ax.contourf(
+    display.xx0, display.xx1, support, levels=[-1.0, threshold], colors="lightgray",
+    hatches=["////"],
+)  # fmt: skip
+ax.scatter(*X.T, c=y, cmap="coolwarm", s=8)
+ax.set_title("The model abstains where the support score is small")
 white = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
 for name, strangers, (left, bottom) in (("near", near, NEAR[1]), ("far", far, FAR[0])):
-    display.ax_.scatter(*strangers[::4].T, s=14, marker="x", color=INK, linewidth=0.8)
-    display.ax_.text(left, bottom + 0.9, f"{name} strangers", ha="center", color=INK, bbox=white)
+    ax.scatter(*strangers[::4].T, s=14, marker="x", color="black", linewidth=0.8)
+    ax.text(left, bottom + 0.9, f"{name} strangers", ha="center", bbox=white)
 plt.show()
 
 # %%

@@ -4,9 +4,9 @@ Which columns matter, and how
 
 **Question.** Over all rows, which columns move the answers, and in which direction?
 
-``ImportancesDisplay`` draws the mean size of each column's contribution, as in a report; the thin
-line holds the middle 80 % of the rows. ``PartialDependenceDisplay`` of scikit-learn shows the
-direction. Of the eight columns here, four decide.
+The importance of a feature is the mean size of its contribution to the prediction, as in a report.
+``PartialDependenceDisplay`` of scikit-learn shows the direction. Only four of the eight features
+here influence the target.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from nearlinear import LDKLRegressor
-from nearlinear.displays import ImportancesDisplay
-from nearlinear.displays.palette import CLASSES
 
 rng = np.random.default_rng(0)
 names = ["heat", "wind", "rain", "slope", "noise 1", "noise 2", "noise 3", "noise 4"]
@@ -27,8 +25,11 @@ y = 3.0 * np.abs(X["heat"]) + 2.0 * X["wind"] + np.where(X["rain"] > 0.5, 2.0, 0
 y = y + 0.2 * rng.standard_normal(len(y))
 model = make_pipeline(StandardScaler(), LDKLRegressor(3, max_iter=25, random_state=0)).fit(X, y)
 
+contributions = model[-1].explain(X, preparation=model[:-1]).contributions[:, 0]
+sizes = pd.DataFrame(np.abs(contributions - contributions.mean(axis=0)), columns=names)
 figure, ax = plt.subplots(figsize=(6.8, 4.2), layout="constrained")
-ImportancesDisplay.from_estimator(model, X, ax=ax, title="The model has found the four that decide")
+sizes.mean().sort_values().plot.barh(ax=ax)
+ax.set(xlabel="mean size of the contribution", title="The model uses the four relevant features")
 plt.show()
 
 # %%
@@ -37,12 +38,12 @@ plt.show()
 figure, axes = plt.subplots(1, 4, figsize=(9.6, 3.2), sharey=True, layout="constrained")
 PartialDependenceDisplay.from_estimator(
     model, X, names[:4], ax=axes, kind="average", grid_resolution=40,
-    line_kw={"color": CLASSES[0], "linewidth": 3},
+    line_kw={"linewidth": 3},
 )  # fmt: skip
 figure.suptitle("Heat bends, wind and slope are straight, rain jumps", fontweight="bold")
 plt.show()
 
 # %%
 # **Where it fails.** Importances are about the model and not about the world: a column that causes
-# nothing but goes along with one that does may get its share. A long line means that a column
-# matters to some rows alone: look at single rows there.
+# nothing but is correlated with one that does may share its importance. The mean hides features
+# that matter for few samples only: explain single samples there.

@@ -21,8 +21,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from nearlinear import LMKLRegressor
-from nearlinear.displays import LocalFitsDisplay
-from nearlinear.displays.palette import INK
 from nearlinear.gates.learned import softmax, softmax_slopes
 
 PERIOD, ABOUT = 7.6, 7.0  # the truth, and what we know of it
@@ -116,16 +114,21 @@ learned = model.gate_.gate.learned_period  # gate_ rounds what is all but shut o
 print(f"period: {learned:.2f} days learned, {PERIOD} true, {ABOUT} known before")
 
 # %%
-# Crosses are days to come, which the fit has not seen.
+# The model with the periodic gate, and its gates. Crosses are later days, which are no part of the
+# training set.
 
-figure, ax = plt.subplots(figsize=(8.4, 5.0), layout="constrained")
-title = "Two components that take turns know the days to come"
-LocalFitsDisplay.from_estimator(model, X, y, 1000, margin=0.52, ax=ax, title=title)
-ax.scatter(later, later_values, s=14, marker="x", color=INK, linewidth=0.7)
-ax.axvline(LAST_DAY, color=INK, linewidth=0.8)
-white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-ax.text(LAST_DAY + 0.4, 1.5, "×  days to come", color=INK, fontsize=9, bbox=white, zorder=5)
-ax.set(xlim=(-0.5, 45.5), xlabel="day")
+days = np.linspace(0.0, 45.0, 1000)[:, None]
+figure, (ax, gate_ax) = plt.subplots(
+    2, 1, figsize=(8.4, 5.0), sharex=True, height_ratios=(3, 1), layout="constrained"
+)
+ax.scatter(X, y, s=12, color="gray", label="training set")
+ax.scatter(later, later_values, s=14, marker="x", color="black", linewidth=0.7, label="later days")
+ax.plot(days, model.predict(days), label="prediction")
+ax.axvline(LAST_DAY, color="black", linewidth=0.8)
+ax.set_title("The periodic gate extrapolates to later days")
+ax.legend()
+gate_ax.plot(days, model.gate_(days))
+gate_ax.set(xlabel="day", ylabel="gate")
 plt.show()
 
 # %%

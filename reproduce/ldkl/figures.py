@@ -10,8 +10,8 @@ from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.inspection import DecisionBoundaryDisplay
 
-from nearlinear.displays import TreeCellsDisplay
 from reproduce import datasets, drawing
 from reproduce.drawing import save_figure
 from reproduce.ldkl.methods import MAKERS, STUDY, TITLES, budget_for, sized
@@ -54,14 +54,16 @@ def figure1(folder, split, parameters, depths=FIGURE1_DEPTHS, resolution=400):
         model = STUDY.build("ldkl", parameters | {"depth": depth}, seed=0)
         model.fit(split.X_train, split.y_train)
         accuracy = 100 * model.score(split.X_test, split.y_test)
-        TreeCellsDisplay.from_estimator(
-            model,
-            split.X_train,
-            split.y_train,
-            ax=axis,
-            resolution=resolution,
-            title=f"{2 ** (depth + 1) - 1} nodes: {accuracy:.2f} %",
-        )
+        display = DecisionBoundaryDisplay.from_estimator(
+            model, split.X_train, response_method="predict", grid_resolution=resolution, eps=0.2,
+            ax=axis, cmap="coolwarm", alpha=0.5,
+        )  # fmt: skip
+        xx0, xx1 = display.xx0, display.xx1
+        leaves = model.explain(np.column_stack([xx0.ravel(), xx1.ravel()])).active[:, -1]
+        levels = np.unique(leaves)[:-1] + 0.5
+        axis.contour(xx0, xx1, leaves.reshape(xx0.shape), levels, colors="k", linewidths=0.6)
+        axis.scatter(*split.X_train.T, c=split.y_train, cmap="coolwarm", s=3)
+        axis.set_title(f"{2 ** (depth + 1) - 1} nodes: {accuracy:.2f} %")
     save_figure(figure, folder / "figure1.png")
 
 

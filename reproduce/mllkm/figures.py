@@ -5,11 +5,15 @@ python -m reproduce.mllkm.figures --smoke     few points, in a temporary folder
 """
 
 import sys
+from itertools import product
 
 import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.inspection import DecisionBoundaryDisplay
 
 from nearlinear import MLLKMClassifier
-from nearlinear.displays import ConformalMapsDisplay, LocalKernelsDisplay
+from nearlinear.kernels.candidates import ConformalScales
+from nearlinear.kernels.conformal import PROFILES, Conformal
 from reproduce import drawing
 from reproduce.drawing import save_figure
 from reproduce.mllkm import questions_table
@@ -21,9 +25,25 @@ FIGURE2_MAPS = ("mllkm_g", "mllkm_s", "mllkm_comp_g", "mllkm_comp_s")
 
 
 def figure1(folder, n_rows=400):
-    """A cloud of points, and what the eight maps around one anchor make of it."""
-    display = ConformalMapsDisplay.from_data(*bent_line(n_rows), anchor=ANCHOR, bandwidth=3.0)
-    save_figure(display.figure_, folder / "figure1.png")
+    """Points of the plane and their images under the eight maps around one anchor."""
+    X, y = bent_line(n_rows)
+    panels = [("samples and anchor", X, ANCHOR)]
+    for per_feature, profile in product((False, True), PROFILES.values()):
+        scales = ConformalScales.of_rows(X, np.ones(n_rows), profile, per_feature, [3.0], 0.0)
+        kernel = Conformal(ANCHOR, float(scales.gammas[0]), profile.name, per_feature)
+        title = f"{profile.name}, per feature" if per_feature else profile.name
+        panels.append((title, kernel.features(X), (0.0, 0.0)))
+    limit = 1.08 * max(np.abs(image).max() for _, image, _ in panels[1:])
+    figure = plt.figure(figsize=(12.6, 5.5), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.5, 4))
+    axes = [left.subplots(), *right.subplots(2, 4, sharex=True, sharey=True).flat]
+    for axis, (title, image, center) in zip(axes, panels, strict=True):
+        axis.scatter(*image.T, c=y, cmap="coolwarm", s=8)
+        axis.plot(*center, "k+", ms=10)
+        axis.set_title(title, fontsize=9.5)
+        axis.set_aspect("equal")
+    axes[1].set(xlim=(-limit, limit), ylim=(-limit, limit))
+    save_figure(figure, folder / "figure1.png")
 
 
 def figure2(folder, n_rows=400, resolution=300):
@@ -35,9 +55,22 @@ def figure2(folder, n_rows=400, resolution=300):
         model = MLLKMClassifier(*MAPS[method], C=1000.0, length_exponent=0.0, bias="none").fit(X, y)
         accuracy = 100 * model.score(X_test, y_test)
         title = f"{TITLES[method]}: {accuracy:.1f} %, {model.n_kernels_} kernels"
-        LocalKernelsDisplay.from_estimator(
-            model, X, y, CORNERS, resolution=resolution, ax=axis, title=title
-        )
+        DecisionBoundaryDisplay.from_estimator(
+            model, X, response_method="decision_function", grid_resolution=resolution, eps=0.1,
+            ax=axis, levels=20, cmap="coolwarm", alpha=0.5,
+        )  # fmt: skip
+        DecisionBoundaryDisplay.from_estimator(
+            model, X, plot_method="contour", response_method="decision_function",
+            grid_resolution=resolution, eps=0.1, ax=axis, levels=[0.0], colors="k",
+            linestyles="--",
+        )  # fmt: skip
+        axis.plot(*CORNERS.T, "k")
+        axis.scatter(*X.T, c=y, cmap="coolwarm", s=14)
+        in_margin = y * model.decision_function(X) <= 1.0 + 1e-3  # the solver stops at a gap
+        axis.scatter(*X[in_margin].T, s=60, facecolor="none", edgecolor="k")
+        sizes = 22 + 238 * model.kernel_weights_ / model.kernel_weights_.max()
+        axis.scatter(*model.anchors_.T, s=sizes, marker="s", facecolor="none", edgecolor="k")
+        axis.set_title(title)
     save_figure(figure, folder / "figure2.png")
 
 

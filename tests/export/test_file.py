@@ -696,7 +696,6 @@ LIES = {
     "n_gating_features": (1, -3, None),
     "classes": (None, [0], [0, 1, 2], [0, 0], [[0], [1]]),
     "feature_names": (["a"], [1, 2, 3]),
-    "scaler": (1, table(mean=1.0, scale=None)),
     "predictor": (None, crafted.LINEAR),
 }  # fmt: skip
 
@@ -729,16 +728,14 @@ def test_a_method_has_predictors_of_its_own_kinds_only(name, method, path):
 
 
 @in_one_test("record", [
-        None, [], 3, "x", {"scaled": "yes"}, {"scaled": True}, {"scaler_rows": "x"}, {"steps": 1},
+        None, [], 3, "x", {"training_rows": "x"}, {"steps": 1},
         {"steps": ["a", "b", "c"]}, {"steps": [None]}, {"steps": ["a", "a"]}, {"cost": []},
         {"versions": None},
     ])  # fmt: skip
 def test_the_record_never_stands_in_the_way(record, content, model, rows, path):
     header, arrays = content
     path.write_bytes(to_bytes({**header, "record": record}, arrays))
-    found = load(path)
-    if not isinstance(record, dict) or "scaled" not in record:
-        assert_array_equal(found.predict(rows[1]), model.predict(rows[1]))
+    assert_array_equal(load(path).predict(rows[1]), model.predict(rows[1]))
 
 
 def test_a_regressor_has_no_classes_and_a_classifier_has(path):

@@ -24,6 +24,7 @@ from nearlinear import LLSVMClassifier, MLLKMClassifier, load, runtime, save, to
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.runtime import ModelFileError
 from nearlinear.runtime.container import from_bytes, to_bytes
+from nearlinear.runtime.preparation_rules import FIELDS
 
 MODEL = LLSVMClassifier(n_anchors=3, n_neighbors=2, random_state=0)
 
@@ -87,12 +88,6 @@ def test_a_local_machine_on_white_components_goes_everywhere(dtype, path, tmp_pa
     assert_allclose(session.run(["scores"], {"X": X})[0][:, 0], scores, **near)
     written = to_c(model, tmp_path / dtype, dtype, sample=X)
     assert runs(written, tmp_path / dtype) == 0
-
-
-def test_a_reader_that_knows_no_mixing_finds_no_table(path):
-    model, _ = fitted("components")
-    save(model, path)
-    assert "shift" not in from_bytes(path.read_bytes())[0]["preparation"]
 
 
 def test_a_table_in_another_order_is_refused(path):
@@ -161,11 +156,7 @@ def damaged(path, change):
 
 def of(array):
     """An array of a table, to be changed."""
-    return lambda p, a: a[_table(p)[array]["number"]]
-
-
-def _table(p):
-    return p["read"] | {name: p[name] for name in ("readings", "equals", "curves")}
+    return lambda p, a: a[p[array]["number"]]
 
 
 def changed(array, place, value):
@@ -181,12 +172,11 @@ LIES = {
     "a step of an unknown class": lambda p, a: p["steps"][0].update(kind="PCA"),
     "a method as attribute": lambda p, a: p["steps"][0]["state"].update(transform=1),
     "no steps": lambda p, a: p.update(steps=[]),
-    "no table": lambda p, a: p["read"].pop("known"),
+    "no table": lambda p, a: p.pop("fold"),
     "a source that is none": changed("source", 0, 99),
     "another shift": changed("shift", 0, 1e6),
     "a scale of zero": changed("scale", 0, 0.0),
     "names of other columns": lambda p, a: p.update(names=["a"]),
-    "categories as files had them, too": lambda p, a: p["read"].update(categories=["a"]),
     "no column": lambda p, a: p["readings"][0].__setitem__(0, 99),
     "categories of two kinds": lambda p, a: p["readings"][0][1].append("a"),
     "a category twice": lambda p, a: p["readings"][0][1].append(p["readings"][0][1][0]),
@@ -222,7 +212,7 @@ PIECES = "columns of all kinds: pieces of components, pieces of a clip, codes"
 _SPLINE = "pieces of filled and scaled numbers, scaled and clipped"
 LIES_OF_PIECES = {
     "a second line that is none": lambda p, a: a[p["fold"]["number"]].__setitem__((0, 1), 0.0),
-    "second lines of other columns": lambda p, a: p["folded"].update(source=None),
+    "second lines of other columns": lambda p, a: p.update(source=None),
     "another second line": lambda p, a: a[p["fold"]["number"]].__setitem__((1, 2), 9.0),
     "no second lines": lambda p, a: p.update(fold=None),
     "knots in no order": lambda p, a: a[_knots(p)].__setitem__(0, 1e9),
@@ -236,7 +226,7 @@ def _knots(preparation):
 
 
 def _nested(found, count):
-    table = {name: found[name] for name in ("folded", "fold")}
+    table = {name: found[name] for name in FIELDS}
     return table if count == 0 else {"before": _nested(found, count - 1), "after": table}
 
 

@@ -54,7 +54,7 @@ def claim(shape, length=None):
     """A file that says of an array that it has this shape."""
     entry = {"dtype": "<f8", "shape": shape, "offset": 128, "crc32": 0}
     text = json.dumps({"arrays": [entry]}).encode()
-    return MAGIC + struct.pack("<IIQ", 1, zlib.crc32(text), length or len(text)) + text + bytes(99)
+    return MAGIC + _header(text, length) + bytes(99)
 
 
 def test_a_file_that_claims_to_be_huge_takes_no_memory():
@@ -75,12 +75,22 @@ def test_a_file_that_claims_to_be_huge_takes_no_memory():
     assert {found["name"] for found in answers} == {"ModelFileError"}
 
 
-def _header(text):
-    checksum = zlib.crc32(text, zlib.crc32((4).to_bytes(4, "little")))
-    return struct.pack("<IIQ", 4, checksum, len(text)) + text
+def _header(text, length=None):
+    checksum = zlib.crc32(struct.pack("<I", 1) + text)
+    return struct.pack("<IIQ", 1, checksum, length or len(text)) + text
 
 
 @pytest.mark.parametrize("text", ['{"arrays": [], "arrays": []}', '{"arrays": [1e999]}', "[NaN]"])
 def test_headers_that_python_does_not_take_for_json_are_refused(text):
     (found,) = ask([job(MAGIC + _header(text.encode()), [])])
     assert "is not JSON" in found["error"]
+
+
+@pytest.mark.parametrize("version", [0, 2, 4])
+def test_other_format_versions_are_refused_in_one_sentence(version):
+    (found,) = ask([job(MAGIC + struct.pack("<IIQ", version, 0, 2) + b"{}", [])])
+    assert found["name"] == "ModelFileError"
+    assert found["error"] == (
+        f"The model has format version {version}, but this nearlinear.js reads version 1: use the "
+        "nearlinear.js of the release that wrote the file, or save the model again."
+    )

@@ -8,6 +8,7 @@ from runtime import crafted
 from nearlinear import runtime
 from nearlinear.runtime.columns.readings import UNITS
 from nearlinear.runtime.container import to_bytes
+from nearlinear.runtime.preparation_rules import FIELDS
 
 pytestmark = needs_node
 
@@ -23,10 +24,9 @@ def file_of(readings, n_features=1):
     arrays[:] = [np.asarray(array) for array in (*made, np.full(len(readings), -7.0))]
     for number, name in enumerate(("splits", "weights", "intercept")):
         fields[name] = {"$": "array", "number": number}
-    table = dict.fromkeys(("shift", "scale", "low", "high", "categories", "known"))
     source, missing = ({"$": "array", "number": number} for number in (3, 4))
-    table |= {"n_features": n_features, "source": source, "missing": missing}
-    header["preparation"] = {"read": table, "readings": readings, "equals": None, "curves": None}
+    table = {"source": source, "missing": missing, "readings": readings}
+    header["preparation"] = dict.fromkeys(FIELDS) | table
     header["n_features"] = n_features
     return to_bytes(header, arrays)
 

@@ -6,7 +6,7 @@ Slow, and without the checks that a real reader needs: rows are lists, arrays ar
 import json
 import math
 import struct
-from operator import mul, sub, truediv
+from operator import mul
 from statistics import NormalDist
 from types import SimpleNamespace
 
@@ -17,7 +17,7 @@ def read(data):
     """The header with its arrays in place, as a dictionary."""
     assert data[:8] == b"\x89NLM\r\n\x1a\n"
     version, _, length = struct.unpack_from("<IIQ", data, 8)
-    assert version == 4
+    assert version == 1
     header = json.loads(data[24 : 24 + length].decode("utf-8"))
     arrays = [_array(data, entry) for entry in header.pop("arrays")]
     return _filled(header, arrays)
@@ -26,56 +26,39 @@ def read(data):
 def scores(model, row):
     """Scores of one row, a list with one number for each output."""
     row, d = list(row), model["n_features"]
-    row[:d] = _prepared(model.get("preparation"), _scaled(model.get("scaler"), row[:d]))
+    row[:d] = _prepared(model["preparation"], row[:d])
     return _score(model["predictor"], row)
 
 
-def _scaled(scaler, row):
-    """As files had it before there were preparations."""
-    for name, change in (("mean", sub), ("scale", truediv)):
-        if (scaler or {}).get(name):
-            row = list(map(change, row, scaler[name]))
-    return row
-
-
-def _prepared(table, row, fold=None, read=None):
+def _prepared(table, row):
     if table is None:
         return row
     if "before" in table:
         return _prepared(table["after"], _prepared(table["before"], row))
-    if "mixed" in table:
-        found = _prepared(table["mixed"], row)
-        pairs = zip(table["matrix"], table["offset"])
-        return [sum(a * b for a, b in zip(line, found)) + c for line, c in pairs]
-    if "folded" in table:
-        return _prepared(table["folded"], row, table["fold"])
-    if "read" in table:
-        return _prepared(table["read"], row, fold, table)
-    for source, values in table["known"] or []:
-        assert row[source] != row[source] or row[source] in values
-    read = read or {"readings": None, "equals": None, "curves": None}
-    row = row + [_place(row[column], *how) for column, *how in read["readings"] or []]
+    row = row + [_place(row[column], *how) for column, *how in table["readings"] or []]
     found = []
     for j, source in enumerate(table["source"] or range(len(row))):
-        value, category = row[source], (table["categories"] or {j: None})[j]
+        value = row[source]
         if value != value:
             found.append(table["missing"][j])
             continue
-        value = value if category is None else float(value == category)
-        if read["equals"] and read["equals"][j] == read["equals"][j]:
-            value = float(value == read["equals"][j])
-        if read["curves"] and read["curves"][j]:
-            curve = read["curves"][j]
+        if table["equals"] and table["equals"][j] == table["equals"][j]:
+            value = float(value == table["equals"][j])
+        if table["curves"] and table["curves"][j]:
+            curve = table["curves"][j]
             value = _normal(value) if curve == "normal" else _on_curve(value, *curve)
         raw = value
         value = (value - (table["shift"] or {j: 0.0})[j]) / (table["scale"] or {j: 1.0})[j]
         if table["low"]:
             value = min(max(value, table["low"][j]), table["high"][j])
-        if fold:
-            shift, scale, lift, floor = fold[j]
+        if table["fold"]:
+            shift, scale, lift, floor = table["fold"][j]
             value = min(value, max((raw - shift) / scale + lift, floor))
         found.append(value)
-    return found
+    if table["matrix"] is None:
+        return found
+    pairs = zip(table["matrix"], table["offset"])
+    return [sum(a * b for a, b in zip(line, found)) + c for line, c in pairs]
 
 
 def _place(cell, categories, unknown):

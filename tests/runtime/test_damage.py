@@ -84,7 +84,7 @@ for extent in (2**20, 2**30, 2**40, 2**61, 2**62, 2**63, 2**64, 10**30):
         for offset in (0, 64, 128, 192, 256, extent):
             entry = {{"dtype": "<f8", "shape": shape, "offset": offset, "crc32": 0}}
             text = json.dumps({{"arrays": [entry]}}).encode()
-            fixed = struct.pack("<IIQ", 1, zlib.crc32(text), len(text))
+            fixed = struct.pack("<IIQ", 1, zlib.crc32(struct.pack("<I", 1) + text), len(text))
             for data in (MAGIC + fixed + text, MAGIC + fixed + text + bytes(512)):
                 open(path, "wb").write(data)
                 try:

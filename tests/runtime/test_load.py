@@ -1,4 +1,4 @@
-"""``nearlinear.runtime.load``: NumPy is all it needs, and files of version 1 are read for good."""
+"""``nearlinear.runtime.load`` needs NumPy alone; a stored file keeps its scores."""
 
 import json
 import subprocess
@@ -16,7 +16,8 @@ from nearlinear import runtime
 from nearlinear.runtime import FileModel, ModelFileError, load
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-FILES = sorted(path.stem for path in FIXTURES.glob("*.nlm"))
+FILE = FIXTURES / "model.nlm"
+EXPECTED = json.loads((FIXTURES / "model.json").read_text("utf-8"))
 
 
 def run_python(source):
@@ -26,17 +27,13 @@ def run_python(source):
     return done.stdout.strip()
 
 
-def expected_of(name):
-    return json.loads((FIXTURES / f"{name}.json").read_text("utf-8"))
-
-
 # --- what is loaded -----------------------------------------------------------------------------
 
 HEAVY = ("sklearn", "scipy", "numba", "pandas", "threadpoolctl", "joblib")
 
 
 def test_scoring_a_file_loads_neither_scikit_learn_nor_scipy_nor_numba():
-    path = str(FIXTURES / "model_v1.nlm")
+    path = str(FILE)
     source = (
         "import sys\n"
         "from nearlinear.runtime import load\n"
@@ -95,40 +92,31 @@ def test_a_damaged_file_is_refused(tmp_path):
         load(path)
 
 
-# --- files of earlier releases ------------------------------------------------------------------
-# Written once for each version of the format, with the scores of the model that was saved.
+# --- a stored file ------------------------------------------------------------------------------
+# ``model.json`` has the scores of the model that was saved.
 
 
-def test_there_is_a_file_of_every_version():
-    assert FILES == ["model_v1"]
+def test_a_stored_file_has_the_scores_of_its_model():
+    model = load(FILE)
+    assert model.method == EXPECTED["method"]
+    assert model.feature_names == EXPECTED["feature_names"]
+    assert model.classes == EXPECTED["classes"]
+    assert_allclose(model.decision_function(EXPECTED["rows"]), EXPECTED["scores"], rtol=1e-10)
+    assert model.predict(EXPECTED["rows"]).tolist() == EXPECTED["labels"]
+    assert set(EXPECTED["labels"]) == set(EXPECTED["classes"])
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_of_an_earlier_release_is_scored_as_then(name):
-    model, expected = load(FIXTURES / f"{name}.nlm"), expected_of(name)
-    assert model.method == expected["method"]
-    assert model.feature_names == expected["feature_names"]
-    assert model.classes == expected["classes"]
-    assert_allclose(model.decision_function(expected["rows"]), expected["scores"], rtol=1e-10)
-    assert model.predict(expected["rows"]).tolist() == expected["labels"]
-    assert set(expected["labels"]) == set(expected["classes"])
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_an_estimator_of_an_earlier_release_predicts_as_then(name):
+def test_an_estimator_of_a_stored_file_has_the_scores_of_its_model():
     pandas = pytest.importorskip("pandas")
-    model, expected = nearlinear.load(FIXTURES / f"{name}.nlm"), expected_of(name)
-    rows = pandas.DataFrame(expected["rows"], columns=expected["feature_names"])
-    assert type(model[-1]).__name__ == expected["method"]
-    assert_allclose(model.decision_function(rows), expected["scores"], rtol=1e-10)
-    assert model.predict(rows).tolist() == expected["labels"]
+    model = nearlinear.load(FILE)
+    rows = pandas.DataFrame(EXPECTED["rows"], columns=EXPECTED["feature_names"])
+    assert type(model[-1]).__name__ == EXPECTED["method"]
+    assert_allclose(model.decision_function(rows), EXPECTED["scores"], rtol=1e-10)
+    assert model.predict(rows).tolist() == EXPECTED["labels"]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_reader_written_from_the_page_scores_it_alike(name, tmp_path):
-    nearlinear.save(nearlinear.load(FIXTURES / f"{name}.nlm"), tmp_path / "model.nlm")
-    model = plain_reader.read((tmp_path / "model.nlm").read_bytes())
-    expected = expected_of(name)
-    found = np.array([plain_reader.scores(model, row) for row in expected["rows"]])
-    assert_allclose(found, expected["scores"], rtol=1e-10)
-    assert [plain_reader.label(model, row) for row in expected["rows"]] == expected["labels"]
+def test_a_reader_written_from_the_page_has_the_same_scores():
+    model = plain_reader.read(FILE.read_bytes())
+    found = np.array([plain_reader.scores(model, row) for row in EXPECTED["rows"]])
+    assert_allclose(found, EXPECTED["scores"], rtol=1e-10)
+    assert [plain_reader.label(model, row) for row in EXPECTED["rows"]] == EXPECTED["labels"]

@@ -5,15 +5,17 @@ import pytest
 from grids import in_one_test
 from numpy.testing import assert_allclose
 from runtime import crafted
-from runtime.crafted import edited, make, put_top, table
+from runtime.crafted import edited, make, put_top
 
 from nearlinear.runtime.container import ModelFileError
 from nearlinear.runtime.model import model_of
+from nearlinear.runtime.preparation_rules import FIELDS
 from nearlinear.runtime.scores import score
 
 TWO, THREE = "soft anchors", "two kernels"  # models of one output, and of three
 HUGE = 10**400
 NAN = {"$": "number", "value": "nan"}
+UNCHANGED = dict.fromkeys(FIELDS)  # a preparation that leaves rows as they are
 
 
 def model(name, **changes):
@@ -29,13 +31,12 @@ def rows(rng):
 def scaled_by(mean, scale, name=TWO, **changes):
     """A model that scales its rows."""
     header, arrays = make(name)
-    numbers = {}
-    for key, values in (("mean", mean), ("scale", scale)):
-        numbers[key] = None
+    preparation = dict(UNCHANGED)
+    for key, values in (("shift", mean), ("scale", scale)):
         if values is not None:
             arrays.append(np.asarray(values))
-            numbers[key] = {"$": "array", "number": len(arrays) - 1}
-    return model_of({**header, "scaler": table(**numbers), **changes}, arrays)
+            preparation[key] = {"$": "array", "number": len(arrays) - 1}
+    return model_of({**header, "preparation": preparation, **changes}, arrays)
 
 
 # --- scores and labels --------------------------------------------------------------------------
@@ -119,7 +120,7 @@ def test_rows_far_away_are_scaled_before_they_lose_their_digits(rows):
     header, arrays = make(TWO, np.float32)
     plain = model_of(header, arrays).decision_function(rows)
     arrays.append(mean)
-    header["scaler"] = table(mean={"$": "array", "number": len(arrays) - 1}, scale=None)
+    header["preparation"] = UNCHANGED | {"shift": {"$": "array", "number": len(arrays) - 1}}
     found = model_of(header, arrays).decision_function(rows + mean)
     assert found.dtype == np.float32
     assert_allclose(found, plain, rtol=1e-4, atol=1e-5)
@@ -209,11 +210,10 @@ LIES = {
         [], ["a", "b"], ["a", "b", "c", "d"], ["a", "b", 3], ["a", "b", None], "abc", 3, True,
         {"a": 1, "b": 2, "c": 3}, [["a"], ["b"], ["c"]],
     ),
-    "scaler": (
-        1, "none", [], table(), table(mean=None), table(mean=None, scale=None, more=None),
-        table(mean=1.0, scale=None), table(mean=None, scale=[1.0, 1.0, 1.0]),
-        table(mean=[], scale=[]),
-        table(mean={"$": "array", "number": 0}, scale=None), crafted.LINEAR,
+    "preparation": (
+        1, "none", [], {}, {"shift": None}, UNCHANGED | {"shift": 1.0},
+        UNCHANGED | {"scale": [1.0, 1.0, 1.0]}, UNCHANGED | {"shift": [], "scale": []},
+        UNCHANGED | {"shift": {"$": "array", "number": 0}}, crafted.LINEAR,
     ),
     "parameters": (None, 1, [], "x", {}, crafted.items(), crafted.LINEAR, {"$": "dict"}),
 }  # fmt: skip
@@ -239,7 +239,7 @@ def test_three_outputs_need_three_classes(classes):
         (None, [np.inf, 1.0, 1.0]), ([True, False, True], None),
     ])  # fmt: skip
 def test_a_scaler_has_finite_numbers_and_positive_scales(mean, scale):
-    with pytest.raises(ModelFileError, match="scaler"):
+    with pytest.raises(ModelFileError, match="preparation"):
         scaled_by(mean, scale)
 
 

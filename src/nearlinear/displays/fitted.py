@@ -1,4 +1,4 @@
-"""The gate, machine or tree inside a fitted model, and the plane of its two features."""
+"""The gate or tree inside a fitted model, and the plane of its two features."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,6 @@ from ..gates.scores import Repeated
 from ..kernels.gated_grams import with_gates
 from ..predictors.averaged import Averaged
 from ..predictors.combined import Mapped, Stacked, tree_and_projection
-from ..predictors.conformal_linear import ConformalLinear
 from ..predictors.gated_expansion import GatedExpansion, reads_scores
 from ..predictors.linked_tree import LinkedTree
 from ..predictors.locally_linear import LocallyLinear
@@ -27,22 +26,14 @@ def grid_around(points, resolution, margin):
     return np.meshgrid(*np.linspace(low - room, high + room, resolution).T)
 
 
-def checked_labels(y, points, classes=None):
-    """One label for each point, of ``classes`` where these are given."""
+def checked_labels(y, points, classes):
+    """One label of ``classes`` for each point."""
     y = column_or_1d(y)
     check_consistent_length(points, y)
-    if classes is not None and not np.isin(y, classes).all():
+    if not np.isin(y, classes).all():
         unknown = np.setdiff1d(y, classes).tolist()[0]
         raise ValueError(f"y has the label {unknown!r}, which the model does not know.")
     return y
-
-
-def checked_line(points, name):
-    """Points of a line in the plane, shape (n_points, 2)."""
-    points = np.asarray(points, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(f"{name} must have the shape (n_points, 2), not {points.shape}.")
-    return points
 
 
 def last_of(model):
@@ -86,53 +77,38 @@ def checked_names(given, model, n_features, seen_by):
     return names
 
 
-def _require_two_classes(last, display):
-    if len(last.classes_) != 2:
-        raise ValueError(
-            f"{display} draws models of 2 classes; this one knows {len(last.classes_)}."
-        )
-
-
 _GATED = (LocallyLinear, GatedExpansion, Mapped, Stacked)
-# Rows this little off the margin or inside the tube count as on it: machines are solved to a gap.
+# Tolerance of y f(x) <= 1 for support vectors: solvers stop at a duality gap.
 _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
 class FittedGates:
-    """A fitted model whose last word is blended from components by a gate."""
+    """A fitted classifier that is a gated sum of components."""
 
     model: object
     machine: object
 
     @classmethod
-    def of_classifier(cls, model, display):
-        """Open a classifier for the picture named ``display``."""
+    def of(cls, model, display):
+        """Check a classifier for the display of that name."""
         last = last_of(model)
         if not _has_gate(last) or not hasattr(last, "classes_"):
             raise ValueError(
                 f"{display} draws classifiers with a gate, such as LMKLClassifier, not "
                 f"{type(last).__name__}."
             )
-        _require_two_classes(last, display)
-        return cls(model, last)
-
-    @classmethod
-    def of_regressor(cls, model, display):
-        """Open a regressor for the picture named ``display``."""
-        last = last_of(model)
-        if not _has_gate(last) or hasattr(last, "classes_"):
-            raise ValueError(f"{display} draws LMKLRegressor, not {type(last).__name__}.")
-        return cls(model, last)
-
-    def points(self, X, n_features, display):
-        """``X`` as an array of so many features."""
-        points = check_array(X, dtype=np.float64)
-        if points.shape[1] != n_features:
-            noun = "feature" if n_features == 1 else "features"
+        if len(last.classes_) != 2:
             raise ValueError(
-                f"{display} draws rows of {n_features} {noun}; X has {points.shape[1]}."
+                f"{display} draws models of 2 classes; this one knows {len(last.classes_)}."
             )
+        return cls(model, last)
+
+    def points(self, X, display):
+        """``X`` as an array of two features."""
+        points = check_array(X, dtype=np.float64)
+        if points.shape[1] != 2:
+            raise ValueError(f"{display} draws rows of 2 features; X has {points.shape[1]}.")
         return points
 
     def gates(self, X):
@@ -169,16 +145,6 @@ class FittedGates:
             margins, is_open = (signs * scores)[:, None], gates[:, components] > 0.0
         return (margins <= 1.0 + _TOLERANCE) & is_open
 
-    @property
-    def epsilon(self):
-        """Half the height of a regressor's tube, in the unit of its values."""
-        # model files from before epsilon was relative have none, and an epsilon in that unit
-        return self.machine.epsilon * getattr(self.machine, "target_spread_", 1.0)
-
-    def holds_tube(self, residuals):
-        """Which rows lie on the ε-tube or outside."""
-        return np.abs(residuals) >= self.epsilon * (1.0 - _TOLERANCE)
-
     def label(self, component):
         """What to call a component; with its kernel where there are several."""
         kernels = self.machine.kernels_
@@ -196,51 +162,6 @@ def _has_gate(machine):
     is_gated = hasattr(machine, "gate_") and isinstance(predictor, _GATED)
     first = predictor.outputs[0] if isinstance(predictor, Stacked) else predictor
     return is_gated and not reads_scores(getattr(first, "gate", None))
-
-
-@dataclass(frozen=True)
-class FittedMachine:
-    """A fitted model whose last word is a classifier made of local kernels."""
-
-    model: object
-    machine: object
-
-    @classmethod
-    def of(cls, model, display):
-        """Open ``model`` for the picture named ``display``."""
-        last = last_of(model)
-        is_local = isinstance(getattr(last, "predictor_", None), ConformalLinear)
-        if not is_local or not hasattr(last, "classes_"):
-            raise ValueError(f"{display} draws classifiers of MLLKM, not {type(last).__name__}.")
-        _require_two_classes(last, display)
-        if last.n_features_in_ != 2:
-            raise ValueError(
-                f"{display} draws models of 2 features; this one was fitted on "
-                f"{last.n_features_in_}."
-            )
-        return cls(model, last)
-
-    def support_score(self, X):
-        steps = steps_before(self.model)
-        return self.machine.support_score(X if steps is None else steps.transform(X))
-
-    def anchors(self, X):
-        """Anchors of the kernels in the units of the rows ``X``."""
-        steps = steps_before(self.model)
-        if steps is None:
-            return self.machine.anchors_
-        if not _can_undo(steps, X):
-            raise ValueError(
-                "LocalKernelsDisplay needs pipeline steps that can be undone, such as a scaler."
-            )
-        return np.asarray(steps.inverse_transform(self.machine.anchors_))
-
-
-def _can_undo(steps, X):
-    if not hasattr(steps, "inverse_transform"):
-        return False
-    returned = np.asarray(steps.inverse_transform(steps.transform(X)))
-    return np.allclose(returned, np.asarray(X), rtol=1e-4, atol=1e-4 * np.std(np.asarray(X)))
 
 
 @dataclass(frozen=True)
@@ -272,12 +193,9 @@ class FittedTree:
     def tree(self):
         return tree_and_projection(self.predictor)[0]
 
-    def seen(self, rows):
-        """Rows as the tree sees them."""
-        return self.predictor.map(rows) if isinstance(self.predictor, Mapped) else rows
-
     def paths(self, rows):
-        return self.tree.paths(self.seen(rows))
+        mapped = self.predictor.map(rows) if isinstance(self.predictor, Mapped) else rows
+        return self.tree.paths(mapped)
 
     @property
     def is_classifier(self):

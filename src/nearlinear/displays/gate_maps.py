@@ -106,11 +106,11 @@ Pipeline that ends in one
         -------
         GateDisplay
         """
-        fitted = FittedGates.of_classifier(estimator, cls.__name__)
+        fitted = FittedGates.of(estimator, cls.__name__)
         if resolution < 2:
             raise ValueError(f"resolution={resolution} must be at least 2.")
         scores = estimator.decision_function(X)  # says what is wrong with X, if anything
-        points = fitted.points(X, 2, cls.__name__)
+        points = fitted.points(X, cls.__name__)
         y = checked_labels(y, points, estimator.classes_)
         signs = np.where(y == estimator.classes_[1], 1.0, -1.0)
         grid = grid_around(points, resolution, margin)

@@ -133,7 +133,7 @@ def load(path: FilePath) -> Any:
     Raises
     ------
     ModelFileError
-        The file is no model file, is damaged, or is of a newer version.
+        The file is no model file, is damaged, or has another format version.
     """
     header, arrays = read(path)
     checked = model_of(header, arrays)

@@ -4,13 +4,12 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from ..preparation.raw_rows import raw_rows
 from ..preparation.transformers import NoPreparation, preparation_of_steps
 from ..runtime.columns.readings import Reading
 from ..runtime.container import ModelFileError
-from ..runtime.preparation_rules import FIELDS, MIXING, OLD_FIELDS, READ
+from ..runtime.preparation_rules import FIELDS
 from .description import NotData, describe, restore
 from .model import width_of
 
@@ -38,17 +37,7 @@ def _described(table, arrays):
     if table.before is not None:
         after = replace(table, n_features=table.n_inputs, before=None)
         return {"before": _described(table.before, arrays), "after": _described(after, arrays)}
-    found = {name: _plain(getattr(table, name), arrays) for name in FIELDS}
-    found |= dict.fromkeys(OLD_FIELDS)
-    if any(getattr(table, name) is not None for name in READ):
-        found = {"read": found}
-        found |= {name: _plain(getattr(table, name), arrays) for name in READ}
-    if table.fold is not None:
-        found = {"folded": found, "fold": _plain(table.fold, arrays)}
-    if table.matrix is not None:
-        found = {"mixed": found}
-        found |= {name: _plain(getattr(table, name), arrays) for name in MIXING}
-    return found
+    return {name: _plain(getattr(table, name), arrays) for name in FIELDS}
 
 
 def _plain(value, arrays):
@@ -62,9 +51,9 @@ def _plain(value, arrays):
 
 def restored_steps(header, arrays, checked, estimator):
     """The steps before a model, which do what the table says."""
-    if header.get("preparation") is None:
-        return [] if not _was_scaled(header, checked) else [_scaler_of(checked)]
     found = header["preparation"]
+    if found is None:
+        return []
     steps = restore(found.get("steps"), arrays)
     if not isinstance(steps, list) or not steps:
         raise ModelFileError("The model file's preparation has no steps.")
@@ -124,23 +113,3 @@ def _named(rows, names):
     except ImportError:
         return None
     return DataFrame(rows, columns=names).infer_objects()
-
-
-# --- files from before there were preparations ---------------------------------------------------
-
-
-def _was_scaled(header, checked):
-    return checked.preparation is not None or bool(checked.record.get("scaled"))
-
-
-def _scaler_of(checked):
-    mean = getattr(checked.preparation, "shift", None)
-    scale = getattr(checked.preparation, "scale", None)
-    scaler = StandardScaler(with_mean=mean is not None, with_std=scale is not None)
-    scaler.mean_, scaler.scale_ = mean, scale
-    scaler.var_ = None if scale is None else scale**2
-    scaler.n_features_in_ = checked.n_features
-    scaler.n_samples_seen_ = checked.record.get("scaler_rows")
-    if checked.feature_names is not None:
-        scaler.feature_names_in_ = np.array(checked.feature_names, dtype=object)
-    return scaler

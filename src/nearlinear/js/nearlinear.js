@@ -13,7 +13,7 @@
  * precision, and so is whatever decides which way a row goes down a forest.
  */
 
-/** The file is no model file, is damaged, or is of a newer version; the message says which. */
+/** The file is no model file, is damaged, or has another format version; the message says which. */
 export class ModelFileError extends Error {
   constructor(message) {
     super(message);
@@ -45,7 +45,7 @@ function refuse(message) {
 // === Bytes: container.py =========================================================================
 
 const MAGIC = [0x89, 0x4e, 0x4c, 0x4d, 0x0d, 0x0a, 0x1a, 0x0a];
-const VERSION = 4;
+const VERSION = 1;
 const FIXED = 24;
 const ALIGNMENT = 64;
 const LONGEST_HEADER = 2 ** 26;
@@ -67,20 +67,18 @@ function read(bytes) {
   if (bytes.length < FIXED) refuse(`The model is cut short: ${bytes.length} bytes are left.`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const version = view.getUint32(8, true);
-  if (version > VERSION) {
+  if (version !== VERSION) {
     refuse(
-      `The model has format version ${version}, and this reader knows ${VERSION} and earlier: ` +
-        "take the nearlinear.js of a newer nearlinear.",
+      `The model has format version ${version}, but this nearlinear.js reads version ${VERSION}: ` +
+        "use the nearlinear.js of the release that wrote the file, or save the model again.",
     );
   }
-  if (version < 1) refuse(`The model has format version ${version}, which never was.`);
   const length = view.getUint32(16, true) + 2 ** 32 * view.getUint32(20, true);
   if (length > Math.min(bytes.length - FIXED, LONGEST_HEADER)) {
     refuse("The model is cut short or damaged: its header does not fit in it.");
   }
   const text = bytes.subarray(FIXED, FIXED + length);
-  const before = version > 2 ? crc32(bytes.subarray(8, 12)) : 0; // a flipped bit makes a version
-  if (crc32(text, before) !== view.getUint32(12, true)) {
+  if (crc32(text, crc32(bytes.subarray(8, 12))) !== view.getUint32(12, true)) {
     refuse("The model is damaged: its header has another checksum than written.");
   }
   checkDemand(headerBytes(text), bytes.length);
@@ -88,7 +86,6 @@ function read(bytes) {
   const arrays = readArrays(bytes, FIXED + length, header.arrays);
   delete header.arrays;
   checkDemand(contentBytes(header, arrays), bytes.length);
-  if (version < VERSION) upgrade(header, arrays);
   return { header, arrays };
 }
 
@@ -344,134 +341,6 @@ function takenBy(value, arrays, width) {
 }
 
 const isWhole = (value) => typeof value === "number" || typeof value === "bigint";
-
-// === Files of earlier versions: upgrade.py =======================================================
-
-const OLD_KINDS = { TanhFeature: "TanhNode", CompositionalFeature: "CompositionalNode" };
-const OLD_FIELDS = { "GaussianGate.centres": "centers", "TreePath.feature": "node_gate" };
-
-/** Rewrites a header in today's names. What is described wrongly stays so, for the rules. */
-function upgrade(header, arrays) {
-  const waiting = [header];
-  while (waiting.length) {
-    const value = waiting.pop();
-    if (isObject(value) && value.$ === "object") upgradeObject(value, arrays);
-    if (!isObject(value) && !Array.isArray(value)) continue;
-    for (const item of Object.values(value)) waiting.push(item);
-  }
-}
-
-function upgradeObject(value, arrays) {
-  if (typeof value.kind !== "string" || !isObject(value.fields)) return;
-  let kind = Object.hasOwn(OLD_KINDS, value.kind) ? OLD_KINDS[value.kind] : value.kind;
-  let fields = Object.create(null);
-  for (const name of Object.keys(value.fields)) {
-    const long = `${kind}.${name}`;
-    fields[Object.hasOwn(OLD_FIELDS, long) ? OLD_FIELDS[long] : name] = value.fields[name];
-  }
-  const [oldFields, remake] = Object.hasOwn(REMADE, kind) ? REMADE[kind] : ["", null];
-  if (remake && Object.keys(fields).sort().join() === oldFields.split(" ").sort().join()) {
-    [kind, fields] = remake(fields, arrays);
-  }
-  value.kind = kind;
-  value.fields = fields;
-}
-
-const fieldsOf = (fields) => Object.assign(Object.create(null), fields);
-const described = (mark, fields) => fieldsOf({ $: mark, ...fields });
-const describedObject = (kind, fields) => described("object", { kind, fields: fieldsOf(fields) });
-
-function oldGatedLinear(old, arrays) {
-  const found = [old.weights, old.biases].map((one) => oldArray(one, arrays));
-  const bias = old.bias instanceof Real ? old.bias.value : Number(old.bias);
-  const isNumber = (isWhole(old.bias) || old.bias instanceof Real) && Math.abs(bias) <= 1e300;
-  if (!isNumber || found.map((array) => array?.shape.length).join() !== "2,1") {
-    return ["GatedLinear", old];
-  }
-  const [weights, biases] = found;
-  const add = (tensor) => {
-    arrays.push(tensor);
-    return described("array", { number: arrays.length - 1 });
-  };
-  const [d, q] = weights.shape;
-  const turned = weights.data.slice();
-  for (let j = 0; j < d * q; j++) turned[(j % q) * d + Math.floor(j / q)] = weights.data[j];
-  return [
-    "LocallyLinear",
-    fieldsOf({
-      gate: old.gate,
-      weights: add(new Tensor(weights.type, [q, d, 1], turned)),
-      biases: add(new Tensor(biases.type, [biases.shape[0], 1], biases.data)),
-      intercept: add(new Tensor("f8", [1], Float64Array.of(bias))),
-    }),
-  ];
-}
-
-function oldArray(found, arrays) {
-  if (!isObject(found) || found.$ !== "array" || "as" in found) return undefined;
-  return typeof found.number === "number" ? arrays[found.number] : undefined;
-}
-
-/** Leaves and projections had no kinds of their own. */
-function oldTreePath(old) {
-  const { projection, ...fields } = old;
-  let kind = "TreePath";
-  let kept = fieldsOf(fields);
-  if (isObject(old.node_gate) && old.node_gate.kind === "IndicatorFeature") {
-    kind = "TreeLeaves";
-    const { splits, weights, intercept } = old;
-    kept = fieldsOf({ splits, weights, intercept });
-  }
-  if (projection === null) return [kind, kept];
-  const map = describedObject("Affine", { matrix: projection });
-  return ["Mapped", fieldsOf({ map, predictor: describedObject(kind, kept) })];
-}
-
-function oldGatedRows(old) {
-  const inner = isObject(old.expansion) ? old.expansion.fields : null;
-  const n = isObject(inner) && "n_features" in inner ? inner.n_features : null;
-  const map = describedObject("WithGates", { gate: old.gate, n_features: n });
-  return ["Mapped", fieldsOf({ map, predictor: old.expansion })];
-}
-
-function oldMean(members) {
-  const items = isObject(members) && Array.isArray(members.items) ? members.items : [];
-  const weights = described("tuple", { items: items.map(() => new Real(1)) });
-  return [
-    "Averaged",
-    fieldsOf({ members, weights, calibrations: described("tuple", { items: [] }) }),
-  ];
-}
-
-const renamed = (kind, more) => (old) => [kind, fieldsOf({ ...old, ...more })];
-const SUPPORT = "kernels support coefficients biases n_features";
-/** Fields that a kind had, and what becomes of it. */
-const REMADE = {
-  LocallyLinear: ["gate weights biases", renamed("LocallyLinear", { intercept: null })],
-  GatedLinear: ["gate weights biases bias", oldGatedLinear],
-  TreePath: ["splits slopes weights intercept node_gate projection", oldTreePath],
-  TreeForest: ["trees", (old) => oldMean(old.trees)],
-  Mean: ["predictors", (old) => oldMean(old.predictors)],
-  KernelExpansion: [SUPPORT, renamed("KernelExpansion", { owners: null })],
-  ComponentScores: [`${SUPPORT} owners`, renamed("KernelExpansion", {})],
-  GatedExpansion: ["gate components bias", renamed("GatedExpansion", { activation: "identity" })],
-  GatedVote: [
-    "gate components",
-    renamed("GatedExpansion", { bias: new Real(0), activation: "tanh" }),
-  ],
-  SelectedSum: [
-    "components n_selected bias",
-    ({ n_selected: count, ...old }) => [
-      "GatedExpansion",
-      fieldsOf({
-        ...old,
-        gate: describedObject("TopAndBottom", { count }),
-        activation: "identity",
-      }),
-    ],
-  ],
-  ExpansionOfGatedRows: ["gate expansion", oldGatedRows],
-};
 
 // === Descriptions as parts: parts.py =============================================================
 
@@ -3556,18 +3425,14 @@ function onCurve(curve, x) {
 
 // === From raw columns to a model's: preparation.py, preparation_rules.py =========================
 
-const TABLES = ["source", "missing", "shift", "scale", "low", "high"];
+const TABLES = ["source", "missing", "shift", "scale", "low", "high", "equals"];
+const FIELDS = [...TABLES, "readings", "curves", "fold", "matrix", "offset"];
 const LONGEST_CHAIN = 16;
-const PREPARED_WRONGLY = "The model file's scaler or preparation is not one of its features.";
+const PREPARED_WRONGLY = "The model file's preparation is not one of its features.";
 
 function preparationOf(header, arrays, nFeatures) {
-  const found = header.preparation ?? null;
-  if (found !== null) return tableChain(found, arrays, nFeatures, 0);
-  if ((header.scaler ?? null) === null) return null;
-  const scaler = parse(header.scaler, arrays); // as files had it before
-  const good = scaler instanceof Map && [...scaler.keys()].sort().join() === "mean,scale";
-  if (!good) refuse("The model file's scaler is described wrongly.");
-  return checkedTable({ shift: scaler.get("mean"), scale: scaler.get("scale") }, nFeatures);
+  const found = header.preparation;
+  return found === null ? null : tableChain(found, arrays, nFeatures, 0);
 }
 
 /** Tables that follow each other. */
@@ -3587,26 +3452,10 @@ function tableChain(found, arrays, nFeatures, depth) {
 }
 
 function tableOf(found, arrays) {
-  const fields = {};
-  const take = (names) => {
-    if (!isObject(found) || !names.every((name) => name in found)) {
-      refuse("The model file's preparation is described wrongly.");
-    }
-    for (const name of names) fields[name] = parse(found[name], arrays);
-  };
-  const marks = {
-    mixed: ["matrix", "offset"],
-    folded: ["fold"],
-    read: ["readings", "equals", "curves"],
-  };
-  for (const [mark, names] of Object.entries(marks)) {
-    if (isObject(found) && mark in found) {
-      take(names);
-      found = found[mark];
-    }
+  if (!isObject(found) || !FIELDS.every((name) => name in found)) {
+    refuse("The model file's preparation is described wrongly.");
   }
-  take(["n_features", ...TABLES, "categories", "known"]);
-  return fields;
+  return Object.fromEntries(FIELDS.map((name) => [name, parse(found[name], arrays)]));
 }
 
 function listOf(value, length = null) {
@@ -3615,13 +3464,8 @@ function listOf(value, length = null) {
   return good ? list : refuse("The model file's categories are described wrongly.");
 }
 
-function checkedTable(given, nFeatures) {
+function checkedTable(found, nFeatures) {
   const wrong = () => refuse(PREPARED_WRONGLY);
-  const empty = ["matrix", "offset", "fold", "readings", "equals", "curves", "categories", "known"];
-  const found = Object.fromEntries(
-    [...TABLES, ...empty].map((name) => [name, given[name] ?? null]),
-  );
-  readOldCategories(found, nFeatures);
   const readings =
     found.readings === null
       ? null
@@ -3630,7 +3474,7 @@ function checkedTable(given, nFeatures) {
   const nColumns = found.source === null ? nInputs : (found.source.size ?? 1);
   if (!(nColumns >= 1) || (found.low === null) !== (found.high === null)) wrong();
   const table = { nFeatures, nInputs, nColumns, readings, before: null };
-  for (const name of [...TABLES, "equals"]) {
+  for (const name of TABLES) {
     const array = found[name];
     const types = name === "source" ? ["i1", "i2", "i4", "i8"] : ["f2", "f4", "f8"];
     let good = array === null || (array instanceof Tensor && types.includes(array.type));
@@ -3699,70 +3543,6 @@ function curvesOf(found, table) {
     good &&= knots.data.every((knot, k) => k === 0 || knot >= knots.data[k - 1]);
     return good ? { knots: knots.data, values: values.data } : wrong();
   });
-}
-
-const NEVER = -2; // the place of a category that no reading knows
-const MOST_COLUMNS = 2 ** 20; // a small file may speak of many
-
-/** Columns that were compared with categories are compared with their places now. */
-function readOldCategories(found, nFeatures) {
-  const { categories: compared, known: lists } = found;
-  if (compared === null && lists === null) return;
-  const wrong = () => refuse("The model file's categories are described wrongly.");
-  if (found.source === null && nFeatures > MOST_COLUMNS) wrong();
-  const source =
-    found.source === null
-      ? Float64Array.from({ length: nFeatures }, (_, k) => k)
-      : found.source instanceof Tensor &&
-          /^i/.test(found.source.type) &&
-          found.source.shape.length === 1
-        ? found.source.doubles
-        : wrong();
-  const categories = compared === null ? Array.from(source, () => null) : compared;
-  const known = lists ?? [];
-  const isValue = (one) =>
-    typeof one === "string" || typeof one === "boolean" || isWhole(one) || one instanceof Real;
-  let good = Array.isArray(categories) && categories.length === source.length;
-  good &&= categories.every((one) => one === null || isValue(one)) && Array.isArray(known);
-  good &&= known.every(
-    (pair) =>
-      Array.isArray(pair) &&
-      pair.length === 2 &&
-      typeof pair[0] === "number" &&
-      Array.isArray(pair[1]) &&
-      pair[1].every(isValue),
-  );
-  if (!good) wrong();
-  const valueOf = (one) =>
-    one instanceof Real ? one.value : typeof one === "string" ? one : Number(one);
-  const read = new Map(); // of each column: its first reading, and places by category
-  const readings = [];
-  const add = (column, values, unknown) => {
-    const places = new Map();
-    for (const one of values) if (!places.has(valueOf(one))) places.set(valueOf(one), places.size);
-    if (!read.has(column)) read.set(column, { place: readings.length, places, unknown });
-    readings.push([column, places, unknown]);
-  };
-  for (const [column, values] of known) add(column, values, "refused");
-  const equals = new Float64Array(source.length).fill(NaN);
-  const newSource = Float64Array.from(source);
-  categories.forEach((category, j) => {
-    if (category === null) return;
-    if (!read.has(source[j])) add(source[j], [], "other");
-    const { place, places, unknown } = read.get(source[j]);
-    const value = valueOf(category);
-    if (!places.has(value) && unknown === "other") places.set(value, places.size);
-    newSource[j] = nFeatures + place;
-    equals[j] = places.get(value) ?? NEVER;
-  });
-  const asReal = (one) => (typeof one === "string" ? one : new Real(one));
-  found.readings = readings.map(([column, places, unknown]) => [
-    column,
-    [...places.keys()].map(asReal),
-    unknown,
-  ]);
-  found.source = new Tensor("i8", [newSource.length], newSource);
-  found.equals = new Tensor("f8", [equals.length], equals);
 }
 
 /** Whether rows are shifted, scaled and mixed, and nothing else. */
@@ -4051,7 +3831,7 @@ function modelOf(header, arrays) {
     "parameters",
     "attributes",
     "record",
-    ...("scaler" in header ? [] : ["preparation"]),
+    "preparation",
   ];
   for (const name of keys) {
     if (!(name in header)) refuse(`The model file does not say its ${name}.`);
@@ -4083,7 +3863,7 @@ function modelOf(header, arrays) {
     preparation,
     preparedNames: isObject(header.preparation) ? header.preparation.names : null,
     record: isObject(header.record) ? plain(header.record) : {},
-    outcome: outcomeIn(header, arrays, parameters, classes, nOutputs, 1 + others.length),
+    outcome: outcomeIn(header, arrays, classes, nOutputs, 1 + others.length),
     others,
   });
 }
@@ -4107,16 +3887,14 @@ function othersIn(header, arrays, nColumns, nOutputs) {
   });
 }
 
-function outcomeIn(header, arrays, parameters, classes, nOutputs, nModels) {
+function outcomeIn(header, arrays, classes, nOutputs, nModels) {
   const found = header.outcome ?? null;
   if (found !== null && classes === null) {
     refuse("The model file has an outcome of classes for a regression.");
   }
   if (found !== null) return checked(parse(found, arrays), "outcome", [nOutputs, nModels]);
   if (nModels > 1) refuse("The model file does not say how its members are averaged.");
-  // files from before there were outcomes say it by the loss
-  const isLogLoss = classes !== null && parameters.get("loss") === "log_loss";
-  return plainOutcome(isLogLoss ? [calibrations.LogLoss({}, nOutputs)] : [], null, nOutputs);
+  return plainOutcome([], null, nOutputs);
 }
 
 /** Distinct finite values of one kind, or null. */

@@ -30,7 +30,6 @@ scores             Scores of checked parts in plain NumPy: the formulas, kind by
 sums               Sums of curves and of other models.
 tree_rules         What an unbalanced tree may be made of, and the gates of a tree's nodes.
 tree_scores        Scores of trees in plain NumPy, and the gates of the nodes that rows pass.
-upgrade            Files of earlier versions: their headers, rewritten in today's names.
 """
 
 from os import PathLike

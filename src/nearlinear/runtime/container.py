@@ -21,10 +21,9 @@ import numpy as np
 
 from .._files import replacing
 from .demands import allowance, content_bytes, header_bytes
-from .upgrade import upgrade
 
 MAGIC = b"\x89NLM\r\n\x1a\n"
-VERSION = 4
+VERSION = 1
 _DEEPEST_JSON = 900  # as in nearlinear.js
 _FIXED = 24
 _ALIGNMENT = 64
@@ -78,27 +77,23 @@ def from_bytes(data, name="the model"):
     if len(data) < _FIXED:
         raise ModelFileError(f"{name} is cut short: {len(data)} bytes are left.")
     version, checksum = np.frombuffer(data, "<u4", 2, offset=8).tolist()
-    if version > VERSION:
+    if version != VERSION:
         raise ModelFileError(
-            f"{name} has format version {version}, and this reader knows {VERSION} and earlier: "
-            "upgrade nearlinear."
+            f"{name} has format version {version}, but this release of nearlinear reads version "
+            f"{VERSION}: use the release that wrote the file, or save the model again."
         )
-    if version < 1:
-        raise ModelFileError(f"{name} has format version {version}, which never was.")
     length = int(np.frombuffer(data, "<u8", 1, offset=16)[0])
     if length > min(len(data) - _FIXED, _LONGEST_HEADER):
         raise ModelFileError(f"{name} is cut short or damaged: its header does not fit in it.")
     data = memoryview(data)
     text = data[_FIXED : _FIXED + length]
-    if _checksum(version, text) != checksum:
+    if _checksum(text) != checksum:
         raise ModelFileError(f"{name} is damaged: its header has another checksum than written.")
     text = bytes(text)
     _check_demand(header_bytes(text), len(data), name)
     header = _parsed(text, name)
     arrays = _arrays(data, _FIXED + length, header.pop("arrays"), name)
     _check_demand(content_bytes(header, arrays), len(data), name)
-    if version < VERSION:
-        upgrade(header, arrays, version)
     return header, arrays
 
 
@@ -110,9 +105,9 @@ def _check_demand(n_bytes, file_bytes, name):
         )
 
 
-def _checksum(version, text):
-    """Of a header; it covers the version, of which a flipped bit would make an earlier one."""
-    return zlib.crc32(text, zlib.crc32(version.to_bytes(4, "little")) if version > 2 else 0)
+def _checksum(text):
+    """CRC-32 of the format version and the header."""
+    return zlib.crc32(text, zlib.crc32(VERSION.to_bytes(4, "little")))
 
 
 def _pieces(header, arrays):
@@ -127,7 +122,7 @@ def _pieces(header, arrays):
         if len(text) == length:
             break
         length = len(text)
-    fixed = np.array([VERSION, _checksum(VERSION, text)], dtype="<u4").tobytes()
+    fixed = np.array([VERSION, _checksum(text)], dtype="<u4").tobytes()
     yield MAGIC + fixed + np.array([length], dtype="<u8").tobytes() + text
     at = _FIXED + length
     for array, entry in zip(arrays, entries, strict=True):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .container import ModelFileError
-from .outcome import LogLoss, Outcome
+from .outcome import Outcome
 from .outcome_rules import outcome_of
 from .parts import Part, parse, precision_of
 from .preparation import Preparation
@@ -171,9 +171,7 @@ def _finite(X):
 def model_of(header, arrays):
     """A header and its arrays as a model, all of it checked."""
     known = ("method", "predictor", "n_features", "n_gating_features", "feature_names")
-    known += ("classes", "parameters", "attributes", "record")
-    if "scaler" not in header:  # as files had it before
-        known += ("preparation",)
+    known += ("classes", "parameters", "attributes", "record", "preparation")
     for name in known:
         if name not in header:
             raise ModelFileError(f"The model file does not say its {name}.")
@@ -193,7 +191,7 @@ def model_of(header, arrays):
         raise ModelFileError("The model file's parameters are described wrongly.")
     record = header["record"] if isinstance(header["record"], dict) else {}
     others = _others(header, arrays, n_features + n_gating, n_outputs)
-    outcome = _outcome(header, arrays, parameters, classes, n_outputs, 1 + len(others))
+    outcome = _outcome(header, arrays, classes, n_outputs, 1 + len(others))
     return FileModel(
         str(header["method"]), predictor, n_features, n_gating, names,
         None if classes is None else _as_list(classes), parameters, preparation, record, outcome,
@@ -219,7 +217,7 @@ def _others(header, arrays, n_columns, n_outputs):
     return tuple(found)
 
 
-def _outcome(header, arrays, parameters, classes, n_outputs, n_models):
+def _outcome(header, arrays, classes, n_outputs, n_models):
     found = header.get("outcome")
     if found is not None and classes is None:
         raise ModelFileError("The model file has an outcome of classes for a regression.")
@@ -227,9 +225,7 @@ def _outcome(header, arrays, parameters, classes, n_outputs, n_models):
         return outcome_of(parse(found, arrays), n_outputs, n_models)
     if n_models > 1:
         raise ModelFileError("The model file does not say how its members are averaged.")
-    # files from before there were outcomes say it by the loss
-    is_log_loss = classes is not None and parameters.get("loss") == "log_loss"
-    return Outcome((LogLoss(),) if is_log_loss else ())
+    return Outcome(())
 
 
 def _as_list(classes):

@@ -9,28 +9,20 @@ from .columns.readings import NUMBER, UNITS, UNKNOWN, Reading, is_category
 from .container import ModelFileError
 from .parts import parse
 from .preparation import Preparation
-from .upgrade import read_categories
 
-_ARRAYS = ("source", "missing", "shift", "scale", "low", "high")
-FIELDS = ("n_features", *_ARRAYS)
-OLD_FIELDS = ("categories", "known")  # null since there are readings
-READ = ("readings", "equals", "curves")
-MIXING = ("matrix", "offset")
+_ARRAYS = ("source", "missing", "shift", "scale", "low", "high", "equals")
+FIELDS = (*_ARRAYS, "readings", "curves", "fold", "matrix", "offset")
 _LONGEST = 16  # chains
 
 
 def preparation_of(header, arrays, n_features):
     """The preparation that a header describes, checked, or None."""
-    found = header.get("preparation")
-    if found is None and header.get("scaler") is not None:  # as files had it before
-        found = _scaler(parse(header["scaler"], arrays))
-    elif found is not None:
-        return _chain(found, arrays, n_features)
-    return None if found is None else _checked(found, n_features)
+    found = header["preparation"]
+    return None if found is None else _chain(found, arrays, n_features)
 
 
 def _chain(found, arrays, n_features, depth=0):
-    """Tables that follow each other; a reader that knows no chains finds no table."""
+    """A table, or tables that are applied one after the other."""
     if depth > _LONGEST:
         raise ModelFileError(f"The model file's preparation has more than {_LONGEST} tables.")
     if not isinstance(found, dict) or "before" not in found:
@@ -43,34 +35,17 @@ def _chain(found, arrays, n_features, depth=0):
 
 
 def _table(found, arrays):
-    """Its parts; a reader that knows no mixing, no second lines or no readings, finds none."""
-    more = dict.fromkeys((*MIXING, "fold", *READ))
-    for mark, names in (("mixed", MIXING), ("folded", ("fold",)), ("read", READ)):
-        if isinstance(found, dict) and mark in found:
-            more, found = more | _part(found, names, arrays), found[mark]
-    return _part(found, (*FIELDS, *OLD_FIELDS), arrays) | more
-
-
-def _part(found, names, arrays):
-    if not isinstance(found, dict) or not set(names) <= set(found):
+    if not isinstance(found, dict) or not set(FIELDS) <= set(found):
         raise ModelFileError("The model file's preparation is described wrongly.")
-    return {name: parse(found[name], arrays) for name in names}
-
-
-def _scaler(scaler):
-    if not isinstance(scaler, dict) or set(scaler) != {"mean", "scale"}:
-        raise ModelFileError("The model file's scaler is described wrongly.")
-    empty = dict.fromkeys((*FIELDS, *OLD_FIELDS, *MIXING, "fold", *READ))
-    return {**empty, "n_features": None, "shift": scaler["mean"], "scale": scaler["scale"]}
+    return {name: parse(found[name], arrays) for name in FIELDS}
 
 
 def _checked(found, n_features):
-    found = read_categories({**found, "n_features": n_features}, n_features)
     found["readings"] = readings = _readings(found["readings"], n_features)
     source, n_inputs = found["source"], n_features + len(readings or ())
     width = n_inputs if source is None else np.size(source)
     good = width >= 1 and (found["low"] is None) == (found["high"] is None)
-    for name in (*_ARRAYS, "equals"):
+    for name in _ARRAYS:
         array = found[name]
         kind = "i" if name == "source" else "f"
         is_array = isinstance(array, np.ndarray) and array.shape == (width,)
@@ -87,10 +62,8 @@ def _checked(found, n_features):
         is_bent = np.array([curve is not None for curve in curves])
         good = found["equals"] is None or bool(np.all(np.isnan(found["equals"][is_bent])))
     if not good:
-        raise ModelFileError(
-            "The model file's scaler or preparation is not one of its features."
-        )  # fmt: skip
-    return Preparation(**found)
+        raise ModelFileError("The model file's preparation is not one of its features.")
+    return Preparation(n_features, **found)
 
 
 def _are_numbers(found, n_inputs):
