@@ -19,8 +19,9 @@ from ...kernels.row_scales import Absolute
 
 __all__ = ["HasMethods", "Interval", "check_sample_weight"]
 
-# The most that rows may weigh together, and that C may be: products of the two have squares.
-MOST_WEIGHT = 1e70
+# Limits of the total weight of all rows; the upper one also limits C. The square of their product
+# is finite, and in float32 each of 10^8 equal weights is a normal number.
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e70
 _ROOM = 1e3  # for sums of squares over features, and differences of rows
 # Rows that tell variances, and the share of one column that is worth a word.
 _SOME_ROWS, _MOST_OF_VARIANCE = 4096, 0.99

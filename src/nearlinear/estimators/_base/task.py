@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from ..._warn import warn_user
 from ...losses import accuracy, explained_variance, label_accuracy
 from ...solvers.machine.problem import DualProblem
-from .checks import MOST_WEIGHT, check_sample_weight
+from .checks import LEAST_WEIGHT, MOST_WEIGHT, check_sample_weight
 from .values.units import TargetUnits
 
 _MANY_CLASSES, _MOST_CLASSES = 200, 5000  # a score for each of them and each row
@@ -228,12 +228,13 @@ def class_factors(class_weight, classes, mass):
 
 
 def _moderate(weight):
-    """Weights whose sums and squares are finite."""
+    """Return weights; refuse sums that overflow or vanish in further arithmetic."""
     with np.errstate(over="ignore"):
         total = weight.sum()
-    if not total <= MOST_WEIGHT:
+    if total > 0 and not LEAST_WEIGHT <= total <= MOST_WEIGHT:
         raise ValueError(
-            f"The weights of the rows add up to {total:.1g}: divide them by their mean."
+            f"The weights of the rows add up to {total:.1g}, which is outside "
+            f"[{LEAST_WEIGHT:g}, {MOST_WEIGHT:g}]: divide them by their mean."
         )
     return weight
 
