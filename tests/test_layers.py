@@ -9,7 +9,17 @@ import pytest
 import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
-FOUNDATION = {"_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "kinds"}
+FOUNDATION = {
+    "_class_labels",
+    "_warn",
+    "_compile",
+    "_cached",
+    "_interrupt",
+    "_version",
+    "_files",
+    "_hints",
+    "kinds",
+}
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}
 SOLVERS = MATHEMATICS | {"solvers"}  # the files of the folder itself, not those of its folders
