@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
@@ -248,6 +249,20 @@ def test_pieces_that_lie_are_refused(name, path):
     save(model, path)
     path.write_bytes(damaged(path, LIES_OF_PIECES[name]))
     with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_an_index_that_only_explain_reads_is_checked_when_the_file_is_loaded(path):
+    X = np.array([[0.0], [np.nan], [1.0], [np.nan], [2.0], [3.0]])
+    model = make_pipeline(SimpleImputer(add_indicator=True), clone(MODEL)).fit(X, X[:, 0] > 0.5)
+    save(model, path)
+
+    def change_indicator(p, arrays):
+        indicator = p["steps"][0]["state"]["indicator_"]["state"]
+        arrays[indicator["features_"]["number"]][0] = 1  # X has one column
+
+    path.write_bytes(damaged(path, change_indicator))
+    with pytest.raises(ModelFileError, match="do not do what the file says"):
         load(path)
 
 
