@@ -97,11 +97,23 @@ def _check(steps, checked):
         warnings.simplefilter("ignore")
         try:
             implied = preparation_of_steps(steps, width)
-            agree = rows is None or _agree(steps, implied, rows, checked)
+            agree = _have_names(steps, width)
+            agree = agree and (rows is None or _agree(steps, implied, rows, checked))
         except Exception as error:
             raise _refusal(checked, f" ({type(error).__name__})") from error
     if not agree:
         raise _refusal(checked, "")
+
+
+def _have_names(steps, width):
+    """Whether the steps name as many columns as they make, or some step gives no names."""
+    names = None
+    try:
+        for step in steps:
+            names = step.get_feature_names_out(names)
+    except (AttributeError, ValueError):
+        return True
+    return len(names) == width
 
 
 def _agree(steps, implied, rows, checked):
@@ -122,8 +134,9 @@ def _refusal(checked, reason):
     made_by = versions.get("scikit-learn") if isinstance(versions, dict) else None
     made_by = made_by if isinstance(made_by, str) else "unknown"
     return ModelFileError(
-        f"The steps before the model do not do what the file says of them{reason}: it was written "
-        f"with scikit-learn {made_by[:20]}; nearlinear.runtime scores it with NumPy alone."
+        f"Invalid model file: its preprocessing steps do not match its preparation table{reason}. "
+        f"It was written with scikit-learn {made_by[:20]}; nearlinear.runtime.load needs the table "
+        "only."
     )
 
 
