@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..._class_labels import class_labels
 from ..._hints import Seed
 from ..._warn import warn_user
 from ...predictors.cascaded import Cascaded
@@ -171,8 +172,8 @@ def _fitted(stage, rows, labels):
 def _predictor_of(stage, rows):
     """What a fitted stage is to files and targets; it must be of the same columns and classes."""
     name, classes = type(stage).__name__, rows.task.classes
-    found = getattr(stage, "classes_", None)
-    if found is None or not np.array_equal(found, classes):
+    labels = class_labels(stage)
+    if labels is None or not np.array_equal(labels, classes):
         raise ValueError(f"The stage {name} has other classes than y: fit it on all of them.")
     if stage.n_features_in_ != rows.X.shape[1] or getattr(stage, "n_gating_features_", 0):
         raise ValueError(f"The stage {name} takes other columns than X: fit it on the same ones.")
