@@ -279,3 +279,29 @@ def test_an_unknown_version_of_numba_compiles_without_a_cache(folder):
     assert out == "float32 -10.0\nfloat64 -10.0\n"
     assert err.count("cannot be stored with this version of numba") == 1
     assert entries(folder) == {}
+
+
+# On Windows a file cannot be replaced while a process reads it.
+BUSY = (
+    """
+import os, shutil, sys
+
+is_stored = sys.argv.pop(1) == "stored"
+
+def replace(source, target):
+    if is_stored:
+        shutil.copy(source, target)  # as another process
+    raise PermissionError(13, "Permission denied", str(target))
+
+os.replace = replace
+"""
+    + CALL
+)
+
+
+@pytest.mark.parametrize(("state", "n_warnings"), [("stored", 0), ("missing", 1)])
+def test_an_entry_that_another_process_stored_and_reads_is_left_in_place(folder, state, n_warnings):
+    out, err = run(folder, BUSY, state, "float32")
+    assert out == "float32 -10.0\n"
+    assert err.count("cannot be stored") == n_warnings
+    assert run(folder, CALL, "float32") == ("float32 -10.0\n", "")

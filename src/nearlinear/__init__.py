@@ -137,13 +137,20 @@ __all__ = [
 if not TYPE_CHECKING:  # or every name that is misspelled would pass
 
     def __getattr__(name):
-        if name in ("gates", "kernels", "streams"):
-            return import_module(f".{name}", __name__)
+        module = name if name in ("gates", "kernels", "streams") else _MODULES.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            found = import_module(f".{module}", __name__)
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"{__name__}.{name} requires {error.name}, which is not installed. Without it, "
+                f"{__name__}.runtime.load reads a model file and predicts with NumPy only.",
+                name=error.name,
+            ) from error
         if name in _MODULES:
-            value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-            globals()[name] = value
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            found = globals()[name] = getattr(found, name)
+        return found
 
 
 def __dir__():

@@ -18,7 +18,8 @@ from ._files import replacing
 from ._warn import warn_user
 
 _SUFFIX = ".nlc"
-_CHECKSUM_BYTES = hashlib.sha256().digest_size
+_MAGIC = b"nlc1\0"  # version of the format; a zero byte marks a binary file, for grep and codespell
+_BODY = len(_MAGIC) + hashlib.sha256().digest_size  # position of key and code
 NO_FOLDER = (
     "No folder for compiled code is writable: each process compiles again, which takes seconds. "
     "Set NUMBA_CACHE_DIR to a writable folder."
@@ -56,7 +57,7 @@ class CodeCache:
         function = dispatcher.py_func
         target = *EXTENSION_SUFFIXES[:1], *dispatcher.targetctx.codegen().magic_tuple()
         self.digest = _digest(function, fastmath)
-        version = numba.__version__, self.digest
+        version = _MAGIC, numba.__version__, self.digest
         module = function.__module__.rpartition(".")[2]
         name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
         self._key = function.__module__, function.__qualname__, target, version
@@ -93,7 +94,7 @@ class CodeCache:
         body = key + b"\n" + self._dumps(self._reduce(result))
         try:
             with replacing(path) as file:
-                file.write(hashlib.sha256(body).digest() + body)
+                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
             self._remove_other_versions(folder)
         except OSError as error:
             if isinstance(error, PermissionError) and os.path.exists(path):
@@ -121,8 +122,8 @@ def _read(path, key):
             content = file.read()
     except OSError:
         return None
-    checksum, body = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
-    if hashlib.sha256(body).digest() != checksum:
+    body = content[_BODY:]
+    if _MAGIC + hashlib.sha256(body).digest() != content[:_BODY]:
         raise ValueError("wrong checksum")
     stored_key, _, code = body.partition(b"\n")
     if stored_key != key:

@@ -35,6 +35,7 @@ def trips(tmp_path_factory):
     return X, model.predict(X), y, folder
 
 
+@pytest.mark.filterwarnings("ignore:Columns of X that were not seen")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_texts_dates_and_gaps_are_read_as_in_the_fit(trips, kind, tmp_path):
     _, wanted, _, folder = trips

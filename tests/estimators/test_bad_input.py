@@ -279,6 +279,13 @@ def test_weights_beyond_arithmetic_are_refused(small, any_name, moons):
         small(any_name).fit(X, y, sample_weight=np.full(len(y), 1e308))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_weights_that_vanish_in_arithmetic_are_refused(small, any_name, dtype, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match=r"weights of the rows add up to 2e-298.*divide them"):
+        small(any_name).fit(X.astype(dtype), y, sample_weight=np.full(len(y), 1e-300))
+
+
 def test_class_weights_beyond_arithmetic_are_refused(small, name, moons):
     with pytest.raises(ValueError, match=r"weights of the rows add up to .*divide them"):
         small(name, class_weight={0: 1e308}).fit(*moons)

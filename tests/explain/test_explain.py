@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
+from runtime import crafted
 from scipy.sparse import csr_matrix, random_array
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -22,6 +23,7 @@ from small_predictors import (
     vote,
 )
 
+import nearlinear
 from nearlinear.explain import conformal as explanation_conformal
 from nearlinear.explain import kernels as explanation_kernels
 from nearlinear.explain import linear as explanation_linear
@@ -602,3 +604,10 @@ def test_it_says_what_it_holds():
     told = repr(explain(make_gated(), rows()))
     assert told.startswith("Explanation of 50 rows (intercepts (50, 1), coefficients (50, 1, 4)")
     assert "kernel_shares" not in told
+
+
+def test_outputs_of_several_kinds_are_refused_in_a_sentence(tmp_path):
+    (tmp_path / "model.nlm").write_bytes(crafted.file_of("stacked"))
+    model = nearlinear.load(tmp_path / "model.nlm")
+    with pytest.raises(ValueError, match="outputs are of several kinds"):
+        model.explain(np.zeros((2, crafted.N_FEATURES)))

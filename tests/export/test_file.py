@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
 
 import nearlinear
 from nearlinear import kernels, load, runtime, save
@@ -44,7 +45,6 @@ QUICK = {
 }
 CLASSIFIERS = [name for name in SMALL if name != "SVMKNNClassifier"]
 NAMES = [*CLASSIFIERS, *SMALL_REGRESSORS]
-SPARSE = [name for name in NAMES if not name.startswith(("MLLKM", "DCPred", "LocalForest"))]
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,9 @@ def targets(name, X, n_classes=2):
 def small(name, **settings):
     usual = {**SMALL, **SMALL_REGRESSORS}[name] | QUICK.get(name, {})
     return getattr(nearlinear, name)(**usual | settings)
+
+
+SPARSE = [name for name in NAMES if get_tags(small(name)).input_tags.sparse]
 
 
 def fitted(model, X, y):

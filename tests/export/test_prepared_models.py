@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
@@ -90,14 +91,14 @@ def test_a_local_machine_on_white_components_goes_everywhere(dtype, path, tmp_pa
     assert runs(written, tmp_path / dtype) == 0
 
 
-def test_a_table_in_another_order_is_refused(path):
+def test_names_of_columns_come_back(path):
     model, rows = fitted("standard")
     save(model, path)
+    assert_array_equal(load(path).feature_names_in_, model.feature_names_in_)
     for bad in (rows[["code", "height"]], rows.rename(columns={"code": "coda"})):
         with pytest.raises(ValueError, match="feature names should match"):
-            model.predict(bad)
-        with pytest.raises(ValueError, match="feature names should match"):
-            runtime.load(path).predict(bad)
+            load(path).predict(bad)
+    assert runtime.load(path).feature_names == list(rows)
     save(model[-1], path)  # which was fitted to rows without names
     assert runtime.load(path).feature_names is None
 
@@ -238,6 +239,34 @@ def test_pieces_that_lie_are_refused(name, path):
     save(model, path)
     path.write_bytes(damaged(path, LIES_OF_PIECES[name]))
     with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_an_index_that_only_explain_reads_is_checked_when_the_file_is_loaded(path):
+    X = np.array([[0.0], [np.nan], [1.0], [np.nan], [2.0], [3.0]])
+    model = make_pipeline(SimpleImputer(add_indicator=True), clone(MODEL)).fit(X, X[:, 0] > 0.5)
+    save(model, path)
+
+    def change_indicator(p, arrays):
+        indicator = p["steps"][0]["state"]["indicator_"]["state"]
+        arrays[indicator["features_"]["number"]][0] = 1  # X has one column
+
+    path.write_bytes(damaged(path, change_indicator))
+    with pytest.raises(ModelFileError, match="steps do not match its preparation table"):
+        load(path)
+
+
+def test_a_column_that_only_its_names_read_is_checked_when_the_file_is_loaded(path):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    steps = make_column_transformer((StandardScaler(), [0]))
+    save(make_pipeline(steps, clone(MODEL)).fit(X, X[:, 0] > 0.0), path)
+
+    def change_index(p, arrays):
+        indices = p["steps"][0]["state"]["_transformer_to_input_indices"]
+        indices["items"][0][1][0] = 9  # X has two columns
+
+    path.write_bytes(damaged(path, change_index))
+    with pytest.raises(ModelFileError, match="steps do not match its preparation table"):
         load(path)
 
 

@@ -60,6 +60,20 @@ def test_files_are_scored_where_numpy_alone_is_installed(tmp_path):
     assert run_python(source) == "scored"
 
 
+@pytest.mark.parametrize("name", ["load", "LDKLClassifier", "kernels"])
+def test_a_missing_dependency_is_named_with_the_loader_that_needs_numpy_only(name):
+    source = (
+        "import sys\n"
+        f"for name in {HEAVY!r}:\n"
+        "    sys.modules[name] = None  # an import of it fails\n"
+        "try:\n"
+        f"    from nearlinear import {name}\n"
+        "except ModuleNotFoundError as error:\n"
+        "    print(error.name in str(error), 'nearlinear.runtime.load' in str(error))"
+    )
+    assert run_python(source) == "True True"
+
+
 def test_the_public_names_are_three():
     assert runtime.__all__ == ["FileModel", "ModelFileError", "load"]
 

@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeRegressor
 
 from nearlinear import NearLinearClassifier, NearLinearRegressor, distill
 from nearlinear.search.candidates import Anchors, Shape
@@ -111,6 +112,31 @@ def test_values_of_a_forest_are_scored_beside_it():
     report = distill(RandomForestRegressor(20, random_state=0), X, y, **QUICK).report_
     assert report["teacher_score"] > report["linear_score"]
     assert report["student_score"] > report["linear_score"]
+
+
+@pytest.mark.parametrize("labels", [np.array([], dtype=object), []], ids=["array", "list"])
+def test_a_regressor_with_empty_classes_is_distilled_to_a_regressor(labels):
+    class Teacher(DecisionTreeRegressor):  # as regressors of CatBoost are
+        classes_ = labels
+
+    X, _ = ring(150)
+    y = np.hypot(*X.T)
+    for given in (None, y):
+        student = distill(Teacher(max_depth=4).fit(X, y), X, given, **QUICK)
+        assert isinstance(student, NearLinearRegressor)
+        assert student.report_["r2"] > 0.5
+
+
+def test_a_teacher_without_tags_is_a_classifier_where_it_has_classes():
+    class Teacher:
+        classes_ = np.array(["far", "near"])
+
+        def predict(self, X):
+            return np.where(np.hypot(*X.T) < 1.0, "near", "far")
+
+    student = distill(Teacher(), ring(150)[0], **QUICK)
+    assert isinstance(student, NearLinearClassifier)
+    assert student.classes_.tolist() == ["far", "near"]
 
 
 def test_the_same_seed_gives_the_same_student():

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._cached import cached_property
+from ..runtime.columns.names import column_positions, warn_of_extra_columns
+from ..runtime.columns.read_rows import raw_sources
 from ._errors import CommandError
 from .tables.cells import raw_cells, refused
 from .tables.csv_tables import name_of
@@ -43,8 +45,8 @@ class Scorer:
 
     @property
     def used(self):
-        """Names of the columns of which anything is made."""
-        return [self.names[k] for k in sorted(self._used)]
+        """Names of the columns that predictions read."""
+        return [name for name in self.names if name not in self.file.optional_names]
 
     @cached_property
     def _unread(self):
@@ -55,14 +57,9 @@ class Scorer:
 
     @cached_property
     def _used(self):
-        """Places of the columns of which anything is made."""
+        """Positions of the columns that predictions read."""
         preparation = self.file.preparation
-        if preparation is None:
-            return set(range(self.n_features))
-        first = preparation.first
-        return self._unread | {one.column for one in first.readings or ()} | {
-            int(place) for place in first.sources if place < self.n_features
-        }  # fmt: skip
+        return set(range(self.n_features)) if preparation is None else raw_sources(preparation)
 
     def answers_to(self, piece, source, **wanted):
         """Columns of answers to a piece of a table, the labels (or values) first."""
@@ -75,7 +72,7 @@ class Scorer:
             raise refused(error, source, piece.first, where) from error
 
     def _columns(self, piece, source):
-        """The columns that the model wants, by name where both have names."""
+        """The columns of the fit, by name if both have names."""
         # where some gaps are filled, who fills them knows of the others
         preparation = self.file.preparation
         fills = preparation is not None and preparation.first.missing is not None
@@ -90,13 +87,13 @@ class Scorer:
                     f"{self.n_features}"
                 )
             return X
-        absent = [name for name in self.used if name not in piece.names]
-        if absent:
-            raise CommandError(
-                f"{name_of(source)}: there is no column {absent[0]!r}, which the model needs"
-            )
-        # a column of which nothing is made may be missing: any other stands for it, unread
-        order = [piece.names.index(n) if n in piece.names else 0 for n in self.names]
+        try:
+            positions = column_positions(self.names, piece.names, self.file.optional_names)
+        except ValueError as error:
+            raise refused(error, source) from error
+        warn_of_extra_columns(self.names, piece.names)
+        # any column may replace an absent one, which no prediction reads
+        order = [0 if position is None else position for position in positions]
         frame = piece.values.iloc[:, order]
         return raw_cells(frame, self.names, source, piece.first, **options)
 

@@ -7,6 +7,7 @@ import argparse
 import csv
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from ._errors import CommandError
@@ -66,7 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
         writer, total = csv.writer(file, lineterminator="\n"), 0
         for piece in pieces(arguments.data, **options):
             names, kept = _kept(piece, arguments)
-            answers = model.answers_to(with_columns(piece, arguments), arguments.data, **wanted)
+            features = _features(with_columns(piece, arguments), arguments, model)
+            answers = model.answers_to(features, arguments.data, **wanted)
             rows = _rows(kept, answers)
             total += len(rows)
             if total == len(rows):
@@ -99,6 +101,16 @@ def _as_text(arguments, model):
     if arguments.features:
         return words - set(listed(arguments.features, ()))
     return words & set(listed(arguments.drop, ()))
+
+
+def _features(piece, arguments, model):
+    """A piece without the columns that are only kept, which are no extra features."""
+    if not arguments.keep or model.names is None or piece.names is None:
+        return piece
+    only_kept = {*listed(arguments.keep, piece.names)} - {*model.names}
+    positions = [k for k, name in enumerate(piece.names) if name not in only_kept]
+    names = [piece.names[k] for k in positions]
+    return replace(piece, values=piece.values.iloc[:, positions], names=names)
 
 
 def _kept(piece, arguments):

@@ -75,6 +75,9 @@ def _exponential(predictor, X, n_support, n_jobs):
 
 def _side_by_side(outputs):
     """One explanation of machines that have an output each; gates get an axis of outputs."""
+    forms = {tuple(map(np.shape, (o.coefficients, o.gates, o.kernel_shares))) for o in outputs}
+    if len(forms) > 1:
+        raise ValueError("explain does not support a model whose outputs are of several kinds.")
 
     def join(arrays, axis):
         return None if arrays[0] is None else np.concatenate(arrays, axis=axis)

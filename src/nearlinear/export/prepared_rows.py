@@ -68,30 +68,54 @@ def restored_steps(header, arrays, checked, estimator):
 
 
 def _check(steps, checked):
-    """Hold the steps against the table on a few rows: a lie, or another scikit-learn, shows."""
+    """Refuse steps that transform a few random rows unlike the file's table.
+
+    Predictions use the steps; ``explain``, ``compile`` and the exports use the table that the steps
+    imply. Both must agree with the file.
+    """
     n_raw = getattr(steps[0], "n_features_in_", None)
     if type(n_raw) is not int or n_raw != checked.n_features:
         raise _refusal(checked, " (other columns)")
     width = checked.preparation.width
     n_rows = min(_DRAWN_ROWS, _DRAWN_NUMBERS // max(width, checked.n_features))
     prepared = np.random.default_rng(0).standard_normal((n_rows, width))
-    rows = raw_rows(checked.preparation, prepared) if n_rows else None
-    given = None if rows is None else _named(rows, checked.feature_names)
-    if given is None:
+    if n_rows == 0:
         return
+    rows = raw_rows(checked.preparation, prepared)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            wanted = checked.preparation(rows)
-            found = given
-            for step in steps:
-                found = step.transform(found)
-            found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-            good = np.allclose(found.astype(np.float64), wanted, rtol=1e-6, atol=1e-9)
+            implied = preparation_of_steps(steps, width)
+            agree = _have_names(steps, width)
+            agree = agree and (rows is None or _agree(steps, implied, rows, checked))
         except Exception as error:
             raise _refusal(checked, f" ({type(error).__name__})") from error
-    if not good:
+    if not agree:
         raise _refusal(checked, "")
+
+
+def _have_names(steps, width):
+    """Whether the steps name as many columns as they make, or some step gives no names."""
+    names = None
+    try:
+        for step in steps:
+            names = step.get_feature_names_out(names)
+    except (AttributeError, ValueError):
+        return True
+    return len(names) == width
+
+
+def _agree(steps, implied, rows, checked):
+    expected = checked.preparation(rows)
+    results = [implied(rows)]
+    if (transformed := _named(rows, checked.feature_names)) is not None:
+        for step in steps:
+            transformed = step.transform(transformed)
+        is_sparse = hasattr(transformed, "toarray")
+        results.append(transformed.toarray() if is_sparse else np.asarray(transformed))
+    return all(
+        np.allclose(result.astype(np.float64), expected, rtol=1e-6, atol=1e-9) for result in results
+    )
 
 
 def _refusal(checked, reason):
@@ -99,8 +123,9 @@ def _refusal(checked, reason):
     made_by = versions.get("scikit-learn") if isinstance(versions, dict) else None
     made_by = made_by if isinstance(made_by, str) else "unknown"
     return ModelFileError(
-        f"The steps before the model do not do what the file says of them{reason}: it was written "
-        f"with scikit-learn {made_by[:20]}; nearlinear.runtime scores it with NumPy alone."
+        f"Invalid model file: its preprocessing steps do not match its preparation table{reason}. "
+        f"It was written with scikit-learn {made_by[:20]}; nearlinear.runtime.load needs the table "
+        "only."
     )
 
 

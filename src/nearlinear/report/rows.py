@@ -6,6 +6,8 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 
+from ..runtime.columns.names import warn_of_extra_columns
+
 _MOST_DENSE = 2000  # columns of sparse rows that are filled in
 
 
@@ -23,6 +25,9 @@ class Rows:
         if not issparse(X):
             frame = nw.from_native(X, eager_only=True, pass_through=True)
             if isinstance(frame, nw.DataFrame):
+                if names is not None:
+                    warn_of_extra_columns(names, frame.columns)
+                    frame = frame.select([name for name in names if name in frame.columns])
                 cells = frame.to_pandas()
                 return cls(cells, tuple(str(name) for name in cells.columns))
             X = np.asarray(X)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .columns.names import column_names, select_columns, warn_of_extra_columns
+from .columns.read_rows import raw_sources
 from .container import ModelFileError
 from .outcome import Outcome
 from .outcome_rules import outcome_of
@@ -23,6 +25,9 @@ _MOST_MODELS = 1000  # that are averaged
 @dataclass(frozen=True)
 class FileModel:
     """Scores rows and names their classes.
+
+    Columns of data frames are matched by name: their order does not matter, extra columns are
+    ignored with a warning, and missing columns are errors.
 
     ``record`` is what the header says of the training: rows, versions, cost. ``outcome`` says what
     scores mean; where several models are averaged, ``others`` are those after the first.
@@ -78,6 +83,7 @@ class FileModel:
 
     def all_scores(self, X):
         """A list of scores (n_rows, n_outputs), one for each model that is averaged."""
+        X = self._select(X)
         return [model._scores(X) for model in (self, *self.others)]
 
     def labels(self, scores):
@@ -111,9 +117,27 @@ class FileModel:
             scores = score(self.predictor, rows)
         return finite_scores(scores, rows, self.method, self.predictor.kind)
 
+    @property
+    def optional_names(self):
+        """Names of the columns that predictions do not read: a table may lack them."""
+        if self.feature_names is None or self.preparation is None:
+            return set()
+        used = raw_sources(self.preparation)
+        return {name for place, name in enumerate(self.feature_names) if place not in used}
+
+    def _select(self, X):
+        """X as an array, with the columns of the fit by name if both have names."""
+        given, names = column_names(X), self.feature_names
+        if given is None or names is None:
+            return np.asarray(X)
+        if self.n_gating_features:  # the names of these columns are not in the file
+            names = [*names, *(name for name in given if name not in set(names))]
+        selected = select_columns(X, names, self.optional_names)
+        warn_of_extra_columns(names, given)
+        return selected
+
     def _rows(self, X):
-        check_names(X, self.feature_names)
-        X = np.asarray(X)
+        X = self._select(X)
         if X.ndim != 2 or X.shape[1] != self.n_features + self.n_gating_features:
             raise ValueError(
                 f"The model takes rows of {self.n_features + self.n_gating_features} numbers, "
@@ -132,19 +156,6 @@ class FileModel:
         if np.any(np.isinf(rows)) or (not keeps and np.any(np.isnan(rows))):
             raise ValueError("X holds numbers that are too large when they are scaled.")
         return rows
-
-
-def check_names(X, names):
-    """Refuse a table whose columns have other names than those of the fit, or another order."""
-    found = getattr(X, "columns", None)
-    if names is None or found is None or not all(isinstance(name, str) for name in found):
-        return
-    for place, (name, wanted) in enumerate(zip(found, names)):
-        if name != wanted:
-            raise ValueError(
-                "The feature names should match those of the fit, in its order: column "
-                f"{place} of X is {name!r} and should be {wanted!r}."
-            )
 
 
 def _not_infinite(X):

@@ -5,13 +5,20 @@ thread keeps.
 """
 
 import threading
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._hints import Rows
-from ..runtime.columns.read_rows import loose_numbers, read_before
+from ..runtime.columns.names import (
+    column_names,
+    column_positions,
+    select_columns,
+    warn_of_extra_columns,
+)
+from ..runtime.columns.read_rows import loose_numbers, raw_sources, read_before
 from ..runtime.scores import overflow_error
 from .makers import Scratch, pass_for
 from .outcome import row_place, row_probabilities
@@ -27,8 +34,10 @@ class RowScorer:
     of the classes, where the model has some, and ``scorer.batch(X)`` the scores of a few rows.
     A row of another length, or with a number that is not finite, is refused (a forest takes NaN);
     the check is part of the compiled pass and takes a tenth of a microsecond. Lists are
-    converted; where columns hold text or dates, a row is a list or an array of objects, and reading
-    it takes microseconds more. An array of another type, or one that may not be written to, makes
+    converted. The columns of a dictionary or a pandas Series, and in ``batch`` those of a data
+    frame, are matched by name: extra ones are ignored with a warning, missing ones are errors.
+    Where columns hold text or dates, a row is no array of numbers, and reading it takes
+    microseconds more. An array of another type, or one that may not be written to, makes
     its first call compile anew. Several threads may use one scorer; it can be pickled.
     """
 
@@ -36,7 +45,8 @@ class RowScorer:
         self, predictor, n_features, dtype, classes=None, preparation=None, names=None, outcome=None
     ):
         self.predictor, self.n_features, self.dtype = predictor, n_features, np.dtype(dtype)
-        self.classes, self.preparation, self.names = classes, preparation, names
+        self.classes, self.preparation = classes, preparation
+        self.names = None if names is None else list(names)
         self.outcome = outcome
         self._width = n_features if preparation is None else preparation.width
         self._row = pass_for(predictor, self._width)
@@ -71,6 +81,10 @@ class RowScorer:
 
     def batch(self, X: Rows, out: np.ndarray | None = None) -> np.ndarray:
         """Scores of a few rows, shape (n_rows, n_outputs)."""
+        given = column_names(X)
+        if self.names is not None and given is not None:
+            X = select_columns(X, self.names, self._optional_names)
+            warn_of_extra_columns(self.names, given)
         out = np.empty((len(X), self.n_outputs), dtype=self.dtype) if out is None else out
         for i in range(len(X)):
             out[i] = self._scores(X[i])
@@ -96,7 +110,7 @@ class RowScorer:
         return scores
 
     def _as_row(self, x):
-        self._check_names(x)
+        x = self._select(x)
         try:
             row = np.asarray(x, dtype=self.dtype if self._takes_numbers else object)
         except OverflowError as error:
@@ -110,15 +124,25 @@ class RowScorer:
             )
         return row
 
-    def _check_names(self, x):
-        """Refuse a row whose numbers have the names of others, such as one of a data frame."""
-        found = list(x.index) if hasattr(x, "to_frame") else None
-        known = self.names is not None and found is not None
-        if known and all(isinstance(name, str) for name in found) and found != list(self.names):
-            raise ValueError(
-                "The feature names should match those of the fit, in its order: they are "
-                f"{', '.join(map(str, self.names))[:200]}."
-            )
+    @property
+    def _optional_names(self):
+        """Names of the columns that predictions do not read: a row may lack them."""
+        used = range(self.n_features) if self.preparation is None else raw_sources(self.preparation)
+        return {name for place, name in enumerate(self.names) if place not in used}
+
+    def _select(self, x):
+        """The cells of a row, with the columns of the fit by name if both have names."""
+        given, cells = _names_and_cells(x)
+        if self.names is None and isinstance(x, Mapping):
+            raise ValueError("The model has no feature names: give the row as an array or a list.")
+        if self.names is None or given in (None, self.names):
+            return cells
+        expected = self.names
+        if len(expected) < self.n_features:  # the names of a gate's columns are not known
+            expected = [*expected, *(name for name in given if name not in set(expected))]
+        positions = column_positions(expected, given, self._optional_names)
+        warn_of_extra_columns(expected, given)
+        return [np.nan if position is None else cells[position] for position in positions]
 
     def _refusal(self, x):
         """What is wrong with a row that a pass has refused."""
@@ -172,4 +196,15 @@ class WrappedScorer:
         return row_probabilities(self.outcome, self._scores(x))
 
     def _scores(self, x):
+        x = self.scorers[0]._select(x)
         return [scorer._scores(x).tolist() for scorer in self.scorers]
+
+
+def _names_and_cells(x):
+    """Names and cells of a mapping or a series of pandas; None and x for any other row."""
+    if isinstance(x, Mapping):
+        return list(x), list(x.values())
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
+        names = list(x.index)
+        return names if all(isinstance(name, str) for name in names) else None, x.to_numpy()
+    return None, x

@@ -50,10 +50,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     CSR rows are numbers: they are divided by the largest magnitude of each column and stay CSR.
 
-    New rows may hold values that the fit has not seen, and missing cells anywhere. Columns are
-    found by name where the table has names. Texts in a column of numbers, infinite numbers and
-    missing, renamed or further columns are errors that say where, but for texts in columns of
-    numbers that had some in the fit.
+    New rows may contain categories that were not seen in ``fit``, and missing values anywhere. If
+    tables have column names, columns are matched by name: their order does not matter, extra
+    columns are ignored with a warning, and missing columns are errors. Infinite numbers are errors,
+    and so are strings in columns of numbers that had none in ``fit``.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : table, array, CSR matrix or list of rows
-            The columns of the fit, by name if the table has names, else in their order.
+            The columns of the fit: matched by name if the table has names, else by position.
 
         Returns
         -------

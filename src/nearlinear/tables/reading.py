@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._warn import warn_user
+from ..runtime.columns.names import column_positions, warn_of_extra_columns
 from ..runtime.columns.readings import spelled_number
 from .cells import DATE, present, read_dates, read_numbers, texts_of
 from .plan import DATE_KIND, NUMBER
@@ -13,9 +14,9 @@ _LARGEST = 1e300  # so that differences are finite
 
 
 def aligned(table, names, n_columns, unused):
-    """The columns of the fit, in its order: by name where both have names.
+    """The columns of the fit in their order, by name if both have names.
 
-    ``unused`` are columns that may be missing, as nothing is made of them.
+    ``unused`` are columns that may be missing.
     """
     if table.names is None or names is None:
         if table.shape[1] != n_columns:
@@ -30,28 +31,11 @@ def aligned(table, names, n_columns, unused):
                 "are taken in their order."
             )
         return replace(table, names=names)
-    places = {name: place for place, name in enumerate(table.names)}
-    missing = [name for name in names if name not in places and name not in unused]
-    further = [name for name in table.names if name not in set(names)]
-    if missing or further:
-        raise ValueError(_difference(missing, further))
     empty = np.full(len(table), np.nan)
-    cells = tuple(table.cells[places[n]] if n in places else empty for n in names)
+    positions = column_positions(names, table.names, unused)
+    warn_of_extra_columns(names, table.names)
+    cells = tuple(empty if position is None else table.cells[position] for position in positions)
     return replace(table, cells=cells, names=names)
-
-
-def _difference(missing, further):
-    parts = ["The feature names should match those that were passed during fit."]
-    if missing:
-        parts.append(f"Feature names seen at fit time, yet now missing: {_listed(missing)}.")
-    if further:
-        parts.append(f"Feature names unseen at fit time: {_listed(further)}.")
-    return " ".join(parts)
-
-
-def _listed(names):
-    shown = ", ".join(map(repr, names[:5]))
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
 
 
 def read_as(table, kinds, unused=(), loose=()):

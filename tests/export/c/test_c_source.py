@@ -15,7 +15,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from small_predictors import (
     additive,
     averaged,
@@ -728,7 +728,16 @@ def test_wrong_arguments_are_refused_in_a_sentence(moons, tmp_path):
     with pytest.raises(ValueError, match="inconsistent"):
         to_c(model, tmp_path, sample=X, sample_labels=y[:-1])
     nul = nearlinear.LDKLClassifier(depth=1, max_iter=2).fit(X, np.array(["a\0b", "c"], object)[y])
-    refused("NUL", nul, tmp_path)
+    refused(r"The class label 'a\\x00b' contains a NUL character", nul, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_category_with_a_nul_character_is_refused_as_a_category(moons, tmp_path):
+    y = moons[1]
+    texts = np.array(["plain", "a\0b"], dtype=object)[y][:, None]
+    encoder = OneHotEncoder(sparse_output=False)
+    model = make_pipeline(encoder, nearlinear.LDKLClassifier(depth=1, max_iter=2)).fit(texts, y)
+    refused(r"The category 'a\\x00b' of column 0 contains a NUL character", model, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

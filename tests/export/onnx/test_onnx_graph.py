@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from estimators.conftest import FRONT_DOORS, by_roads
 from grids import in_one_test
+from runtime import crafted
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
@@ -26,6 +27,7 @@ from small_predictors import (
 )
 
 import nearlinear
+from nearlinear import runtime
 from nearlinear.export.onnx import builder as onnx_builder
 from nearlinear.export.onnx import conformal as onnx_conformal
 from nearlinear.export.onnx.builder import Graph, OnnxExportError
@@ -680,3 +682,15 @@ def test_skl2onnx_takes_the_models_behind_other_steps(name, dtype, blobs):
     np.testing.assert_allclose(given, scores, rtol=0, atol=1e-5 * np.abs(scores).max())
     if "label" in found:
         assert np.array_equal(found["label"], model.predict(X))
+
+
+def test_a_forest_with_categories_that_no_split_uses_is_exported(tmp_path):
+    path = tmp_path / "model.nlm"
+    path.write_bytes(crafted.file_of("forest that rows leave early"))
+    model = nearlinear.load(path)
+    rows = np.random.default_rng(0).standard_normal((5, crafted.N_FEATURES))
+    session = onnxruntime.InferenceSession(
+        to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    found = dict(zip([one.name for one in session.get_outputs()], session.run(None, {"X": rows})))
+    np.testing.assert_array_equal(found["label"], runtime.load(path).predict(rows))

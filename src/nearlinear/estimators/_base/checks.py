@@ -15,8 +15,9 @@ from ..._warn import warn_user
 from ...gpu.device import is_name
 from ...kernels.row_scales import Absolute
 
-# The most that rows may weigh together, and that C may be: products of the two have squares.
-MOST_WEIGHT = 1e70
+# Limits of the total weight of all rows; the upper one also limits C. The square of their product
+# is finite, and in float32 each of 10^8 equal weights is a normal number.
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e70
 MAX_COUNT = 2**31 - 1  # compiled code and scikit-learn have counts in 32-bit integers
 _ROOM = 1e3  # for sums of squares over features, and differences of rows
 # Rows that tell variances, and the share of one column that is worth a word.

@@ -8,6 +8,7 @@ from ..._warn import warn_user
 from ...preparation.likely_rows import look_prepared, look_raw
 from ...preparation.origins import origins
 from ...preparation.transformers import NoPreparation, preparation_of_steps
+from ...runtime.columns.names import column_names, select_columns
 
 
 def rows_to_explain(model, X, preparation):
@@ -33,6 +34,7 @@ def told(model, found, preparation, X):
     first, names = model, None
     if preparation is not None:
         table = _table(preparation)
+        X = _select_columns(X, getattr(preparation, "feature_names_in_", None))
         # mixed columns are no forest's own, so that its parts stay those of what it sees
         is_mixed = found.parts is not None and table is not None and table.matrix is not None
         if table is not None and table.is_affine and not is_mixed:
@@ -56,6 +58,14 @@ def _raw_columns(found, table):
     """The raw column of each explained column; None if some column has no single origin."""
     is_of_columns = found.contributions is not None and not found.pairs
     return origins(table) if table is not None and is_of_columns else None
+
+
+def _select_columns(X, names):
+    """Rows with the columns of the fit by name if both have names."""
+    given = column_names(X)
+    if names is None or given is None or given == names.tolist():
+        return X
+    return select_columns(X, names.tolist(), optional=names)
 
 
 def _table(preparation):

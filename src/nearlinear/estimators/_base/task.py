@@ -10,7 +10,7 @@ from ..._sklearn import check_sample_weight
 from ..._warn import warn_user
 from ...losses import accuracy, explained_variance, label_accuracy
 from ...solvers.machine.problem import DualProblem
-from .checks import MOST_WEIGHT
+from .checks import LEAST_WEIGHT, MOST_WEIGHT
 from .values.units import TargetUnits
 
 _MANY_CLASSES, _MOST_CLASSES = 200, 5000  # a score for each of them and each row
@@ -229,12 +229,13 @@ def class_factors(class_weight, classes, mass):
 
 
 def _moderate(weight):
-    """Weights whose sums and squares are finite."""
+    """Return weights; refuse sums that overflow or vanish in further arithmetic."""
     with np.errstate(over="ignore"):
         total = weight.sum()
-    if not total <= MOST_WEIGHT:
+    if total > 0 and not LEAST_WEIGHT <= total <= MOST_WEIGHT:
         raise ValueError(
-            f"The weights of the rows add up to {total:.1g}: divide them by their mean."
+            f"The weights of the rows add up to {total:.1g}, which is outside "
+            f"[{LEAST_WEIGHT:g}, {MOST_WEIGHT:g}]: divide them by their mean."
         )
     return weight
 

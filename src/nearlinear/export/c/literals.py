@@ -35,13 +35,16 @@ def float_literals(values):
     return [f"{text}f" for text in values.astype(str).tolist()]
 
 
-def string_literal(text):
-    """A quoted string; whatever is not plain ASCII becomes octal escapes of its UTF-8 bytes."""
+def string_literal(text, role="class label {}"):
+    """A quoted string, with octal escapes of all UTF-8 bytes that are not plain ASCII.
+
+    ``role`` describes the text in an error message.
+    """
     data = str(text).encode("utf-8", "surrogatepass")
     if b"\0" in data or len(data) > _LONGEST_STRING:
         raise CSourceError(
-            f"The class label {str(text)[:20]!r} holds a NUL character or more than "
-            f"{_LONGEST_STRING} bytes, which no C string may: rename the class."
+            f"The {role.format(repr(str(text)[:20]))} contains a NUL character or has more than "
+            f"{_LONGEST_STRING} bytes, which a C string cannot hold: rename it."
         )
     # a question mark is escaped, too: two of them begin a trigraph
     parts = [chr(b) if _PLAIN.match(bytes([b])) else f"\\{b:03o}" for b in data]

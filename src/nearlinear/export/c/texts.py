@@ -137,8 +137,14 @@ def with_foreign(text, **pieces):
 
 def text_lines(texts):
     return ",\n".join(
-        f"    {string_literal(text)}" for found in _ordered(texts).values() for text, _ in found
+        f"    {_category_literal(text, column)}"
+        for column, coded_texts in _ordered(texts).items()
+        for text, _ in coded_texts
     )
+
+
+def _category_literal(text, column):
+    return string_literal(text, f"category {{}} of column {column}")
 
 
 # --- the test program ---------------------------------------------------------------------------
@@ -175,10 +181,11 @@ def row_text_lines(texts, rows):
     while any(unknown in found for found in texts.values()):
         unknown += "?"
 
-    def cell(code, words):
+    def literal(code, column):
         if np.isnan(code):
             return "0"
-        return string_literal(words[int(code)] if 0 <= code < len(words) else unknown)
+        is_known = 0 <= code < len(texts[column])
+        return _category_literal(texts[column][int(code)] if is_known else unknown, column)
 
-    lines = [", ".join(cell(row[d], words) for d, words in texts.items()) for row in rows]
+    lines = [", ".join(literal(row[d], d) for d in texts) for row in rows]
     return ",\n".join(f"    {{{line}}}" for line in lines)

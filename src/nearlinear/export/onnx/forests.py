@@ -103,7 +103,7 @@ def _split_columns(graph, gate, rows):
         )
         columns.append(graph.op("Add", *sides))
     joined = columns[0] if len(columns) == 1 else graph.op("Concat", *columns, axis=1)
-    if not len(gate.sets):
+    if not np.any(gate.sets >= 0):
         return joined, None
     split = np.unique(gate.columns[gate.sets >= 0])
     places = np.full(gate.n_features + len(gate.pairs), -1)

@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
+from ..._class_labels import class_labels
 from ..._sklearn import select_rows
 from ...runtime.outcome import LogLoss, Shares
 from ..judging import ClassJudge
@@ -48,7 +49,7 @@ class Teacher:
         if self.kind == "labels":
             return (found[:, None] == self.classes).astype(np.float64)
         found = found[:, None] if found.ndim == 1 else found
-        found = self._ordered(found.astype(np.float64), getattr(model, "classes_", None))
+        found = self._ordered(found.astype(np.float64), class_labels(model))
         if self.kind == "probabilities" and found.shape[1] == 1:
             found = np.hstack([1.0 - found, found])
         return found
@@ -119,17 +120,17 @@ def read_teacher(teacher, X, y, classes):
             )
         return _of_function(teacher, X, y, classes)
     fitted = _fitted(teacher, X, y)
-    if isinstance(getattr(fitted, "classes_", None), list):
-        raise ValueError("This teacher gives several labels a row: distill one label at a time.")
+    labels = class_labels(fitted)
+    if isinstance(labels, list):
+        raise ValueError("distill supports one label per row: fit a teacher for each label.")
     way = next(name for name in _WAYS if hasattr(fitted, name))
-    known = getattr(fitted, "classes_", None)
-    if known is None and classes is not None:
+    if labels is None and classes is not None:
         return _of_function(getattr(fitted, way), X, y, classes)
-    if known is None and way == "predict":
+    if labels is None and way == "predict":
         return Teacher(fitted, None, way, "values")
-    known = np.unique(fitted.predict(X)) if known is None else np.asarray(known)
+    labels = np.unique(fitted.predict(X)) if labels is None else np.asarray(labels)
     kinds = {"predict_proba": "probabilities", "decision_function": "margins"}
-    return Teacher(fitted, known, way, kinds.get(way, "labels"))
+    return Teacher(fitted, labels, way, kinds.get(way, "labels"))
 
 
 def _fitted(teacher, X, y):

@@ -6,6 +6,7 @@ their categories. Here they count the user's columns, and sets hold the user's c
 
 import numpy as np
 
+from ...._class_labels import class_labels
 from ..gate import GrownTree
 from .record import forest_read, whole_categories
 
@@ -32,8 +33,8 @@ def read(model):
         for stage in model._predictors
         for output, predictor in enumerate(stage)
     ]
-    if hasattr(model, "classes_"):
-        meaning = {"classes": model.classes_, "link": "log_loss", "loss": "log_loss"}
+    if (labels := class_labels(model)) is not None:
+        meaning = {"classes": labels, "link": "log_loss", "loss": "log_loss"}
     else:
         meaning = {
             "loss": model.loss,

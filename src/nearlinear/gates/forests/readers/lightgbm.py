@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...._class_labels import class_labels
 from ..gate import GrownTree
 from .record import (
     ForestNotRead,
@@ -175,7 +176,7 @@ def _predictor(booster, categories, share):
 
 
 def _meaning(model, objective, settings, n_outputs):
-    classes = getattr(model, "classes_", None)
+    classes = class_labels(model)
     may_classify = classes is not None or not hasattr(model, "booster_")
     if may_classify and objective in ("binary", "multiclass", "multiclassova"):
         # one against the rest gives chances that do not add up to 1

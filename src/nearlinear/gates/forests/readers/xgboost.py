@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...._class_labels import class_labels
 from ..gate import GrownTree
 from .record import (
     ForestNotRead,
@@ -153,7 +154,7 @@ def _meaning(model, objective, base_score, n_outputs):
     """What comes before the trees, and what scores mean."""
     start = np.array([float(one) for one in base_score.strip("[]").split(",")])
     start = np.broadcast_to(start, n_outputs)
-    classes = getattr(model, "classes_", None)
+    classes = class_labels(model)
     may_classify = classes is not None or not hasattr(model, "get_booster")
     if may_classify and objective in _OF_CLASSES:
         if objective == "binary:logistic":
