@@ -1,11 +1,11 @@
 """What a prediction may cost, and what it will cost on this machine."""
 
-import time
 from dataclasses import dataclass
+from time import perf_counter, thread_time
 
 import numpy as np
 
-from .._compile import one_blas_thread
+from .._compile import compile_seconds, one_blas_thread
 from ..single_row.scorer import RowScorer
 
 
@@ -65,16 +65,18 @@ class Budget:
 
 
 class Clock:
-    """Seconds that a search may take."""
+    """Seconds since the start of a fit, without those spent on compiling."""
 
     def __init__(self, limit=None):
-        self.began, self.limit = time.perf_counter(), limit
+        self.limit, self._start = limit, self._now()
+
+    @staticmethod
+    def _now():
+        return perf_counter() - compile_seconds()
 
     @property
     def left(self):
-        if self.limit is None:
-            return np.inf
-        return self.limit - (time.perf_counter() - self.began)
+        return np.inf if self.limit is None else self.limit - (self._now() - self._start)
 
     @property
     def is_spent(self):
@@ -85,12 +87,12 @@ def measured_us(predictor, X, seconds=0.02):
     """CPU microseconds a row of a batch: the best of a few, in so many seconds of the CPU."""
     with one_blas_thread():  # as in predict
         predictor(X, n_jobs=1)
-        best, end = np.inf, time.thread_time() + seconds
+        best, end = np.inf, thread_time() + seconds
         while True:
-            began = time.thread_time()
+            began = thread_time()
             predictor(X, n_jobs=1)
-            best = min(best, time.thread_time() - began)
-            if time.thread_time() > end:
+            best = min(best, thread_time() - began)
+            if thread_time() > end:
                 return 1e6 * best / X.shape[0]
 
 
@@ -98,11 +100,11 @@ def measured_single_us(predictor, row, n_calls=20, seconds=0.02):
     """Microseconds of one row through the pass that ``compile()`` takes: the best of a few."""
     score = RowScorer(predictor, len(row), predictor.dtype)
     row = np.ascontiguousarray(row)
-    best, end = np.inf, time.thread_time() + seconds
+    best, end = np.inf, thread_time() + seconds
     while True:
-        began = time.thread_time()
+        began = thread_time()
         for _ in range(n_calls):
             score(row)
-        best = min(best, time.thread_time() - began)
-        if time.thread_time() > end:
+        best = min(best, thread_time() - began)
+        if thread_time() > end:
             return 1e6 * best / n_calls
