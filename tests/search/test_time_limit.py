@@ -223,7 +223,9 @@ def families_of(model):
 
 
 @pytest.mark.parametrize(("left", "is_refitted"), [(500.0, True), (20.0, False)])
-def test_a_member_that_cannot_be_refitted_in_time_is_left_out(rng, frozen, monkeypatch, left, is_refitted):
+def test_a_member_that_cannot_be_refitted_in_time_is_left_out(
+    rng, frozen, monkeypatch, left, is_refitted
+):
     now = frozen
     X, y = bent(rng, monkeypatch, 250.0)
 
@@ -244,7 +246,9 @@ def test_a_candidate_without_time_for_its_refit_is_not_tried(rng, frozen, monkey
     assert not any(one["rounds"] for one in model.tried_ if one["model"] == "anchors")
 
 
-def test_the_linear_model_is_not_chosen_because_it_alone_saw_the_later_rounds(rng, frozen, monkeypatch):
+def test_the_linear_model_is_not_chosen_because_it_alone_saw_the_later_rounds(
+    rng, frozen, monkeypatch
+):
     """The time ends in the second round, in which the linear model comes first."""
     now = frozen
     X, y = bent(rng, monkeypatch, 1.0)

@@ -48,7 +48,9 @@ def greedy(answers, judge, prices, budget, most=MOST, excluded=()):
         found = {}
         for place, own in enumerate(answers):
             chosen = {*picks, place}
-            if place in excluded or len(chosen) > most or not budget.holds([prices[one] for one in chosen]):
+            if place in excluded or len(chosen) > most:
+                continue
+            if not budget.holds([prices[one] for one in chosen]):
                 continue
             found[place] = judge.mean((total + own) / (len(picks) + 1))
         if not found:

@@ -33,7 +33,7 @@ class Screening:
         return np.flatnonzero(np.isin(places, order[:n_raw]))
 
     def parts(self, parts_of):
-        """``parts_of`` of a ``Contest`` with columns selected by the training rows of each round."""
+        """``parts_of`` of a ``Contest``; the training rows of each round select its columns."""
 
         def screened(one):
             kept, held = parts_of(one)

@@ -158,7 +158,7 @@ def _judged(trials, speed, shape):
 
 
 def _blend_in_time(judged, budget, trials):
-    """The best blend whose members can be refitted in time, else the one that takes least."""
+    """The best blend whose members can be refitted in time, or the linear model alone."""
     blend, excluded, clock = judged.best(budget), set(), trials.clock
     if clock.limit is None:
         return blend
@@ -167,10 +167,10 @@ def _blend_in_time(judged, budget, trials):
         places = {judged.linear, *blend.places}
         candidates = {place: judged.trials[place].candidate for place in places}
         left = clock.left + share * clock.limit + seconds
-        if trials.seconds_to_refit(candidates.values()) <= left:
+        others = places - {judged.linear}
+        if not others or trials.seconds_to_refit(candidates.values()) <= left:
             return blend
-        slowest = max(blend.places, key=lambda place: trials.pace.seconds(candidates[place]))
-        excluded.add(slowest)
+        excluded.add(max(others, key=lambda place: trials.pace.seconds(candidates[place])))
         try:
             blend = judged.best(budget, excluded)
         except ValueError:  # nothing else is inside the budget

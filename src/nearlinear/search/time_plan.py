@@ -64,7 +64,9 @@ def max_columns(limit, shape, families):
         return None
     count = int(max(_MIN_COLUMNS * shape.n_outputs**0.5, shape.n_rows / _ROWS_PER_COLUMN))
     count = min(shape.n_features, count)
-    while count > _MIN_COLUMNS and not _has_turns(limit, replace(shape, n_features=count), families):
+    while count > _MIN_COLUMNS:
+        if _has_turns(limit, replace(shape, n_features=count), families):
+            break
         count = max(_MIN_COLUMNS, count // 2)
     return count if count < shape.n_features else None
 
