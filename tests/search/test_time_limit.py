@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import nearlinear
-from nearlinear import NearLinearClassifier, NearLinearRegressor
+from nearlinear import NearLinearClassifier, NearLinearRegressor, TableEncoder
 from nearlinear.search import budgets, search, time_plan, trials
 from nearlinear.search.budgets import Clock
 from nearlinear.search.candidates import Shape
@@ -88,6 +88,19 @@ def test_a_wide_table_with_categories_is_screened(screened):
     assert model.encoder_.transform(new).shape[1] == model.predictor_.n_features <= 100
     (reason,) = set(model.encoder_.dropped_.values())
     assert "screened out" in reason
+
+
+def test_encoded_columns_of_one_raw_column_are_screened_together(frozen):
+    X = wide_frame(wide_rows(0), 0)
+    X.loc[::7, "c17"] = np.nan  # a missing indicator
+    encoder = TableEncoder(pieces=5)  # splines
+    model = NearLinearClassifier(
+        families=["decision tree"], time_limit=0.3, encoder=encoder, random_state=0
+    )
+    model.fit(X, X["c17"].fillna(-1.0) > 0)
+    names = set(model.encoder_.get_feature_names_out())
+    assert {"c17", "missingindicator_c17", "c17_sp_0", "c17_sp_4"} <= names
+    assert len(names) == model.predictor_.n_features <= 100
 
 
 def test_screened_columns_may_be_missing_in_new_rows(screened):

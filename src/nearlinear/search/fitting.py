@@ -13,8 +13,8 @@ from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
 from ..estimators._base.rows import copies_of
+from ..preparation.origins import origins
 from ..preparation.transformers import preparation_of_steps
-from ..runtime.columns.read_rows import raw_columns
 from .budgets import Budget, Clock
 from .candidates import Shape
 from .contest import contest_of, parts_of
@@ -137,7 +137,7 @@ def _cut_down(model, rows, encoder, plan):
     if plan is not None:
         count = max_columns(model.time_limit, shape, model.families)
     if count is not None:
-        sources = raw_columns(preparation_of_steps([encoder]).first)
+        sources = np.array([raw for (raw,) in origins(preparation_of_steps([encoder]))])
         screening = Screening(count, sources)
         shape = replace(shape, n_features=count)
     return screening, first_round_rows(model.time_limit, shape, model.families)
