@@ -213,6 +213,7 @@ def test_compiling_does_not_count(frozen, monkeypatch):
     clock = Clock(3.0)
     now[0], compiled[0] = 60.0, 58.0
     assert clock.left == 1.0
+    assert clock.left_with_grace == 1.8
     assert not clock.is_spent
 
 

@@ -64,6 +64,9 @@ class Budget:
         return ", ".join(said) or "no limit"
 
 
+_GRACE = 0.1, 0.5  # a share of the limit, and seconds
+
+
 class Clock:
     """Seconds since the start of a fit, without those spent on compiling."""
 
@@ -77,6 +80,12 @@ class Clock:
     @property
     def left(self):
         return np.inf if self.limit is None else self.limit - (self._now() - self._start)
+
+    @property
+    def left_with_grace(self):
+        """For work without which there would be no good model."""
+        share, seconds = _GRACE
+        return np.inf if self.limit is None else self.left + share * self.limit + seconds
 
     @property
     def is_spent(self):

@@ -21,7 +21,6 @@ from .speed import machine_speed
 from .trials import HERE, Trials, settings_of, without_hints
 
 _TIMED_ROWS, _MIN_TIMED_ROWS, _TIMED_US = 2048, 64, 5e4
-_GRACE = 0.1, 0.5  # share of the limit and seconds by which refits of the best blend may be late
 _KEPT = "the best model so far is"
 _PARTS = (0.2, 0.05)  # of a budget, for which blends are fitted, too
 
@@ -162,13 +161,11 @@ def _blend_in_time(judged, budget, trials):
     blend, excluded, clock = judged.best(budget), set(), trials.clock
     if clock.limit is None:
         return blend
-    share, seconds = _GRACE
     while True:
         places = {judged.linear, *blend.places}
         candidates = {place: judged.trials[place].candidate for place in places}
-        left = clock.left + share * clock.limit + seconds
         others = places - {judged.linear}
-        if not others or trials.seconds_to_refit(candidates.values()) <= left:
+        if not others or trials.seconds_to_refit(candidates.values()) <= clock.left_with_grace:
             return blend
         excluded.add(max(others, key=lambda place: trials.pace.seconds(candidates[place])))
         try:

@@ -26,6 +26,7 @@ _ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
 _SAFETY_FACTOR = 1.1  # forecasts of fit times tend to be too short
 _UNMEASURED_SAFETY_FACTOR = 2.0  # for families of which no fit has been timed yet
+_MIN_TRIALS = 3  # candidates besides the linear model that may be a little late
 _OVERHEAD = 0.05  # seconds of a refit beside the fit: its speed is measured
 _BEST = 4  # that do where fits to all rows take much longer than those to the sample
 
@@ -144,7 +145,9 @@ class Trials:
         if self.clock.limit is not None:
             better.sort(key=lambda one: (one.candidate != LINEAR, one.loss))
         for number in range(1, len(self.rounds)):
-            self._play(number, better)
+            # a round without the best candidate would select another one
+            if self._has_time(min(better, key=lambda one: one.loss), number):
+                self._play(number, better)
 
     def _quickest_of_each_family(self):
         """Which are first where time may end, so that all families have a turn but slow ones."""
@@ -195,7 +198,9 @@ class Trials:
         seconds = self.pace.seconds(trial.candidate, len(self.rounds[number].kept))
         is_measured = self.pace.is_measured(trial.candidate)
         factor = _SAFETY_FACTOR if is_measured else _UNMEASURED_SAFETY_FACTOR
-        return factor * seconds + self.seconds_to_refit(refits) < self.clock.left
+        is_early = sum(bool(one.scores) for one in self.trials) <= _MIN_TRIALS
+        left = self.clock.left_with_grace if is_early else self.clock.left
+        return factor * seconds + self.seconds_to_refit(refits) < left
 
     def seconds_to_refit(self, candidates):
         """Forecast of fits to all training rows, including the measurement of their speed."""
