@@ -186,4 +186,4 @@ $(VENV)/.versions: $(VENV)/.made pyproject.toml
 	@touch "$@"
 
 test-versions: $(VENV)/.versions
-	@"$(RUN)" -m tests.versions --folder "$(VENV)/versions" $(ONLY)
+	@"$(RUN)" -m tests.versions --folder "$(VENV)/versions" --jobs $(WORKERS) $(ONLY)

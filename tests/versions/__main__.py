@@ -8,19 +8,19 @@ reported as "not run".
 import argparse
 import glob
 import hashlib
-import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from .combinations import ADDITIONAL, COMBINATIONS
 
 ROOT = Path(__file__).parents[2]
 RESOLUTIONS = {"oldest": "lowest-direct", "newest": "highest"}
-SHOWN = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
 NOT_RUN = "not run"
 
 
@@ -43,19 +43,21 @@ def prepare(combination, interpreter, folder):
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = folder / ".installed"
     pyproject = ROOT / "pyproject.toml"
-    wanted = f"{combination}\n{ADDITIONAL}\n{interpreter}\n{pyproject.read_text('utf-8')}"
+    project = tomllib.loads(pyproject.read_text("utf-8"))["project"]
+    bounds = project["dependencies"], project["optional-dependencies"], ADDITIONAL
+    wanted = f"{combination} {interpreter} {bounds}"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return python
     uv = [sys.executable, "-m", "uv", "--quiet"]
     clear = ["--clear"] if (folder / "pyvenv.cfg").exists() else []
-    subprocess.run([*uv, "venv", *clear, "--python", interpreter, str(folder)], check=True)
+    capture([*uv, "venv", *clear, "--python", interpreter, folder], check=True)
     numpy = [] if combination.numpy == "*" else [f"numpy=={combination.numpy}"]
     install = [
-        *uv, "pip", "install", "--python", str(python), "--only-binary", ":all:",
-        "--resolution", RESOLUTIONS[combination.others], "--requirements", str(pyproject),
-        "--extra", "onnx", "--extra", "plot", *numpy, *ADDITIONAL, *combination.pins,
+        *uv, "pip", "install", "--python", python, "--only-binary", ":all:",
+        "--resolution", RESOLUTIONS[combination.others], "--requirements", pyproject,
+        "--extra", "onnx", "--extra", "plot", *numpy, *ADDITIONAL,
     ]  # fmt: skip
-    subprocess.run(install, check=True, cwd=ROOT)
+    capture(install, check=True)
     stamp.write_text(wanted, "utf-8")
     return python
 
@@ -75,28 +77,37 @@ def compiled_folder(folder):
 
 
 def run(combination, folder):
-    """The result in a word, and the versions that were installed."""
+    """The result in a word, and the output with the installed versions in its first line."""
     interpreter = find_python(combination.python)
     if interpreter is None:
-        return f"{NOT_RUN}: there is no Python {combination.python}", {}
+        return f"{NOT_RUN}: there is no Python {combination.python}", ""
     folder = folder / combination.name
     try:
         python = prepare(combination, interpreter, folder)
-    except subprocess.CalledProcessError:
-        return "FAILED: not installed", {}
+    except subprocess.CalledProcessError as error:
+        return "FAILED to install", error.stdout
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "NUMBA"))}
     environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     environment |= {
         "PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(compiled_folder(folder))
     }  # fmt: skip
     program = Path(__file__).with_name("program.py")
-    with subprocess.Popen(
-        [str(python), str(program)], env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
-        versions = process.stdout.readline()
-        for line in process.stdout:
-            print("  ", line, end="", flush=True)
-    return "FAILED" if process.returncode else "passed", json.loads(versions or "{}")
+    done = capture([python, program], env=environment, check=False)
+    return "FAILED" if done.returncode else "passed", done.stdout
+
+
+def capture(command, **options):
+    """Run a command; standard output and standard error are captured together."""
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8",
+        **options,
+    )  # fmt: skip
+
+
+def timed(combination, folder):
+    start = time.perf_counter()
+    result, output = run(combination, folder)
+    return combination.name, f"{result} ({time.perf_counter() - start:.0f} s)", output
 
 
 def main():
@@ -104,20 +115,19 @@ def main():
     names = [c.name for c in COMBINATIONS]
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(names))
     parser.add_argument("--folder", type=Path, required=True, help="folder of the environments")
+    parser.add_argument("--jobs", type=int, default=1, help="combinations at the same time")
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(names)}")
+    chosen = [c for c in COMBINATIONS if c.name in (options.names or names)]
     results = {}
-    for combination in COMBINATIONS:
-        if combination.name not in (options.names or names):
-            continue
-        start = time.perf_counter()
-        print(combination.name, flush=True)
-        result, versions = run(combination, options.folder.absolute())
-        seconds = time.perf_counter() - start
-        results[combination.name] = result
-        shown = ", ".join(f"{name} {versions[name]}" for name in SHOWN if versions)
-        print(f"  {result} ({seconds:.0f} s): Python {combination.python}, {shown}", flush=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        jobs = [pool.submit(timed, c, options.folder.absolute()) for c in chosen]
+        for job in as_completed(jobs):
+            name, result, output = job.result()
+            results[name] = result
+            print(f"{name}: {result}", *(f"  {line}" for line in output.splitlines()), sep="\n")
+            sys.stdout.flush()
     return exit_status(results)
 
 

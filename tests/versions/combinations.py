@@ -12,16 +12,12 @@ ADDITIONAL = ("pandas>=2.3", "pyarrow>=19", "onnxruntime>=1.21", "duckdb>=1.2")
 
 
 class Combination(NamedTuple):
-    """A Python version, a version of NumPy, and "oldest" or "newest" for all other libraries.
-
-    ``pins`` are needed where an old release has no upper bound and does not work with this NumPy.
-    """
+    """Versions of Python and NumPy, and "oldest" or "newest" for all other libraries."""
 
     name: str
     python: str
     numpy: str
     others: str
-    pins: tuple[str, ...] = ()
 
 
 COMBINATIONS = (

@@ -6,6 +6,7 @@ NumPy 2.2 converts an array of one element to a scalar, unless its warning is an
 """
 
 import json
+import platform
 import shutil
 import subprocess
 import sys
@@ -351,7 +352,7 @@ def record_deprecations():
 
 def main():
     deprecations = record_deprecations()
-    print(json.dumps({name: version(name) for name in LIBRARIES}))
+    print("Python", platform.python_version(), *(f"{n} {version(n)}" for n in LIBRARIES), sep=", ")
     parts = (
         check_estimators, check_single_precision, check_model_selection, check_forests,
         check_combinations, check_streams, check_kernels, check_displays,
