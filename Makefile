@@ -24,7 +24,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check test-versions clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -34,6 +34,7 @@ help:
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make test-gpu         tests of torch tensors, on the CPU and on a GPU where there is one; brings torch"
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
+	@echo "make test-versions    a small program with each supported set of libraries; ONLY=\"oldest newest\" runs two of them"
 	@echo "make lint             ruff: rules and format; codespell; zizmor: workflows"
 	@echo "make types            mypy and pyright read a program of the public names"
 	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
@@ -189,3 +190,11 @@ clean:
 distclean: clean
 	@if test -e "$(VENV)/.created"; then rm -rf "$(VENV)"; \
 	elif test -e "$(VENV)"; then echo "$(VENV) was not created by this Makefile and is left alone"; fi
+
+# Environments are kept in $(VENV)/versions: a second run installs nothing.
+$(VENV)/.versions: $(VENV)/.made pyproject.toml
+	@$(PIP) --group versions
+	@touch "$@"
+
+test-versions: $(VENV)/.versions
+	@"$(RUN)" -m tests.versions --folder "$(VENV)/versions" --jobs $(WORKERS) $(ONLY)

@@ -101,8 +101,8 @@ def scaled(name, X_train, X_test, y_train, y_test, scaling):
         scale = X_train.std(dtype=np.float64)
     else:
         raise ValueError(f"scaling is 'standard', 'global', 'mixed' or None, not {scaling!r}")
-    X_train /= np.float32(scale)
-    X_test /= np.float32(scale)
+    X_train /= np.asarray(scale, dtype=np.float32)
+    X_test /= np.asarray(scale, dtype=np.float32)
     if not is_regression(y_train):
         return Split(name, X_train, y_train, X_test, y_test)
     center, scale = y_train.mean(dtype=np.float64), y_train.std(dtype=np.float64)

@@ -12,8 +12,6 @@ import numpy as np
 import pandas
 from estimators.conftest import SMALL, SMALL_REGRESSORS
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from windows import simulate
 
 # Their own code is not simulated, and some of it runs when they are imported.
@@ -80,12 +78,6 @@ def run_estimators(folder):
         model = getattr(nearlinear, name)(**few)
         model.fit(X, values if name in SMALL_REGRESSORS else labels)
         check_saved(name, model, X, folder)
-    stages = [nearlinear.LDKLClassifier(depth, random_state=0) for depth in (1, 2)]
-    check_saved("Cascade", nearlinear.Cascade(stages, random_state=0).fit(X, labels), X, folder)
-    pipeline = make_pipeline(nearlinear.PairFeatures(2, random_state=0), LogisticRegression()).fit(
-        X, labels
-    )
-    assert pipeline.predict(X).shape == labels.shape
     forest = RandomForestClassifier(3, random_state=0).fit(X, labels)
     check_saved("from_forest", nearlinear.from_forest(forest), X, folder)
     check_saved("distill", nearlinear.distill(forest, X, labels, **QUICK), X, folder)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from estimators.conftest import SMALL, SMALL_REGRESSORS
+from small_estimators import SMALL, SMALL_REGRESSORS
 
 import nearlinear
 from nearlinear import runtime

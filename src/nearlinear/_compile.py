@@ -9,6 +9,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from time import perf_counter
 
 from ._code_cache import CodeCache, warn_once
 
@@ -16,6 +17,50 @@ from ._code_cache import CodeCache, warn_once
 # given: they would let the compiler drop the guards against overflow.
 _FAST_SUMS = {"contract", "reassoc", "nsz"}
 _lock = threading.RLock()
+
+
+class _CompileTimer:
+    """Total time inside ``with`` blocks; nested and concurrent ones count once."""
+
+    def __init__(self):
+        self.seconds, self._depth, self._start = 0.0, 0, 0.0
+        self._counting = threading.Lock()
+
+    def __enter__(self):
+        with self._counting:
+            self._depth += 1
+            if self._depth == 1:
+                self._start = perf_counter()
+
+    def __exit__(self, *error):
+        with self._counting:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += perf_counter() - self._start
+
+    @cache  # noqa: B019  # there is one timer
+    def listen(self):
+        """Count the time in which numba compiles, or loads what was compiled."""
+        from numba.core import event
+
+        timer = self
+
+        class Listener(event.Listener):
+            def on_start(self, event):
+                timer.__enter__()
+
+            def on_end(self, event):
+                timer.__exit__()
+
+        event.register("numba:compiler_lock", Listener())
+
+
+_compile_timer = _CompileTimer()
+
+
+def compile_seconds():
+    """Seconds that this process has spent on compiling, and on loading compiled code, so far."""
+    return _compile_timer.seconds
 
 
 class _Pass:
@@ -30,10 +75,11 @@ class _Pass:
         self._dispatcher = None
 
     def dispatcher(self):
-        with _lock:
+        with _lock, _compile_timer:
             if self._dispatcher is None:
                 from numba import njit
 
+                _compile_timer.listen()
                 # Inside compiled code a name must mean a numba function, so the passes that this
                 # one calls are put in place of their lazy stand-ins first.
                 scope = self.function.__globals__

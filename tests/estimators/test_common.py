@@ -5,9 +5,10 @@ All on one estimator for each road through the code, on the others those that le
 """
 
 import pytest
-from estimators.conftest import FOREST, ROADS
+from estimators.conftest import ROADS
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
+from small_estimators import FOREST
 
 import nearlinear
 

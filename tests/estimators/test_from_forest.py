@@ -221,7 +221,7 @@ def test_tables_of_pandas_keep_their_names_and_categories(table):
 
 
 def test_a_read_forest_goes_everywhere(table, new, tmp_path):
-    rows, three = np.float32(new[:60]), numbers(table["three"])
+    rows, three = new[:60].astype(np.float32), numbers(table["three"])
     forest = ensemble.RandomForestClassifier(4, max_depth=5, random_state=0)
     model = from_forest(forest.fit(table["holes"], three))
     assert_ships(model, rows, tmp_path)

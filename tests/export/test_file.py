@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from estimators.conftest import FRONT_DOORS, SMALL, SMALL_REGRESSORS, by_roads
+from estimators.conftest import FRONT_DOORS, by_roads
 from grids import in_one_test
 from numpy.testing import assert_allclose, assert_array_equal
 from runtime import crafted, plain_reader
@@ -23,6 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
+from small_estimators import SMALL, SMALL_REGRESSORS
 
 import nearlinear
 from nearlinear import kernels, load, runtime, save

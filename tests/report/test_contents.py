@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from estimators.conftest import SMALL, SMALL_REGRESSORS
 from report.conftest import HOSTILE, raw_rows
 from scipy.sparse import csr_matrix, hstack
 from sklearn.metrics import confusion_matrix, log_loss, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from small_estimators import SMALL, SMALL_REGRESSORS
 
 import nearlinear
 from nearlinear import LLSVMClassifier, TableEncoder

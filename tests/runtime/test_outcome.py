@@ -22,6 +22,7 @@ from nearlinear.runtime.outcome import (
     Sigmoids,
     Tables,
     Threshold,
+    averaged_scores,
     ramps,
 )
 
@@ -91,6 +92,24 @@ def test_a_threshold_belongs_to_the_positive_class(of, positive):
     outcome = Outcome((LogLoss(),), Threshold(of, 0.5 if of == "probability" else 0.0, positive))
     expected = [0, 1, 1] if positive else [0, 0, 1]
     assert outcome.places([scores]).tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_table_of_one_point_has_no_ramps():
+    first, starts, steepness, rises = ramps(np.array([0.5]), np.array([0.7]))
+    assert first == 0.7
+    assert starts.size == steepness.size == rises.size == 0
+
+
+# NumPy 2.2 and 2.3 convert an array of one element to a scalar with this warning. As an error it
+# would stop the conversion.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_mean_probability_of_one_sample_is_that_of_many(rng):
+    scores = [rng.standard_normal((5, 1)) for _ in range(2)]
+    calibrations = [LogLoss(), Sigmoids(slopes=np.array([2.0]), offsets=np.array([0.5]))]
+    together = averaged_scores(calibrations, (0.3, 0.7), scores)
+    alone = averaged_scores(calibrations, (0.3, 0.7), [values[:1] for values in scores])
+    assert_allclose(alone, together[:1], rtol=1e-12)
 
 
 def test_ramps_are_the_lines_of_a_table(rng):

@@ -195,7 +195,7 @@ def test_a_kernel_of_an_average_has_trees():
         ("firsts", [0, 3, 3, 6], "other knots"),
         ("firsts", [0.0, 3.0, 3.0, 5.0], "other knots"),
         ("knots", [-0.5, -0.5, 0.4, -0.2, 0.7], "not ascending"),
-        ("knots", np.float32([-0.5, 0.1, 0.4, -0.2, 0.7]), "several types"),
+        ("knots", np.array([-0.5, 0.1, 0.4, -0.2, 0.7], np.float32), "several types"),
         ("values", np.zeros((4, 1)), "values has the wrong shape"),
     ],
 )

@@ -1,5 +1,7 @@
 """Hinge units in a search: fits, their price, Ctrl-C, and where a model of them goes."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from search.test_near_linear import table
@@ -30,6 +32,12 @@ def test_several_values_have_their_own_units(X):
     assert np.all(errors < 0.02)
 
 
+# NumPy 2.2 and 2.3 convert an array of one element to a scalar with a DeprecationWarning. As an
+# error it would stop the conversion.
+AS_OUTSIDE_OF_TESTS = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@AS_OUTSIDE_OF_TESTS
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_are_logarithms_of_odds(X, n_classes):
     rows = rows_of(X, np.digitize(np.abs(X[:, 0]), [0.5, 0.8][: n_classes - 1]))
@@ -43,6 +51,18 @@ def test_scores_are_logarithms_of_odds(X, n_classes):
     assert told == predictor.cost
 
 
+@AS_OUTSIDE_OF_TESTS
+def test_one_feature_one_unit_and_one_target_give_arrays(X):
+    rows = rows_of(X[:, :1], 3.0 * X[:, 0], nearlinear.NearLinearRegressor)
+    predictor = Hinges(1).fit(rows, 0, None)
+    assert [part.shape for part in predictor.weights] == [(1, 1), (1, 1)]
+    assert predictor(rows.X).shape == (len(X), 1)
+
+
+@pytest.mark.skipif(
+    "sample_weight" not in signature(MLPClassifier.fit).parameters,
+    reason="needs scikit-learn 1.7",
+)
 def test_weights_are_copies_and_a_seed_gives_the_same_bits(X):
     y, times = X[:, 0] > X[:, 1] ** 2, np.arange(len(X)) % 3 + 1
     copies = rows_of(np.repeat(X, times, axis=0), np.repeat(y, times))

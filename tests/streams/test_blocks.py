@@ -21,7 +21,7 @@ def numbered(n_rows, block_rows, form=np.array):
 def test_blocks_of_any_size_become_blocks_of_one_size(sizes, form):
     ends = np.cumsum(sizes)
     rows = [np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-    blocks = [Block(form(np.float32(part)[:, None]), part, part / 2) for part in rows]
+    blocks = [Block(form(part.astype(np.float32)[:, None]), part, part / 2) for part in rows]
     found = list(regrouped(blocks, 5))
     assert [block.X.shape[0] for block in found] == [5, 5, 2]
     for values in zip(*found, strict=True):

@@ -79,6 +79,8 @@ def transformer_state(value):
         ]
     if "bsplines_" in state:  # which their knots tell
         state["bsplines_"] = [one.t for one in value.bsplines_]
+    if "_fill_dtype" in state and state["_fill_dtype"] == state["statistics_"].dtype:
+        del state["_fill_dtype"]  # scikit-learn 1.6 does not have it; loading restores it
     return dict(sorted(state.items()))  # so that a loaded model gives the same bytes again
 
 
@@ -95,9 +97,7 @@ def restored_transformer(kind, state):
     if kind == "SplineTransformer":
         state |= _spline_state(state)
     if kind == "SimpleImputer" and isinstance(state.get("statistics_"), np.ndarray):
-        state.setdefault(
-            "_fill_dtype", state["statistics_"].dtype
-        )  # which older releases do not have
+        state.setdefault("_fill_dtype", state["statistics_"].dtype)
     state |= {name: none for name, none in _OF_A_MACHINE.items() if name in state}
     step = cls.__new__(cls)
     vars(step).update(state)

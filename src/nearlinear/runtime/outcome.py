@@ -172,7 +172,7 @@ def averaged_scores(calibrations, weights, scores):
     """
     parts = zip(calibrations, weights, scores, strict=True)
     total = sum(
-        weight * part(np.clip(np.float64(one), -LARGEST_SCORE, LARGEST_SCORE))
+        weight * part(np.clip(np.asarray(one, np.float64), -LARGEST_SCORE, LARGEST_SCORE))
         for part, weight, one in parts
     )
     logs = np.log(np.maximum(total / sum(weights), FLOOR))
@@ -185,7 +185,8 @@ def ramps(scores, probabilities):
     The table's line at a score is the beginning, plus each rise times
     (score − start) · steepness, kept between 0 and 1.
     """
-    scores, probabilities = np.float64(scores), np.float64(probabilities)
+    scores = np.asarray(scores, dtype=np.float64)
+    probabilities = np.asarray(probabilities, dtype=np.float64)
     rises = np.diff(probabilities)
     is_level = rises == 0.0
     widths = np.diff(scores)

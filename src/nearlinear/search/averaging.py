@@ -29,25 +29,28 @@ class Blend:
         return sum(w * members[place] for place, w in zip(self.places, self.weights, strict=True))
 
 
-def best_blend(answers, judge, prices, budget, linear):
+def best_blend(answers, judge, prices, budget, linear, excluded=()):
     """The best average inside a budget; the linear model, if affordable, has to be beaten."""
-    blend = greedy(answers, judge, prices, budget)
+    blend = greedy(answers, judge, prices, budget, excluded=excluded)
     if blend is not None and budget.holds([prices[linear]]):
         blend = guarded(blend, linear, answers, judge)
     return blend
 
 
-def greedy(answers, judge, prices, budget, most=MOST):
+def greedy(answers, judge, prices, budget, most=MOST, excluded=()):
     """The blend that grows by whichever member helps it most; None where nothing is affordable.
 
     ``answers`` has an array for each member. A member may be taken again, which costs nothing.
+    ``excluded`` are places of members that are not taken.
     """
     picks, total, best = [], 0.0, (np.inf, None)
     for _ in range(_STEPS):
         found = {}
         for place, own in enumerate(answers):
             chosen = {*picks, place}
-            if len(chosen) > most or not budget.holds([prices[one] for one in chosen]):
+            if place in excluded or len(chosen) > most:
+                continue
+            if not budget.holds([prices[one] for one in chosen]):
                 continue
             found[place] = judge.mean((total + own) / (len(picks) + 1))
         if not found:

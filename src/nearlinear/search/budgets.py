@@ -1,11 +1,11 @@
 """What a prediction may cost, and what it will cost on this machine."""
 
-import time
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
-from .._compile import one_blas_thread
+from .._compile import compile_seconds, one_blas_thread
 from .._cpu_time import thread_time
 from ..single_row.scorer import RowScorer
 
@@ -67,35 +67,46 @@ class Budget:
         return ", ".join(said) or "no limit"
 
 
+_GRACE = 0.1, 0.5  # a share of the limit, and seconds
+
+
 class Clock:
-    """Seconds that a search may take."""
+    """Seconds since the start of a fit, without those spent on compiling."""
 
     def __init__(self, limit=None):
-        self.began, self.limit = time.perf_counter(), limit
+        self.limit, self._start = limit, self._now()
+
+    @staticmethod
+    def _now():
+        return perf_counter() - compile_seconds()
 
     @property
     def left(self):
-        if self.limit is None:
-            return np.inf
-        return self.limit - (time.perf_counter() - self.began)
+        return np.inf if self.limit is None else self.limit - (self._now() - self._start)
+
+    @property
+    def left_with_grace(self):
+        """For work without which there would be no good model."""
+        share, seconds = _GRACE
+        return np.inf if self.limit is None else self.left + share * self.limit + seconds
 
     @property
     def is_spent(self):
         return self.left < 0.0
 
 
-def measured_us(predict, X, seconds=0.02, clock=thread_time):
+def measured_us(predict, X, seconds=0.02, clock=thread_time, min_rows=_FEW_TIMED):
     """CPU microseconds per row of ``predict(X)``: the fastest of several batches.
 
     Batches repeat the rows of ``X``. A call of ``predict`` validates its input, which takes about
     0.1 ms; fast models are timed on more rows, so that this is a small part of the time.
     """
     with one_blas_thread():  # as in predict
-        rows = _repeat_rows(X, _FEW_TIMED)
+        rows = _repeat_rows(X, min_rows)
         predict(rows)
         began = clock()
         predict(rows)
-        if clock() - began < seconds * _FEW_TIMED / MAX_TIMED_ROWS:
+        if clock() - began < seconds * min_rows / MAX_TIMED_ROWS:
             rows = _repeat_rows(X, MAX_TIMED_ROWS)
         best, end = np.inf, clock() + seconds
         while True:

@@ -26,9 +26,10 @@ class Contest:
     with_twins: Callable = list
 
 
-def contest_of(model, rows, copies, rng, parts):
-    """Of rows that stand for so many ``copies`` each."""
-    return Contest(*rounds_of(rows, copies, rng), parts, judge_of(model, rows, copies))
+def contest_of(model, rows, copies, rng, parts, max_rows=None):
+    """Of rows that stand for so many ``copies`` each; ``max_rows`` is that of the first round."""
+    rounds = rounds_of(rows, copies, rng, max_rows)
+    return Contest(*rounds, parts, judge_of(model, rows, copies))
 
 
 def parts_of(rows, copies):

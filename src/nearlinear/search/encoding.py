@@ -7,6 +7,7 @@ where an encoder looks at y, each round's training rows fit it, and encode the h
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, get_tags
@@ -29,8 +30,13 @@ _MAY_LOOK = (
 
 def encoded(model, X, y):
     """The fitted encoder, its rows in single precision, and what a fit says of the columns."""
+    return encode_table(model, X, y)[:3]
+
+
+def encode_table(model, X, y):
+    """The same and the ``TablePlan``, None if there is none."""
     if model.encoder is None:
-        return None, np.asarray(X) if isinstance(X, list) else X, {}
+        return None, np.asarray(X) if isinstance(X, list) else X, {}, None
     if isinstance(model, ClassifierMixin) and np.asarray(y).dtype == object:
         known = [label for label in np.asarray(y).ravel().tolist() if not is_missing(label)]
         check_labels(np.array(known, dtype=object))
@@ -40,10 +46,16 @@ def encoded(model, X, y):
     else:
         encoder = clone(model.encoder)
     check_consistent_length(X, y)
-    Z = encoder.fit_transform(X, y)
+    plan = None
+    if type(encoder) is TableEncoder and not issparse(X):
+        encoder._validate_params()
+        plan = encoder._plan(X, y)
+        Z = encoder._fit_plan(plan)
+    else:
+        Z = encoder.fit_transform(X, y)
     names = ("n_features_in_", "feature_names_in_")
     of_rows = {name: getattr(encoder, name) for name in names if hasattr(encoder, name)}
-    return encoder, Z.astype(np.float64 if is_far(model, y) else np.float32), of_rows
+    return encoder, Z.astype(np.float64 if is_far(model, y) else np.float32), of_rows, plan
 
 
 def is_far(model, y):
@@ -55,11 +67,12 @@ def is_far(model, y):
     return bool(np.any(np.abs(y).max(axis=0) > _FAR * y.std(axis=0)))
 
 
-def splitter(encoder, X, y, Z):
+def splitter(encoder, X, y, Z, plan=None):
     """``split(kept, held)`` encodes two parts of the rows, held-out ones by what is known of the
     others; None where an encoder does not look at y."""
     if isinstance(encoder, TableEncoder):
-        means = None if encoder.is_sparse_ else TargetMeans.of(encoder, X, y)
+        table = None if plan is None else plan.table
+        means = None if encoder.is_sparse_ else TargetMeans.of(encoder, X, y, table)
         return None if means is None else lambda kept, held: means.split(Z, kept, held)
     if not _looks_at_answers(encoder):
         return None

@@ -68,17 +68,19 @@ class NearLinearClassifier(ClassifierMixin, Model):
     max_bytes : float or None, default=None
         The most bytes of the model.
     time_limit : float or None, default=None
-        Seconds of the search. Each family has a turn, quick ones first, and a fit begins if it and
-        the last ones are forecast to end in time; where a forecast is wrong, the search takes
-        longer. None tries all candidates, which alone gives the same model again for the same
-        ``random_state``.
+        Seconds of ``fit``, without those of compiling. Fast candidates are tried first, and those
+        that are forecast to end too late are skipped. If the table is too large for the limit, the
+        model is fitted to a sample of its rows, and to the columns that are most correlated with
+        y. A busy machine can take longer. None tries all candidates, which alone gives the same
+        model again for the same ``random_state``.
     scoring : str, callable or None, default=None
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the log loss.
     families : list of str or None, default=None
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
         "random forest", "kernel machine", "hinge units", "oblique trees", "decision tree", "local
         kernels", "cells", "few support rows". None leaves it to the search; oblique trees and
-        decision trees are tried inside a budget, the last three if there is a ``time_limit``.
+        decision trees are tried inside a budget, one decision tree and the last three if there is
+        a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     class_weight : dict, "balanced" or None, default=None
@@ -113,7 +115,8 @@ class NearLinearClassifier(ClassifierMixin, Model):
     front_ : DataFrame
         Those that nothing else beats in both held-out loss and microseconds, cheapest first.
     tried_ : list of dict
-        Every candidate: how far it came, how long it took, why it failed.
+        Every candidate: how far it came, how long it took, without and for compiling, why it
+        failed.
 
     Notes
     -----
@@ -236,10 +239,11 @@ class NearLinearRegressor(RegressorMixin, Model):
     max_bytes : float or None, default=None
         The most bytes of the model.
     time_limit : float or None, default=None
-        Seconds of the search. Each family has a turn, quick ones first, and a fit begins if it and
-        the last ones are forecast to end in time; where a forecast is wrong, the search takes
-        longer. None tries all candidates, which alone gives the same model again for the same
-        ``random_state``.
+        Seconds of ``fit``, without those of compiling. Fast candidates are tried first, and those
+        that are forecast to end too late are skipped. If the table is too large for the limit, the
+        model is fitted to a sample of its rows, and to the columns that are most correlated with
+        y. A busy machine can take longer. None tries all candidates, which alone gives the same
+        model again for the same ``random_state``.
     scoring : str, callable or None, default=None
         A scorer of scikit-learn that the average maximizes on held-out rows. None is the squared
         error.
@@ -247,7 +251,8 @@ class NearLinearRegressor(RegressorMixin, Model):
         Families to try beside the linear model: "piecewise linear", "anchors", "boosted trees",
         "random forest", "kernel machine", "hinge units", "oblique trees", "decision tree", "local
         kernels", "cells", "few support rows". None leaves it to the search; oblique trees and
-        decision trees are tried inside a budget, the last three if there is a ``time_limit``.
+        decision trees are tried inside a budget, one decision tree and the last three if there is
+        a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     max_memory : float or None, default=None
@@ -278,7 +283,8 @@ class NearLinearRegressor(RegressorMixin, Model):
     front_ : DataFrame
         Those that nothing else beats in both held-out loss and microseconds, cheapest first.
     tried_ : list of dict
-        Every candidate: how far it came, how long it took, why it failed.
+        Every candidate: how far it came, how long it took, without and for compiling, why it
+        failed.
     residuals_ : list of dict
         What ``predict_interval`` is made of: errors of held-out rows, by regions of the answer.
 

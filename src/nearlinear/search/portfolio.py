@@ -121,8 +121,8 @@ def _small(shape):
 
 
 def _quick():
-    """What a time limit asks for: families whose other members may take too long."""
-    yield from (Hinges(16), Boosted(30, 31, _step(30), 1.0))
+    """Additional candidates of a time limit: fast ones, and a tree that needs few columns."""
+    yield from (Hinges(16), Boosted(30, 31, _step(30), 1.0), Tree(20))
 
 
 def _slow(shape):

@@ -1,7 +1,8 @@
 """Rows that are held out: folds, nested samples.
 
 Rows below 500 are judged on five folds, below 2,000 on three, below 5,000 on two of four, and more
-on a fifth. Of many rows a sample stands for all in the first round.
+on a fifth. Of many rows a sample stands for all in the first round, a smaller one if the time is
+limited.
 """
 
 from dataclasses import dataclass, replace
@@ -22,8 +23,8 @@ class Round:
     n_held: np.ndarray
 
 
-def rounds_of(rows, copies, rng):
-    """Rounds, and whether the first one is a sample of the second.
+def rounds_of(rows, copies, rng, max_rows=None):
+    """Rounds, and whether the first one is a sample of the second, of at most ``max_rows`` rows.
 
     Copies of a row are held out as other rows are: new rows will be copies, too.
     """
@@ -36,7 +37,7 @@ def rounds_of(rows, copies, rng):
         n_held = np.bincount(out, minlength=len(copies))
         if len(out):
             found.append(_round(copies - n_held, n_held))
-    return _with_sample(found, rows, rng)
+    return _with_sample(found, rows, rng, max_rows)
 
 
 def _round(n_kept, n_held):
@@ -61,14 +62,17 @@ def rounds_of_parts(rows, parts, can_judge, n_rows, rng):
     return _with_sample(found, rows, rng)
 
 
-def _with_sample(found, rows, rng):
+def _with_sample(found, rows, rng, max_rows=None):
     """A single round of many rows is played on a sample first; without any, nothing is."""
     if not found:
         raise ValueError("Every class has one row, so that none can be held out: give more rows.")
     n_rows = int(np.clip(_CELLS // max(1, rows.X.shape[1]), _FEWEST_SAMPLED, _SAMPLE))
-    if len(found) == 1 and len(found[0].kept) > max(n_rows, _SAMPLE):
+    is_large = len(found) == 1 and len(found[0].kept) > max(n_rows, _SAMPLE)
+    if max_rows is not None and len(found) == 1 and len(found[0].kept) > 2 * max_rows:
+        n_rows, is_large = max_rows, True
+    if is_large:
         whole = found[0]
-        some = np.isin(whole.kept, _stratified(whole.kept, rows.labels, n_rows, rng))
+        some = np.isin(whole.kept, stratified(whole.kept, rows.labels, n_rows, rng))
         return [replace(whole, kept=whole.kept[some], n_kept=whole.n_kept[some]), whole], True
     return found, False
 
@@ -87,7 +91,7 @@ def _without_last_of_class(held, all_labels, labels):
     return held[left[labels[held]] > 0]
 
 
-def _stratified(places, labels, count, rng):
+def stratified(places, labels, count, rng):
     """About ``count`` of the rows, each class in its proportion and at least one of each."""
     places = rng.permutation(places)
     places = places[np.argsort(labels[places], kind="stable")]

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 
+from .._compile import compile_seconds
 from .._warn import warn_user
 from ..estimators._base.outputs import keeping
 from ..predictors.averaged import Averaged
@@ -20,32 +21,36 @@ from .portfolio import LINEAR, SLOW, portfolio
 from .speed import machine_speed
 from .trials import HERE, Trials, settings_of, without_hints
 
+_TIMED_ROWS, _MIN_TIMED_ROWS, _TIMED_US = 2048, 64, 5e4
 _KEPT = "the best model so far is"
 _PARTS = (0.2, 0.05)  # of a budget, for which blends are fitted, too
 
 
+@dataclass(frozen=True)
 class OfAllRows:
-    """How a search runs whose rows are all there are."""
+    """How a search runs that has all training rows in memory; ``fitted_to`` describes these."""
+
+    fitted_to: str = ALL_ROWS
 
     def race(self, trials):
         trials.run()
 
     def fit(self, place, judged, blend, fit, clock):
         """The predictor of a candidate, and words about the rows that it was fitted to."""
-        return fit(), ALL_ROWS
+        return fit(), self.fitted_to
 
 
-def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE):
+def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE, clock=None):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
     Candidates that the budget bears are tried on held-out rows. Of those that came to the end, the
     best average is chosen. Its members, the linear model and all that nothing beats are fitted to
     all rows and timed, and the average is chosen anew if it is slower than forecast. ``course``
     says how trials are run and members fitted where the rows are a sample of more; ``at`` is the
-    ``Place`` of all fits.
+    ``Place`` of all fits. ``clock`` has been started before, or starts now.
     """
     course = course or OfAllRows()
-    clock = Clock(model.time_limit)
+    clock = clock or Clock(model.time_limit)
     shape = Shape(*rows.X.shape, rows.targets.shape[1], hasattr(rows.task, "classes"))
     speed = machine_speed(is_needed=budget.us is not None or budget.single_us is not None)
     candidates = _affordable(model, rows, shape, contest, budget, speed)
@@ -62,7 +67,7 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
     if not early.kept:
         _tell_untried(trials, model.families or ())
     judged = _judged(trials, speed, shape)
-    blend = judged.best(budget)
+    blend = _blend_in_time(judged, budget, trials)
     members = {}
     with keeping(_KEPT) as late, without_hints():
         found = _fitted(model, judged, blend, budget, rows, trials, course)
@@ -70,7 +75,10 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE)
             members[place] = member  # one by one: Ctrl-C keeps those that are done
     if not members:
         raise KeyboardInterrupt
-    return _found(judged, members, blend, budget), _all_trials(trials), early.kept or late.kept
+    found = _found(judged, members, blend, budget)
+    if clock.limit is not None:  # more members than those of the blend may have been fitted
+        found = replace(found, blend=found.within(budget) or found.blend)
+    return found, _all_trials(trials), early.kept or late.kept
 
 
 def _affordable(model, rows, shape, contest, budget, speed):
@@ -109,9 +117,9 @@ class Judged:
     prices: list
     linear: int
 
-    def best(self, budget):
-        """The best blend inside a budget; what there is none for is refused."""
-        blend = best_blend(self.answers, self.judge, self.prices, budget, self.linear)
+    def best(self, budget, excluded=()):
+        """The best blend inside a budget; raises ValueError if there is none."""
+        blend = best_blend(self.answers, self.judge, self.prices, budget, self.linear, excluded)
         if blend is None:
             cheapest = min(self.prices, key=lambda price: price.us)
             raise ValueError(
@@ -149,6 +157,24 @@ def _judged(trials, speed, shape):
     )  # fmt: skip
 
 
+def _blend_in_time(judged, budget, trials):
+    """The best blend whose members can be refitted in time, or the linear model alone."""
+    blend, excluded, clock = judged.best(budget), set(), trials.clock
+    if clock.limit is None:
+        return blend
+    while True:
+        places = {judged.linear, *blend.places}
+        candidates = {place: judged.trials[place].candidate for place in places}
+        others = places - {judged.linear}
+        if not others or trials.seconds_to_refit(candidates.values()) <= clock.left_with_grace:
+            return blend
+        excluded.add(max(others, key=lambda place: trials.pace.seconds(candidates[place])))
+        try:
+            blend = judged.best(budget, excluded)
+        except ValueError:  # nothing else is inside the budget
+            return blend
+
+
 def _fitted(model, judged, blend, budget, rows, trials, course):
     """Members by place, one after the other; of those that the blend does not need, what there is
     time for."""
@@ -161,13 +187,15 @@ def _fitted(model, judged, blend, budget, rows, trials, course):
     for place, fit in started:
         trial, calibration = judged.trials[place], judged.calibrations[place]
         is_needed = place in (judged.linear, *blend.places)
-        if not is_needed and trials.pace.seconds(trial.candidate) > clock.left:
+        if not is_needed and trials.seconds_to_refit([trial.candidate]) > clock.left:
             continue
+        compiled = compile_seconds()
         done = trial.attempt(partial(course.fit, place, judged, blend, fit, clock), tell)
         if done is None:
             continue
         predictor, fitted_to = done
         price = _measured(model, predictor, calibration, rows, judged.prices[place])
+        trial.compile_seconds += compile_seconds() - compiled
         yield (
             place,
             Member(
@@ -202,11 +230,13 @@ def _found(judged, members, blend, budget):
 def _measured(model, predictor, calibration, rows, forecast):
     """The price of a fitted predictor; its time is that of ``predict``, as users call it."""
     X, cost = rows.X[:MAX_TIMED_ROWS].astype(predictor.dtype), predictor.cost
-    us = measured_us(_with_predictor(model, rows, predictor).predict, X)
+    n_rows = int(np.clip(_TIMED_US / max(forecast.us, 1e-3), _MIN_TIMED_ROWS, _TIMED_ROWS))
+    us = measured_us(_with_predictor(model, rows, predictor).predict, X, min_rows=n_rows)
     single_us, averaging_us = forecast.single_us, 0.0
     if calibration is not None:
         alone = Averaged((predictor,), (1.0,), (calibration,))
-        averaging_us = max(0.0, measured_us(_with_predictor(model, rows, alone).predict, X) - us)
+        with_averaging = _with_predictor(model, rows, alone).predict
+        averaging_us = max(0.0, measured_us(with_averaging, X, min_rows=n_rows) - us)
         if not isinstance(calibration, LogLoss):  # which it is part of then, alone or not
             us, averaging_us = us + averaging_us, 0.0
     if not hasattr(X, "toarray"):  # compile() takes dense rows
@@ -227,7 +257,8 @@ def _all_trials(trials):
     return [
         {
             "model": trial.candidate.family, "settings": settings_of(trial.candidate),
-            "rounds": len(trial.scores), "fit_seconds": trial.seconds, "failure": trial.failure,
+            "rounds": len(trial.scores), "fit_seconds": trial.seconds,
+            "compile_seconds": trial.compile_seconds, "failure": trial.failure,
         }
         for trial in trials.trials
     ]  # fmt: skip

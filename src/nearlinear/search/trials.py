@@ -16,16 +16,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from .._compile import announcing
+from .._compile import announcing, compile_seconds
 from ..estimators._base.checks import require_memory
-from .averaging import MOST
 from .front import front
 from .portfolio import LINEAR, SLOW
 
 _COPIES = 6  # of the encoded rows that exist at once: folds, orders of columns, pieces
 _ONCE = "once on this machine"
 _AT_LEAST = 8  # candidates that see the second round
-_LATE = 1.1  # by which forecasts are stretched, since they may be too short
+_SAFETY_FACTOR = 1.1  # forecasts of fit times tend to be too short
+_UNMEASURED_SAFETY_FACTOR = 2.0  # for families of which no fit has been timed yet
+_MIN_TRIALS = 3  # candidates besides the linear model that may be a little late
+_OVERHEAD = 0.05  # seconds of a refit beside the fit: its speed is measured
 _BEST = 4  # that do where fits to all rows take much longer than those to the sample
 
 
@@ -35,7 +37,8 @@ class Trial:
 
     candidate: object
     scores: dict = field(default_factory=dict)  # by round
-    seconds: float = 0.0
+    seconds: float = 0.0  # of fits and scores, without compiling
+    compile_seconds: float = 0.0
     cost: object = None
     failure: str | None = None
     loss: float = np.inf  # of the last round
@@ -89,11 +92,15 @@ HERE = Place(partial, lambda value: value)  # one after the other, each when its
 
 
 def tried(candidate, rows, seed, means):
-    """Scores of held-out rows by a candidate that was fitted to the others, its cost, seconds."""
-    began, (kept, held) = perf_counter(), rows
+    """Scores of held-out rows by a candidate that was fitted to the others, its cost, seconds.
+
+    Seconds of compiling come last, apart from the others.
+    """
+    start, compiled, (kept, held) = perf_counter(), compile_seconds(), rows
     predictor = candidate.fit(kept, seed, *means)
     scores = predictor(held.astype(predictor.dtype), n_jobs=means.n_jobs)
-    return scores, predictor.cost, perf_counter() - began
+    compiled = compile_seconds() - compiled
+    return scores, predictor.cost, perf_counter() - start - compiled, compiled
 
 
 class Count(NamedTuple):
@@ -135,8 +142,12 @@ class Trials:
             self._play(0, self._by_promise(first))
         better = self._better()
         self.n_better = len(better)
+        if self.clock.limit is not None:
+            better.sort(key=lambda one: (one.candidate != LINEAR, one.loss))
         for number in range(1, len(self.rounds)):
-            self._play(number, better)
+            # a round without the best candidate would select another one
+            if self._has_time(min(better, key=lambda one: one.loss), number):
+                self._play(number, better)
 
     def _quickest_of_each_family(self):
         """Which are first where time may end, so that all families have a turn but slow ones."""
@@ -174,24 +185,33 @@ class Trials:
         self.n_done += len(trials) - len(started)
         for trial, work in started:
             self.n_done += 1
-            if trial.candidate == LINEAR or self._has_time(trial, number):
+            # the first round of the linear model alone is always there
+            if (trial.candidate == LINEAR and number == 0) or self._has_time(trial, number):
                 self._try(trial, number, work)
 
     def _has_time(self, trial, number):
-        """Whether a fit will end in time for what is chosen then to be fitted to all rows."""
+        """Whether a fit leaves time to refit its candidate, the best one and the linear model."""
         if self.clock.limit is None:
             return True
-        best = sorted((one for one in self.trials if one is not trial), key=lambda one: one.loss)
-        last = [trial, *(one for one in best[: MOST - 1] if one.scores)]
+        best = min(self.trials, key=lambda one: one.loss)
+        refits = {LINEAR, trial.candidate, best.candidate}
         seconds = self.pace.seconds(trial.candidate, len(self.rounds[number].kept))
-        seconds += sum(self.pace.seconds(one.candidate) for one in last)
-        return _LATE * seconds < self.clock.left
+        is_measured = self.pace.is_measured(trial.candidate)
+        factor = _SAFETY_FACTOR if is_measured else _UNMEASURED_SAFETY_FACTOR
+        is_early = sum(bool(one.scores) for one in self.trials) <= _MIN_TRIALS
+        left = self.clock.left_with_grace if is_early else self.clock.left
+        return factor * seconds + self.seconds_to_refit(refits) < left
+
+    def seconds_to_refit(self, candidates):
+        """Forecast of fits to all training rows, including the measurement of their speed."""
+        return sum(_SAFETY_FACTOR * self.pace.seconds(one) + _OVERHEAD for one in candidates)
 
     def _try(self, trial, number, work):
         done = trial.attempt(work, self.tell)
         if done is None:
             return
-        scores, cost, seconds = done
+        scores, cost, seconds, compiled = done
+        trial.compile_seconds += compiled
         if not np.all(np.isfinite(scores)):
             trial.failure = "its scores are not finite"
             return
@@ -239,7 +259,8 @@ class Trials:
         The linear model has no company there when Ctrl-C or the clock has ended the race.
         """
         seen = sorted(self.trials_of(LINEAR).scores)
-        while len(seen) > 1 and 2 * self._n_beside(seen) < self.n_better:
+        fewest = min(2, self.n_better)
+        while len(seen) > 1 and max(fewest, self.n_better / 2) > self._n_beside(seen):
             seen.pop()
         return seen[-1:] if self.contest.is_nested else seen
 

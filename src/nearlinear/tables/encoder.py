@@ -2,7 +2,7 @@
 
 import warnings
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,31 @@ from .._warn import warn_user
 from ..preparation.transformers import columns_after, register_step
 from ..streams.blocks import is_source
 from .assembly import Making, assembled, assembled_sparse, fitted
-from .plan import NUMBER, Seen, Settings, kind_of, plans_of
+from .plan import NUMBER, Plan, Seen, Settings, kind_of, plans_of
 from .reading import aligned, read_as
 from .strays import strays_in, warn_of_strays
-from .table import table_of
-from .target import target_of
+from .table import Table, table_of
+from .target import Target, target_of
+
+
+class TablePlan(NamedTuple):
+    """A table with the plan of each column, from which the parts of an encoder are fitted."""
+
+    table: Table
+    columns: list[Seen]
+    target: Target | None
+    settings: Settings
+    plans: list[Plan]
+
+    def keep_columns(self, columns, reason):
+        """The same plan with all other columns dropped for a reason."""
+        kept = set(columns)
+        plans = [
+            plan if k in kept or plan.dropped is not None else Plan(plan.kind, dropped=reason)
+            for k, plan in enumerate(self.plans)
+        ]
+        return self._replace(plans=plans)
+
 
 _MAX_PIECES = 1000  # each is a column of the encoded rows
 
@@ -232,8 +252,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _fitted(self, X, y):
         self._validate_params()
-        if issparse(X):
-            return self._fitted_sparse(X)
+        return self._fitted_sparse(X) if issparse(X) else self._fit_plan(self._plan(X, y))
+
+    def _plan(self, X, y):
+        """The plan of a table of all rows."""
         table = table_of(X)
         target = target_of(y, self.target_type, table)
         if len(table) < 2:
@@ -250,14 +272,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Seen.whole(column, kind, place in table.declared, n_strays.get(place, 0))
             for place, (column, kind) in enumerate(zip(table.cells, kinds))
         ]
-        return self._made(table, columns, target, len(table), len(table))
+        return self._plan_columns(table, columns, target, len(table), len(table))
 
-    def _made(self, table, columns, target, n_rows, n_seen):
-        """Parts as the columns ask for, fitted to a table of all rows or of a sample of them."""
+    def _plan_columns(self, table, columns, target, n_rows, n_seen):
+        """The plan of a table of all rows or of a sample of them."""
         settings = Settings(
             n_rows, n_seen, self.max_levels, target is not None, self.pieces is not None
         )
         plans = plans_of(columns, table.name, settings)
+        told = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.is_told}
+        if told and any(p.dropped is None for p in plans):
+            warn_user(f"TableEncoder drops columns: {_listed(told)}.")
+        return TablePlan(table, columns, target, settings, plans)
+
+    def _fit_plan(self, plan):
+        """Fit the parts that a plan asks for; return the encoded rows of its table."""
+        table, columns, target, settings, plans = plan
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         transformer = assembled(plans, Making(plans, settings, self.pieces, target, seed))
         dropped = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.dropped is not None}
@@ -273,9 +303,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         self.is_sparse_ = False
         self._note_columns(table.shape[1], table.names)
-        told = {_name(table, k): p.dropped for k, p in enumerate(plans) if p.is_told}
-        if told:
-            warn_user(f"TableEncoder drops columns: {_listed(told)}.")
         return found
 
     def _note_columns(self, count, names):

@@ -113,7 +113,8 @@ def encoding_of(encoder, survey, sample):
     answers, kind = survey.answers, "continuous"
     if answers.is_of_classes:
         kind = "binary" if len(answers.labels) <= 2 else "multiclass"
-    encoder._made(table, columns, Target(y, kind), survey.n_rows, len(sample.y))
+    target, n_rows = Target(y, kind), survey.n_rows
+    encoder._fit_plan(encoder._plan_columns(table, columns, target, n_rows, len(sample.y)))
     others = []
     for name, part, places in _parts(encoder):
         if name not in (_ONE_HOT, TARGET):

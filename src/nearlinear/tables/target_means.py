@@ -19,12 +19,15 @@ class TargetMeans:
     seed: int
 
     @classmethod
-    def of(cls, encoder, X, y):
-        """Those of a fitted ``TableEncoder`` and its rows; None where it has no such columns."""
+    def of(cls, encoder, X, y, table=None):
+        """Those of a fitted ``TableEncoder`` and its rows; None if it has no such columns.
+
+        ``table`` is X as the encoder has read it, if that is known.
+        """
         places = {name: chosen for name, _, chosen in encoder.transformer_.transformers_}
         if TARGET not in places:
             return None
-        table = encoder._read(X)
+        table = encoder._read(X) if table is None else table
         return cls(
             table[:, places[TARGET]], encoder.transformer_.output_indices_[TARGET],
             target_of(y, encoder.target_type, table),

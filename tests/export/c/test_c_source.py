@@ -768,7 +768,8 @@ def test_the_same_model_gives_the_same_files(moons, tmp_path):
 
 
 def test_literals_are_the_shortest_that_give_the_number_back(rng):
-    values = np.float32(rng.standard_normal(300) * 10.0 ** rng.integers(-30, 30, 300))
+    values = rng.standard_normal(300) * 10.0 ** rng.integers(-30, 30, 300)
+    values = values.astype(np.float32)
     texts = float_literals(values)
-    assert np.array_equal(np.float32([float(text.rstrip("f")) for text in texts]), values)
+    assert np.array_equal(np.array([float(t.rstrip("f")) for t in texts], np.float32), values)
     assert float_literals([0.1, 1e-45, 3.0]) == ["0.1f", "0.0f", "3.0f"]

@@ -23,7 +23,7 @@ def on_curve(query, curve, x):
 def on_knots(query, x, knots, values):
     """Lines join the knots, and the ends go on level; at a knot that stands several times the
     middle one of its values counts."""
-    knots, values = np.float64(knots), np.float64(values)
+    knots, values = np.asarray(knots, dtype=np.float64), np.asarray(values, dtype=np.float64)
     borders, firsts, counts = np.unique(knots, return_index=True, return_counts=True)
     lasts = firsts + counts - 1
     at = values[(firsts + lasts) // 2]

@@ -18,10 +18,10 @@ def fit_additive(rows, *, C, n_knots, max_memory=None):
     n_numbers = rows.X.nnz if issparse(rows.X) else rows.X.size * (1 + n_knots)
     require_memory(_COPIES * 8 * n_numbers, max_memory, "give fewer rows")
     X = rows.X.astype(np.float64)
-    splines = {} if n_knots == 0 or issparse(X) else _splines(X, n_knots)
+    splines = [] if n_knots == 0 or issparse(X) else _splines(X, n_knots)
     Z = X
     if splines:
-        Z = np.hstack([X, *(one.transform(X[:, [d]]) for d, one in splines.items())])
+        Z = np.hstack([X, *(one.transform(X[:, columns]) for columns, one in splines)])
     if hasattr(rows.task, "classes"):
         n_numbers = Z.shape[1] * rows.targets.shape[1]
         solver = "newton-cholesky" if n_numbers <= _FEW_NUMBERS and not issparse(Z) else "lbfgs"
@@ -29,15 +29,20 @@ def fit_additive(rows, *, C, n_knots, max_memory=None):
         model.fit(Z, rows.labels, rows.weight)
     else:
         model = Ridge(alpha=1.0 / C).fit(Z, rows.targets, rows.weight)
-    knots = {d: knots for d, one in splines.items() for knots in knots_of(one, [d]).values()}
+    knots = {d: knots for columns, one in splines for d, knots in knots_of(one, columns).items()}
     return additive_of(model.coef_, model.intercept_, knots, X.shape[1], rows.X.dtype)
 
 
 def _splines(X, n_knots):
-    """Of each column of enough values; quantiles that coincide are one knot."""
-    found, shares = {}, np.linspace(0.0, 1.0, n_knots)
-    for d, column in enumerate(X.T):
-        knots = np.unique(np.quantile(column, shares))
-        if len(knots) > 2 and len(np.unique(column)) > _FEW_VALUES:
-            found[d] = SplineTransformer(degree=1, knots=knots[:, None]).fit(column[:, None])
+    """(columns, spline) of columns with enough values, by their number of distinct knots."""
+    groups, quantiles = {}, np.quantile(X, np.linspace(0.0, 1.0, n_knots), axis=0)
+    for d, column in enumerate(quantiles.T):
+        knots = np.unique(column)
+        if len(knots) > 2 and (len(knots) > _FEW_VALUES or len(np.unique(X[:, d])) > _FEW_VALUES):
+            groups.setdefault(len(knots), {})[d] = knots
+    found = []
+    for known in groups.values():
+        columns, knots = list(known), np.column_stack(list(known.values()))
+        spline = SplineTransformer(degree=1, knots=knots).fit(X[:, columns])
+        found.append((columns, spline))
     return found

@@ -14,6 +14,7 @@ _WRONG = 5.0  # the most by which a rule is corrected: a fit that compiles is no
 _SLOWER = 2.0  # the same by what other families took: rules are wrong in ways of their own
 _STORED = 8_000  # rows up to which kernel values are kept between steps
 _SCREENED = 5_000, 20  # rows and columns from which on screening of pairs takes no longer
+_SECONDS_PER_SPLINE = 1e-4  # of a column, for its knots
 
 
 class Pace:
@@ -24,16 +25,21 @@ class Pace:
 
     def __init__(self, shape, filled=None):
         columns = shape.n_features if filled is None else max(1.0, filled)
-        self.shape, self._ratios = replace(shape, n_features=columns), {}
+        self.shape, self._ratios, self._own_ratios = replace(shape, n_features=columns), {}, {}
 
     def note(self, candidate, n_rows, seconds):
         ratio = seconds / self._rule(candidate, n_rows)
+        self._own_ratios[candidate] = ratio
         self._ratios[candidate.family] = float(np.clip(ratio, 1.0 / _WRONG, _WRONG))
 
+    def is_measured(self, candidate):
+        """Whether a fit of the family has been noted."""
+        return candidate.family in self._ratios
+
     def seconds(self, candidate, n_rows=None):
-        """Of a fit to so many rows, None for all; corrected by the last fit of its family."""
+        """Of a fit to so many rows, None for all; corrected by its last fit or its family's."""
         n_rows = self.shape.n_rows if n_rows is None else n_rows
-        ratio = self._ratios.get(candidate.family)
+        ratio = self._own_ratios.get(candidate, self._ratios.get(candidate.family))
         if ratio is None:
             ratio = np.median([*self._ratios.values()]) if self._ratios else 1.0
             ratio = float(np.clip(ratio, 1.0 / _SLOWER, _SLOWER))
@@ -48,7 +54,8 @@ def _cells(shape, n_rows):
 
 
 def _additive(one, shape, n_rows):
-    return 3e-3 + 4e-8 * (1 + one.n_knots) * _cells(shape, n_rows)
+    splines = _SECONDS_PER_SPLINE * shape.n_features if one.n_knots else 0.0
+    return 3e-3 + 4e-8 * (1 + one.n_knots) * _cells(shape, n_rows) + splines
 
 
 def _anchors(one, shape, n_rows):
@@ -72,7 +79,7 @@ def _bagged(one, shape, n_rows):
 
 
 def _tree(one, shape, n_rows):
-    return 2e-3 + 1e-7 * n_rows * shape.n_features * (1 + shape.n_outputs)
+    return 2e-3 + 4e-7 * n_rows * shape.n_features * (1 + shape.n_outputs)
 
 
 def _kernels(one, shape, n_rows):

@@ -52,7 +52,8 @@ def network_of(is_classification, units, batch, seed):
 
 def scores_of(model, center, scale, dtype):
     """What a fitted network says, in the unit of the values."""
-    weights, biases = ([*map(np.float64, parts)] for parts in (model.coefs_, model.intercepts_))
+    weights = [np.asarray(part, dtype=np.float64) for part in model.coefs_]
+    biases = [np.asarray(part, dtype=np.float64) for part in model.intercepts_]
     weights[-1], biases[-1] = weights[-1] * scale, biases[-1] * scale + center
     return Hinges(
         tuple(np.ascontiguousarray(part, dtype=dtype) for part in weights),
