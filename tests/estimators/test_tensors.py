@@ -85,18 +85,12 @@ FAR = [
 
 
 @pytest.mark.parametrize("model", FAR, ids=["anchors", "tree"])
-@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
-def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, learn, tmp_path):
+def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, tmp_path):
     """Of 5,000,000.0625 float32 keeps 5,000,000."""
     found = {}
     for offset in (0.0, 5e6):
         rows, labels = torch.tensor(X + offset), torch.tensor(Y)
-        one = clone(model)
-        if learn == "fit":
-            one.fit(rows[FIT], labels[FIT])
-        else:
-            for part in (slice(0, 500), slice(500, 1000)):
-                one.partial_fit(rows[part], labels[part], classes=range(10))
+        one = clone(model).fit(rows[FIT], labels[FIT])
         found[offset] = one.score(rows[HELD].numpy(), Y[HELD])
     assert found[5e6] > max(0.8, found[0.0] - 0.02)
     assert one.predictor_.dtype == np.float64
@@ -106,26 +100,53 @@ def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, learn, tmp
     assert np.mean(one.predict(rows[HELD]).numpy() == wanted) > 0.99
 
 
-def test_float64_rows_of_a_regressor_may_come_from_far_away():
-    model, rows = LDKLRegressor(2, random_state=0), torch.tensor(X + 5e6)
-    for part in (slice(0, 500), slice(500, 1000)):
-        model.partial_fit(rows[part], torch.tensor(100.0 + Y[part]))
-    wanted = model.predict(X[HELD] + 5e6)
-    assert r2_score(100.0 + Y[HELD], wanted) > 0.5
-    np.testing.assert_allclose(model.predict(rows[HELD]), wanted, rtol=1e-4)
+def test_float64_rows_of_a_regressor_may_lie_far_from_the_origin():
+    rows = torch.tensor(X + 5e6)
+    model = LDKLRegressor(2, random_state=0).fit(X[FIT] + 5e6, 100.0 + Y[FIT])
+    predictions = model.predict(X[HELD] + 5e6)
+    assert r2_score(100.0 + Y[HELD], predictions) > 0.5
+    np.testing.assert_allclose(model.predict(rows[HELD]), predictions, rtol=1e-4)
 
 
-@pytest.mark.parametrize("first", [torch.float64, torch.float32, torch.uint8], ids=str)
-@pytest.mark.parametrize("later", [torch.float64, torch.int64, torch.float32, torch.uint8], ids=str)
-def test_a_stream_goes_on_with_the_same_rows_in_another_type(first, later):
-    """Where the first rows were measured from their mean, all that come later are."""
-    rows, found = torch.tensor(16 * X), []
-    for second in (first, later):
-        model = LLCSAPLClassifier(10, random_state=0)
-        model.partial_fit(rows[:300].to(first), Y[:300], classes=range(10))
-        model.partial_fit(rows[300:600].to(second), Y[300:600])
-        found.append(model.decision_function(rows[HELD].float()))
-    assert torch.equal(*found)
+@pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])
+def test_partial_fit_learns_from_tensors_as_from_arrays(kind):
+    """Also after a fit to tensors, and whatever the device is."""
+    scores = []
+    for convert, device in ((np.asarray, "cpu"), (torch.tensor, "cpu"), (np.asarray, "cuda")):
+        model = kind(4, max_iter=5, random_state=0).fit(*tensors()).set_params(device=device)
+        for part in (slice(800, 1000), slice(1000, 1200)):
+            model.partial_fit(convert(X[part]), convert(Y[part]))
+        scores.append(model.decision_function(X[HELD]))
+    np.testing.assert_array_equal(scores[1], scores[0])
+    np.testing.assert_array_equal(scores[2], scores[0])
+
+
+@pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])
+def test_the_memory_layout_of_tensors_does_not_matter(kind):
+    rows, labels = tensors()
+    by_columns = rows.T.contiguous().T
+    expected, found = (
+        kind(4, max_iter=2, random_state=0).fit(one, labels).decision_function(X[HELD])
+        for one in (rows, by_columns)
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("batch_size", ["auto", 10])
+def test_the_cycle_of_step_sizes_ends_with_the_fit(monkeypatch, batch_size):
+    """A device takes batches in eights, and counts its steps by these."""
+    steps = []
+
+    class Watched(gpu_anchors.AnchorTraining):
+        def end_epoch(self, watch):
+            super().end_epoch(watch)
+            steps.append((int(self._state.count), self._n_steps))
+
+    monkeypatch.setattr(gpu_anchors, "AnchorTraining", Watched)
+    model = LLCSAPLClassifier(5, max_iter=3, batch_size=batch_size, random_state=0)
+    model.fit(torch.tensor(X[:603]), torch.tensor(Y[:603]))
+    n_taken, n_planned = steps[-1]
+    assert n_taken == n_planned
 
 
 def test_anchors_that_are_given_and_a_warm_start_may_be_far_away():

@@ -15,7 +15,6 @@ forests        What the leaves of a given forest hold, found on a device.
 localized/     Gates that are learned, on a device.
 machine/       Kernel machines on a device.
 scores         Scores of predictors for rows that are tensors, on the tensors' device.
-streams        Rows of a stream on a device: a training that has no end goes on with each call.
 trees/         Local linear models along the paths of trees, on a device.
 triton_digits  Deformed images as one Triton kernel.
 triton_forest  The walk of rows down the trees of a forest, as one Triton kernel.
