@@ -321,13 +321,12 @@ def _parts():
 
     usual = {
         "digits": many_digits, "forests": forests, "mkl": gpu_machines.on_gpu,
-        "anchors": gpu_local_models.on_gpu, "gated": gpu_local_models.gated_on_gpu,
+        "anchors": gpu_local_models.on_gpu,
         "scores": scores_beside_cpu, "crossover": crossover,
     }  # fmt: skip
     asked = {
         "mllkm": gpu_machines.with_candidates, "predict": _fast_digits,
         "mkl-cpu": gpu_machines.on_cpu, "anchors-cpu": gpu_local_models.on_cpu,
-        "gated-cpu": gpu_local_models.gated_on_cpu,
     }  # fmt: skip
     return usual, asked
 
@@ -336,10 +335,9 @@ def run(smoke=False, folder=FOLDER, only=None):
     """``only`` names parts; without it, all that is usual.
 
     "digits" is LLC-SAPL on MNIST, "forests" are trees and leaves on covertype, "mkl" kernel
-    machines, "anchors" local models on fixed anchors, "gated" LMKL by Adam, "scores" predictions of
-    kernel machines and forests, "crossover" fits by rows and columns; "mllkm" is the comparison of
-    candidates, "predict" scores beside ONNX Runtime. With "-cpu" behind some names it is the same
-    on the CPU.
+    machines, "anchors" local models on fixed anchors, "scores" predictions of kernel machines and
+    forests, "crossover" fits by rows and columns; "mllkm" is the comparison of candidates,
+    "predict" scores beside ONNX Runtime. With "-cpu" behind some names it is the same on the CPU.
     """
     usual, asked = _parts()
     names = only or list(usual)

@@ -1,4 +1,4 @@
-"""LLSVM and LCC+SVM of 100 anchors and LMKL by Adam on a GPU, and the same fits on the CPU.
+"""LLSVM and LCC+SVM of 100 anchors on a GPU, and the same fits on the CPU.
 
 Rows are the 60,000 digits of MNIST as fractions and 200,000 rows of covertype (class 2 against the
 rest, its ten numbers standardized), in float32; all else is as it is by default. Nothing was chosen
@@ -48,22 +48,6 @@ def fitted(name, data, loss, seed, **where):
         yield Result(case, f"seconds of fit, {place}, seed {seed}", took, "s", note=note)
 
 
-def gated(data, seed, **where):
-    """Seconds of LMKL with linear kernels, gate and models by Adam."""
-    from nearlinear import LMKLClassifier
-
-    X, y, T, t = data
-    model = LMKLClassifier(random_state=seed, **where)
-    start = time.perf_counter(), time.process_time()
-    model.fit(X, y)
-    took, spent = time.perf_counter() - start[0], time.process_time() - start[1]
-    right = 100.0 * np.mean(answers(model, T, where) == t)
-    note = f"{spent:.1f} s of CPU, objective {model.objective_:.6g}, test {right:.2f} %"
-    place = where.get("device", f"{where.get('n_jobs')} threads")
-    case = f"LMKL by Adam, covertype, {len(X):,} rows"
-    yield Result(case, f"seconds of fit, {place}, seed {seed}", took, "s", note=note)
-
-
 def answers(model, T, where):
     if "device" not in where:
         return model.predict(T)
@@ -91,20 +75,7 @@ def on_gpu(smoke):
             yield Result(f"LLSVM, {loss}, {name}", "memory of the device", peak, "GB")
 
 
-def gated_on_gpu(smoke):
-    data = dict(sets(smoke))["covertype"]
-    list(gated(data, 0, device="cuda"))  # compiles
-    for seed in _SEEDS:
-        yield from gated(data, seed, device="cuda")
-
-
 def on_cpu(smoke):
     for name, data in sets(smoke):
         for loss in _LOSSES:
             yield from fitted(name, data, loss, 0, n_jobs=2)
-
-
-def gated_on_cpu(smoke):
-    data = dict(sets(smoke))["covertype"]
-    for seed in _SEEDS:
-        yield from gated(data, seed, n_jobs=2)

@@ -17,22 +17,19 @@ from nearlinear import (
     LDKLRegressor,
     LLCSAPLClassifier,
     LLSVMClassifier,
-    LMKLClassifier,
-    LMKLRegressor,
     LocalForestClassifier,
     load,
     save,
     streams,
 )
-from nearlinear.estimators import llc_sapl, lmkl
-from nearlinear.estimators._base import kernels, trees
+from nearlinear.estimators import llc_sapl
 from nearlinear.estimators._base import model as model_module
+from nearlinear.estimators._base import trees
 from nearlinear.estimators._base.blocks import anchors
 from nearlinear.estimators._base.blocks import trees as trees_in_blocks
 from nearlinear.estimators._base.forests import parts
 from nearlinear.gpu.anchors import adam as gpu_anchors
-from nearlinear.gpu.device import gated_bytes, on_device
-from nearlinear.gpu.localized import adam as gpu_gates
+from nearlinear.gpu.device import on_device
 from nearlinear.gpu.trees import adam as gpu_trees
 
 X, Y = load_digits(return_X_y=True)
@@ -52,14 +49,12 @@ def torch_on_the_cpu(monkeypatch):
     def engine(device, own):
         if device == "cpu":  # searches
             return own
-        kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests,
-                 "localized": gpu_gates}  # fmt: skip
+        kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests}
         there = kinds[own.__module__.split(".")[-2]]
         return partial(getattr(there, own.__name__), device="cpu")
 
-    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts, lmkl):
+    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts):
         monkeypatch.setattr(module, "on_device", engine)
-    monkeypatch.setattr(kernels, "free_bytes", lambda device: None)
 
 
 @pytest.mark.parametrize(
@@ -208,33 +203,6 @@ def test_leaves_are_refitted_on_a_device_as_on_the_cpu(torch_on_the_cpu):
     model.fit(X[FIT, 20:30], Y[FIT] % 2)
     assert model.refit_gap_ < 0.1
     assert model.score(X[HELD, 20:30], Y[HELD] % 2) > 0.7
-
-
-LINEAR = {"solver": "adam", "max_epochs": 40, "batch_size": 32, "random_state": 0}
-LINEAR["max_memory"] = 3e7  # a quarter of what machines on a device take for 800 rows
-
-
-@pytest.mark.parametrize("task", [LMKLClassifier, LMKLRegressor])
-def test_gates_learned_on_a_device_are_as_good_as_on_the_cpu(task, request):
-    rows = X[FIT], Y[FIT], np.where(Y[FIT] == 1, 3.0, 1.0)
-    on_cpu = task(**LINEAR).fit(*rows)
-    request.getfixturevalue("torch_on_the_cpu")
-    found = task(**LINEAR, device="cuda").fit(*rows)
-    assert found.score(X[HELD], Y[HELD]) > on_cpu.score(X[HELD], Y[HELD]) - 0.02
-    assert found.objective_ == pytest.approx(on_cpu.objective_, rel=0.2)
-    assert np.shape(found.objective_path_) == np.shape(on_cpu.objective_path_)
-
-
-def test_gated_rows_that_do_not_fit_a_device_are_refused_before(torch_on_the_cpu):
-    room = {"max_memory": 3e6, "max_epochs": 1}
-    with pytest.raises(MemoryError, match="leave device out"):
-        LMKLClassifier(**(LINEAR | room), device="cuda").fit(X[:180].repeat(20, 1), Y[:180])
-
-
-def test_what_targets_take_while_they_are_cast_counts():
-    n_rows, width, n_outputs = 10_000, 5, 200
-    cast = n_rows * n_outputs * (np.dtype(np.float64).itemsize + np.dtype(np.float32).itemsize)
-    assert gated_bytes(n_rows, width, n_outputs) >= cast + 4 * n_rows * width
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])

@@ -12,8 +12,7 @@ from sklearn.utils import check_random_state
 
 from .._hints import Auto, ClassWeight, Seed
 from ..gates.base import LearnedGate
-from ..gates.learned import Viewing, random_start
-from ..gpu.device import gated_bytes, on_device
+from ..gates.learned import random_start
 from ..kernels.affine import affine_map
 from ..kernels.family import KernelsLike
 from ..predictors.gated_expansion import GatedExpansion
@@ -30,7 +29,6 @@ from ._base import gating
 from ._base.blocks.gated import learn_gated_from
 from ._base.capacity import Verdict
 from ._base.checks import at_least, one_of, positive, require_memory, shared
-from ._base.kernels import device_room
 from ._base.localized import (
     SHUT,
     Localized,
@@ -40,13 +38,11 @@ from ._base.localized import (
     gated_setup,
     learn_localized,
     linear_components,
-    localized_outputs,
     primal_loss,
     primal_output,
     with_machines,
 )
 from ._base.model import Model
-from ._base.outputs import Teller
 from ._base.values.loss_weight import WEIGHT, learn_weighted
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
@@ -145,10 +141,9 @@ class LMKLClassifier(ClassifierMixin, Model):
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
-        Where machines are solved and "adam" trains: "cpu", "cuda" or "cuda:1". A device needs
-        PyTorch (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels; "adam"
-        has a gate of ours there, and learns all classes in the same steps, in float32. Rows in
-        blocks are learned on the CPU. ``max_memory`` counts bytes of the device.
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. "adam" trains
+        on the CPU. ``max_memory`` counts bytes of the device.
 
     Attributes
     ----------
@@ -357,10 +352,9 @@ class LMKLRegressor(RegressorMixin, Model):
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
-        Where machines are solved and "adam" trains: "cpu", "cuda" or "cuda:1". A device needs
-        PyTorch (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels; "adam"
-        has a gate of ours there, and numbers in float32. Rows in blocks are learned on the CPU.
-        ``max_memory`` counts bytes of the device.
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. "adam" trains
+        on the CPU. ``max_memory`` counts bytes of the device.
 
     Attributes
     ----------
@@ -577,31 +571,18 @@ def _dual_output(found, setup, kernel_of, maps):
 
 
 def _learn_by_batches(model, setup, gate, maps, rng):
-    """Output by output, or in the same steps on a device, where all start from one gate."""
-    rows, learn = setup.rows, partial(_by_batches, model, setup.rows, gate, maps, rng)
-    if model.device == "cpu":
-        return learn_localized(model, setup, lambda problem, tell: learn([problem], tell)[0])
-    problems = rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
-    n_rows, width = rows.X.shape
-    width += gate.view(rows.X[:1]).shape[1] if isinstance(gate, Viewing) else 0
-    room = device_room(model.max_memory, model.device)
-    size = gated_bytes(n_rows, width, len(problems))
-    require_memory(size, room, "give fewer rows, or leave device out")
-    return localized_outputs(setup, learn(problems, Teller(model)), False)
-
-
-def _by_batches(model, rows, gate, maps, rng, problems, tell):
-    """Gates and linear models together."""
+    """Gate and linear models of every output by mini-batches of Adam."""
+    rows = setup.rows
     X, n_epochs = rows.X, count_epochs(model, rows.X.shape[0])
-    targets = np.column_stack([problem.targets for problem in problems]).astype(X.dtype)
-    start = gate.start(X, len(maps), rng)
-    found = on_device(model.device, learn_gated_models)(
-        X, targets, np.maximum(problems[0].upper, -problems[0].lower), [start] * len(problems),
-        maps, primal_loss(model), penalty=model.gate_penalty * model.C, max_epochs=n_epochs,
-        batch_size=model.batch_size, learning_rate=model.learning_rate, rng=rng,
-        watch=Watch(tell.steps("step")),
-    )  # fmt: skip
-    return [
-        primal_output(model, rows, problem, one, n_epochs)
-        for problem, one in zip(problems, found, strict=True)
-    ]
+
+    def solve(problem, tell):
+        start = gate.start(X, len(maps), rng)
+        gated = learn_gated_models(
+            X, problem.targets.astype(X.dtype), np.maximum(problem.upper, -problem.lower), start,
+            maps, primal_loss(model), penalty=model.gate_penalty * model.C, max_epochs=n_epochs,
+            batch_size=model.batch_size, learning_rate=model.learning_rate, rng=rng,
+            watch=Watch(tell.steps("step")),
+        )  # fmt: skip
+        return primal_output(model, rows, problem, gated, n_epochs)
+
+    return learn_localized(model, setup, solve)

@@ -12,7 +12,6 @@ digits         Deformed images made on a device: the rows of ``streams/digits.py
 feed           Rows fed to steps on a device: blocks, orders, seeds, sizes of batches.
 forest_scores  Scores of forests for rows that are tensors.
 forests        What the leaves of a given forest hold, found on a device.
-localized/     Gates that are learned, on a device.
 machine/       Kernel machines on a device.
 scores         Scores of predictors for rows that are tensors, on the tensors' device.
 trees/         Local linear models along the paths of trees, on a device.

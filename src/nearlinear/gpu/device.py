@@ -59,12 +59,11 @@ def on_device(device, own):
     from .anchors import adam as anchors
     from .anchors import fixed_gate
     from .conformal import pricing
-    from .localized import adam as gated
     from .machine import grams, newton
     from .trees import adam as trees
 
     kinds = {"anchors": anchors, "forests": forests, "trees": trees, "kernels": grams,
-             "machine": newton, "mixture": newton, "localized": gated,
+             "machine": newton, "mixture": newton,
              "conformal_grams": pricing, "fixed_gate": fixed_gate}  # fmt: skip
     *_, folder, module = own.__module__.split(".")
     there = kinds.get(module) or kinds[folder]
@@ -129,15 +128,6 @@ def candidate_bytes(n_rows, n_features, n_candidates):
     Rows and anchors in both precisions, and again in float64, shifted and chosen; sums.
     """
     return 28 * n_features * (n_rows + n_candidates) + 16 * n_features * n_candidates + 24 * n_rows
-
-
-def gated_bytes(n_rows, width, n_outputs):
-    """Bytes on a device that mini-batches of gated linear models take.
-
-    Rows with targets, which may arrive in float64, weights and their order; a block of rows on its
-    way.
-    """
-    return 4 * n_rows * (width + 3 * n_outputs + 8) + 16 * min(n_rows, 1 << 16) * width
 
 
 def local_model_bytes(n_rows, n_features, width, n_anchors, n_outputs, n_neighbors, itemsize):
