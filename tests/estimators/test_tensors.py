@@ -17,7 +17,6 @@ from nearlinear import (
     LDKLRegressor,
     LLCSAPLClassifier,
     LLSVMClassifier,
-    LocalForestClassifier,
     load,
     save,
     streams,
@@ -27,7 +26,6 @@ from nearlinear.estimators._base import model as model_module
 from nearlinear.estimators._base import trees
 from nearlinear.estimators._base.blocks import anchors
 from nearlinear.estimators._base.blocks import trees as trees_in_blocks
-from nearlinear.estimators._base.forests import parts
 from nearlinear.gpu.anchors import adam as gpu_anchors
 from nearlinear.gpu.device import on_device
 from nearlinear.gpu.trees import adam as gpu_trees
@@ -44,16 +42,15 @@ def tensors():
 @pytest.fixture
 def torch_on_the_cpu(monkeypatch):
     """device="cuda" runs on the CPU device of torch."""
-    from nearlinear.gpu import forests
 
     def engine(device, own):
         if device == "cpu":  # searches
             return own
-        kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests}
+        kinds = {"anchors": gpu_anchors, "trees": gpu_trees}
         there = kinds[own.__module__.split(".")[-2]]
         return partial(getattr(there, own.__name__), device="cpu")
 
-    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts):
+    for module in (llc_sapl, anchors, trees, trees_in_blocks):
         monkeypatch.setattr(module, "on_device", engine)
 
 
@@ -194,15 +191,6 @@ def test_a_checkpoint_of_a_device_goes_on_to_the_same_bits(kind, torch_on_the_cp
     assert path.exists()
     model.fit(source, checkpoint=path, every=0.0)
     assert np.array_equal(model.predictor_.weights, wanted)
-
-
-def test_leaves_are_refitted_on_a_device_as_on_the_cpu(torch_on_the_cpu):
-    settings = {"n_trees": 3, "max_leaves": 6, "leaf_penalty": 1.0, "grower": "hist",
-                "pairs": 0, "linear_root": False, "leaf_model": "linear"}  # fmt: skip
-    model = LocalForestClassifier(**settings, device="cuda", random_state=0)
-    model.fit(X[FIT, 20:30], Y[FIT] % 2)
-    assert model.refit_gap_ < 0.1
-    assert model.score(X[HELD, 20:30], Y[HELD] % 2) > 0.7
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])

@@ -55,14 +55,13 @@ def on_device(device, own):
     if device == "cpu":
         return own
     torch_for(device)
-    from . import forests
     from .anchors import adam as anchors
     from .anchors import fixed_gate
     from .conformal import pricing
     from .machine import grams, newton
     from .trees import adam as trees
 
-    kinds = {"anchors": anchors, "forests": forests, "trees": trees, "kernels": grams,
+    kinds = {"anchors": anchors, "trees": trees, "kernels": grams,
              "machine": newton, "mixture": newton,
              "conformal_grams": pricing, "fixed_gate": fixed_gate}  # fmt: skip
     *_, folder, module = own.__module__.split(".")

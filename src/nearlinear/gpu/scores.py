@@ -18,7 +18,6 @@ from .anchors.forms import can_compile
 from .anchors.step import Layout, nearest
 from .device import full_precision, on
 from .feed import is_kept
-from .forest_scores import forest, is_known_forest
 from .machine.scores import expansion, is_known_expansion
 
 _BLOCK_BYTES = 1 << 30  # of what a block of rows is turned into
@@ -276,7 +275,7 @@ def _stacked(predictor, X):
 _MAKERS = {
     "SoftAssignment": _locally_linear, "Rounded": _gated, "Stacked": _stacked,
     "TreePath": _tree_path, "Averaged": _averaged, "KernelExpansion": expansion,
-    "GatedExpansion": _gated_expansion, "Forest": forest,
+    "GatedExpansion": _gated_expansion,
 }  # fmt: skip
 
 
@@ -296,8 +295,6 @@ def is_known(predictor):
         return not predictor.calibrations and parts == {("TreePath", True)}
     if kind == "TreePath":
         return predictor.node_gate.name == "tanh"
-    if kind == "Forest":
-        return is_known_forest(predictor)
     if kind == "KernelExpansion":
         return is_known_expansion(predictor)
     if kind == "GatedExpansion":
@@ -310,7 +307,7 @@ def tells_odd_rows(predictor):
     """Whether scores of rows that are not finite are not finite."""
     if type(predictor).__name__ == "Stacked":
         return all(map(tells_odd_rows, predictor.outputs))
-    return _maker(predictor) not in (expansion, _gated_expansion, forest)
+    return _maker(predictor) not in (expansion, _gated_expansion)
 
 
 def _is_known_gate(gate):
