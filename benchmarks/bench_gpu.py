@@ -293,16 +293,15 @@ def _fast_digits(smoke):
 
 def _parts():
     """By name: what needs a GPU, in which order, and after it what is measured when asked for."""
-    from benchmarks import gpu_local_models, gpu_machines
+    from benchmarks import gpu_machines
 
     usual = {
         "digits": many_digits, "trees": trees, "mkl": gpu_machines.on_gpu,
-        "anchors": gpu_local_models.on_gpu,
         "scores": scores_beside_cpu, "crossover": crossover,
     }  # fmt: skip
     asked = {
         "mllkm": gpu_machines.with_candidates, "predict": _fast_digits,
-        "mkl-cpu": gpu_machines.on_cpu, "anchors-cpu": gpu_local_models.on_cpu,
+        "mkl-cpu": gpu_machines.on_cpu,
     }  # fmt: skip
     return usual, asked
 
@@ -310,14 +309,13 @@ def _parts():
 def run(smoke=False, folder=FOLDER, only=None):
     """``only`` names parts; without it, all that is usual.
 
-    "digits" is LLC-SAPL on MNIST, "trees" is LDKL on covertype, "mkl" kernel
-    machines, "anchors" local models on fixed anchors, "scores" predictions of kernel
-    machines, "crossover" fits by rows and columns; "mllkm" is the comparison of candidates,
-    "predict" scores beside ONNX Runtime. With "-cpu" behind some names it is the same on the CPU.
+    "digits" is LLC-SAPL on MNIST, "trees" is LDKL on covertype, "mkl" kernel machines, "scores"
+    predictions of kernel machines, "crossover" fits by rows and columns; "mllkm" is the comparison
+    of candidates, "predict" scores beside ONNX Runtime, "mkl-cpu" the machines on the CPU.
     """
     usual, asked = _parts()
     names = only or list(usual)
-    if not all(name.endswith("-cpu") for name in names):
+    if names != ["mkl-cpu"]:
         try:
             import torch
         except ImportError:

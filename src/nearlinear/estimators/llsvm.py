@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
-from ..gpu.device import local_model_bytes, on_device
 from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
@@ -18,7 +17,6 @@ from ..solvers.anchors.fixed_gate import copies_in_steps, solve_local_models
 from ..solvers.solution import GatedSolution
 from ._base.anchors import (
     ANCHORS,
-    MOST_ANCHORS,
     SHARPNESS,
     check_memory,
     learn_more,
@@ -28,9 +26,8 @@ from ._base.anchors import (
 from ._base.blocks.anchors import learn_fixed_from
 from ._base.blocks.fit import fit
 from ._base.capacity import Verdict
-from ._base.checks import cost, fit_context, one_of, require_memory, shared
+from ._base.checks import cost, fit_context, one_of, shared
 from ._base.input import stream_rows
-from ._base.kernels import device_room
 from ._base.local_search import (
     AFFINE,
     CONSTANT,
@@ -41,7 +38,7 @@ from ._base.local_search import (
     usual,
 )
 from ._base.model import Model
-from ._base.pruning import AnchorEngine, pruned_anchors
+from ._base.pruning import pruned_anchors
 
 
 class LLSVMClassifier(ClassifierMixin, Model):
@@ -86,8 +83,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
-        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss; on a device
-        the most Newton steps.
+        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
@@ -95,10 +91,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
-    device : str, default="cpu"
-        Where anchors are placed and models solved: "cpu", "cuda" or "cuda:1"; a device needs
-        PyTorch (``pip install 'nearlinear[gpu]'``). What is minimized, and the gap that it stops
-        at, are the same. Rows in blocks are learned from on the CPU.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -122,7 +114,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
         How far the training objective is above its optimum, at most. NaN after a fit to rows in
         blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
+        Epochs of the slowest class; of rows in blocks, at most 40.
     setting_ : LocalSetting
         Number of anchors, C and loss that the model was trained with; not of rows in blocks.
     settings_tried_ : list of Verdict
@@ -172,7 +164,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
-        **shared("device"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -196,7 +187,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         max_memory: float | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -213,7 +203,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -299,8 +288,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
-        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss; on a device
-        the most Newton steps.
+        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
@@ -308,10 +296,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
-    device : str, default="cpu"
-        Where anchors are placed and models solved: "cpu", "cuda" or "cuda:1"; a device needs
-        PyTorch (``pip install 'nearlinear[gpu]'``). What is minimized, and the gap that it stops
-        at, are the same. Rows in blocks are learned from on the CPU.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -333,7 +317,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         How far the training objective is above its optimum, at most. NaN after a fit to rows in
         blocks, which takes stochastic steps.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
+        Epochs of the slowest class; of rows in blocks, at most 40.
     setting_ : LocalSetting
         Number of anchors, C and loss that the model was trained with; not of rows in blocks.
     settings_tried_ : list of Verdict
@@ -372,7 +356,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
-        **shared("device"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -396,7 +379,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         max_memory: float | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -413,7 +395,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -466,7 +447,6 @@ def _solve(model, rows, scaled, *, coding, width):
     itemsize = rows.X.dtype.itemsize
     copies = 2 + copies_in_steps(model.loss) * 8 // itemsize
     check_memory(model, rows.X, rows.task.n_outputs, itemsize, copies)
-    engine = _engine_for(model, rows, width)
     rng = check_random_state(model.random_state)
     previous = getattr(model, "predictor_", None) if model.warm_start else None
     is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
@@ -474,46 +454,20 @@ def _solve(model, rows, scaled, *, coding, width):
     if is_reusable:
         anchors = previous.gate.anchors
     elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, rows, coding, width, rng, engine)
+        anchors = pruned_anchors(model, rows, coding, width, rng)
     else:
-        anchors = make_anchors(model, rows, rng, cluster=engine.cluster)
+        anchors = make_anchors(model, rows, rng)
     anchors = anchors.astype(rows.X.dtype, copy=False)
-    gate = make_gate(model, anchors, rows.X, coding, engine.sharpness)
-    indices, codes = engine.codes(gate, rows.X, model.n_jobs)
+    gate = make_gate(model, anchors, rows.X, coding)
+    indices, codes = gate.codes(rows.X, model.n_jobs)
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
-    solution, certified = engine.solve(
+    solution, certified = solve_local_models(
         scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
         loss=LOSSES[model.loss], C=model.C * scaled.weight(rows.weight), n_components=len(anchors),
         tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
     )  # fmt: skip
     predictor = scaled.predictor(gate, solution.weights, solution.biases)
     return Solved(predictor, solution, certified)
-
-
-def _engine_for(model, rows, width):
-    """The engine of the model's device, if that has room; models read ``width`` columns."""
-    if model.device == "cpu":
-        return AnchorEngine()
-    solve = on_device(model.device, solve_local_models)
-    from ..gpu.anchors import codes
-    from ..gpu.clustering import fit_array_anchors
-
-    n_anchors = _most_anchors(model, rows)
-    needed = local_model_bytes(
-        *rows.X.shape, width, n_anchors, rows.task.n_outputs, min(model.n_neighbors, n_anchors),
-        rows.X.dtype.itemsize,
-    )  # fmt: skip
-    advice = "give fewer rows, or leave device out"
-    require_memory(needed, device_room(model.max_memory, model.device), advice)
-    others = fit_array_anchors, codes.default_sharpness, codes.codes_of
-    return AnchorEngine(*(partial(one, device=model.device) for one in others), solve)
-
-
-def _most_anchors(model, rows):
-    """How many anchors there may be; places that are given count as they are."""
-    if not isinstance(model.anchors, str):
-        return len(np.atleast_1d(model.anchors))
-    return min(rows.X.shape[0], MOST_ANCHORS.get(model.n_anchors, model.n_anchors))
 
 
 def _learn_more(model, rows, usual_coding, width):

@@ -23,7 +23,7 @@ from ..anchors import check_memory, make_anchors, make_gate, predictor_of
 from ..capacity import usual_epochs
 from ..model import Learned
 from ..outputs import Teller, keeping
-from ..pruning import AnchorEngine, pruned_anchors, pruned_models
+from ..pruning import pruned_anchors, pruned_models
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
 
@@ -105,7 +105,7 @@ def learn_fixed_from(model, rows, keeper, coding, width):
     rng, sample = np.random.RandomState(rows.seed), rows.sample()
     _check_memory(model, rows, sample, 8, copies=3)
     if model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, sample, coding, width, rng, AnchorEngine())
+        anchors = pruned_anchors(model, sample, coding, width, rng)
     else:
         anchors = make_anchors(model, sample, rng)
     anchors = anchors.astype(sample.X.dtype, copy=False)
