@@ -299,10 +299,7 @@ def _parts():
         "digits": many_digits, "trees": trees, "mkl": gpu_machines.on_gpu,
         "scores": scores_beside_cpu, "crossover": crossover,
     }  # fmt: skip
-    asked = {
-        "mllkm": gpu_machines.with_candidates, "predict": _fast_digits,
-        "mkl-cpu": gpu_machines.on_cpu,
-    }  # fmt: skip
+    asked = {"predict": _fast_digits, "mkl-cpu": gpu_machines.on_cpu}
     return usual, asked
 
 
@@ -310,8 +307,8 @@ def run(smoke=False, folder=FOLDER, only=None):
     """``only`` names parts; without it, all that is usual.
 
     "digits" is LLC-SAPL on MNIST, "trees" is LDKL on covertype, "mkl" kernel machines, "scores"
-    predictions of kernel machines, "crossover" fits by rows and columns; "mllkm" is the comparison
-    of candidates, "predict" scores beside ONNX Runtime, "mkl-cpu" the machines on the CPU.
+    predictions of kernel machines, "crossover" fits by rows and columns; "predict" scores beside
+    ONNX Runtime, "mkl-cpu" the machines on the CPU.
     """
     usual, asked = _parts()
     names = only or list(usual)

@@ -6,7 +6,6 @@ Modules
 -------
 anchors/       Local linear models around anchors, on a device.
 clustering     Anchors from rows on a device: k-means as in ``gates/clustering.py``.
-conformal/     Locally linear kernels on a device.
 device         torch where it is there: devices by name, tensors among what users pass.
 digits         Deformed images made on a device: the rows of ``streams/digits.py``.
 feed           Rows fed to steps on a device: blocks, orders, seeds, sizes of batches.

@@ -56,13 +56,11 @@ def on_device(device, own):
         return own
     torch_for(device)
     from .anchors import adam as anchors
-    from .conformal import pricing
     from .machine import grams, newton
     from .trees import adam as trees
 
     kinds = {"anchors": anchors, "trees": trees, "kernels": grams,
-             "machine": newton, "mixture": newton,
-             "conformal_grams": pricing}  # fmt: skip
+             "machine": newton, "mixture": newton}  # fmt: skip
     *_, folder, module = own.__module__.split(".")
     there = kinds.get(module) or kinds[folder]
     return partial(getattr(there, own.__name__), device=device)
@@ -118,11 +116,3 @@ def machine_bytes(n_rows, n_features):
     matrix = 8 * n_rows**2
     blocks = min(8 << 28, 10 * matrix) + min(1 << 29, 10 * matrix)
     return 3 * matrix + blocks + 24 * n_rows * (n_features + 100)
-
-
-def candidate_bytes(n_rows, n_features, n_candidates):
-    """Bytes on a device that comparing candidates takes at least, blocks of distances aside.
-
-    Rows and anchors in both precisions, and again in float64, shifted and chosen; sums.
-    """
-    return 28 * n_features * (n_rows + n_candidates) + 16 * n_features * n_candidates + 24 * n_rows
