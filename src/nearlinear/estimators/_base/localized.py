@@ -121,7 +121,7 @@ def component_scores(setup, coefficients, biases=0.0, kernel_of=None):
 def kernel_success(model, setup, problem, rng, tell):
     """For every kernel: its machines, what they have found, and all regressions as one function."""
     singles = single_kernels(
-        setup.kernels, setup.rows.X, setup.machine, setup.make_grams, tol=model.tol,
+        setup.kernels, setup.rows.X, setup.machine, tol=model.tol,
         max_bytes=setup.max_bytes,
     )  # fmt: skip
     folds = ()
