@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from nearlinear.gpu.digits import deformed_tensors
-from nearlinear.streams import deformed_images
+from benchmarks.deformed_images import deformed_images
 from reproduce import datasets
 
 # chosen on the last 10,000 training digits
@@ -21,6 +20,8 @@ def digits():
 def deformed(X, y, n_rows, seed, device, out=None, **ranges):
     """Deformed copies of digits as bytes, and their labels, on the device."""
     import torch
+
+    from benchmarks.gpu_digits import deformed_tensors
 
     images = X.reshape(-1, 28, 28)
     source = deformed_images(images, y, n_rows, seed=seed, dtype="uint8", **(RANGES | ranges))
