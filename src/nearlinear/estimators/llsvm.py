@@ -23,8 +23,6 @@ from ._base.anchors import (
     make_anchors,
     make_gate,
 )
-from ._base.blocks.anchors import learn_fixed_from
-from ._base.blocks.fit import fit
 from ._base.capacity import Verdict
 from ._base.checks import cost, fit_context, one_of, shared
 from ._base.input import stream_rows
@@ -111,12 +109,11 @@ class LLSVMClassifier(ClassifierMixin, Model):
     sharpness_ : float
         Sharpness of the soft assignment, in the units of the data (coding "soft" only).
     duality_gap_ : float
-        How far the training objective is above its optimum, at most. NaN after a fit to rows in
-        blocks, which takes stochastic steps.
+        How far the training objective is above its optimum, at most.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40.
+        Epochs of the slowest class.
     setting_ : LocalSetting
-        Number of anchors, C and loss that the model was trained with; not of rows in blocks.
+        Number of anchors, C and loss that the model was trained with.
     settings_tried_ : list of Verdict
         Each setting that was tried, and its mean loss on held-out rows; empty for a given number
         of anchors.
@@ -207,13 +204,8 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
-    fit = fit
-
     def _learn(self, rows):
         return _learn(self, rows, AFFINE, "soft", rows.X.shape[1])
-
-    def _learn_blocks(self, rows, keeper):
-        return learn_fixed_from(usual(self), rows, keeper, _coding(self, "soft"), rows.n_features)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -314,12 +306,11 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     anchors_ : array of shape (n_anchors, n_features)
         Anchors of the gate.
     duality_gap_ : float
-        How far the training objective is above its optimum, at most. NaN after a fit to rows in
-        blocks, which takes stochastic steps.
+        How far the training objective is above its optimum, at most.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40.
+        Epochs of the slowest class.
     setting_ : LocalSetting
-        Number of anchors, C and loss that the model was trained with; not of rows in blocks.
+        Number of anchors, C and loss that the model was trained with.
     settings_tried_ : list of Verdict
         Each setting that was tried, and its mean loss on held-out rows; empty for a given number
         of anchors.
@@ -399,13 +390,8 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.random_state = random_state
         self.verbose = verbose
 
-    fit = fit
-
     def _learn(self, rows):
         return _learn(self, rows, CONSTANT, "reconstruction", 0)
-
-    def _learn_blocks(self, rows, keeper):
-        return learn_fixed_from(usual(self), rows, keeper, _coding(self, "reconstruction"), 0)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(

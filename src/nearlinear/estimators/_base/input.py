@@ -136,7 +136,10 @@ def _require_as_many_columns(model, X):
 def _checked_pairs(model, X, y, is_first, takes_several=False):
     """Rows, labels or values, and attributes that name the columns."""
     if y is None and is_source(X):
-        raise ValueError(f"{type(model).__name__} does not learn from rows in blocks: give arrays.")
+        raise ValueError(
+            f"{type(model).__name__} cannot be fitted to a chunked data source: pass arrays, or "
+            "use LDKL, LLC-SAPL or LocalForest, which accept one."
+        )
     probe = _without_learned(model)
     if not is_first:
         if model._training.is_from_file and not getattr(model, "_goes_on_from_file", False):

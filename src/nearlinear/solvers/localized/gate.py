@@ -208,18 +208,6 @@ class GatedTraining:
             learned, self._scales * u, self._constants * u0, float(bias[0]), price, tuple(self.path)
         )
 
-    def state(self):
-        """Of the parameters and the place in the run; ``loss_sum`` is the caller's to keep."""
-        parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
-        arrays = {f"{name}.{k}": v for name, one in parts.items() for k, v in one.state().items()}
-        return arrays, {"epoch": self.epoch, "count": self._count, "path": self.path}
-
-    def restore(self, arrays, plain):
-        parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
-        for name, one in parts.items():
-            one.restore({k.removeprefix(f"{name}."): v for k, v in arrays.items()})
-        self.epoch, self._count, self.path = plain["epoch"], plain["count"], list(plain["path"])
-
 
 def learn_gated_models(
     X, targets, C, gate, maps, loss, *, penalty, max_epochs, batch_size, learning_rate, rng,
