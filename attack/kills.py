@@ -75,10 +75,7 @@ def fits(count):
     models = [
         nearlinear.LLCSAPLClassifier(12, max_iter=6, random_state=0),
         nearlinear.LDKLClassifier(4, max_iter=8, random_state=0),
-        nearlinear.LLSVMClassifier(12, max_iter=6, random_state=0),
         nearlinear.LocalForestClassifier(10, max_leaves=8, pairs=0, random_state=0),
-        nearlinear.LMKLClassifier(n_copies=3, max_epochs=6, random_state=0),
-        nearlinear.DCPredClassifier(2, n_landmarks=4, random_state=0),
     ]
     return _killed_fits("fits with a checkpoint", count, count, models, 6000)
 

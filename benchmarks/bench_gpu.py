@@ -206,13 +206,11 @@ def onnx_speeds(model, rows):
             yield name, len(rows) / statistics.median(took[1:])
 
 
-def forests(smoke):
+def trees(smoke):
     if smoke:  # the trees take all rows
         return
     from benchmarks import gpu_sets
     from nearlinear import LDKLClassifier
-    from nearlinear.gpu.forests import refit_leaves
-    from nearlinear.losses import LogLoss
 
     rows, labels, held, wanted = gpu_sets.covertype("cuda")
     compiling, _ = seconds(lambda: LDKLClassifier(**_FOREST | {"max_iter": 4}).fit(rows, labels))
@@ -228,26 +226,6 @@ def forests(smoke):
     yield Result(case, "first fit less a later one", compiling - again, "s", 20.0)
     scored, _ = seconds(lambda: model.decision_function(rows))
     yield Result(case, "rows scored a second", len(rows) / scored / 1e6, "million")
-    forest, Z, (leaves, Z_held, y), grown = gpu_sets.leaves_of_trees()
-    for name, seen, held_Z, lam in (("constants", None, None, 1.0), ("linear", Z, Z_held, 10.0)):
-        settings = {"loss": LogLoss(), "Z": seen, "lam": lam, "max_passes": 8}
-        refit_leaves(*forest, **settings | {"max_passes": 1})
-        took, found = seconds(lambda settings=settings: refit_leaves(*forest, **settings))
-        slopes = None if seen is None else found.slopes
-        scores = _scores(leaves, forest[1], found.values, slopes, held_Z)
-        right = 100.0 * float(np.mean((scores > 0) == (y > 0)))
-        note = f"{found.n_iter} passes, relative gap {found.relative_gap:.1e}; test {right:.2f} % "
-        yield Result("leaf models, 20 x 4,095 leaves, 522,911 rows", name, took, "s", 5.0,
-                     note=f"{note}(grown: {grown:.2f} %)")  # fmt: skip
-
-
-def _scores(leaves, starts, values, slopes, Z):
-    """Scores of one output, in NumPy."""
-    scores = values[leaves, 0].sum(axis=1)
-    if slopes is not None:
-        for one in leaves.T:
-            scores += (slopes[one, 0] * Z).sum(axis=1)
-    return scores
 
 
 def _best_of(n_times, work):
@@ -256,17 +234,15 @@ def _best_of(n_times, work):
 
 
 def scores_beside_cpu(smoke):
-    """Rows a second of kernel machines and forests, from tensors and from arrays."""
+    """Rows a second of kernel machines, from tensors and from arrays."""
     import torch
 
     from benchmarks import gpu_machines
-    from nearlinear import LocalForestClassifier
 
     n_rows = 1000 if smoke else 20_000
     X, y = gpu_machines.taken("covertype", 5 * n_rows)
-    simple, gated = gpu_machines.methods(device="cuda")
-    trees = LocalForestClassifier(n_trees=20, max_leaves=255, random_state=0)
-    for model, n_fit in ((simple, n_rows // 4), (gated, n_rows // 4), (trees, n_rows)):
+    n_fit = n_rows // 4
+    for model in gpu_machines.methods(device="cuda"):
         model.fit(X[:n_fit].astype(np.float32), y[:n_fit])
         rows = X.astype(np.float32)
         there, few = torch.as_tensor(rows, device="cuda"), rows[:n_rows]
@@ -317,33 +293,26 @@ def _fast_digits(smoke):
 
 def _parts():
     """By name: what needs a GPU, in which order, and after it what is measured when asked for."""
-    from benchmarks import gpu_local_models, gpu_machines, gpu_streams
+    from benchmarks import gpu_machines
 
     usual = {
-        "digits": many_digits, "forests": forests, "mkl": gpu_machines.on_gpu,
-        "anchors": gpu_local_models.on_gpu, "gated": gpu_local_models.gated_on_gpu,
-        "streams": gpu_streams.on_gpu, "scores": scores_beside_cpu, "crossover": crossover,
+        "digits": many_digits, "trees": trees, "mkl": gpu_machines.on_gpu,
+        "scores": scores_beside_cpu, "crossover": crossover,
     }  # fmt: skip
-    asked = {
-        "mllkm": gpu_machines.with_candidates, "predict": _fast_digits,
-        "mkl-cpu": gpu_machines.on_cpu, "anchors-cpu": gpu_local_models.on_cpu,
-        "gated-cpu": gpu_local_models.gated_on_cpu, "streams-cpu": gpu_streams.on_cpu,
-    }  # fmt: skip
+    asked = {"predict": _fast_digits, "mkl-cpu": gpu_machines.on_cpu}
     return usual, asked
 
 
 def run(smoke=False, folder=FOLDER, only=None):
     """``only`` names parts; without it, all that is usual.
 
-    "digits" is LLC-SAPL on MNIST, "forests" are trees and leaves on covertype, "mkl" kernel
-    machines, "anchors" local models on fixed anchors, "gated" LMKL by Adam, "streams"
-    ``partial_fit``, "scores" predictions of kernel machines and forests, "crossover" fits by rows
-    and columns; "mllkm" is the comparison of candidates, "predict" scores beside ONNX Runtime. With
-    "-cpu" behind some names it is the same on the CPU.
+    "digits" is LLC-SAPL on MNIST, "trees" is LDKL on covertype, "mkl" kernel machines, "scores"
+    predictions of kernel machines, "crossover" fits by rows and columns; "predict" scores beside
+    ONNX Runtime, "mkl-cpu" the machines on the CPU.
     """
     usual, asked = _parts()
     names = only or list(usual)
-    if not all(name.endswith("-cpu") for name in names):
+    if names != ["mkl-cpu"]:
         try:
             import torch
         except ImportError:

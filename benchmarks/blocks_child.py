@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.customers import TARGET, write_customers
+from benchmarks.deformed_images import deformed_images
 from nearlinear import (
     LDKLClassifier,
     LLCSAPLClassifier,
@@ -27,7 +28,7 @@ from nearlinear import (
     NearLinearClassifier,
     cli,
 )
-from nearlinear.streams import deformed_images, fit_pipeline, from_tables
+from nearlinear.streams import fit_pipeline, from_tables
 from reproduce import datasets
 
 _TABLE_EPOCHS, TABLE_ANCHORS = 15, 60

@@ -78,24 +78,6 @@ def on_gpu(smoke):
         yield Result(f"ten Gaussians, {name}, {n_rows:,} rows", "memory of the device", peak, "GB")
 
 
-def with_candidates(smoke):
-    """MLLKM with all rows as candidates, on the CPU cores of the GPU's machine and with the GPU."""
-    from nearlinear import MLLKMClassifier
-
-    n_rows = 500 if smoke else _ROWS
-    for name in sets()[:2]:
-        X, y = taken(name, n_rows + _HELD)
-        for device in ("cpu", "cuda"):
-            model = MLLKMClassifier(C=1.0, n_anchors=None, device=device, random_state=0)
-            model.fit(X[:400], y[:400])  # compiles, and CUDA begins
-            start = time.perf_counter()
-            model.fit(X[:n_rows], y[:n_rows])
-            took, right = time.perf_counter() - start, 100.0 * model.score(X[n_rows:], y[n_rows:])
-            note = f"objective {model.objective_:.6g}, test {right:.2f} %"
-            case = f"MLLKM, {name}, {n_rows:,} rows, each a candidate"
-            yield Result(case, f"seconds of fit, {device}", took, "s", note=note)
-
-
 def on_cpu(smoke):
     for name in sets():
         for n_rows in (500,) if smoke else (5000, 10_000, _ROWS):

@@ -1,9 +1,8 @@
-"""Rows of the benchmarks on a GPU: deformed digits, covertype in pieces, leaves of trees."""
+"""Rows of the benchmarks on a GPU: deformed digits, covertype in pieces."""
 
 import numpy as np
 
-from nearlinear.gpu.digits import deformed_tensors
-from nearlinear.streams import deformed_images
+from benchmarks.deformed_images import deformed_images
 from reproduce import datasets
 
 # chosen on the last 10,000 training digits
@@ -21,6 +20,8 @@ def digits():
 def deformed(X, y, n_rows, seed, device, out=None, **ranges):
     """Deformed copies of digits as bytes, and their labels, on the device."""
     import torch
+
+    from benchmarks.gpu_digits import deformed_tensors
 
     images = X.reshape(-1, 28, 28)
     source = deformed_images(images, y, n_rows, seed=seed, dtype="uint8", **(RANGES | ranges))
@@ -60,33 +61,3 @@ def pieces_of(X, device):
         return torch.cat([*parts, (rows[:, :_NUMBERS] - mean) / spread, rows[:, _NUMBERS:]], 1)
 
     return columns
-
-
-def leaves_of_trees(n_trees=20, n_leaves=4095):
-    """A forest on covertype by scikit-learn, as the refit of leaves takes it, and its test rows."""
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    found = np.load(datasets.archive_path("covertype"))
-    X, y = found["X"].astype(np.float32), np.where(found["y"] == 2, 1.0, -1.0)
-    order = np.random.default_rng(0).permutation(len(X))
-    test, train = order[:_HELD], order[_HELD:]
-    grown = ExtraTreesClassifier(
-        n_trees, max_leaf_nodes=n_leaves, max_features=None, n_jobs=-1, random_state=0
-    ).fit(X[train], y[train])
-    own, held = (grown.apply(X[rows]) for rows in (train, test))
-    numbers, starts = [], [0]
-    for tree in grown.estimators_:
-        number = np.cumsum(tree.tree_.children_left < 0) - 1 + starts[-1]
-        numbers.append(number)
-        starts.append(int(number[-1]) + 1)
-    own, held = (
-        np.column_stack([number[one] for number, one in zip(numbers, leaves.T)])
-        for leaves in (own, held)
-    )
-    Z = (X[:, :_NUMBERS] - X[train, :_NUMBERS].mean(0)) / X[train, :_NUMBERS].std(0)
-    forest = (
-        own.astype(np.int32), np.array(starts), np.zeros((starts[-1], 1)), np.zeros(n_trees, int),
-        np.zeros((len(train), 1)), y[train, None], np.ones(len(train)),
-    )  # fmt: skip
-    score = 100.0 * grown.score(X[test], y[test])
-    return forest, Z[train].astype(np.float32), (held, Z[test], y[test]), score

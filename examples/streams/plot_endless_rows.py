@@ -5,9 +5,9 @@ More rows than memory holds
 **Question.** A fit reads its rows in blocks. Does the memory it takes stay the same as rows grow,
 and are more rows worth reading?
 
-``streams.deformed_images`` makes as many copies of the digits as we like, each turned, sheared and
-bent a little differently, a block at a time. ``fit`` takes such a source, or files, in place of
-arrays.
+A source is any object that yields the same blocks of rows whenever it is iterated; ``block_rows``
+is how many rows a fit holds at a time. The source below yields copies of the digits, each moved by
+up to a pixel and with its own noise. ``fit`` takes such a source, or files, in place of arrays.
 """
 
 import tracemalloc
@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from nearlinear import LLCSAPLClassifier, streams
+from nearlinear import LLCSAPLClassifier
 from nearlinear.displays.palette import CLASSES
 
 images, labels = load_digits(return_X_y=True)
@@ -26,17 +26,30 @@ parts = train_test_split(images, labels, train_size=500, random_state=0)
 train, X_test, train_labels, y_test = parts
 
 
-def digits(n_rows):
-    """So many copies of the training images, a thousand at a time."""
-    squares = train.reshape(-1, 8, 8)
-    return streams.deformed_images(squares, train_labels, n_rows, block_rows=1000, seed=0)
+class NoisyDigits:
+    """Blocks of 1,000 copies of training images."""
+
+    block_rows = 1000
+
+    def __init__(self, n_rows):
+        self.n_rows = n_rows
+        padded = np.pad(train.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
+        moved = [padded[:, i : i + 8, j : j + 8] for i in range(3) for j in range(3)]
+        self.moved = np.stack(moved).reshape(9, -1, 64)
+
+    def __iter__(self):
+        rng = np.random.default_rng(0)
+        for _ in range(self.n_rows // self.block_rows):
+            chosen = rng.integers(len(train), size=self.block_rows)
+            X = self.moved[rng.integers(9, size=self.block_rows), chosen]
+            yield X + rng.normal(0.0, 0.1, X.shape).astype(np.float32), train_labels[chosen]
 
 
 model = LLCSAPLClassifier(10, max_iter=2, random_state=0)
-model.fit(digits(2000))  # loads all code, which shall not be counted below
+model.fit(NoisyDigits(2000))  # loads all code, which is not counted below
 sizes, accuracies, peaks, wholes = [2000, 4000, 8000, 16000], [], [], []
 for n_rows in sizes:
-    source = digits(n_rows)
+    source = NoisyDigits(n_rows)
     tracemalloc.start()
     model.fit(source)
     peaks.append(tracemalloc.get_traced_memory()[1] / 1e6)

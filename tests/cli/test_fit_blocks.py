@@ -51,7 +51,7 @@ def test_a_large_raw_table_is_searched_in_blocks_without_being_told(tmp_path, ca
 def test_a_folder_some_columns_and_another_method(table, tmp_path):
     (tmp_path / "parts").mkdir()
     path = table[0].rename(tmp_path / "parts" / "one.parquet")
-    words = ["--target", "kind", "--method", "llsvm", "--drop", NAMES[-1], "--no-scaling"]
+    words = ["--target", "kind", "--method", "llcsapl", "--drop", NAMES[-1], "--no-scaling"]
     model = fitted(path.parent, *words)
     assert list(model.feature_names_in_) == NAMES[:-1]
 

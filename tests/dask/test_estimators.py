@@ -22,15 +22,11 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from nearlinear import LLSVMClassifier, streams
+from nearlinear import LLSVMClassifier, LocalForestClassifier, streams
 from nearlinear.dask import (
-    DaskDCPredClassifier,
-    DaskLCCSVMClassifier,
+    DaskLDKLClassifier,
     DaskLDKLRegressor,
     DaskLLCSAPLClassifier,
-    DaskLLSVMClassifier,
-    DaskLMKLClassifier,
-    DaskLMKLRegressor,
     DaskLocalForestClassifier,
     DaskNearLinearClassifier,
     survey,
@@ -78,22 +74,15 @@ def in_uneven_frame(X, y):
     return table.drop(columns="y"), table["y"], frame
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings"),
-    [
-        (
-            DaskLocalForestClassifier,
-            {"n_trees": 6, "max_leaves": 7, "pairs": 0, "leaf_penalty": 3.0},
-        ),
-        (DaskDCPredClassifier, {"n_clusters": 3, "n_landmarks": 4}),
-    ],
-)
-def test_sums_over_partitions_give_the_model_of_one_process(client, kind, settings):
+FOREST = {"n_trees": 6, "max_leaves": 7, "pairs": 0, "leaf_penalty": 3.0}
+
+
+def test_sums_over_partitions_give_the_model_of_one_process(client):
     X, y, frame = in_uneven_frame(*rows())
-    model = kind(**settings, random_state=0, client=client).fit(X, y)
+    model = DaskLocalForestClassifier(**FOREST, random_state=0, client=client).fit(X, y)
     values = frame.drop(columns="y").to_numpy()
     source = streams.from_arrays(values, frame["y"].to_numpy(), block_rows=BLOCK)
-    alone = kind.local_class(**settings, random_state=0).fit(source)
+    alone = LocalForestClassifier(**FOREST, random_state=0).fit(source)
     assert np.allclose(model.predictor_(values), alone.predictor_(values), atol=1e-5)
     assert np.array_equal(model.predict(X).compute().to_numpy(), alone.predict(values))
     assert model.score(X, y) == pytest.approx(alone.score(values, frame["y"]))
@@ -105,10 +94,7 @@ def test_sums_over_partitions_give_the_model_of_one_process(client, kind, settin
     ("kind", "settings"),
     [
         (DaskLLCSAPLClassifier, {"max_iter": 2}),
-        (DaskLLSVMClassifier, {"max_iter": 2}),
-        (DaskLCCSVMClassifier, {"max_iter": 2}),
-        (DaskLMKLClassifier, {"max_epochs": 4}),
-        (DaskLMKLRegressor, {"max_epochs": 4}),
+        (DaskLDKLRegressor, {"depth": 3, "max_iter": 4}),
     ],
 )
 def test_rounds_come_close_to_one_process(client, kind, settings):
@@ -125,8 +111,8 @@ def test_rounds_come_close_to_one_process(client, kind, settings):
 @pytest.mark.parametrize(
     ("kind", "settings"),
     [
-        (DaskLMKLClassifier, {"max_epochs": 1}),
-        (DaskDCPredClassifier, {"n_clusters": 3, "n_landmarks": 4}),
+        (DaskLDKLClassifier, {"depth": 3, "max_iter": 1}),
+        (DaskLocalForestClassifier, FOREST),
     ],
 )
 def test_killed_worker_changes_nothing(client, monkeypatch, kind, settings):
@@ -183,7 +169,7 @@ def test_search_of_scikit_learn_runs_on_the_cluster(client):
 
 def test_bad_input_is_refused_in_one_sentence(client):
     X, y = rows(400)
-    model = DaskLLSVMClassifier(client=client)
+    model = DaskLDKLClassifier(client=client)
     lazy, labels = in_array(X, y, 100)
     with pytest.raises(ValueError, match=r"2 chunks along its columns.*rechunk"):
         model.fit(lazy.rechunk((100, 4)), labels)
@@ -194,8 +180,6 @@ def test_bad_input_is_refused_in_one_sentence(client):
         model.fit(frame, labels)
     with pytest.raises(ValueError, match=r"Partition \d of X has 100 rows, that of y has 200"):
         model.fit(lazy, da.from_array(np.r_[y, y], chunks=200))
-    with pytest.raises(ValueError, match="kernels 'linear' and 'affine' alone"):
-        DaskLMKLClassifier("gaussian", client=client).fit(*in_array(*rows(2000)))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(da.where(lazy > 0, lazy, np.nan), labels)
 
@@ -210,7 +194,7 @@ def test_a_cluster_without_workers_is_told_and_not_waited_for_forever(monkeypatc
     monkeypatch.setattr(tasks, "_PATIENCE", 1.0)
     options = {"n_workers": 0, "processes": False, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as lonely:
-        model = DaskLLSVMClassifier(4, client=lonely)
+        model = DaskLDKLClassifier(4, client=lonely)
         with (
             pytest.warns(UserWarning, match="has no workers: this fit waits 1 seconds"),
             pytest.raises(TimeoutError, match="still has no workers after 1 seconds: start some"),

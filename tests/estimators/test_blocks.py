@@ -17,12 +17,8 @@ from nearlinear.streams import fit_pipeline, from_arrays
 
 QUICK = {
     "LLCSAPLClassifier": {"n_anchors": 10, "n_neighbors": 3, "max_iter": 4},
-    "LLSVMClassifier": {"n_anchors": 10, "n_neighbors": 3, "max_iter": 3},
-    "LCCSVMClassifier": {"n_anchors": 30, "n_neighbors": 4, "max_iter": 6},
     "LDKLClassifier": {"depth": 3, "max_iter": 6},
     "LocalForestClassifier": {"n_trees": 10, "max_leaves": 8, "pairs": 0, "linear_root": False},
-    "LMKLClassifier": {"n_copies": 4, "max_epochs": 30, "batch_size": 64},
-    "DCPredClassifier": {"n_clusters": 2, "n_landmarks": 6},
 }
 each_method = in_one_test("name", QUICK)
 
@@ -80,7 +76,7 @@ def test_blocks_may_be_tables(moons):
     model = make_pipeline(QuantileTransformer(n_quantiles=50), quick("LDKLClassifier", max_iter=1))
     new = pandas.DataFrame(test[0], columns=frame.columns)
     assert fit_pipeline(model, blocks).score(new, test[1]) > 0.8
-    model = quick("LLSVMClassifier", max_iter=1).fit(blocks)
+    model = quick("LLCSAPLClassifier", max_iter=1).fit(blocks)
     assert list(model.feature_names_in_) == ["east", "north"]
 
 
@@ -92,7 +88,7 @@ def test_values_are_learned_from_blocks():
     assert model.score(x, y) > 0.98
 
 
-@in_one_test("name", ["LLCSAPLClassifier", "LLSVMClassifier", "LDKLClassifier"])
+@in_one_test("name", ["LLCSAPLClassifier", "LDKLClassifier"])
 def test_sparse_rows_stay_sparse(name, moons, monkeypatch):
     X, y, *test = moons
     fill = csr_matrix.toarray
@@ -103,14 +99,6 @@ def test_sparse_rows_stay_sparse(name, moons, monkeypatch):
 
     monkeypatch.setattr(csr_matrix, "toarray", few)
     model = quick(name).fit(from_arrays(csr_matrix(X), y, block_rows=400))
-    assert model.score(*test) > 0.95
-
-
-@in_one_test("name", ["LLSVMClassifier", "LCCSVMClassifier"])
-def test_anchors_that_stay_are_pruned_on_a_sample(name, moons):
-    X, y, *test = moons
-    model = quick(name, n_anchors="pruned").fit(from_arrays(X, y, block_rows=400))
-    assert len(model.anchors_) < 200
     assert model.score(*test) > 0.95
 
 
@@ -220,8 +208,19 @@ def test_what_cannot_be_done_is_said(moons, tmp_path):
     for every, path in ((-1.0, "c"), (1.0, "no/c")):
         with pytest.raises(ValueError, match=r"every=|in a folder"):
             model.fit(source, checkpoint=tmp_path / path, every=every)
-    with pytest.raises(ValueError, match="rows in blocks"):
-        quick("ClusteredSVMClassifier").fit(source)
+
+
+@in_one_test(
+    "name",
+    [
+        "ClusteredSVMClassifier", "DCPredClassifier", "DCPredRegressor", "LCCSVMClassifier",
+        "LLSVMClassifier", "LMKLClassifier", "LMKLRegressor",
+    ],
+)  # fmt: skip
+def test_the_error_names_methods_that_accept_a_chunked_source(name, moons):
+    X, y = moons[:2]
+    with pytest.raises(ValueError, match=f"^{name} cannot .* LDKL, LLC-SAPL or LocalForest, which"):
+        quick(name).fit(from_arrays(X, y, block_rows=400))
 
 
 def test_a_forest_of_a_sample_has_every_class_in_its_proportion_and_takes_missing_cells(moons):
@@ -297,7 +296,7 @@ def test_a_pipeline_is_fitted_to_blocks(moons):
     assert np.allclose(model[0].mean_, far.mean(axis=0))
     assert np.allclose(model[0].scale_, far.std(axis=0))
     assert model.score(test[0] * [1000, 0.001] + [5e4, 0], test[1]) > 0.94
-    sparse = make_pipeline(MaxAbsScaler(), quick("LLSVMClassifier"))
+    sparse = make_pipeline(MaxAbsScaler(), quick("LLCSAPLClassifier"))
     assert fit_pipeline(sparse, from_arrays(csr_matrix(X), y, block_rows=400)).score(*test) > 0.95
 
 

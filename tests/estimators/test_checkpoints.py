@@ -24,7 +24,6 @@ MODELS = {
     "adam": ("LLCSAPLClassifier", {"n_anchors": 6, "max_iter": 4}),
     "stopped early": ("LLCSAPLClassifier", {"max_iter": 9, "early_stopping": True}),
     "row by row": ("LLCSAPLClassifier", {"n_anchors": 6, "max_iter": 4, "solver": "sgd"}),
-    "fixed anchors": ("LLSVMClassifier", {"n_anchors": 6, "max_iter": 4}),
     "tree": ("LDKLClassifier", {"depth": 2, "max_iter": 6}),
     "projected tree": ("LDKLClassifier", {"depth": 2, "max_iter": 6, "n_components": 1}),
     "forest": ("LocalForestClassifier", {"n_trees": 3, "max_leaves": 4, "pairs": 0}),
@@ -32,8 +31,6 @@ MODELS = {
         "LocalForestRegressor",
         {"n_trees": 2, "max_leaves": 3, "pairs": 0, "leaf_penalty": 1.0, "leaf_model": "linear"},
     ),
-    "gated kernels": ("LMKLClassifier", {"n_copies": 2, "max_epochs": 6}),
-    "cells": ("DCPredClassifier", {"n_clusters": 2, "n_landmarks": 2}),
     "values": ("LDKLRegressor", {"depth": 2, "max_iter": 6, "early_stopping": True}),
 }
 

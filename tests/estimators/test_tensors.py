@@ -17,22 +17,17 @@ from nearlinear import (
     LDKLRegressor,
     LLCSAPLClassifier,
     LLSVMClassifier,
-    LMKLClassifier,
-    LMKLRegressor,
-    LocalForestClassifier,
     load,
     save,
     streams,
 )
-from nearlinear.estimators import llc_sapl, lmkl
-from nearlinear.estimators._base import kernels, trees
+from nearlinear.estimators import llc_sapl
 from nearlinear.estimators._base import model as model_module
+from nearlinear.estimators._base import trees
 from nearlinear.estimators._base.blocks import anchors
 from nearlinear.estimators._base.blocks import trees as trees_in_blocks
-from nearlinear.estimators._base.forests import parts
 from nearlinear.gpu.anchors import adam as gpu_anchors
-from nearlinear.gpu.device import gated_bytes, on_device
-from nearlinear.gpu.localized import adam as gpu_gates
+from nearlinear.gpu.device import on_device
 from nearlinear.gpu.trees import adam as gpu_trees
 
 X, Y = load_digits(return_X_y=True)
@@ -47,19 +42,16 @@ def tensors():
 @pytest.fixture
 def torch_on_the_cpu(monkeypatch):
     """device="cuda" runs on the CPU device of torch."""
-    from nearlinear.gpu import forests
 
     def engine(device, own):
         if device == "cpu":  # searches
             return own
-        kinds = {"anchors": gpu_anchors, "trees": gpu_trees, "forests": forests,
-                 "localized": gpu_gates}  # fmt: skip
+        kinds = {"anchors": gpu_anchors, "trees": gpu_trees}
         there = kinds[own.__module__.split(".")[-2]]
         return partial(getattr(there, own.__name__), device="cpu")
 
-    for module in (llc_sapl, anchors, trees, trees_in_blocks, parts, lmkl):
+    for module in (llc_sapl, anchors, trees, trees_in_blocks):
         monkeypatch.setattr(module, "on_device", engine)
-    monkeypatch.setattr(kernels, "free_bytes", lambda device: None)
 
 
 @pytest.mark.parametrize(
@@ -85,18 +77,12 @@ FAR = [
 
 
 @pytest.mark.parametrize("model", FAR, ids=["anchors", "tree"])
-@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
-def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, learn, tmp_path):
+def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, tmp_path):
     """Of 5,000,000.0625 float32 keeps 5,000,000."""
     found = {}
     for offset in (0.0, 5e6):
         rows, labels = torch.tensor(X + offset), torch.tensor(Y)
-        one = clone(model)
-        if learn == "fit":
-            one.fit(rows[FIT], labels[FIT])
-        else:
-            for part in (slice(0, 500), slice(500, 1000)):
-                one.partial_fit(rows[part], labels[part], classes=range(10))
+        one = clone(model).fit(rows[FIT], labels[FIT])
         found[offset] = one.score(rows[HELD].numpy(), Y[HELD])
     assert found[5e6] > max(0.8, found[0.0] - 0.02)
     assert one.predictor_.dtype == np.float64
@@ -106,26 +92,53 @@ def test_float64_rows_far_from_the_origin_make_as_good_a_model(model, learn, tmp
     assert np.mean(one.predict(rows[HELD]).numpy() == wanted) > 0.99
 
 
-def test_float64_rows_of_a_regressor_may_come_from_far_away():
-    model, rows = LDKLRegressor(2, random_state=0), torch.tensor(X + 5e6)
-    for part in (slice(0, 500), slice(500, 1000)):
-        model.partial_fit(rows[part], torch.tensor(100.0 + Y[part]))
-    wanted = model.predict(X[HELD] + 5e6)
-    assert r2_score(100.0 + Y[HELD], wanted) > 0.5
-    np.testing.assert_allclose(model.predict(rows[HELD]), wanted, rtol=1e-4)
+def test_float64_rows_of_a_regressor_may_lie_far_from_the_origin():
+    rows = torch.tensor(X + 5e6)
+    model = LDKLRegressor(2, random_state=0).fit(X[FIT] + 5e6, 100.0 + Y[FIT])
+    predictions = model.predict(X[HELD] + 5e6)
+    assert r2_score(100.0 + Y[HELD], predictions) > 0.5
+    np.testing.assert_allclose(model.predict(rows[HELD]), predictions, rtol=1e-4)
 
 
-@pytest.mark.parametrize("first", [torch.float64, torch.float32, torch.uint8], ids=str)
-@pytest.mark.parametrize("later", [torch.float64, torch.int64, torch.float32, torch.uint8], ids=str)
-def test_a_stream_goes_on_with_the_same_rows_in_another_type(first, later):
-    """Where the first rows were measured from their mean, all that come later are."""
-    rows, found = torch.tensor(16 * X), []
-    for second in (first, later):
-        model = LLCSAPLClassifier(10, random_state=0)
-        model.partial_fit(rows[:300].to(first), Y[:300], classes=range(10))
-        model.partial_fit(rows[300:600].to(second), Y[300:600])
-        found.append(model.decision_function(rows[HELD].float()))
-    assert torch.equal(*found)
+@pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])
+def test_partial_fit_learns_from_tensors_as_from_arrays(kind):
+    """Also after a fit to tensors, and whatever the device is."""
+    scores = []
+    for convert, device in ((np.asarray, "cpu"), (torch.tensor, "cpu"), (np.asarray, "cuda")):
+        model = kind(4, max_iter=5, random_state=0).fit(*tensors()).set_params(device=device)
+        for part in (slice(800, 1000), slice(1000, 1200)):
+            model.partial_fit(convert(X[part]), convert(Y[part]))
+        scores.append(model.decision_function(X[HELD]))
+    np.testing.assert_array_equal(scores[1], scores[0])
+    np.testing.assert_array_equal(scores[2], scores[0])
+
+
+@pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])
+def test_the_memory_layout_of_tensors_does_not_matter(kind):
+    rows, labels = tensors()
+    by_columns = rows.T.contiguous().T
+    expected, found = (
+        kind(4, max_iter=2, random_state=0).fit(one, labels).decision_function(X[HELD])
+        for one in (rows, by_columns)
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("batch_size", ["auto", 10])
+def test_the_cycle_of_step_sizes_ends_with_the_fit(monkeypatch, batch_size):
+    """A device takes batches in eights, and counts its steps by these."""
+    steps = []
+
+    class Watched(gpu_anchors.AnchorTraining):
+        def end_epoch(self, watch):
+            super().end_epoch(watch)
+            steps.append((int(self._state.count), self._n_steps))
+
+    monkeypatch.setattr(gpu_anchors, "AnchorTraining", Watched)
+    model = LLCSAPLClassifier(5, max_iter=3, batch_size=batch_size, random_state=0)
+    model.fit(torch.tensor(X[:603]), torch.tensor(Y[:603]))
+    n_taken, n_planned = steps[-1]
+    assert n_taken == n_planned
 
 
 def test_anchors_that_are_given_and_a_warm_start_may_be_far_away():
@@ -178,42 +191,6 @@ def test_a_checkpoint_of_a_device_goes_on_to_the_same_bits(kind, torch_on_the_cp
     assert path.exists()
     model.fit(source, checkpoint=path, every=0.0)
     assert np.array_equal(model.predictor_.weights, wanted)
-
-
-def test_leaves_are_refitted_on_a_device_as_on_the_cpu(torch_on_the_cpu):
-    settings = {"n_trees": 3, "max_leaves": 6, "leaf_penalty": 1.0, "grower": "hist",
-                "pairs": 0, "linear_root": False, "leaf_model": "linear"}  # fmt: skip
-    model = LocalForestClassifier(**settings, device="cuda", random_state=0)
-    model.fit(X[FIT, 20:30], Y[FIT] % 2)
-    assert model.refit_gap_ < 0.1
-    assert model.score(X[HELD, 20:30], Y[HELD] % 2) > 0.7
-
-
-LINEAR = {"solver": "adam", "max_epochs": 40, "batch_size": 32, "random_state": 0}
-LINEAR["max_memory"] = 3e7  # a quarter of what machines on a device take for 800 rows
-
-
-@pytest.mark.parametrize("task", [LMKLClassifier, LMKLRegressor])
-def test_gates_learned_on_a_device_are_as_good_as_on_the_cpu(task, request):
-    rows = X[FIT], Y[FIT], np.where(Y[FIT] == 1, 3.0, 1.0)
-    on_cpu = task(**LINEAR).fit(*rows)
-    request.getfixturevalue("torch_on_the_cpu")
-    found = task(**LINEAR, device="cuda").fit(*rows)
-    assert found.score(X[HELD], Y[HELD]) > on_cpu.score(X[HELD], Y[HELD]) - 0.02
-    assert found.objective_ == pytest.approx(on_cpu.objective_, rel=0.2)
-    assert np.shape(found.objective_path_) == np.shape(on_cpu.objective_path_)
-
-
-def test_gated_rows_that_do_not_fit_a_device_are_refused_before(torch_on_the_cpu):
-    room = {"max_memory": 3e6, "max_epochs": 1}
-    with pytest.raises(MemoryError, match="leave device out"):
-        LMKLClassifier(**(LINEAR | room), device="cuda").fit(X[:180].repeat(20, 1), Y[:180])
-
-
-def test_what_targets_take_while_they_are_cast_counts():
-    n_rows, width, n_outputs = 10_000, 5, 200
-    cast = n_rows * n_outputs * (np.dtype(np.float64).itemsize + np.dtype(np.float32).itemsize)
-    assert gated_bytes(n_rows, width, n_outputs) >= cast + 4 * n_rows * width
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])

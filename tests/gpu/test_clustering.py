@@ -5,10 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
-from scipy.sparse import csr_matrix
-
 from nearlinear.gates import anchors
-from nearlinear.gpu.clustering import default_sharpness, fit_anchors, fit_array_anchors
+from nearlinear.gpu.clustering import default_sharpness, fit_anchors
 
 
 def test_anchors_lie_in_the_middle_of_their_clusters():
@@ -28,16 +26,9 @@ def test_anchors_lie_in_the_middle_of_their_clusters():
 
 
 def anchors_of(X, n_anchors, weight):
-    found = fit_array_anchors(X, n_anchors, np.random.RandomState(0), weight, device="cpu")
-    return found[np.lexsort(found.T)]
-
-
-@pytest.mark.parametrize("offset", [0.0, 1e9])
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "sparse"])
-def test_rows_far_from_the_origin_keep_their_anchors(form, offset):
-    X = offset + np.repeat([[0.0, 1.0], [2.0, 3.0], [8.0, 0.0]], 5, axis=0)
-    found = anchors_of(form(X), 3, np.ones(15))
-    np.testing.assert_allclose(found - offset, [[8.0, 0.0], [0.0, 1.0], [2.0, 3.0]], atol=1e-5)
+    weight, generator = torch.tensor(weight).float(), torch.Generator().manual_seed(0)
+    anchors = fit_anchors(torch.tensor(X).float(), n_anchors, generator, weight).numpy()
+    return anchors[np.lexsort(anchors.T)]
 
 
 def test_rows_without_weight_get_no_anchor():
@@ -46,10 +37,9 @@ def test_rows_without_weight_get_no_anchor():
     assert len(found) == 4 and found.max() < 1.1
 
 
-@pytest.mark.parametrize("size", [1.0, 1e60])
-def test_there_are_no_more_anchors_than_rows_with_weight(size):
+def test_there_are_no_more_anchors_than_rows_with_weight():
     X = np.arange(6.0)[:, None]
-    found = anchors_of(X, 9, size * np.array([1, 0, 1, 1, 1, 0]))
+    found = anchors_of(X, 9, np.array([1, 0, 1, 1, 1, 0]))
     np.testing.assert_allclose(found[:, 0], [0.0, 2.0, 3.0, 4.0], atol=1e-5)
 
 

@@ -37,7 +37,7 @@ MODELS = {
     ),
     "kernels": SimpleMKLClassifier(["gaussian", "linear", "poly"]),
     "gated kernels": LMKLClassifier("gaussians", n_copies=1, max_iter=2, random_state=0),
-    "leaves": LocalForestClassifier(n_trees=4, random_state=0),
+    "forest by way of arrays": LocalForestClassifier(n_trees=4, random_state=0),
     "by way of arrays, too": SwMKLClassifier(),
     "by way of arrays": LLSVMClassifier(5, coding="inverse", random_state=0),
 }
@@ -121,27 +121,6 @@ def test_one_neighbor_that_is_all_but_tied_has_scores(place):
     model.fit(rows[:2000], rows[:2000, 0] > 0)
     scores = model.decision_function(torch.tensor(rows, device=place[0]))
     assert bool(torch.isfinite(scores).all())
-
-
-@pytest.mark.parametrize("leaf_model", ["constant", "linear"])
-def test_rows_end_in_the_leaves_that_they_have_on_the_cpu(leaf_model, place):
-    """Missing values, pair columns, a linear root, slopes; float32 thresholds of float32 rows."""
-    if place[1] != "plain":
-        pytest.skip("scores have one form")
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((600, 5)).round(1).astype(np.float32)
-    labels = (rows[:, 0] + rows[:, 1] > rows[:, 2]) + 2 * (rows[:, 3] > 0)
-    rows[rng.random(rows.shape) < 0.1] = np.nan
-    model = LocalForestClassifier(
-        n_trees=6, pairs=4, linear_root=True, leaf_model=leaf_model, random_state=0
-    )
-    model.fit(rows[:300], labels[:300])
-    tensor = torch.tensor(rows, device=place[0])
-    wanted = model.decision_function(rows)
-    np.testing.assert_allclose(model.decision_function(tensor).cpu(), wanted, rtol=1e-5, atol=1e-6)
-    tensor[5, 2] = torch.inf
-    with pytest.raises(ValueError, match="infinity"):
-        model.predict(tensor)
 
 
 @pytest.mark.every_case

@@ -15,15 +15,9 @@ tasks        Tasks on the cluster: pure functions, sums in a fixed order.
 """
 
 from .estimators import (
-    DaskDCPredClassifier,
-    DaskDCPredRegressor,
-    DaskLCCSVMClassifier,
     DaskLDKLClassifier,
     DaskLDKLRegressor,
     DaskLLCSAPLClassifier,
-    DaskLLSVMClassifier,
-    DaskLMKLClassifier,
-    DaskLMKLRegressor,
     DaskLocalForestClassifier,
     DaskLocalForestRegressor,
     DaskNearLinearClassifier,
@@ -31,15 +25,9 @@ from .estimators import (
 )
 
 __all__ = [
-    "DaskDCPredClassifier",
-    "DaskDCPredRegressor",
-    "DaskLCCSVMClassifier",
     "DaskLDKLClassifier",
     "DaskLDKLRegressor",
     "DaskLLCSAPLClassifier",
-    "DaskLLSVMClassifier",
-    "DaskLMKLClassifier",
-    "DaskLMKLRegressor",
     "DaskLocalForestClassifier",
     "DaskLocalForestRegressor",
     "DaskNearLinearClassifier",

@@ -1,11 +1,8 @@
 """Dask classes of the methods that learn from rows in blocks, and of the front door."""
 
-from ..estimators.dcpred import DCPredClassifier, DCPredRegressor
 from ..estimators.forests.local_forest import LocalForestClassifier, LocalForestRegressor
 from ..estimators.ldkl import LDKLClassifier, LDKLRegressor
 from ..estimators.llc_sapl import LLCSAPLClassifier
-from ..estimators.llsvm import LCCSVMClassifier, LLSVMClassifier
-from ..estimators.lmkl import LMKLClassifier, LMKLRegressor
 from ..search.near_linear import NearLinearClassifier, NearLinearRegressor
 from .base import DaskClassifier, DaskEstimator, DaskRegressor
 from .near_linear import fit_search
@@ -23,36 +20,12 @@ class DaskLLCSAPLClassifier(DaskClassifier):
     local_class = LLCSAPLClassifier
 
 
-class DaskLLSVMClassifier(DaskClassifier):
-    local_class = LLSVMClassifier
-
-
 class DaskLocalForestClassifier(DaskClassifier):
     local_class = LocalForestClassifier
 
 
 class DaskLocalForestRegressor(DaskRegressor):
     local_class = LocalForestRegressor
-
-
-class DaskLCCSVMClassifier(DaskClassifier):
-    local_class = LCCSVMClassifier
-
-
-class DaskLMKLClassifier(DaskClassifier):
-    local_class = LMKLClassifier
-
-
-class DaskLMKLRegressor(DaskRegressor):
-    local_class = LMKLRegressor
-
-
-class DaskDCPredClassifier(DaskClassifier):
-    local_class = DCPredClassifier
-
-
-class DaskDCPredRegressor(DaskRegressor):
-    local_class = DCPredRegressor
 
 
 class DaskFrontDoor(DaskEstimator):

@@ -88,10 +88,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         Seed of the clusters.
     verbose : int, default=0
         1 prints a line for every step.
-    device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
 
     Attributes
     ----------
@@ -150,7 +146,7 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "sharpness", "C", "normalization", "solver", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "random_state", "verbose", "device"),
+        **shared("class_weight", "max_memory", "n_jobs", "random_state", "verbose"),
         "n_clusters": [at_least(1)],
         "p": [at_least(1.0, Real)],
         "cluster_rows": [at_least(2)],
@@ -174,7 +170,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.kernels = kernels
         self.n_clusters = n_clusters
@@ -191,7 +186,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.device = device
 
     gate_values = localized.gate_values
 

@@ -24,16 +24,10 @@ from ..solvers.cells.newton import (
     solve_cell,
     solving_memory,
 )
-from ..solvers.watch import Watch
-from ._base.blocks.fit import fit
-from ._base.blocks.memory import SMALLER_BLOCKS
-from ._base.blocks.training import train_on_blocks
 from ._base.capacity import Verdict, choose_setting
-from ._base.cells.placed import count_landmarks, place_cells
-from ._base.cells.training import COPIES, CellTraining
+from ._base.cells import count_landmarks, place_cells
 from ._base.checks import at_least, cost, one_of, require_memory, row_copies, shared
 from ._base.model import Learned, Model
-from ._base.outputs import keeping
 
 # "auto": numbers of cells that are tried, each from so many rows on; 0 is the linear model.
 _TRIED = {0: 0, 1: 0, 8: 400, 32: 1600, 1024: 200_000}
@@ -162,14 +156,8 @@ class DCPredClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    fit = fit
-
     def _learn(self, rows):
         return _learn(self, rows, _Task(SquaredHinge(), inside_margin, _margin_errors))
-
-    def _learn_blocks(self, rows, keeper):
-        task = _Task(SquaredHinge(), inside_margin, _margin_errors)
-        return _learn_from(self, rows, keeper, task)
 
 
 class DCPredRegressor(RegressorMixin, Model):
@@ -275,13 +263,8 @@ class DCPredRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    fit = fit
-
     def _learn(self, rows):
         return _learn(self, rows, _Task(SquaredError(), every_row, _squared_errors))
-
-    def _learn_blocks(self, rows, keeper):
-        return _learn_from(self, rows, keeper, _Task(SquaredError(), every_row, _squared_errors))
 
 
 @dataclass(frozen=True)
@@ -381,35 +364,6 @@ def _solved(model, rows, targets, task, placed):
 
     run_blocks(work, len(solved), 1, model.n_jobs)
     return solved
-
-
-def _learn_from(model, rows, keeper, task):
-    """The same from rows in blocks: a sample says where cells and landmarks are."""
-    sample, rng = rows.weighted_sample(), np.random.RandomState(rows.seed)
-    _require_memory(model, sample)
-    # a search with the weight of all rows would believe the few it has too much
-    n_cells, tried = _choose(model, replace(rows.sample(), task=sample.task), task, rng)
-    units, dtype = sample.task.units, sample.X.dtype
-    known = {"settings_tried_": tried, **sample.task.unit_attributes}
-    if n_cells == 0:
-        found = _learn_cells(model, sample, task, 0, rng)
-        return replace(found, attributes={**found.attributes, **known}, state=None)
-    targets = units.scaled(sample.targets)
-    placed = place_cells(model, sample, targets, n_cells, rng, rows.n_rows)
-    size = 8 * COPIES * sum((bumps.size + 1) ** 2 for bumps in placed.bumps)
-    size *= sample.targets.shape[1]
-    require_memory(size + rows.memory, model.max_memory, f"lower n_landmarks, or {SMALLER_BLOCKS}")
-    plain = replace(sample, weight=rows.sample().weight)
-    start = [one.coef for one in _solved(model, plain, targets, task, placed)]
-    training = CellTraining(placed, start, units, model.C * rows.mean_weight, task.active)
-    with keeping("the coefficients so far are") as interruption:
-        train_on_blocks(training, rows, Watch(), keeper)
-    attributes = {
-        "n_clusters_": len(start), "gamma_": float(placed.gamma),
-        "newton_decrement_": training.decrement, "n_iter_": training.n_passes, **known,
-    }  # fmt: skip
-    predictor = _in_units(placed.predictor(training.coefs, dtype), units)
-    return Learned(predictor, attributes, kept=interruption.kept)
 
 
 def _attributes(n_cells, gamma, found):

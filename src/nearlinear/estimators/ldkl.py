@@ -302,7 +302,7 @@ class LDKLClassifier(ClassifierMixin, Model):
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
     fit, _learn_blocks, _learn_tensors = fit, learn_trees_from, learn_trees_from_tensors
     _searched = "depth"
-    _takes_several_answers = _goes_on_from_file = _streams_tensors = True
+    _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -312,11 +312,11 @@ class LDKLClassifier(ClassifierMixin, Model):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Two steps of Adam for each mini-batch of some rows; tensors are learned where they lie.
+        """Two steps of Adam for each mini-batch of some rows, on the CPU.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features), or torch tensor
+        X : array or CSR matrix of shape (n_samples, n_features)
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Labels.
@@ -588,15 +588,15 @@ class LDKLRegressor(RegressorMixin, Model):
 
     _learn, _learn_more, _takes_sparse = learn_trees, learn_trees_on, property(sees_plain_rows)
     fit, _learn_blocks = fit, learn_trees_from
-    _takes_several_answers = _goes_on_from_file = _streams_tensors = True
+    _takes_several_answers = _goes_on_from_file = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: Targets, sample_weight: ArrayLike | None = None) -> Self:
-        """Two steps of Adam for each mini-batch of some rows; tensors are learned where they lie.
+        """Two steps of Adam for each mini-batch of some rows, on the CPU.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features), or torch tensor
+        X : array or CSR matrix of shape (n_samples, n_features)
             Rows; those of the first call also make the tree, so give it a few hundred.
         y : array of shape (n_samples,)
             Values.

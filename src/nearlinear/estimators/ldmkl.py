@@ -11,6 +11,7 @@ from .._hints import Auto, ClassWeight, Seed
 from ..gates.learned import softmax
 from ..gates.scores import SoftmaxOf
 from ..kernels.family import KernelsLike
+from ..kernels.grams import Grams
 from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.success import side_by_side, solve_where
 from ._base import localized
@@ -96,10 +97,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         Seed of the folds.
     verbose : int, default=0
         1 prints a line for every step.
-    device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
 
     Attributes
     ----------
@@ -157,7 +154,7 @@ class LDMKLClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
         **shared("C", "normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
-        **shared("random_state", "verbose", "device"),
+        **shared("random_state", "verbose"),
         "vote": [one_of("plain", "gated", "printed")],
         "temperature": [positive()],
     }
@@ -182,7 +179,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.kernels = kernels
         self.vote = vote
@@ -201,7 +197,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.device = device
 
     gate_values = localized.gate_values
 
@@ -235,7 +230,7 @@ def _machines(model, setup, problem, rng, tell):
             coefs[m] *= gates[:, m]
         if model.vote == "gated":
             coefs[m] *= n_kernels
-            grams = setup.make_grams([setup.kernels[m]], setup.rows.X)
+            grams = Grams([setup.kernels[m]], setup.rows.X)
             part = problem.take(rows)
             slack = part.targets - grams.products(coefs[m], [0], rows)[0]
             biases[m], _ = setup.machine.fit_bias(part, slack)

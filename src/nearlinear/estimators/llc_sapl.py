@@ -51,9 +51,7 @@ from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller, keeping
 from ._base.pruning import pruned_models
-from ._base.tensors.anchor_stream import learn_anchors_there
 from ._base.tensors.anchors import learn_sapl_from_tensors
-from ._base.tensors.rows import device_of_stream
 
 # The start need not be exact: training goes on from it at once.
 _START_TOL, _START_EPOCHS, _START_ROWS = 1e-2, 30, 10_000
@@ -247,7 +245,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         **shared("device"),
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
-    _goes_on_from_file = _streams_tensors = True
+    _goes_on_from_file = True
     _searched = "n_anchors"
 
     def __init__(
@@ -545,14 +543,11 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """One stochastic step for each row, on models and anchors.
-
-        Torch tensors, and dense rows of a model with ``device="cuda"``, are learned on the device
-        instead, by a step of Adam for each mini-batch.
+        """One stochastic step for each row, on models and anchors, on the CPU.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features), or torch tensor
+        X : array or CSR matrix of shape (n_samples, n_features)
             Rows; those of the first call also place the anchors.
         y : array of shape (n_samples,)
             Labels.
@@ -569,14 +564,10 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _learn_more(self, rows):
         loss = getattr(self, "loss_", "squared_hinge") if self.loss == "auto" else self.loss
-        device = device_of_stream(self, rows)
-        if device is not None:
-            learned = learn_anchors_there(self, rows, device, loss)
-        else:
-            learned = learn_more(
-                self, rows, C=self._usual_C(), loss=loss, coding="soft",
-                width=self._local_features(rows.X).shape[1], anchor_rate=usual_anchor_rate(rows.X),
-            )  # fmt: skip
+        learned = learn_more(
+            self, rows, C=self._usual_C(), loss=loss, coding="soft",
+            width=self._local_features(rows.X).shape[1], anchor_rate=usual_anchor_rate(rows.X),
+        )  # fmt: skip
         # how a fit has chosen its setting stays true of the model that goes on from it
         chosen = {k: v for k, v in vars(self).items() if k in ("setting_", "settings_tried_")}
         return replace(learned, attributes={**chosen, "loss_": loss})

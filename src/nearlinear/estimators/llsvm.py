@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
 from .._sklearn import fit_context
-from ..gpu.device import local_model_bytes, on_device
 from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
@@ -19,19 +18,15 @@ from ..solvers.anchors.fixed_gate import copies_in_steps, solve_local_models
 from ..solvers.solution import GatedSolution
 from ._base.anchors import (
     ANCHORS,
-    MOST_ANCHORS,
     SHARPNESS,
     check_memory,
     learn_more,
     make_anchors,
     make_gate,
 )
-from ._base.blocks.anchors import learn_fixed_from
-from ._base.blocks.fit import fit
 from ._base.capacity import Verdict
-from ._base.checks import cost, one_of, require_memory, shared
+from ._base.checks import cost, one_of, shared
 from ._base.input import stream_rows
-from ._base.kernels import device_room
 from ._base.local_search import (
     AFFINE,
     CONSTANT,
@@ -42,7 +37,7 @@ from ._base.local_search import (
     usual,
 )
 from ._base.model import Model
-from ._base.pruning import AnchorEngine, pruned_anchors
+from ._base.pruning import pruned_anchors
 
 
 class LLSVMClassifier(ClassifierMixin, Model):
@@ -87,8 +82,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
-        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss; on a device
-        the most Newton steps.
+        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
@@ -96,10 +90,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
-    device : str, default="cpu"
-        Where anchors are placed and models solved: "cpu", "cuda" or "cuda:1"; a device needs
-        PyTorch (``pip install 'nearlinear[gpu]'``). What is minimized, and the gap that it stops
-        at, are the same. Rows in blocks are learned from on the CPU.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -120,12 +110,11 @@ class LLSVMClassifier(ClassifierMixin, Model):
     sharpness_ : float
         Sharpness of the soft assignment, in the units of the data (coding "soft" only).
     duality_gap_ : float
-        How far the training objective is above its optimum, at most. NaN after a fit to rows in
-        blocks, which takes stochastic steps.
+        How far the training objective is above its optimum, at most.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
+        Epochs of the slowest class.
     setting_ : LocalSetting
-        Number of anchors, C and loss that the model was trained with; not of rows in blocks.
+        Number of anchors, C and loss that the model was trained with.
     settings_tried_ : list of Verdict
         Each setting that was tried, and its mean loss on held-out rows; empty for a given number
         of anchors.
@@ -173,7 +162,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
-        **shared("device"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -197,7 +185,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         max_memory: float | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -214,18 +201,12 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    fit = fit
-
     def _learn(self, rows):
         return _learn(self, rows, AFFINE, "soft", rows.X.shape[1])
-
-    def _learn_blocks(self, rows, keeper):
-        return learn_fixed_from(usual(self), rows, keeper, _coding(self, "soft"), rows.n_features)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -300,8 +281,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     tol : float, default=1e-3
         Learning stops when the objective is within this fraction of its optimum.
     max_iter : int, default=1000
-        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss; on a device
-        the most Newton steps.
+        The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
@@ -309,10 +289,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
-    device : str, default="cpu"
-        Where anchors are placed and models solved: "cpu", "cuda" or "cuda:1"; a device needs
-        PyTorch (``pip install 'nearlinear[gpu]'``). What is minimized, and the gap that it stops
-        at, are the same. Rows in blocks are learned from on the CPU.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -331,12 +307,11 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     anchors_ : array of shape (n_anchors, n_features)
         Anchors of the gate.
     duality_gap_ : float
-        How far the training objective is above its optimum, at most. NaN after a fit to rows in
-        blocks, which takes stochastic steps.
+        How far the training objective is above its optimum, at most.
     n_iter_ : int
-        Epochs of the slowest class; of rows in blocks, at most 40. On a device, Newton steps.
+        Epochs of the slowest class.
     setting_ : LocalSetting
-        Number of anchors, C and loss that the model was trained with; not of rows in blocks.
+        Number of anchors, C and loss that the model was trained with.
     settings_tried_ : list of Verdict
         Each setting that was tried, and its mean loss on held-out rows; empty for a given number
         of anchors.
@@ -373,7 +348,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
         **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
-        **shared("device"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -397,7 +371,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         max_memory: float | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -414,18 +387,12 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.max_memory = max_memory
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    fit = fit
-
     def _learn(self, rows):
         return _learn(self, rows, CONSTANT, "reconstruction", 0)
-
-    def _learn_blocks(self, rows, keeper):
-        return learn_fixed_from(usual(self), rows, keeper, _coding(self, "reconstruction"), 0)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -467,7 +434,6 @@ def _solve(model, rows, scaled, *, coding, width):
     itemsize = rows.X.dtype.itemsize
     copies = 2 + copies_in_steps(model.loss) * 8 // itemsize
     check_memory(model, rows.X, rows.task.n_outputs, itemsize, copies)
-    engine = _engine_for(model, rows, width)
     rng = check_random_state(model.random_state)
     previous = getattr(model, "predictor_", None) if model.warm_start else None
     is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
@@ -475,46 +441,20 @@ def _solve(model, rows, scaled, *, coding, width):
     if is_reusable:
         anchors = previous.gate.anchors
     elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, rows, coding, width, rng, engine)
+        anchors = pruned_anchors(model, rows, coding, width, rng)
     else:
-        anchors = make_anchors(model, rows, rng, cluster=engine.cluster)
+        anchors = make_anchors(model, rows, rng)
     anchors = anchors.astype(rows.X.dtype, copy=False)
-    gate = make_gate(model, anchors, rows.X, coding, engine.sharpness)
-    indices, codes = engine.codes(gate, rows.X, model.n_jobs)
+    gate = make_gate(model, anchors, rows.X, coding)
+    indices, codes = gate.codes(rows.X, model.n_jobs)
     start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
-    solution, certified = engine.solve(
+    solution, certified = solve_local_models(
         scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
         loss=LOSSES[model.loss], C=model.C * scaled.weight(rows.weight), n_components=len(anchors),
         tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
     )  # fmt: skip
     predictor = scaled.predictor(gate, solution.weights, solution.biases)
     return Solved(predictor, solution, certified)
-
-
-def _engine_for(model, rows, width):
-    """The engine of the model's device, if that has room; models read ``width`` columns."""
-    if model.device == "cpu":
-        return AnchorEngine()
-    solve = on_device(model.device, solve_local_models)
-    from ..gpu.anchors import codes
-    from ..gpu.clustering import fit_array_anchors
-
-    n_anchors = _most_anchors(model, rows)
-    needed = local_model_bytes(
-        *rows.X.shape, width, n_anchors, rows.task.n_outputs, min(model.n_neighbors, n_anchors),
-        rows.X.dtype.itemsize,
-    )  # fmt: skip
-    advice = "give fewer rows, or leave device out"
-    require_memory(needed, device_room(model.max_memory, model.device), advice)
-    others = fit_array_anchors, codes.default_sharpness, codes.codes_of
-    return AnchorEngine(*(partial(one, device=model.device) for one in others), solve)
-
-
-def _most_anchors(model, rows):
-    """How many anchors there may be; places that are given count as they are."""
-    if not isinstance(model.anchors, str):
-        return len(np.atleast_1d(model.anchors))
-    return min(rows.X.shape[0], MOST_ANCHORS.get(model.n_anchors, model.n_anchors))
 
 
 def _learn_more(model, rows, usual_coding, width):

@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 
 from .._hints import Auto, ClassWeight, Seed
 from ..gates.base import LearnedGate
-from ..gates.learned import Viewing, random_start
-from ..gpu.device import gated_bytes, on_device
+from ..gates.learned import Rounded, random_start
 from ..kernels.affine import affine_map
 from ..kernels.family import KernelsLike
+from ..losses import LOSSES, EpsilonInsensitive
 from ..predictors.gated_expansion import GatedExpansion
+from ..predictors.locally_linear import LocallyLinear
 from ..solvers.localized.alternating import learn_gate_by_steps
 from ..solvers.localized.gate import (
     GateObjective,
@@ -27,30 +28,24 @@ from ..solvers.localized.gate import (
 from ..solvers.machine.bias import FreeBias
 from ..solvers.watch import Watch
 from ._base import gating
-from ._base.blocks.gated import learn_gated_from
 from ._base.capacity import Verdict
 from ._base.checks import at_least, one_of, positive, require_memory, shared
-from ._base.kernels import device_room
 from ._base.localized import (
     SHUT,
     Localized,
     component_scores,
-    count_epochs,
     gate_attributes,
     gated_setup,
     learn_localized,
-    linear_components,
-    localized_outputs,
-    primal_loss,
-    primal_output,
     with_machines,
 )
 from ._base.model import Model
-from ._base.outputs import Teller
 from ._base.values.loss_weight import WEIGHT, learn_weighted
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
 _MOST_DUAL_ROWS = 10_000
+# "adam": the target for the number of steps, and the fewest and most passes over the rows.
+_STEPS, _EPOCHS = 8000, (20, 500)
 # L-BFGS keeps ten pairs of steps, and gates, gradients and their copies come on top.
 _GATE_COPIES = 40
 
@@ -145,10 +140,9 @@ class LMKLClassifier(ClassifierMixin, Model):
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
-        Where machines are solved and "adam" trains: "cpu", "cuda" or "cuda:1". A device needs
-        PyTorch (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels; "adam"
-        has a gate of ours there, and learns all classes in the same steps, in float32. Rows in
-        blocks are learned on the CPU. ``max_memory`` counts bytes of the device.
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. "adam" trains
+        on the CPU. ``max_memory`` counts bytes of the device.
 
     Attributes
     ----------
@@ -271,7 +265,6 @@ class LMKLClassifier(ClassifierMixin, Model):
     decision_function = gating.decision_function
     explain = gating.explain
     gate_values = gating.gate_values
-    _learn_blocks = learn_gated_from
 
     def _learn(self, rows):
         return _learn(self, rows)
@@ -310,9 +303,8 @@ class LMKLRegressor(RegressorMixin, Model):
     C : float or "auto", default="auto"
         Weight of the losses, in units of the spread of y: see ``epsilon``. "auto" takes, of six
         values from 0.03 to 10, the smallest that does about as well as any on held-out rows (of at
-        most 1,000 rows, on the CPU). It is 1 for fewer than 20 distinct rows, and
-        10 for rows in blocks. Where it is 10 and y has no noise, larger ones may
-        do better.
+        most 1,000 rows, on the CPU). It is 1 for fewer than 20 distinct rows. Where it is 10 and y
+        has no noise, larger ones may do better.
     epsilon : float, default=0.1
         Errors up to this size cost nothing. The machine learns (y − center) / spread, so C and
         epsilon mean the same whether y is in dollars or in millions. To give them in the unit of
@@ -357,10 +349,9 @@ class LMKLRegressor(RegressorMixin, Model):
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
-        Where machines are solved and "adam" trains: "cpu", "cuda" or "cuda:1". A device needs
-        PyTorch (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels; "adam"
-        has a gate of ours there, and numbers in float32. Rows in blocks are learned on the CPU.
-        ``max_memory`` counts bytes of the device.
+        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. "adam" trains
+        on the CPU. ``max_memory`` counts bytes of the device.
 
     Attributes
     ----------
@@ -483,9 +474,6 @@ class LMKLRegressor(RegressorMixin, Model):
     explain = gating.explain
     gate_values = gating.gate_values
 
-    def _learn_blocks(self, rows, keeper):
-        return learn_weighted(self, rows, partial(learn_gated_from, keeper=keeper))
-
     def _learn(self, rows):
         return learn_weighted(self, rows, _learn, _learn)
 
@@ -567,7 +555,7 @@ def _dual_output(found, setup, kernel_of, maps):
         constants = np.array([affine.constant for affine in maps])
         weights = (scales * np.asarray(coefs @ X)).T
         biases = constants * coefs.sum(axis=1)
-        predictor = linear_components(found.gate, weights, biases, bias, X.dtype)
+        predictor = _linear_components(found.gate, weights, biases, bias, X.dtype)
     else:
         components = component_scores(setup, coefs, kernel_of=kernel_of)
         predictor = GatedExpansion(found.gate, components, bias)
@@ -579,31 +567,51 @@ def _dual_output(found, setup, kernel_of, maps):
 
 
 def _learn_by_batches(model, setup, gate, maps, rng):
-    """Output by output, or in the same steps on a device, where all start from one gate."""
-    rows, learn = setup.rows, partial(_by_batches, model, setup.rows, gate, maps, rng)
-    if model.device == "cpu":
-        return learn_localized(model, setup, lambda problem, tell: learn([problem], tell)[0])
-    problems = rows.task.problems(rows, model.C, getattr(model, "epsilon", None))
-    n_rows, width = rows.X.shape
-    width += gate.view(rows.X[:1]).shape[1] if isinstance(gate, Viewing) else 0
-    room = device_room(model.max_memory, model.device)
-    size = gated_bytes(n_rows, width, len(problems))
-    require_memory(size, room, "give fewer rows, or leave device out")
-    return localized_outputs(setup, learn(problems, Teller(model)), False)
+    """Gate and linear models of every output by mini-batches of Adam."""
+    rows = setup.rows
+    X, n_epochs = rows.X, _count_epochs(model, rows.X.shape[0])
+
+    def solve(problem, tell):
+        start = gate.start(X, len(maps), rng)
+        gated = learn_gated_models(
+            X, problem.targets.astype(X.dtype), np.maximum(problem.upper, -problem.lower), start,
+            maps, _primal_loss(model), penalty=model.gate_penalty * model.C, max_epochs=n_epochs,
+            batch_size=model.batch_size, learning_rate=model.learning_rate, rng=rng,
+            watch=Watch(tell.steps("step")),
+        )  # fmt: skip
+        return _primal_output(model, rows, problem, gated, n_epochs)
+
+    return learn_localized(model, setup, solve)
 
 
-def _by_batches(model, rows, gate, maps, rng, problems, tell):
-    """Gates and linear models together."""
-    X, n_epochs = rows.X, count_epochs(model, rows.X.shape[0])
-    targets = np.column_stack([problem.targets for problem in problems]).astype(X.dtype)
-    start = gate.start(X, len(maps), rng)
-    found = on_device(model.device, learn_gated_models)(
-        X, targets, np.maximum(problems[0].upper, -problems[0].lower), [start] * len(problems),
-        maps, primal_loss(model), penalty=model.gate_penalty * model.C, max_epochs=n_epochs,
-        batch_size=model.batch_size, learning_rate=model.learning_rate, rng=rng,
-        watch=Watch(tell.steps("step")),
-    )  # fmt: skip
-    return [
-        primal_output(model, rows, problem, one, n_epochs)
-        for problem, one in zip(problems, found, strict=True)
-    ]
+def _count_epochs(model, n_rows):
+    if model.max_epochs is not None:
+        return model.max_epochs
+    return int(np.clip(_STEPS * model.batch_size / n_rows, *_EPOCHS))
+
+
+def _primal_loss(model):
+    return EpsilonInsensitive(model.epsilon) if hasattr(model, "epsilon") else LOSSES["hinge"]
+
+
+def _primal_output(model, rows, problem, found, n_epochs):
+    """``GatedModels`` as a ``Localized``; ``problem`` is that of the output on these rows."""
+    X, units = rows.X, rows.task.units
+    rounded, spread = Rounded(found.gate, SHUT), units.spread
+    bias = units.unscaled(found.bias)
+    weights, biases = spread * found.weights, spread * found.biases
+    predictor = _linear_components(rounded, weights, biases, bias, X.dtype)
+    residual = problem.targets - units.scaled(predictor(X, n_jobs=model.n_jobs)[:, 0])
+    objective = found.price + problem.loss(residual)
+    support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
+        (residual <= -problem.epsilon) & (problem.lower < 0)
+    )
+    attributes = gate_attributes(rounded, rounded(X), found.path, support)
+    return Localized(predictor, support, objective, np.nan, n_epochs, attributes)
+
+
+def _linear_components(gate, weights, biases, bias, dtype):
+    """Of ``weights`` (n_features, n_components)."""
+    weights = np.ascontiguousarray(np.transpose(weights), dtype=dtype)[:, :, None]
+    biases = np.asarray(biases, dtype=dtype)[:, None]
+    return LocallyLinear(gate, weights, biases, np.array([float(bias)]))

@@ -21,7 +21,6 @@ from ._base.values.loss_weight import WEIGHT, learn_weighted, with_weight
 
 _CONSTRAINTS = {
     **shared("C", "bias", "tol", "max_iter", "max_memory", "n_jobs", "random_state", "verbose"),
-    **shared("device"),
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
     "length_exponent": [Interval(Real, 0, 1, closed="both")],
@@ -152,9 +151,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         ``max_support``, and of the order of its steps.
     verbose : int, default=0
         1 prints a line for every round.
-    device : str, default="cpu"
-        Where candidates are compared: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``). All else is done on the CPU.
 
     Attributes
     ----------
@@ -248,7 +244,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.profile = profile
         self.per_feature = per_feature
@@ -273,7 +268,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.device = device
 
     def _learn(self, rows):
         return learn(self, rows)
@@ -413,9 +407,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         ``max_support``, and of the order of its steps.
     verbose : int, default=0
         1 prints a line for every round.
-    device : str, default="cpu"
-        Where candidates are compared: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``). All else is done on the CPU.
 
     Attributes
     ----------
@@ -499,7 +490,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.profile = profile
         self.per_feature = per_feature
@@ -524,7 +514,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.device = device
 
     def _learn(self, rows):
         return learn_weighted(self, rows, learn, _without_stream)

@@ -76,10 +76,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
-    device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
 
     Attributes
     ----------
@@ -153,7 +149,7 @@ class SAMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "solver", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
         "n_selected": [at_least(1), None],
         "max_rounds": [at_least(1)],
     }
@@ -173,7 +169,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.kernels = kernels
         self.n_selected = n_selected
@@ -187,7 +182,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.device = device
 
     gate_values = localized.gate_values
 

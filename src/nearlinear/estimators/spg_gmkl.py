@@ -60,10 +60,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
-    device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
 
     Attributes
     ----------
@@ -110,7 +106,7 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
         **_OWN,
     }
 
@@ -129,7 +125,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -143,7 +138,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -197,10 +191,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
-    device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
 
     Attributes
     ----------
@@ -243,7 +233,7 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
         **_OWN,
     }
 
@@ -262,7 +252,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
@@ -276,7 +265,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.device = device
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)

@@ -11,6 +11,7 @@ from ..gates.scores import Clipped, UnitLength
 from ..kernels.composite import PairwiseNormalizedSum
 from ..kernels.family import KernelsLike
 from ..kernels.gated_grams import GatedGrams, with_gates
+from ..kernels.grams import Grams
 from ..maps import WithGates
 from ..predictors.combined import Mapped
 from ..predictors.gated_expansion import GatedExpansion
@@ -91,10 +92,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         Seed of the folds.
     verbose : int, default=0
         1 prints a line for every step.
-    device : str, default="cpu"
-        Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
 
     Attributes
     ----------
@@ -148,7 +145,7 @@ class SwMKLClassifier(ClassifierMixin, Model):
     _parameter_constraints = {
         **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
         **shared("C", "normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
-        **shared("random_state", "verbose", "device"),
+        **shared("random_state", "verbose"),
         "blend": [one_of("separable", "pairwise")],
     }
 
@@ -171,7 +168,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
-        device: str = "cpu",
     ):
         self.kernels = kernels
         self.blend = blend
@@ -189,7 +185,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.device = device
 
     gate_values = localized.gate_values
 
@@ -222,7 +217,7 @@ def _pairwise(setup, problem, gate, tol):
     X = setup.rows.X
     kernel = PairwiseNormalizedSum(tuple(setup.kernels), X.shape[1])
     rows = with_gates(X, gate(X))
-    grams = setup.make_grams([kernel], rows, n_jobs=setup.n_jobs)
+    grams = Grams([kernel], rows, n_jobs=setup.n_jobs)
     machine = _machine(setup, grams, problem, tol)
     support = np.flatnonzero(machine.dual_coef)
     expansion = KernelExpansion(

@@ -4,19 +4,11 @@ Nothing here is imported unless a device or a tensor is asked for, but for ``dev
 
 Modules
 -------
-anchors/       Local linear models around anchors, on a device.
-clustering     Anchors from rows on a device: k-means as in ``gates/clustering.py``.
-conformal/     Locally linear kernels on a device.
-device         torch where it is there: devices by name, tensors among what users pass.
-digits         Deformed images made on a device: the rows of ``streams/digits.py``.
-feed           Rows fed to steps on a device: blocks, orders, seeds, sizes of batches.
-forest_scores  Scores of forests for rows that are tensors.
-forests        What the leaves of a given forest hold, found on a device.
-localized/     Gates that are learned, on a device.
-machine/       Kernel machines on a device.
-scores         Scores of predictors for rows that are tensors, on the tensors' device.
-streams        Rows of a stream on a device: a training that has no end goes on with each call.
-trees/         Local linear models along the paths of trees, on a device.
-triton_digits  Deformed images as one Triton kernel.
-triton_forest  The walk of rows down the trees of a forest, as one Triton kernel.
+anchors/    Local linear models around anchors, on a device.
+clustering  Anchors from rows on a device: k-means as in ``gates/clustering.py``.
+device      torch where it is there: devices by name, tensors among what users pass.
+feed        Rows fed to steps on a device: blocks, orders, seeds, sizes of batches.
+machine/    Kernel machines on a device.
+scores      Scores of predictors for rows that are tensors, on the tensors' device.
+trees/      Local linear models along the paths of trees, on a device.
 """

@@ -1,28 +1,10 @@
 """Anchors from rows on a device: k-means as in ``gates/clustering.py``."""
 
-import numpy as np
 import torch
 
-from .anchors.blend import placed_rows
 from .device import full_precision
 
 _MOST_ROWS = 60_000  # k-means sees at most this many rows: more hardly move averages
-
-
-def fit_array_anchors(X, n_anchors, rng, sample_weight, *, device):
-    """Anchors of arrays as an array; ``rng`` draws the seed of the device's numbers."""
-    chosen = np.flatnonzero(sample_weight)
-    if len(chosen) > _MOST_ROWS:
-        chosen = rng.choice(chosen, _MOST_ROWS, replace=False)
-    if len(chosen) < X.shape[0]:
-        X, sample_weight = X[chosen], sample_weight[chosen]
-    generator = torch.Generator(device).manual_seed(int(rng.randint(np.iinfo(np.int32).max)))
-    # float32 has too few digits for rows far from the origin, and no room for huge weights
-    middle = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-    rows = placed_rows(X, torch.float32, device, middle)
-    weight = torch.as_tensor(sample_weight / sample_weight.max(), device=device).float()
-    anchors = fit_anchors(rows, n_anchors, generator, weight).double().cpu().numpy()
-    return (anchors + middle).astype(X.dtype)
 
 
 @full_precision()

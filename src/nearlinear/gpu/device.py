@@ -55,17 +55,12 @@ def on_device(device, own):
     if device == "cpu":
         return own
     torch_for(device)
-    from . import forests
     from .anchors import adam as anchors
-    from .anchors import fixed_gate
-    from .conformal import pricing
-    from .localized import adam as gated
     from .machine import grams, newton
     from .trees import adam as trees
 
-    kinds = {"anchors": anchors, "forests": forests, "trees": trees, "kernels": grams,
-             "machine": newton, "mixture": newton, "localized": gated,
-             "conformal_grams": pricing, "fixed_gate": fixed_gate}  # fmt: skip
+    kinds = {"anchors": anchors, "trees": trees, "kernels": grams,
+             "machine": newton, "mixture": newton}  # fmt: skip
     *_, folder, module = own.__module__.split(".")
     there = kinds.get(module) or kinds[folder]
     return partial(getattr(there, own.__name__), device=device)
@@ -121,35 +116,3 @@ def machine_bytes(n_rows, n_features):
     matrix = 8 * n_rows**2
     blocks = min(8 << 28, 10 * matrix) + min(1 << 29, 10 * matrix)
     return 3 * matrix + blocks + 24 * n_rows * (n_features + 100)
-
-
-def candidate_bytes(n_rows, n_features, n_candidates):
-    """Bytes on a device that comparing candidates takes at least, blocks of distances aside.
-
-    Rows and anchors in both precisions, and again in float64, shifted and chosen; sums.
-    """
-    return 28 * n_features * (n_rows + n_candidates) + 16 * n_features * n_candidates + 24 * n_rows
-
-
-def gated_bytes(n_rows, width, n_outputs):
-    """Bytes on a device that mini-batches of gated linear models take.
-
-    Rows with targets, which may arrive in float64, weights and their order; a block of rows on its
-    way.
-    """
-    return 4 * n_rows * (width + 3 * n_outputs + 8) + 16 * min(n_rows, 1 << 16) * width
-
-
-def local_model_bytes(n_rows, n_features, width, n_anchors, n_outputs, n_neighbors, itemsize):
-    """Bytes on a device that local models for a fixed gate take, or k-means before them.
-
-    Rows, of which models read ``width`` columns, and codes; dual vectors and models in float64;
-    blocks of what all models say of rows; one matrix among rows that is factored.
-    """
-    stored = n_rows * (width * itemsize + n_neighbors * (itemsize + 4) + 200 * n_outputs)
-    models = 120 * (width + 1) * n_outputs * n_anchors
-    wide = 16 * (width + n_anchors * (n_outputs + 1) + 1)
-    factored = 28 * min(n_rows, 8192, (width + 1) * n_anchors) ** 2
-    clusters = min(n_rows, 60_000) * (12 * n_features + 16 * n_anchors)
-    blocks = min(n_rows * wide, (1 << 30) + 256 * wide)
-    return max(stored + models + blocks + factored, clusters)

@@ -22,11 +22,6 @@ def is_kept(X):
     return X.dtype in _KEPT
 
 
-def _stored_as(rows):
-    """The type that rows have on the device."""
-    return rows.dtype if is_kept(rows) else torch.float32
-
-
 def class_numbers(targets):
     """±1 targets as positions among the classes; 0 and 1 of a single column."""
     if targets.ndim == 2:
@@ -85,15 +80,6 @@ class Feed:
             with full_precision():
                 self._steps = self._make_steps(self._block)
 
-    def has_room(self, X):
-        """Whether a tensor of rows can lie where the last block was."""
-        block = self._block
-        return block is not None and len(block.rows) >= len(X) and block.rows.dtype == _stored_as(X)
-
-    def forget(self):
-        """The last rows are no longer known: the same tensor may hold others next time."""
-        self._of = None
-
     def _placed(self, X, targets, weight):
         block = self._block
         if block is not None and self._of is X:
@@ -104,12 +90,13 @@ class Feed:
         weight = torch.as_tensor(weight, device=self._device).float()
         # kernels read labels row after row
         new = rows, self._labels_of(targets).contiguous(), weight.contiguous()
-        if self.has_room(rows):
+        dtype = rows.dtype if is_kept(rows) else torch.float32
+        if block is not None and len(block.rows) >= len(rows) and block.rows.dtype == dtype:
             for old, part in zip((block.rows, block.labels, block.weight), new):
                 old[: len(part)] = part.to(self._device)
         else:
             # kernels read a row from its first number on
-            rows = rows.to(self._device, _stored_as(rows)).contiguous()
+            rows = rows.to(self._device, dtype).contiguous()
             order = torch.zeros(
                 padded(len(rows), self.batch), dtype=torch.int32, device=self._device
             )

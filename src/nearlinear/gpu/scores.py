@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from ..gates.learned import Rounded
+from ..gates.learned import Columns, GaussianGate, Rounded, Sigmoid, Softmax, Viewing
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
@@ -18,12 +18,11 @@ from .anchors.forms import can_compile
 from .anchors.step import Layout, nearest
 from .device import full_precision, on
 from .feed import is_kept
-from .forest_scores import forest, is_known_forest
-from .localized.step import gate_and_columns, gate_values, narrowness, squared_distances
 from .machine.scores import expansion, is_known_expansion
 
 _BLOCK_BYTES = 1 << 30  # of what a block of rows is turned into
 _SOME = 256  # rows that tell where all are
+_MAX_LOG_WIDTH = 20.0  # a component of e±20 units is as good as none, or as wide as all rows
 
 
 def scores_of(predictor, X):
@@ -195,25 +194,41 @@ def _unrounded(gate):
     return (gate.gate, gate.margin) if isinstance(gate, Rounded) else (gate, 0.0)
 
 
+def _gate_and_columns(gate, n_features):
+    """The gate behind its view, None if there are no scores of it here; the columns that it reads.
+
+    Columns are None where a function makes them, or one of them is named twice.
+    """
+    columns = tuple(range(n_features))
+    if isinstance(gate, Viewing):
+        columns = gate.view.columns if isinstance(gate.view, Columns) else ()
+        gate = gate.gate
+    is_known = type(gate) in (Softmax, Sigmoid, GaussianGate)
+    are_plain = 0 < len(columns) == len(set(columns))
+    return gate if is_known else None, columns if are_plain else None
+
+
 def _gates(gate, n_models, n_features, device):
     """A function of rows: the values of a learned gate."""
     gate, margin = _unrounded(gate)
-    gate, columns = gate_and_columns(gate, n_features)
-    columns, kind = list(columns), type(gate).__name__
+    gate, columns = _gate_and_columns(gate, n_features)
+    columns, is_gaussian = list(columns), isinstance(gate, GaussianGate)
     seen = gate.parameters[:-n_models].reshape(n_models, -1)
     middle = seen.mean(axis=0)  # distances of rows far from the origin keep their digits
-    is_gaussian = kind == "GaussianGate"
     directions = _on(device, seen - middle if is_gaussian else seen).T
     ends = _on(device, gate.parameters[-n_models:])
 
     def values(X):
         if is_gaussian:
             rows = (X[:, columns] - torch.as_tensor(middle, device=device)).float()
-            squares = squared_distances(rows @ directions, directions, rows.square().sum(1))
-            scores = -narrowness(ends, gate.scale) * squares
+            norms = rows.square().sum(1)[:, None] + directions.square().sum(0)
+            squares = (norms - 2.0 * (rows @ directions)).clamp_min(0.0)
+            log_widths = ends.clamp(-_MAX_LOG_WIDTH, _MAX_LOG_WIDTH)
+            scores = -torch.exp(-2.0 * log_widths) / gate.scale * squares
         else:
             scores = X[:, columns].float() @ directions + ends
-        gates = gate_values(kind, scores)
+        is_sigmoid = isinstance(gate, Sigmoid)
+        gates = torch.sigmoid(scores) if is_sigmoid else torch.softmax(scores, -1)
         return torch.where(gates < margin, 0.0, torch.where(gates > 1.0 - margin, 1.0, gates))
 
     return values
@@ -260,7 +275,7 @@ def _stacked(predictor, X):
 _MAKERS = {
     "SoftAssignment": _locally_linear, "Rounded": _gated, "Stacked": _stacked,
     "TreePath": _tree_path, "Averaged": _averaged, "KernelExpansion": expansion,
-    "GatedExpansion": _gated_expansion, "Forest": forest,
+    "GatedExpansion": _gated_expansion,
 }  # fmt: skip
 
 
@@ -280,8 +295,6 @@ def is_known(predictor):
         return not predictor.calibrations and parts == {("TreePath", True)}
     if kind == "TreePath":
         return predictor.node_gate.name == "tanh"
-    if kind == "Forest":
-        return is_known_forest(predictor)
     if kind == "KernelExpansion":
         return is_known_expansion(predictor)
     if kind == "GatedExpansion":
@@ -294,8 +307,8 @@ def tells_odd_rows(predictor):
     """Whether scores of rows that are not finite are not finite."""
     if type(predictor).__name__ == "Stacked":
         return all(map(tells_odd_rows, predictor.outputs))
-    return _maker(predictor) not in (expansion, _gated_expansion, forest)
+    return _maker(predictor) not in (expansion, _gated_expansion)
 
 
 def _is_known_gate(gate):
-    return None not in gate_and_columns(_unrounded(gate)[0], 1)
+    return None not in _gate_and_columns(_unrounded(gate)[0], 1)

@@ -28,15 +28,16 @@ class ConformalGrams(SumRows):
 
     def in_double(self):
         """The same kernels on the same rows in double precision."""
-        return self if self.dtype == np.float64 else self._like(*self._given, dtype=np.float64)
+        return (
+            self
+            if self.dtype == np.float64
+            else ConformalGrams(*self._given, self.n_jobs, np.float64)
+        )
 
     def on_rows(self, rows):
         """The same kernels on some of the rows."""
         bank, X = self._given
-        return self._like(bank, X[rows])
-
-    def _like(self, bank, X, dtype=None):
-        return ConformalGrams(bank, X, self.n_jobs, dtype)
+        return ConformalGrams(bank, X[rows], self.n_jobs)
 
     def keep(self, which):
         """Nothing is kept: features are computed faster than matrices are read."""

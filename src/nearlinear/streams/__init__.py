@@ -5,7 +5,6 @@ Modules
 arrays      Blocks of arrays, in memory or mapped from .npy files.
 blocks      Rows in blocks: what a source is, blocks of one size, and reading while others compute.
 checkpoint  How far a fit has come, in a file that appears whole or not at all.
-digits      Deformed copies of small images, as many as wanted: rotated, scaled, sheared, bent.
 pipeline    A pipeline fitted to rows in blocks: each step to what those before it make of them.
 raw_tables  Blocks of Parquet and CSV tables as they are.
 spool       Rows that were worked on once, in files.
@@ -15,14 +14,12 @@ tables      Blocks of Parquet and CSV tables, one file, several or a folder, rea
 """
 
 from .arrays import from_arrays
-from .digits import deformed_images
 from .pipeline import fit_pipeline
 from .raw_tables import from_raw_tables
 from .svmlight import from_svmlight
 from .tables import from_tables
 
 __all__ = [
-    "deformed_images",
     "fit_pipeline",
     "from_arrays",
     "from_raw_tables",

@@ -10,7 +10,6 @@ from nearlinear import LMKLRegressor, MLLKMRegressor, UniformMKLRegressor
 from nearlinear.estimators import uniform_mkl
 from nearlinear.estimators._base.capacity import Verdict
 from nearlinear.estimators._base.values import loss_weight
-from nearlinear.streams import from_arrays
 
 METHODS = [UniformMKLRegressor, LMKLRegressor, MLLKMRegressor]
 EACH = pytest.mark.parametrize("method", METHODS, ids=lambda one: one.__name__)
@@ -104,8 +103,6 @@ def test_where_nothing_can_be_held_out_a_usual_weight_is_taken():
     assert UniformMKLRegressor("precomputed").fit((X @ X.T)[:, :, None], y).C_ == 10.0
     anchors = iter(X[:20])
     assert MLLKMRegressor(anchors=anchors, random_state=0).fit(X, y).C_ == 10.0
-    blocks = LMKLRegressor("linear", n_copies=2, max_epochs=1, random_state=0)
-    assert blocks.fit(from_arrays(X, y, block_rows=30)).C_ == 10.0
     assert MLLKMRegressor(random_state=0).partial_fit(X, y).C_ == 10.0
 
 

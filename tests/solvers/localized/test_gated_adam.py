@@ -59,10 +59,8 @@ def learn(X, targets, C, gate, maps, loss=HINGE, **settings):
         "learning_rate": 0.03,
         "rng": np.random.RandomState(0),
     }
-    (found,) = learn_gated_models(
-        X, targets[:, None].astype(X.dtype), C, [gate], maps, loss, **options | settings
-    )
-    return found
+    targets = targets.astype(X.dtype)
+    return learn_gated_models(X, targets, C, gate, maps, loss, **options | settings)
 
 
 def scores_of(found, X):

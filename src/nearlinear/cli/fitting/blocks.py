@@ -77,7 +77,7 @@ def fit_in_blocks(arguments, form, begin):
         if not hasattr(estimator, "_learn_blocks"):
             raise CommandError(
                 f"{arguments.data}: it is larger than --max-memory, and {name} learns from tables "
-                "in memory; choose --method ldkl, llcsapl or llsvm, or raise --max-memory"
+                "in memory; choose --method ldkl, llcsapl or localforest, or raise --max-memory"
             )
         if not task.is_regression:
             check_classes(y, arguments)

@@ -6,7 +6,7 @@ anchor_settings   Settings that LLC-SAPL tries, from a linear model on.
 anchors           What the anchor methods share.
 blocks/           Fits to rows in blocks: a survey, a sample to start from, training on all of them.
 capacity          How much capacity the rows bear.
-cells/            Cells with Gaussians in them.
+cells             Cells and landmarks of DC-Pred++.
 checks            What parameters and rows may be.
 conformal         Conformal kernels for every output: candidates, choice, collapse, predictor.
 explained         Rows on their way into an explanation, and explanations on their way out.

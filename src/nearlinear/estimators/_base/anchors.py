@@ -30,11 +30,8 @@ SHARPNESS = property(
 MOST_ANCHORS = {"auto": 100, "pruned": 200}
 
 
-def make_anchors(model, rows, rng, most=100, cluster=fit_anchors):
-    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds a free number.
-
-    ``cluster`` is k-means over all rows.
-    """
+def make_anchors(model, rows, rng, most=100):
+    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds a free number."""
     if not isinstance(model.anchors, str):
         anchors = check_array(model.anchors, dtype=rows.X.dtype, order="C", copy=True)
         if anchors.shape[1] != rows.X.shape[1]:
@@ -48,10 +45,10 @@ def make_anchors(model, rows, rng, most=100, cluster=fit_anchors):
     wanted = limit_to_distinct(wanted, rows.n_distinct, "n_anchors")
     if model.anchors == "class_balanced":
         return fit_class_anchors(rows.X, rows.labels, wanted, rng, rows.weight)
-    return cluster(rows.X, wanted, rng, rows.weight)
+    return fit_anchors(rows.X, wanted, rng, rows.weight)
 
 
-def make_gate(model, anchors, X, coding="soft", usual_sharpness=default_sharpness):
+def make_gate(model, anchors, X, coding="soft"):
     """The gate named by ``coding``; its bandwidth is relative to the spread of distances."""
     n_neighbors = int(min(model.n_neighbors, len(anchors)))
     if coding == "inverse":
@@ -59,7 +56,7 @@ def make_gate(model, anchors, X, coding="soft", usual_sharpness=default_sharpnes
     if coding == "reconstruction":
         return ReconstructionCodes(anchors, n_neighbors)
     sharpness = absolute(
-        model.sharpness, lambda sharpness: sharpness * usual_sharpness(anchors, n_neighbors, X)
+        model.sharpness, lambda sharpness: sharpness * default_sharpness(anchors, n_neighbors, X)
     )
     return SoftAssignment(anchors, n_neighbors, float(sharpness))
 

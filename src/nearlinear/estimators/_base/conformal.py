@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from ...gates.clustering import fit_anchors, limit_to_distinct
-from ...gpu.device import candidate_bytes, free_bytes, on_device
 from ...kernels.candidates import ConformalBank, ConformalScales
 from ...kernels.conformal import PROFILES
 from ...kernels.conformal_grams import ConformalGrams
@@ -61,7 +60,7 @@ def learn_kernels(model, rows, bank, problems, rng, starts=None):
     ``starts`` are weights of the candidates for every output, from which a search goes on.
     """
     tell, descent = Teller(model), None
-    grams = on_device(model.device, ConformalGrams)(bank, rows.X, model.n_jobs)
+    grams = ConformalGrams(bank, rows.X, model.n_jobs)
     machine = _machine(model, rng)
 
     def solve(problem):
@@ -152,9 +151,6 @@ def require_room(model, rows):
     size = n_rows * (120 + 12 * n_features) + n_candidates * (40 + 16 * n_features)
     advice = "lower n_anchors, give fewer rows"
     require_memory(size + matrices + blocks, model.max_memory, advice)
-    if model.device != "cpu":
-        there = candidate_bytes(n_rows, n_features, n_candidates)
-        require_memory(there + blocks, free_bytes(model.device), f"{advice}, leave device out")
 
 
 def placed_anchors(model, rows, rng):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._hints import FilePath, Rows, Targets
+from ..._hints import Rows, Targets
 from ...gates.learned import GATES, Columns, Viewing
-from .blocks import fit as blocks
 from .input import scored_rows
 from .localized import gates_at
 
@@ -81,40 +80,24 @@ def fit(
     y: Targets | None = None,
     sample_weight: ArrayLike | None = None,
     gating: Rows | None = None,
-    *,
-    checkpoint: FilePath | None = None,
-    every: float = 60.0,
 ) -> M:
-    """Learn from rows and their labels or values, in arrays or in blocks.
+    """Learn from rows and their labels or values.
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_samples, n_features), or source of blocks
-        Rows, best standardized. A source is what ``nearlinear.streams`` makes of files, or anything
-        that yields the same blocks (X, y) or (X, y, weight) whenever it is iterated; kernels are
-        linear or affine then.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows, best standardized.
     y : array of shape (n_samples,) or None, default=None
-        Labels of any type for a classifier, values for a regressor. None with a source, which has
-        them.
+        Labels of any type for a classifier, values for a regressor. None is refused.
     sample_weight : array of shape (n_samples,) or None, default=None
-        Weight k equals k copies. None with a source.
+        Weight k equals k copies.
     gating : array or CSR matrix of shape (n_samples, any) or None, default=None
         What the gate sees of the rows in place of ``X``. ``predict`` then needs such a matrix, too.
-        None with a source.
-    checkpoint : path or None, default=None
-        With a source: a file that holds how far the fit has come. A fit that was killed goes on
-        from it, and ends at the bits of one that was not. The file stays.
-    every : float, default=60.0
-        Seconds between two writes of the checkpoint. 0 writes it after every block.
 
     Returns
     -------
     self
     """
-    if gating is None:
-        return blocks.fit(self, X, y, sample_weight, checkpoint=checkpoint, every=every)
-    if checkpoint is not None or y is None:
-        raise ValueError("gating is for rows in arrays: name columns by gating_features instead.")
     return self._fit(X, y, sample_weight, gating)
 
 

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ...gpu.device import as_array, is_tensor
+from ...gpu.device import as_array
 from ...runtime.columns.readings import require_values
 from ...streams.blocks import is_source
 from .checks import require_moderate, require_sound
@@ -40,10 +40,6 @@ def fit_rows(model, X, y, sample_weight=None, gating=None):
 
 def stream_rows(model, X, y, sample_weight=None, classes=None):
     """Rows of ``partial_fit`` in their given order; ``merged`` gives their canonical form."""
-    if is_tensor(X) and getattr(model, "_streams_tensors", False):
-        from .tensors.rows import stream_tensor_rows
-
-        return stream_tensor_rows(model, X, y, sample_weight, classes)
     X, y, sample_weight = map(as_array, (X, y, sample_weight))
     is_first = not hasattr(model, "predictor_")
     X, y, names = _checked_pairs(model, X, y, is_first)
@@ -140,7 +136,10 @@ def _require_as_many_columns(model, X):
 def _checked_pairs(model, X, y, is_first, takes_several=False):
     """Rows, labels or values, and attributes that name the columns."""
     if y is None and is_source(X):
-        raise ValueError(f"{type(model).__name__} does not learn from rows in blocks: give arrays.")
+        raise ValueError(
+            f"{type(model).__name__} cannot be fitted to a chunked data source: pass arrays, or "
+            "use LDKL, LLC-SAPL or LocalForest, which accept one."
+        )
     probe = _without_learned(model)
     if not is_first:
         if model._training.is_from_file and not getattr(model, "_goes_on_from_file", False):

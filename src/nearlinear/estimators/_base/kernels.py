@@ -123,17 +123,12 @@ def gram_bytes(rows, n_kernels, max_memory):
 
 def device_bytes(X, max_memory, device):
     """Bytes of a device for machines and Gram matrices, if they are enough for machines."""
-    room = device_room(max_memory, device)
-    require_memory(machine_bytes(*X.shape[:2]), room, "give fewer rows, or leave device out")
-    return room
-
-
-def device_room(max_memory, device):
-    """Bytes that a fit may use on a device."""
     free = free_bytes(device)
     if free is None:
-        return allowed_memory(max_memory)
-    return free if max_memory is None else min(max_memory, free)
+        free = allowed_memory(max_memory)
+    room = free if max_memory is None else min(max_memory, free)
+    require_memory(machine_bytes(*X.shape[:2]), room, "give fewer rows, or leave device out")
+    return room
 
 
 def bias_named(bias):

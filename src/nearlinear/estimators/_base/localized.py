@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..._hints import Rows
-from ...gates.learned import Rounded
-from ...losses import LOSSES, EpsilonInsensitive
 from ...predictors.combined import Stacked
 from ...predictors.kernel_expansion import KernelExpansion
-from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.dual import warn_if_loose
 from ...solvers.localized.landmarks import landmark_bytes
 from ...solvers.localized.success import (
@@ -32,8 +29,6 @@ from .outputs import Teller, each_output
 _MOST_REGRESSED, _LANDMARKS = 10_000, 500
 # A component that gets less than this of a row's answer is shut for it.
 SHUT = 1e-3
-# Steps by mini-batches that are aimed at, and the fewest and most passes over the rows.
-_STEPS, _EPOCHS = 8000, (20, 500)
 # Any other ``solver`` has machines by working sets.
 _MACHINES = {"mwu": Exchange(), "averaging": AVERAGING}
 
@@ -89,11 +84,6 @@ def learn_localized(model, setup, solve, rescue=None):
         problems, lambda problem: solve(problem, tell), tell, rescue
     )
     warn_if_loose(found, max(model.tol, setup.machine.finest), type(model).__name__)
-    return localized_outputs(setup, found, was_interrupted)
-
-
-def localized_outputs(setup, found, was_interrupted):
-    """A ``Learned`` of the ``Localized`` of every output."""
     outputs = tuple(one.predictor for one in found)
     n_support = int(np.any([one.support for one in found], axis=0).sum())
     attributes = {
@@ -121,7 +111,7 @@ def component_scores(setup, coefficients, biases=0.0, kernel_of=None):
 def kernel_success(model, setup, problem, rng, tell):
     """For every kernel: its machines, what they have found, and all regressions as one function."""
     singles = single_kernels(
-        setup.kernels, setup.rows.X, setup.machine, setup.make_grams, tol=model.tol,
+        setup.kernels, setup.rows.X, setup.machine, tol=model.tol,
         max_bytes=setup.max_bytes,
     )  # fmt: skip
     folds = ()
@@ -169,39 +159,6 @@ def gates_at(model, X):
     """The gate, or that of every class, at rows that were checked."""
     gates = model.gate_
     return [gate(X) for gate in gates] if isinstance(gates, list) else gates(X)
-
-
-def count_epochs(model, n_rows):
-    if model.max_epochs is not None:
-        return model.max_epochs
-    return int(np.clip(_STEPS * model.batch_size / n_rows, *_EPOCHS))
-
-
-def primal_loss(model):
-    return EpsilonInsensitive(model.epsilon) if hasattr(model, "epsilon") else LOSSES["hinge"]
-
-
-def primal_output(model, rows, problem, found, n_epochs):
-    """``GatedModels`` as a ``Localized``; ``problem`` is that of the output on these rows."""
-    X, units = rows.X, rows.task.units
-    rounded, spread = Rounded(found.gate, SHUT), units.spread
-    bias = units.unscaled(found.bias)
-    weights, biases = spread * found.weights, spread * found.biases
-    predictor = linear_components(rounded, weights, biases, bias, X.dtype)
-    residual = problem.targets - units.scaled(predictor(X, n_jobs=model.n_jobs)[:, 0])
-    objective = found.price + problem.loss(residual)
-    support = ((residual >= problem.epsilon) & (problem.upper > 0)) | (
-        (residual <= -problem.epsilon) & (problem.lower < 0)
-    )
-    attributes = gate_attributes(rounded, rounded(X), found.path, support)
-    return Localized(predictor, support, objective, np.nan, n_epochs, attributes)
-
-
-def linear_components(gate, weights, biases, bias, dtype):
-    """Of ``weights`` (n_features, n_components)."""
-    weights = np.ascontiguousarray(np.transpose(weights), dtype=dtype)[:, :, None]
-    biases = np.asarray(biases, dtype=dtype)[:, None]
-    return LocallyLinear(gate, weights, biases, np.array([float(bias)]))
 
 
 def gate_attributes(gate, gates, path, support):

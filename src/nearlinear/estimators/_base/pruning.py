@@ -1,12 +1,9 @@
 """How many anchors, or nodes, the data bear: many at first, then fewer, on held-out rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...gates.anchors import default_sharpness
-from ...gates.clustering import fit_anchors
 from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
 from ...solvers.anchors.fixed_gate import solve_local_models
@@ -114,37 +111,20 @@ def pruned_models(model, rows, setting, rng, tell):
     return replace(setting, n_anchors=chosen.n_anchors), chosen.model, tried
 
 
-def _own_codes(gate, X, n_jobs):
-    return gate.codes(X, n_jobs)
-
-
-@dataclass(frozen=True)
-class AnchorEngine:
-    """k-means, the usual sharpness, codes of a gate, and local models for given codes.
-
-    Those of the CPU, unless others are given.
-    """
-
-    cluster: Callable = fit_anchors
-    sharpness: Callable = default_sharpness
-    codes: Callable = _own_codes
-    solve: Callable = solve_local_models
-
-
-def pruned_anchors(model, rows, coding, width, rng, engine):
+def pruned_anchors(model, rows, coding, width, rng):
     """Anchors that stay, as many as the rows ask for; local models read ``width`` columns."""
 
     def fitted(train, anchors):
-        gate = make_gate(model, anchors, train.X, coding, engine.sharpness)
-        solution, _ = engine.solve(
-            train.X[:, :width], *engine.codes(gate, train.X, model.n_jobs), train.targets,
+        gate = make_gate(model, anchors, train.X, coding)
+        solution, _ = solve_local_models(
+            train.X[:, :width], *gate.codes(train.X, model.n_jobs), train.targets,
             loss=LOSSES[model.loss], C=model.C * train.weight, n_components=len(anchors),
             tol=LOOSE, max_iter=LOOSE_EPOCHS, rng=rng, n_jobs=model.n_jobs,
         )  # fmt: skip
         return LocallyLinear(gate, solution.weights, solution.biases)
 
     def begin(train):
-        anchors = make_anchors(model, train, rng, MOST_ANCHORS["pruned"], engine.cluster)
+        anchors = make_anchors(model, train, rng, MOST_ANCHORS["pruned"])
         return len(anchors), fitted(train, anchors)
 
     def shorten(train, before, count):
@@ -156,7 +136,7 @@ def pruned_anchors(model, rows, coding, width, rng, engine):
 
     chosen, _ = prune(rows, rng, begin, shorten, losses)
     if chosen is None:
-        return make_anchors(model, rows, rng, cluster=engine.cluster)
+        return make_anchors(model, rows, rng)
     return chosen.model.gate.anchors
 
 

@@ -41,7 +41,6 @@ _CONSTRAINTS = {
     "categorical_features": ["array-like", None],
     "monotonic_cst": ["array-like", dict, None],
     "interaction_cst": [list, tuple, None],
-    **shared("device"),
 }
 
 
@@ -109,9 +108,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         Factor on the weight of each class.
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
-    device : str, default="cpu"
-        Where leaves are refitted: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU,
-        with the extra ``gpu`` installed; for log losses and squared errors.
     n_jobs : int or None, default=None
         Threads of the refit and of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -180,7 +176,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         interaction_cst: Sequence[Sequence[int]] | None = None,
         class_weight: ClassWeight = None,
         max_memory: float | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -202,7 +197,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.max_memory = max_memory
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -339,9 +333,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         Groups of columns that may stand on one path.
     max_memory : float or None, default=None
         Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
-    device : str, default="cpu"
-        Where leaves are refitted: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU,
-        with the extra ``gpu`` installed; for log losses and squared errors.
     n_jobs : int or None, default=None
         Threads of the refit and of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -406,7 +397,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
         max_memory: float | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -429,7 +419,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.max_memory = max_memory
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -3,13 +3,8 @@
 Modules
 -------
 adam           Anchors and local models learned together by mini-batch Adam on a device.
-blend          Local linear models under a sparse gate on a device, and their adjoint.
-codes          Codes of rows on a device, and their usual sharpness.
-fixed_gate     Local models for a fixed gate on a device, by Newton steps.
 forms          Three forms of one step: plain, compiled, Triton; and a CUDA graph that replays it.
-smoothed       Losses of scores on a device, as Newton steps read them.
 step           One step of Adam on anchors and local models, as three plain functions of tensors.
-stream         Anchors and local models that learn on from a stream, on a device.
 triton_groups  Scores of rows by their nearest anchors alone, as three Triton kernels.
 triton_step    The three parts of a step as Triton kernels: one pass over memory each, no atomics.
 """

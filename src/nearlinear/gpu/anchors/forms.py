@@ -134,14 +134,10 @@ def _many_shapes():
 
 
 class Steps:
-    """Runs steps on one block: call by call on the CPU, as the replay of a graph on CUDA.
+    """Runs steps on one block: call by call on the CPU, as the replay of a graph on CUDA."""
 
-    ``take(form, state, block)`` is what is done with each batch.
-    """
-
-    def __init__(self, form, state, block, take=one_step):
+    def __init__(self, form, state, block):
         self._form, self._state, self._block, self._graph = form, state, block, None
-        self._take = take
         if block.rows.device.type == "cuda":
             with on(block.rows.device):
                 self._compile()
@@ -149,7 +145,7 @@ class Steps:
     def run(self, n_steps):
         for _ in range(n_steps):
             if self._graph is None:
-                self._take(self._form, self._state, self._block)
+                one_step(self._form, self._state, self._block)
             else:
                 self._graph.replay()
 
@@ -179,11 +175,11 @@ class Steps:
                 for _ in range(_WARM_UP):
                     state.place.zero_()
                     state.count.zero_()
-                    self._take(self._form, state, self._block)
+                    one_step(self._form, state, self._block)
             torch.cuda.current_stream().wait_stream(stream)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, stream=stream):
-                self._take(self._form, state, self._block)
+                one_step(self._form, state, self._block)
             self._graph = graph
         finally:  # Ctrl-C while it compiles leaves what was learned
             torch.cuda.current_stream().wait_stream(stream)

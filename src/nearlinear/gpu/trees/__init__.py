@@ -4,6 +4,5 @@ Modules
 -------
 adam         Trees learned by mini-batch Adam on a device, one or many at once.
 step         One step of Adam on one tree or many: slopes of soft splits and of hard paths.
-stream       A tree that learns on from a stream, on a device.
 triton_step  The three parts of a step on trees as Triton kernels.
 """

@@ -18,8 +18,7 @@ class PassMixing:
 
     def add(self, before, models, scores):
         """A pass from ``before`` to ``models``; arrays are copied where they may change."""
-        # a sum with 0 copies arrays and tensors of a device alike
-        passes = [*self._passes, (models - before, models + 0.0, scores + 0.0)]
+        passes = [*self._passes, (models - before, models.copy(), scores.copy())]
         self._passes = passes[-_MOST_PASSES:]
 
     def forget(self):

@@ -208,37 +208,23 @@ class GatedTraining:
             learned, self._scales * u, self._constants * u0, float(bias[0]), price, tuple(self.path)
         )
 
-    def state(self):
-        """Of the parameters and the place in the run; ``loss_sum`` is the caller's to keep."""
-        parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
-        arrays = {f"{name}.{k}": v for name, one in parts.items() for k, v in one.state().items()}
-        return arrays, {"epoch": self.epoch, "count": self._count, "path": self.path}
-
-    def restore(self, arrays, plain):
-        parts = dict(zip("uvb", self._models, strict=True)) | {"gate": self._moving}
-        for name, one in parts.items():
-            one.restore({k.removeprefix(f"{name}."): v for k, v in arrays.items()})
-        self.epoch, self._count, self.path = plain["epoch"], plain["count"], list(plain["path"])
-
 
 def learn_gated_models(
-    X, targets, C, gates, maps, loss, *, penalty, max_epochs, batch_size, learning_rate, rng,
+    X, targets, C, gate, maps, loss, *, penalty, max_epochs, batch_size, learning_rate, rng,
     watch=None,
 ):  # fmt: skip
-    """Learn from ``gates``, one for each column of ``targets``; ``C`` has an entry per row.
+    """Learn from ``gate``; ``targets`` and ``C`` have an entry per row.
 
     ``maps`` has one ``AffineMap`` a component.
     """
-    found, total = [], float(C.sum())
-    for gate, wanted in zip(gates, targets.T, strict=True):
-        batches = Batches(X, wanted[:, None], len(C) * C / total, batch_size, rng)
-        training = GatedTraining(
-            gate, maps, X.dtype, loss, total=total, penalty=penalty, n_epochs=max_epochs,
-            n_steps=max_epochs * batches.n_batches, n_rows=len(C), learning_rate=learning_rate,
-        )  # fmt: skip
-        while not training.is_over:
-            training.take(batches)
-            if training.end_epoch(watch):
-                break
-        found.append(training.model())
-    return tuple(found)
+    total = float(C.sum())
+    batches = Batches(X, targets[:, None], len(C) * C / total, batch_size, rng)
+    training = GatedTraining(
+        gate, maps, X.dtype, loss, total=total, penalty=penalty, n_epochs=max_epochs,
+        n_steps=max_epochs * batches.n_batches, n_rows=len(C), learning_rate=learning_rate,
+    )  # fmt: skip
+    while not training.is_over:
+        training.take(batches)
+        if training.end_epoch(watch):
+            break
+    return training.model()

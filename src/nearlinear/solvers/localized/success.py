@@ -40,9 +40,9 @@ class KernelSuccess:
 class SingleKernel:
     """Machines of one kernel on some of the rows ``X``."""
 
-    def __init__(self, kernel, X, machine, bias, make_grams=Grams, *, tol, max_bytes):
+    def __init__(self, kernel, X, machine, bias, *, tol, max_bytes):
         self.kernel, self.X = kernel, X
-        self.machine, self.bias, self.make_grams = machine, bias, make_grams
+        self.machine, self.bias = machine, bias
         self.tol, self.max_bytes = tol, max_bytes
 
     def solve(self, problem, rows=slice(None)):
@@ -57,7 +57,7 @@ class SingleKernel:
         return objective.solve(np.ones(1), self.tol)
 
     def _objective(self, problem, rows):
-        grams = self.make_grams([self.kernel], self.X[rows])
+        grams = Grams([self.kernel], self.X[rows])
         return KernelObjective(grams, problem, self.bias, self.machine, self.max_bytes)
 
     def certified(self, machine, problem, rows):
@@ -68,18 +68,17 @@ class SingleKernel:
         """Scores at the rows ``at`` of a machine that was solved on ``rows``."""
         coef = np.zeros(self.X.shape[0])
         coef[rows] = machine.dual_coef
-        return self.make_grams([self.kernel], self.X).products(coef, [0], at)[0] + machine.bias
+        return Grams([self.kernel], self.X).products(coef, [0], at)[0] + machine.bias
 
 
-def single_kernels(kernels, X, machine, make_grams, *, tol, max_bytes):
+def single_kernels(kernels, X, machine, *, tol, max_bytes):
     """Each kernel with a part of the memory, the same for any number of threads.
 
     A machine with more room would be solved in other precision.
     """
     room = max_bytes / min(MOST_MACHINES, len(kernels))
     return [
-        SingleKernel(kernel, X, machine, FreeBias(), make_grams, tol=tol, max_bytes=room)
-        for kernel in kernels
+        SingleKernel(kernel, X, machine, FreeBias(), tol=tol, max_bytes=room) for kernel in kernels
     ]
 
 

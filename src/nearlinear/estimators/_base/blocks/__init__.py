@@ -2,10 +2,9 @@
 
 Modules
 -------
-anchors   Anchor methods from rows in blocks.
+anchors   LLC-SAPL from rows in blocks.
 fit       ``fit`` of methods that learn from arrays and from rows in blocks alike.
 forests   Forests from rows in blocks: trees of a sample, whose leaf models all rows refit together.
-gated     LMKL with linear kernels from rows in blocks.
 memory    What rows in blocks take of memory, known before a block is there.
 rows      Rows of a source as an estimator trains on them: checked, with targets, some held out.
 survey    The survey of a source as an estimator needs it: rows checked, labels and weights counted.

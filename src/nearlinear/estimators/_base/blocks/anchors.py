@@ -1,4 +1,4 @@
-"""Anchor methods from rows in blocks.
+"""LLC-SAPL from rows in blocks.
 
 What need not be exact comes from a sample: k-means, the sharpness, the models that training starts
 from. Training sees all rows.
@@ -11,23 +11,17 @@ from scipy.sparse import issparse
 
 from ....gpu.device import batch_on, on_device
 from ....losses import LOSSES
-from ....predictors.locally_linear import LocallyLinear
 from ....solvers.anchors.adam import AnchorTraining
-from ....solvers.anchors.fixed_gate import solve_local_models
 from ....solvers.anchors.objective import training_objective
 from ....solvers.anchors.sgd import RowTraining, usual_anchor_rate
-from ....solvers.solution import LocalModels
 from ....solvers.watch import Progress, Watch
 from ..anchor_settings import attributes_of
-from ..anchors import check_memory, make_anchors, make_gate, predictor_of
-from ..capacity import usual_epochs
+from ..anchors import check_memory, predictor_of
 from ..model import Learned
 from ..outputs import Teller, keeping
-from ..pruning import AnchorEngine, pruned_anchors, pruned_models
+from ..pruning import pruned_models
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
-
-_START_TOL, _START_EPOCHS = 1e-2, 30
 
 
 def learn_sapl_from(model, rows, keeper):
@@ -98,36 +92,6 @@ def learn_sapl_from(model, rows, keeper):
             setting, predictor, whole, whole, held_out, rng
         )
     return Learned(predictor, attributes_of(watch, setting, tried), kept=interruption.kept)
-
-
-def learn_fixed_from(model, rows, keeper, coding, width):
-    """LLSVM and LCC+SVM: steps with a gate that stays; local models read ``width`` columns."""
-    rng, sample = np.random.RandomState(rows.seed), rows.sample()
-    _check_memory(model, rows, sample, 8, copies=3)
-    if model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, sample, coding, width, rng, AnchorEngine())
-    else:
-        anchors = make_anchors(model, sample, rng)
-    anchors = anchors.astype(sample.X.dtype, copy=False)
-    gate, loss = make_gate(model, anchors, sample.X, coding), LOSSES[model.loss]
-    found, _ = solve_local_models(
-        sample.X[:, :width], *gate.codes(sample.X, model.n_jobs), sample.targets, loss=loss,
-        C=model.C * sample.weight, n_components=len(anchors), tol=_START_TOL,
-        max_iter=_START_EPOCHS, rng=rng, n_jobs=model.n_jobs,
-    )  # fmt: skip
-    start = LocalModels(anchors, getattr(gate, "sharpness", 1.0), found.weights, found.biases)
-    watch = Watch(Teller(model).steps("epoch"), best=start)
-    training = RowTraining(
-        start, sample.X, gate, lambda models: None, n_rows=rows.count_batches(1), loss=loss,
-        C=model.C, ridge=1.0 / (model.C * rows.total_weight),
-        n_epochs=min(model.max_iter, usual_epochs(sample)), anchor_rate=0.0,
-        rng=np.random.default_rng(rows.seed),
-    )  # fmt: skip
-    with keeping("the best model so far is") as interruption:
-        train_on_blocks(training, rows, watch, keeper)
-    predictor = LocallyLinear(gate, watch.best.weights, watch.best.biases)
-    attributes = {"duality_gap_": np.nan, "n_iter_": training.epoch, "loss_": model.loss}
-    return Learned(predictor, attributes, kept=interruption.kept)
 
 
 def _check_memory(model, rows, sample, itemsize, copies):

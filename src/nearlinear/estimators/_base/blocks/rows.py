@@ -11,7 +11,6 @@ from ....streams.blocks import Parted, shuffled
 from ....streams.survey import Survey, row_ranks
 from ..rows import TrainingRows
 from ..task import Regression
-from ..values.units import TargetUnits
 from .memory import blocks_memory, row_bytes
 
 # The most rows of which a fit takes what need not be exact, and that it holds out; a block's worth
@@ -124,15 +123,6 @@ class BlockRows:
         """Some training rows, merged, that stand for all."""
         kept = np.arange(self.n_held, min(len(self.survey.ranks), self.n_held + SAMPLE))
         return self._merged(self.rules.rows(self.survey.sample.take(kept)))
-
-    def weighted_sample(self):
-        """The sample, weighing as much as all rows, with the unit of its values."""
-        sample = self.sample()
-        if isinstance(sample.task, Regression):
-            units = TargetUnits.of_values(sample.targets[:, 0], sample.weight)
-            sample = replace(sample, task=Regression(units))
-        factor = self.total_weight / sample.weight.sum()
-        return replace(sample, weight=factor * sample.weight, n_all=None)
 
     def stratified_sample(self):
         """All training rows that the survey has kept, with some of every class.

@@ -80,23 +80,6 @@ def train_on_blocks(training, rows, watch, keeper, take=None):
         raise
 
 
-def states_of(trainings):
-    """Those of several trainings in one: arrays and plain values."""
-    arrays, plain = {}, {}
-    for number, one in enumerate(trainings):
-        own, plain[str(number)] = one.state()
-        arrays |= {f"{number}/{name}": array for name, array in own.items()}
-    return arrays, plain
-
-
-def restore_all(trainings, arrays, plain):
-    """What ``states_of`` gave, given back."""
-    for number, one in enumerate(trainings):
-        head = f"{number}/"
-        own = {k.removeprefix(head): v for k, v in arrays.items() if k.startswith(head)}
-        one.restore(own, plain[str(number)])
-
-
 def _arrays(model):
     """Those of a frozen record of arrays; what else it has, all models of a training share."""
     values = {one.name: getattr(model, one.name) for one in fields(model)}

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....gates.forests.gate import GrownTree, gather_trees
-from ....gpu.device import on_device
 from ....losses import LogLoss, SquaredError
 from ....predictors.forest import filled, forest_of
 from ....solvers.anchors.linear_root import solve_linear
@@ -160,9 +159,7 @@ class Slopes:
         return values - slopes @ self.means, slopes
 
 
-def refit_along(
-    grown, base, rows, loss, lams, *, slopes=None, monotonic=None, device="cpu", **settings
-):
+def refit_along(grown, base, rows, loss, lams, *, slopes=None, monotonic=None, **settings):
     """Leaves refitted together for one λ after another, on top of ``base`` (n_rows, n_outputs).
 
     λ counts rows: it means the same in all units of the values.
@@ -172,7 +169,7 @@ def refit_along(
     none = np.empty((*values.shape, 0))
     scores = scores_of(leaves, starts, values, none, outputs, None, base)
     unit = typical_curvature(loss, scores, rows.targets, rows.weight)
-    return on_device(device, refit_path)(
+    return refit_path(
         leaves, starts, values, outputs, base, rows.targets, rows.weight, loss=loss,
         lams=[lam * unit for lam in lams], Z=None if slopes is None else slopes.seen(rows.X),
         tree_orders=() if monotonic is None else tree_orders(gate, monotonic), **settings,

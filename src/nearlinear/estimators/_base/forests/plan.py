@@ -78,7 +78,7 @@ def fit_plan(rows, plan, wishes, loss, seed):
     found = next(
         refit_along(
             grown, base_scores(grown, root, rows.X), rows, loss, [plan.lam], slopes=slopes,
-            monotonic=columns.monotonic, n_jobs=wishes.n_jobs, device=wishes.device, max_passes=8,
+            monotonic=columns.monotonic, n_jobs=wishes.n_jobs, max_passes=8,
         )
     )  # fmt: skip
     predictor = forest_from(grown, root, found.values, found.slopes, slopes)

@@ -43,7 +43,6 @@ class Refit:
     loss: object
     monotonic: np.ndarray | None
     n_jobs: int | None
-    device: str = "cpu"
 
     def along(self, rows, lams, max_passes):
         """Solutions for one λ after another; slopes and root stay, as part of the base."""
@@ -51,7 +50,7 @@ class Refit:
         base = self.scores(rows.X, np.zeros_like(forest.values))
         return refit_along(
             _grown(forest), base, rows, self.loss, lams, monotonic=self.monotonic,
-            n_jobs=self.n_jobs, device=self.device, max_passes=max_passes,
+            n_jobs=self.n_jobs, max_passes=max_passes,
         )  # fmt: skip
 
     def losses(self, held, values):
@@ -117,7 +116,7 @@ def _learn_leaves(model, rows, penalty, rng=None):
     size = refit_memory(len(rows.X), forest.gate.n_trees, rows.targets.shape[1], 0)
     require_memory(size, model.max_memory, "give fewer rows")
     signs = signs_of(model.monotonic_cst, forest.n_features, vars(model).get("feature_names_in_"))
-    start = Refit(forest, loss, signs, model.n_jobs, getattr(model, "device", "cpu"))
+    start = Refit(forest, loss, signs, model.n_jobs)
     if penalty == "auto":
         penalty = _chosen_penalty(model, start, rows, rng)
     if penalty is None:

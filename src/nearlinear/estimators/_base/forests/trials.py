@@ -100,7 +100,7 @@ class Bench:
         path = refit_along(
             grown, base_scores(grown, root, self.train.X), self.train, self.loss, lams,
             slopes=slopes, monotonic=self.wishes.columns.monotonic, n_jobs=self.wishes.n_jobs,
-            device=self.wishes.device, max_passes=4,
+            max_passes=4,
         )  # fmt: skip
         leaves, base = grown.gate(self.held.X), base_scores(grown, root, self.held.X)
         for found in path:

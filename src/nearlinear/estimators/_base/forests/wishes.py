@@ -30,7 +30,6 @@ class Wishes:
     columns: Columns
     growth: dict  # what shapes that are tried have otherwise, by field
     n_jobs: int | None
-    device: str = "cpu"
 
 
 def wishes_of(model, rows):
@@ -63,7 +62,7 @@ def wishes_of(model, rows):
     return Wishes(
         _shape(model, rows, grower), False if is_fixed else root,
         None if model.root_C == "auto" else float(model.root_C), 0 if is_fixed else pairs, lam,
-        has_slopes, grower, columns, _growth(model), model.n_jobs, getattr(model, "device", "cpu"),
+        has_slopes, grower, columns, _growth(model), model.n_jobs,
     )  # fmt: skip
 
 

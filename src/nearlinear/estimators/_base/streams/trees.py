@@ -10,8 +10,6 @@ from ....solvers.trees.adam import TreeStream
 from ..model import Learned, stream_rng
 from ..outputs import keeping
 from ..task import Regression
-from ..tensors.rows import TensorRows, device_of_stream
-from ..tensors.tree_stream import coordinates_there, learn_tree_there
 from ..tree_coordinates import TreeCoordinates, is_balanced
 from ..tree_plan import check_size, tree_plan
 from ..trees import TreeState, generator_of, sees_plain_rows, start_of_tree
@@ -19,11 +17,8 @@ from ..trees import TreeState, generator_of, sees_plain_rows, start_of_tree
 
 def learn_trees_on(model, rows):
     """Steps on the rows of one call of a stream; the first call also makes the tree."""
-    device = device_of_stream(model, rows)
-    rows = rows if isinstance(rows, TensorRows) else _merged(rows)
+    rows = _merged(rows)
     state = _sound_state(model, rows)
-    if device is not None:
-        return learn_tree_there(model, rows, device, state)
     plan = tree_plan(model, rows)
     is_begun = state is not None and isinstance(state.stream, TreeStream)
     rng, seed = stream_rng(model, state.seed if is_begun else None)
@@ -95,8 +90,7 @@ def _state_of_file(model, rows):
             f"This {type(model).__name__} with global_features comes from a file, which has what "
             "prediction needs and no more: fit it anew to learn on."
         )
-    make = coordinates_there if isinstance(rows, TensorRows) else TreeCoordinates.of
-    coordinates = make(model, rows)
+    coordinates = TreeCoordinates.of(model, rows)
     tree, _ = tree_and_projection(model.predictor_)
     if isinstance(rows.task, Regression):
         coordinates = replace(coordinates, offset=float(tree.intercept[0]))

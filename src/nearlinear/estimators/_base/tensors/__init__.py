@@ -2,12 +2,9 @@
 
 Modules
 -------
-anchor_stream  LLC-SAPL that learns on from a stream on a device.
-anchors        LLC-SAPL from rows that are torch tensors, learned where they lie.
-coordinates    The coordinates in which tensors are learned, and the way there and back.
-rows           Rows that are torch tensors, checked where they lie.
-scores         Scores and answers for rows that are torch tensors, as tensors on their device.
-streams        What goes on from call to call of ``partial_fit`` on a device.
-tree_stream    LDKL that learns on from a stream on a device.
-trees          LDKL from rows that are torch tensors: all trees learn at once, where the rows lie.
+anchors      LLC-SAPL from rows that are torch tensors, learned where they lie.
+coordinates  The coordinates in which tensors are learned, and the way there and back.
+rows         Rows that are torch tensors, checked where they lie.
+scores       Scores and answers for rows that are torch tensors, as tensors on their device.
+trees        LDKL from rows that are torch tensors: all trees learn at once, where the rows lie.
 """

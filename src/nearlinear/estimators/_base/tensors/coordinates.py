@@ -40,7 +40,7 @@ class AnchorCoordinates:
                 one.copy_(part.double() - center)
             return there
         X = X if is_kept(X) else X.float()
-        # bytes among floats, or floats that stand for bytes
+        # anchors of a user are not stored as bytes where rows are
         return X if unit_of(X) == self.unit else X.float() * self.unit
 
     def models(self, found):

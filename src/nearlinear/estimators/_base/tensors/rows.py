@@ -7,27 +7,16 @@ minimized, and the batches are others.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin
 
-from ....gpu.device import as_array, is_tensor, require_dense, torch_for
-from ..task import (
-    Classification,
-    Regression,
-    check_labels,
-    class_factors,
-    classes_to_come,
-    known_labels,
-    task_of_classes,
-)
-from ..values.units import TargetUnits
+from ....gpu.device import as_array, is_tensor, require_dense
+from ..task import check_labels, class_factors, task_of_classes
 
 _CALM = 1e15  # numbers whose squares are finite in single precision, summed over features
 
 
 @dataclass(frozen=True)
 class TensorRows:
-    """Rows on a device; ``labels`` are positions among the classes, or a column of values."""
+    """Rows on a device; ``labels`` are positions among the classes."""
 
     n_all = None  # they are no sample
 
@@ -69,66 +58,6 @@ def tensor_rows(model, X, y, sample_weight=None):
     return TensorRows(X.detach(), labels.int(), weight, task, {"n_features_in_": X.shape[1]})
 
 
-def stream_tensor_rows(model, X, y, sample_weight=None, classes=None):
-    """Rows of ``partial_fit``, checked where they lie."""
-    import torch
-
-    _require_pairs(X, y)
-    names = {"n_features_in_": X.shape[1]}
-    if hasattr(model, "predictor_"):
-        known = ("n_features_in_", "feature_names_in_")
-        names = {name: vars(model)[name] for name in known if name in vars(model)}
-        if names["n_features_in_"] != X.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(model).__name__} is expecting "
-                f"{names['n_features_in_']} features as input."
-            )
-    if isinstance(model, ClassifierMixin):
-        classes = classes_to_come(model, classes)
-        task, labels = Classification(classes), _positions(classes, y, X.device)
-        weight, _ = _weighed(model, X, labels, classes, sample_weight)
-        labels = labels.int()
-    else:
-        task, weight = Regression(TargetUnits()), _weights(sample_weight, X).float()
-        labels = torch.as_tensor(y, device=X.device).detach().double()[:, None]
-        require_calm(labels, "y")
-    return with_weight(TensorRows(X.detach(), labels, weight, task, names))
-
-
-def device_of_stream(model, rows):
-    """Where rows of ``partial_fit`` are learned: a device of torch, or None for our own code.
-
-    Sparse rows, and steps that the user asks for row by row, are learned by our own code.
-    """
-    if isinstance(rows, TensorRows):
-        return rows.X.device
-    if model.device == "cpu" or issparse(rows.X) or model.solver not in ("auto", "adam"):
-        return None
-    return torch_for(model.device).device(model.device)
-
-
-def rows_on(device, rows):
-    """Rows of a stream as tensors on a device, whatever they were."""
-    import torch
-
-    if isinstance(rows, TensorRows):
-        return rows
-    labels = rows.targets if isinstance(rows.task, Regression) else rows.labels.astype(np.int32)
-    parts = rows.X, labels, rows.weight.astype(np.float32)
-    parts = (torch.as_tensor(np.ascontiguousarray(part), device=device) for part in parts)
-    return with_weight(TensorRows(*parts, rows.task, rows.names))
-
-
-def with_weight(rows):
-    """Rows of a stream without those whose weight is zero, which are as if they were not there."""
-    has_some = rows.weight > 0
-    if bool(has_some.all()):
-        return rows
-    if not bool(has_some.any()):
-        raise ValueError("The sum of sample_weight is zero; give some row a positive weight.")
-    return rows.take(has_some.nonzero()[:, 0])
-
-
 def _require_pairs(X, y):
     require_dense(X)
     if X.ndim != 2 or not X.numel():
@@ -150,21 +79,6 @@ def _weighed(model, X, labels, classes, sample_weight):
     factors = class_factors(model.class_weight, classes, mass)
     weight = (weight * torch.as_tensor(factors, device=X.device)[labels]).float()
     return weight, mass * factors
-
-
-def _positions(classes, y, device):
-    """Positions of labels among the classes of a stream, on the device."""
-    import torch
-
-    if not is_tensor(y):
-        return torch.as_tensor(known_labels(classes, np.asarray(y)), device=device)
-    if classes.dtype.kind not in "if" or y.dtype not in (torch.int64, torch.int32, torch.float32):
-        return torch.as_tensor(known_labels(classes, as_array(y)), device=device)
-    y, known = y.detach().to(device), torch.as_tensor(classes, device=device)
-    labels = torch.searchsorted(known, y.to(known.dtype)).clamp_max(len(known) - 1)
-    if not bool((known[labels] == y).all()):
-        known_labels(classes, y.cpu().numpy())  # says which is unknown
-    return labels
 
 
 def _numbered(y, device):
@@ -193,7 +107,7 @@ def _weights(sample_weight, X):
     return torch.as_tensor(weight, device=X.device)
 
 
-def require_calm(X, name="X"):
+def require_calm(X):
     """Refuse what is not finite, or whose squares are not; one pass, since both ends keep NaN."""
     import torch
 
@@ -201,9 +115,9 @@ def require_calm(X, name="X"):
         return
     low, high = (float(end) for end in torch.aminmax(X.detach()))
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(f"Input {name} contains NaN or infinity: drop or fill these rows.")
+        raise ValueError("Input X contains NaN or infinity: drop or fill these rows.")
     if max(-low, high) > _CALM:
         raise ValueError(
-            f"{name} has numbers as large as {max(-low, high):.1g}, whose squares are too large "
+            f"X has numbers as large as {max(-low, high):.1g}, whose squares are too large "
             "for float32: scale them."
         )

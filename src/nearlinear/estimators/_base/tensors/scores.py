@@ -14,8 +14,7 @@ def tensor_scores(model, X):
     has_more = model._steps or getattr(model, "n_gating_features_", 0)  # than the rows themselves
     is_own = is_known(predictor) and not has_more and not model._is_precomputed
     if is_own and not tells_odd_rows(predictor):
-        is_odd = X.isinf() if getattr(predictor, "takes_missing", False) else ~X.isfinite()
-        is_own = not bool(is_odd.any())  # arrays are refused in a sentence
+        is_own = bool(X.isfinite().all())  # arrays are refused in a sentence
     if is_own:
         scores = scores_of(predictor, X.detach())
         if not bool(torch.isfinite(scores).all()):

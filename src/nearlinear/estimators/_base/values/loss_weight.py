@@ -24,15 +24,15 @@ _FAR = 5.0  # spreads: a value further out would decide alone
 _PATIENCE, _GAIN = 2, 0.01
 
 
-def learn_weighted(model, rows, learn, judged=None):
-    """``learn(model, rows)`` with the C that held-out rows find where C is "auto".
+def learn_weighted(model, rows, learn, judged):
+    """``learn(model, rows)``; where C is "auto", with the C chosen on held-out rows.
 
-    ``judged`` learns in its place in the search; None where rows come in blocks.
+    ``judged`` replaces ``learn`` in the search for C.
     """
     if model.C != "auto":
         return learn(model, rows)
-    is_open = judged is not None and not model._is_precomputed and not _is_read_once(model)
-    C, tried = _found(model, rows, judged) if is_open else (USUAL, [])
+    is_searched = not model._is_precomputed and not _is_read_once(model)
+    C, tried = _found(model, rows, judged) if is_searched else (USUAL, [])
     found = {"C_": C, "settings_tried_": tried}
     learned = learn(with_weight(model, C), rows)
     return replace(learned, attributes=learned.attributes | found)

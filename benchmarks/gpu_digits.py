@@ -1,4 +1,4 @@
-"""Deformed images made on a device: the rows of ``streams/digits.py``, to the last digit but a few.
+"""Deformed images made on a GPU: the rows of ``deformed_images.py``, up to a few last digits.
 
 Places are computed in double precision, so that rounded rows are the same bytes but where sines of
 two libraries differ and a value lies at the edge.
@@ -7,9 +7,10 @@ two libraries differ and a value lies at the edge.
 import math
 
 import torch
+import triton
+import triton.language as tl
 
-from .anchors.forms import can_compile
-from .device import on
+from nearlinear.gpu.device import on
 
 _AT_ONCE = 1 << 18  # rows whose numbers are drawn at once
 
@@ -20,7 +21,7 @@ def deformed_tensors(source, device="cuda", first=0, n_rows=None, out=None):
     Parameters
     ----------
     source : DeformedImages
-        What ``nearlinear.streams.deformed_images`` gives; its dtype is that of the rows.
+        From ``deformed_images``; rows have its dtype.
     device : str
         Where rows are made.
     first, n_rows : int
@@ -46,7 +47,6 @@ def deformed_tensors(source, device="cuda", first=0, n_rows=None, out=None):
     images = torch.as_tensor(source.images, device=device)
     if dtype == torch.uint8 and bool((images == images.round()).all()) and images.max() < 256:
         images = images.to(torch.uint8)  # a quarter of what is read
-    deform = _by_triton if can_compile(device) else _plain
     positions = torch.empty(n_rows, dtype=torch.int64, device=device)
     for start in range(0, n_rows, _AT_ONCE):
         rows = slice(start, min(start + _AT_ONCE, n_rows))
@@ -68,7 +68,7 @@ def _signed(word):
 
 
 def uniform(seed, numbers, column):
-    """A number in [0, 1) for each row, by the hash of ``streams/digits.py``."""
+    """A number in [0, 1) for each row, by the hash of ``deformed_images.py``."""
 
     def shifted(word, bits):
         return (word >> bits) & ((1 << (64 - bits)) - 1)
@@ -92,32 +92,48 @@ def _inverse_maps(ranges, shape, drawn):
     ], 1)  # fmt: skip
 
 
-def _plain(images, chosen, maps, fields, pairs, shares, out):
-    """Fill ``out`` by the formula of ``streams.digits.deform``, all pixels of some rows at once."""
+def deform(images, chosen, maps, fields, pairs, shares, out):
+    """Fill the rows of ``out``, as ``deform`` of ``deformed_images.py`` does."""
     height, width = images.shape[1:]
-    y = torch.arange(height, device=out.device).double()[:, None] - 0.5 * (height - 1)
-    x = torch.arange(width, device=out.device).double()[None, :] - 0.5 * (width - 1)
-    for start in range(0, len(out), 4096):
-        rows = slice(start, start + 4096)
-        a, b, c, d, e, f = (one[:, None, None] for one in maps[rows].T)
-        bend = torch.einsum("if,ifrsc->irsc", shares[rows], fields[pairs[rows]].double())
-        place_r = a * y + b * x + e + 0.5 * (height - 1) + bend[..., 0]
-        place_s = c * y + d * x + f + 0.5 * (width - 1) + bend[..., 1]
-        r0, s0 = place_r.floor(), place_s.floor()
-        down, right = place_r - r0, place_s - s0
-        value = torch.zeros_like(place_r)
-        for r, by_r in ((r0, 1.0 - down), (r0 + 1, down)):
-            for s, by_s in ((s0, 1.0 - right), (s0 + 1, right)):
-                inside = (r >= 0) & (r < height) & (s >= 0) & (s < width)
-                at = r.clamp(0, height - 1).long(), s.clamp(0, width - 1).long()
-                pixel = images[chosen[rows][:, None, None], *at].double()
-                value += torch.where(inside, by_r * by_s * pixel, 0.0)
-        if not out.dtype.is_floating_point:
-            value += 0.5
-        out[rows] = value.flatten(1).to(out.dtype)
+    _deform[(len(out),)](
+        images, chosen, maps.contiguous(), fields, pairs, shares, out, height, width,
+        IS_WHOLE=not out.dtype.is_floating_point, PIXELS=triton.next_power_of_2(height * width),
+    )  # fmt: skip
 
 
-def _by_triton(images, chosen, maps, fields, pairs, shares, out):
-    from .triton_digits import deform
+@triton.jit
+def _pixel(image, r, s, height, width, share, real):
+    inside = real & (r >= 0) & (r < height) & (s >= 0) & (s < width)
+    return share * tl.load(image + r * width + s, mask=inside, other=0).to(tl.float64)
 
-    deform(images, chosen, maps, fields, pairs, shares, out)
+
+@triton.jit
+def _deform(
+    images, chosen, maps, fields, pairs, shares, out, height, width, IS_WHOLE: tl.constexpr,
+    PIXELS: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    pixels = tl.arange(0, PIXELS)
+    real = pixels < height * width
+    r, s = pixels // width, pixels % width
+    y = r.to(tl.float64) - 0.5 * (height - 1)
+    x = s.to(tl.float64) - 0.5 * (width - 1)
+    at = maps + row * 6
+    place_r = tl.load(at) * y + tl.load(at + 1) * x + tl.load(at + 4) + 0.5 * (height - 1)
+    place_s = tl.load(at + 2) * y + tl.load(at + 3) * x + tl.load(at + 5) + 0.5 * (width - 1)
+    for k in tl.static_range(2):
+        share = tl.load(shares + row * 2 + k)
+        field = fields + (tl.load(pairs + row * 2 + k) * height * width + pixels) * 2
+        place_r += share * tl.load(field, mask=real, other=0.0).to(tl.float64)
+        place_s += share * tl.load(field + 1, mask=real, other=0.0).to(tl.float64)
+    floor_r, floor_s = tl.floor(place_r), tl.floor(place_s)
+    down, right = place_r - floor_r, place_s - floor_s
+    r0, s0 = floor_r.to(tl.int32), floor_s.to(tl.int32)
+    image = images + tl.load(chosen + row) * height * width
+    value = _pixel(image, r0, s0, height, width, (1.0 - down) * (1.0 - right), real)
+    value += _pixel(image, r0, s0 + 1, height, width, (1.0 - down) * right, real)
+    value += _pixel(image, r0 + 1, s0, height, width, down * (1.0 - right), real)
+    value += _pixel(image, r0 + 1, s0 + 1, height, width, down * right, real)
+    if IS_WHOLE:
+        value = (value + 0.5).to(tl.int32)
+    tl.store(out + row * height * width + pixels, value.to(out.dtype.element_ty), mask=real)

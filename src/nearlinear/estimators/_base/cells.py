@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._compile import run_blocks
-from ....gates.cells import Cells
-from ....predictors.gaussian_cells import GaussianCells
-from ....solvers.cells.bumps import Bumps
-from ....solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
-from ....solvers.cells.landmarks import place_by_machine, place_landmarks
+from ..._compile import run_blocks
+from ...gates.cells import Cells
+from ...predictors.gaussian_cells import GaussianCells
+from ...solvers.cells.bumps import Bumps
+from ...solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
+from ...solvers.cells.landmarks import place_by_machine, place_landmarks
 
 _LANDMARKS, _MOST_FEATURES = 16, 2000  # "auto" of a cell: as many as its system has room for
 _FEW_ROWS = 1000  # below so many for each cell, rows serve two of them
@@ -24,14 +24,9 @@ class PlacedCells:
 
     cells: Cells
     gamma: float
-    overlap: int
     members: list
     places: list
     bumps: list
-
-    def members_of(self, X):
-        """Numbers of the rows of each cell."""
-        return rows_of_cells(self.cells, X, self.overlap)
 
     def centered(self, X, cell):
         """Rows of a cell as its Gaussians see them."""
@@ -54,13 +49,13 @@ class PlacedCells:
         )
 
 
-def place_cells(model, rows, targets, n_cells, rng, n_all=None):
-    """``PlacedCells`` of rows, which may stand for ``n_all`` rows."""
+def place_cells(model, rows, targets, n_cells, rng):
+    """Place cells and their landmarks."""
     X, dtype, C = rows.X, rows.X.dtype, model.C * rows.weight
     cells = divide(X, min(n_cells, rows.n_distinct), rng, rows.weight)
     members = rows_of_cells(cells, X)
     gamma = model.gamma / squared_distance_inside(X, members, rows.weight)
-    overlap = _overlap(model, X.shape[0] if n_all is None else n_all, n_cells)
+    overlap = _overlap(model, X.shape[0], n_cells)
     overlap = overlap if len(cells) > 1 else 1
     if overlap > 1:
         members = rows_of_cells(cells, X, overlap)
@@ -84,7 +79,7 @@ def place_cells(model, rows, targets, n_cells, rng, n_all=None):
         Bumps(found.astype(dtype) - center.astype(np.float64), gamma)
         for found, center in zip(places, cells.centers, strict=True)
     ]
-    return PlacedCells(cells, gamma, overlap, members, places, bumps)
+    return PlacedCells(cells, gamma, members, places, bumps)
 
 
 def count_landmarks(model, n_rows, n_features):

@@ -1,11 +1,11 @@
-"""Deformed copies of small images, as many as wanted: rotated, scaled, sheared, bent.
+"""Deformed copies of small images, any number of them: rotated, scaled, sheared, bent.
 
-The way of MNIST8m (Loosli, Canu, Bottou, "Training invariant support vector machines using
+The method of MNIST8m (Loosli, Canu, Bottou, "Training invariant support vector machines using
 selective sampling", 2007): every row is one of some base images under a random affine map and a
 random smooth displacement of its pixels (Simard, Steinkraus, Platt, 2003). A displacement is a
 mixture of two fields of a bank, which is made once. Pixels are read between four neighbors. The
-random numbers of a row are hashes of the seed and the row's number, so that any row can be made on
-its own, and on a GPU (``gpu/digits.py``).
+random numbers of a row are hashes of the seed and the row's number: every row can be made alone,
+and on a GPU (``gpu_digits.py``).
 """
 
 from typing import Any
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._compile import compiled
-from .._hints import Source
-from .arrays import checked_rows
-from .blocks import Block, usual_rows
+from nearlinear._compile import compiled
+from nearlinear.streams.arrays import checked_rows
+from nearlinear.streams.blocks import Block, usual_rows
 
 _FIELDS = 128  # of smooth displacements, of which any two are mixed
 _SMOOTHNESS = 0.15  # width of the smoothing, as a share of the image's
@@ -65,7 +64,7 @@ def deformed_images(
     seed: int = 0,
     block_rows: int | None = None,
     dtype: Any = "float32",
-) -> Source:
+) -> DeformedImages:
     """A source of deformed copies of images, one to a row.
 
     Parameters
