@@ -6,9 +6,10 @@ import pytest
 
 import nearlinear
 from nearlinear import NearLinearClassifier, NearLinearRegressor, TableEncoder
-from nearlinear.search import budgets, search, time_plan, trials
+from nearlinear.search import budgets, fitting, search, time_plan, trials
 from nearlinear.search.budgets import Clock
 from nearlinear.search.candidates import Shape
+from nearlinear.search.encoding import encode_table
 from nearlinear.search.fits.forecasts import Pace
 from nearlinear.search.fitting import fit_table
 from nearlinear.search.portfolio import portfolio
@@ -67,6 +68,19 @@ def test_the_column_that_decides_is_found_inside_a_time_limit(ticking):
     model = NearLinearClassifier(time_limit=3, random_state=0).fit(X, X[:, DECISIVE] > 0)
     assert model.score(new, new[:, DECISIVE] > 0) > 0.9
     assert len(model.encoder_.dropped_) == WIDE[1] - 100
+
+
+@pytest.mark.filterwarnings("ignore:.* for the search were too few:UserWarning")
+def test_the_column_that_decides_is_found_if_encoding_takes_all_of_the_time(frozen, monkeypatch):
+    def encode(*arguments):
+        frozen[0] = 4.0
+        return encode_table(*arguments)
+
+    monkeypatch.setattr(fitting, "encode_table", encode)
+    X, new = wide_rows(0), wide_rows(1, 500)
+    model = NearLinearClassifier(time_limit=3, random_state=0).fit(X, X[:, DECISIVE] > 0)
+    assert model.score(new, new[:, DECISIVE] > 0) > 0.9
+    assert sum(bool(one["rounds"]) for one in model.tried_) < 6
 
 
 @pytest.fixture(scope="module")

@@ -86,9 +86,9 @@ class Clock:
 
     @property
     def left_with_grace(self):
-        """For work without which there would be no good model."""
+        """For work without which there would be no good model, even if the limit has passed."""
         share, seconds = _GRACE
-        return np.inf if self.limit is None else self.left + share * self.limit + seconds
+        return np.inf if self.limit is None else max(0.0, self.left) + share * self.limit + seconds
 
     @property
     def is_spent(self):
