@@ -12,6 +12,8 @@ from grids import in_one_test
 
 import nearlinear
 
+ROOT = Path(__file__).parents[1]
+
 
 def run_python(source):
     """Standard output of ``source`` in a process of its own."""
@@ -51,6 +53,20 @@ def test_type_checkers_see_every_public_name_where_it_is_loaded_from():
 
 def test_public_names_are_listed_once():
     assert len(set(nearlinear.__all__)) == len(nearlinear.__all__)
+
+
+def test_documentation_groups_the_public_names_in_one_order():
+    """Groups of ``help(nearlinear)`` and of the API reference are those of ``__all__``."""
+    groups = re.findall(r"^(\w[^\n]*)\n((?:    [^\n]*\n)+)", nearlinear.__doc__, re.M)
+    in_docstring = {title: re.findall(r"\w+", names) for title, names in groups}
+    assert [name for names in in_docstring.values() for name in names] == nearlinear.__all__
+    page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
+    for title, names in in_docstring.items():
+        section = page.partition(f"{title}\n---")[2].partition("\n---")[0]
+        listed = re.findall(r"^   (\w+)$", section, re.M)
+        assert listed == [n for n in names if n not in ("gates", "kernels", "streams")]
+    places = [page.index(f"{title}\n---") for title in in_docstring]
+    assert places == sorted(places)
 
 
 ESTIMATORS = [name for name in nearlinear.__all__ if name.endswith(("Classifier", "Regressor"))]

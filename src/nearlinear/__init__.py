@@ -1,4 +1,25 @@
-"""Non-linear accuracy at near-linear prediction cost, as scikit-learn estimators."""
+"""Non-linear accuracy at near-linear prediction cost, as scikit-learn estimators.
+
+Automatic selection
+    NearLinearClassifier, NearLinearRegressor, TableEncoder, distill
+
+Main estimators
+    LocalForestClassifier, LocalForestRegressor, LDKLClassifier, LDKLRegressor,
+    LLCSAPLClassifier
+
+Kernel mixtures
+    UniformMKLClassifier, UniformMKLRegressor, SimpleMKLClassifier, SimpleMKLRegressor,
+    SPGGMKLClassifier, SPGGMKLRegressor, MWUMKLClassifier, SequentialMKLClassifier,
+    SequentialMKLRegressor, LMKLClassifier, LMKLRegressor, MLLKMClassifier, MLLKMRegressor,
+    ConvexLMKLClassifier, SwMKLClassifier, LDMKLClassifier, SAMKLClassifier
+
+Baselines
+    LLSVMClassifier, LCCSVMClassifier, ClusteredSVMClassifier, SVMKNNClassifier,
+    DCPredClassifier, DCPredRegressor, LaSVMClassifier, CPSPClassifier
+
+Tools
+    from_forest, save, load, row_scorer, to_onnx, to_c, to_js, to_sql, gates, kernels, streams
+"""
 
 from importlib import import_module
 
@@ -41,96 +62,101 @@ if TYPE_CHECKING:
 
 # Public names and their modules: loaded on first use, so that importing the package is instant.
 _MODULES = {
-    "LLSVMClassifier": "estimators.llsvm",
-    "LCCSVMClassifier": "estimators.llsvm",
-    "LLCSAPLClassifier": "estimators.llc_sapl",
+    "NearLinearClassifier": "search.near_linear",
+    "NearLinearRegressor": "search.near_linear",
+    "TableEncoder": "tables.encoder",
+    "distill": "search.students.distill",
+    "LocalForestClassifier": "estimators.forests.local_forest",
+    "LocalForestRegressor": "estimators.forests.local_forest",
     "LDKLClassifier": "estimators.ldkl",
     "LDKLRegressor": "estimators.ldkl",
-    "ClusteredSVMClassifier": "estimators.clustered_svm",
-    "SVMKNNClassifier": "estimators.svm_knn",
+    "LLCSAPLClassifier": "estimators.llc_sapl",
     "UniformMKLClassifier": "estimators.uniform_mkl",
     "UniformMKLRegressor": "estimators.uniform_mkl",
     "SimpleMKLClassifier": "estimators.simple_mkl",
     "SimpleMKLRegressor": "estimators.simple_mkl",
     "SPGGMKLClassifier": "estimators.spg_gmkl",
     "SPGGMKLRegressor": "estimators.spg_gmkl",
+    "MWUMKLClassifier": "estimators.mwu_mkl",
     "SequentialMKLClassifier": "estimators.sequential_mkl",
     "SequentialMKLRegressor": "estimators.sequential_mkl",
-    "MWUMKLClassifier": "estimators.mwu_mkl",
-    "MLLKMClassifier": "estimators.mllkm",
-    "MLLKMRegressor": "estimators.mllkm",
     "LMKLClassifier": "estimators.lmkl",
     "LMKLRegressor": "estimators.lmkl",
+    "MLLKMClassifier": "estimators.mllkm",
+    "MLLKMRegressor": "estimators.mllkm",
     "ConvexLMKLClassifier": "estimators.convex_lmkl",
     "SwMKLClassifier": "estimators.swmkl",
     "LDMKLClassifier": "estimators.ldmkl",
     "SAMKLClassifier": "estimators.samkl",
-    "LaSVMClassifier": "estimators.lasvm",
-    "CPSPClassifier": "estimators.cpsp",
+    "LLSVMClassifier": "estimators.llsvm",
+    "LCCSVMClassifier": "estimators.llsvm",
+    "ClusteredSVMClassifier": "estimators.clustered_svm",
+    "SVMKNNClassifier": "estimators.svm_knn",
     "DCPredClassifier": "estimators.dcpred",
     "DCPredRegressor": "estimators.dcpred",
-    "LocalForestClassifier": "estimators.forests.local_forest",
-    "LocalForestRegressor": "estimators.forests.local_forest",
+    "LaSVMClassifier": "estimators.lasvm",
+    "CPSPClassifier": "estimators.cpsp",
     "from_forest": "estimators.forests.from_forest",
-    "NearLinearClassifier": "search.near_linear",
-    "NearLinearRegressor": "search.near_linear",
-    "TableEncoder": "tables.encoder",
-    "distill": "search.students.distill",
+    "save": "export.file",
     "load": "export.file",
     "row_scorer": "export.row_scorers",
-    "save": "export.file",
+    "to_onnx": "export.onnx.graph",
     "to_c": "export.c.source",
     "to_js": "export.js",
-    "to_onnx": "export.onnx.graph",
     "to_sql": "export.sql.statement",
 }
 
-__all__ = [
-    "CPSPClassifier",
-    "ClusteredSVMClassifier",
-    "ConvexLMKLClassifier",
-    "DCPredClassifier",
-    "DCPredRegressor",
-    "LCCSVMClassifier",
-    "LDKLClassifier",
-    "LDKLRegressor",
-    "LDMKLClassifier",
-    "LLCSAPLClassifier",
-    "LLSVMClassifier",
-    "LMKLClassifier",
-    "LMKLRegressor",
-    "LaSVMClassifier",
-    "LocalForestClassifier",
-    "LocalForestRegressor",
-    "MLLKMClassifier",
-    "MLLKMRegressor",
-    "MWUMKLClassifier",
+__all__ = [  # noqa: RUF022  # in groups, as in the documentation
+    # Automatic selection
     "NearLinearClassifier",
     "NearLinearRegressor",
-    "SAMKLClassifier",
-    "SPGGMKLClassifier",
-    "SPGGMKLRegressor",
-    "SVMKNNClassifier",
-    "SequentialMKLClassifier",
-    "SequentialMKLRegressor",
-    "SimpleMKLClassifier",
-    "SimpleMKLRegressor",
-    "SwMKLClassifier",
     "TableEncoder",
+    "distill",
+    # Main estimators
+    "LocalForestClassifier",
+    "LocalForestRegressor",
+    "LDKLClassifier",
+    "LDKLRegressor",
+    "LLCSAPLClassifier",
+    # Kernel mixtures
     "UniformMKLClassifier",
     "UniformMKLRegressor",
-    "distill",
+    "SimpleMKLClassifier",
+    "SimpleMKLRegressor",
+    "SPGGMKLClassifier",
+    "SPGGMKLRegressor",
+    "MWUMKLClassifier",
+    "SequentialMKLClassifier",
+    "SequentialMKLRegressor",
+    "LMKLClassifier",
+    "LMKLRegressor",
+    "MLLKMClassifier",
+    "MLLKMRegressor",
+    "ConvexLMKLClassifier",
+    "SwMKLClassifier",
+    "LDMKLClassifier",
+    "SAMKLClassifier",
+    # Baselines
+    "LLSVMClassifier",
+    "LCCSVMClassifier",
+    "ClusteredSVMClassifier",
+    "SVMKNNClassifier",
+    "DCPredClassifier",
+    "DCPredRegressor",
+    "LaSVMClassifier",
+    "CPSPClassifier",
+    # Tools
     "from_forest",
-    "gates",
-    "kernels",
+    "save",
     "load",
     "row_scorer",
-    "save",
-    "streams",
+    "to_onnx",
     "to_c",
     "to_js",
-    "to_onnx",
     "to_sql",
+    "gates",
+    "kernels",
+    "streams",
 ]
 
 
