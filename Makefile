@@ -24,7 +24,7 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check test-versions clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint budget types docs docs-quick bench drift attack reproduce-smoke release-check test-versions clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
@@ -36,6 +36,7 @@ help:
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
 	@echo "make test-versions    a small program with each supported set of libraries; ONLY=\"oldest newest\" runs two of them"
 	@echo "make lint             ruff: rules and format; codespell; zizmor: workflows"
+	@echo "make budget           code lines, files and parameters, and the limits in pyproject.toml"
 	@echo "make types            mypy and pyright read a program of the public names"
 	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
 	@echo "make bench            speed and memory"
@@ -148,6 +149,9 @@ lint: $(VENV)/.lint
 		{ echo "not in ruff's format; run: $(RUN) -m ruff format ."; exit 1; }
 	@$(RUN) -m codespell_lib
 	@test ! -d .github || $(dir $(RUN))zizmor --offline --quiet .github
+
+budget: $(VENV)/.lint $(VENV)/.package
+	@$(RUN) tools/budget.py
 
 types: $(VENV)/.types
 	@$(RUN) -m mypy
