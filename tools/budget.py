@@ -1,7 +1,8 @@
 """Sizes of the project beside their limits in pyproject.toml: ``python tools/budget.py``.
 
-Python code is counted after ``ruff format --line-length 100`` without ``# fmt: skip``, so that no layout saves a line.
-Docstrings, comments and blank lines are free. Parameters and fitted attributes are those of the public estimators.
+Python code is counted after ``ruff format --line-length 100`` without ``# fmt: skip``, so that no
+layout saves a line. Docstrings, comments and blank lines are free. Parameters and fitted attributes
+are those of the public estimators.
 """
 
 import ast
