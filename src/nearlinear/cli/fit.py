@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from ._errors import CommandError
-from ._methods import find_methods, offered
+from ._methods import find_methods
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
 from .fitting.blocks import (
@@ -63,12 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task_argument(parser)
     add_column_arguments(parser)
     add_budget_arguments(parser)
-    method = parser.add_argument(
+    parser.add_argument(
         "--method", metavar="NAME",
         help="fit this one, without a search, in any case, short or long: nearlinear methods lists "
         "them",
     )  # fmt: skip
-    method.values = offered()
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
         help="a parameter of the estimator; may be given several times",

@@ -23,20 +23,17 @@ USUAL = CsvFormat()
 
 
 def add_csv_arguments(parser):
-    words = parser.add_argument(
+    parser.add_argument(
         "--delimiter", metavar="CHAR",
         help="between the values of a CSV file: a character, or tab, comma, semicolon, pipe, space "
         "(default: found from the first lines)",
     )  # fmt: skip
-    words.values = [name for name in _NAMED if name.isalpha()]
-    words = parser.add_argument(
+    parser.add_argument(
         "--encoding", metavar="NAME", help="of a CSV file, such as latin-1 (default: utf-8)"
     )
-    words.values = ["utf-8", "latin-1", "cp1252", "utf-16"]
-    words = parser.add_argument(
+    parser.add_argument(
         "--decimal", default=".", metavar="CHAR", help="decimal sign of a CSV file (default: .)"
     )
-    words.values = [".", ","]
 
 
 def csv_format(arguments):
