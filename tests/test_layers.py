@@ -10,7 +10,7 @@ import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
 FOUNDATION = {"_warn", "_compile", "_cached", "_interrupt", "_version", "_files", "_hints", "kinds"}
-FOUNDATION |= {"_cpu_time", "_resources"}
+FOUNDATION |= {"_cpu_time", "_csv", "_resources"}
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}
 SOLVERS = MATHEMATICS | {"solvers"}  # the files of the folder itself, not those of its folders

@@ -13,6 +13,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 
+from .._csv import name_of
 from ._errors import CommandError
 from ._methods import find_methods
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
@@ -31,7 +32,6 @@ from .fitting.told import Made, facts, search_facts, tell_method, tell_search
 from .tables.cells import check_texts, refused
 from .tables.columns import add_column_arguments, input_first, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
-from .tables.csv_tables import name_of
 from .tables.reading import whole
 from .tables.target import RULE, add_task_argument, check_classes, task_of
 

@@ -1,4 +1,7 @@
-"""CSV tables, read with pandas."""
+"""CSV tables, read with pandas in blocks of rows.
+
+Errors name the file and the row. Rows are counted from 1, without the header.
+"""
 
 import csv
 import gzip
@@ -7,28 +10,41 @@ import re
 import sys
 import zlib
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
-from .._errors import CommandError
-from .csv_format import guessed_delimiter
-
 STDIN = "-"
-_LOOKED_AT = 20  # lines, to find the delimiter
+_HEAD_LINES = 20  # from which the delimiter is inferred
 _LONGEST_LINE = 1 << 20
+_DELIMITERS = (",", ";", "\t", "|")
 
 
-def csv_frames(source, n_rows, form, as_text=(), texts=()):
-    """Frames of at most ``n_rows`` rows; the columns ``as_text`` are not turned into numbers.
+@dataclass(frozen=True)
+class CsvFormat:
+    """Delimiter, encoding and decimal sign of a CSV file; None means that it is inferred."""
 
-    Nor are ``texts``, but that their empty cells, NA and the like are missing.
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str = "."
+
+
+DEFAULT_FORMAT = CsvFormat()
+
+
+def csv_frames(source, n_rows, csv_format, as_text=(), texts=()):
+    """Data frames of at most ``n_rows`` rows, or one of all rows if ``n_rows`` is None.
+
+    Columns in ``as_text`` and ``texts`` are strings. Empty cells, NA and the like are missing
+    values in ``texts`` and strings in ``as_text``.
     """
     pandas = pandas_or_error()
     n_before = 0
     try:
-        with _opened(source, form.encoding) as file:
-            head = [file.readline(_LONGEST_LINE) for _ in range(_LOOKED_AT)]
-            options = {"sep": form.delimiter or _delimiter(source, head, form.decimal)}
-            options |= {"decimal": form.decimal, "skipinitialspace": True, "low_memory": False}
+        with _opened(source, csv_format.encoding) as file:
+            head = [file.readline(_LONGEST_LINE) for _ in range(_HEAD_LINES)]
+            decimal = csv_format.decimal
+            options = {"sep": csv_format.delimiter or _delimiter(source, head, decimal)}
+            options |= {"decimal": decimal, "skipinitialspace": True, "low_memory": False}
             options["skip_blank_lines"] = False  # or later answers would belong to other rows
             options["chunksize"] = n_rows or 1 << 62  # in pieces always: they close the file
             options["dtype"] = dict.fromkeys(texts, str)
@@ -44,27 +60,27 @@ def csv_frames(source, n_rows, form, as_text=(), texts=()):
                     yield frame
                     n_before += len(frame)
     except pandas.errors.EmptyDataError as error:
-        raise CommandError(f"{name_of(source)}: the table is empty") from error
+        raise ValueError(f"{name_of(source)}: the table is empty") from error
     except pandas.errors.ParserError as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found is None:
-            raise CommandError(f"{name_of(source)}: no readable CSV ({error})") from error
+            raise ValueError(f"{name_of(source)}: no readable CSV ({error})") from error
         wanted, line, has = map(int, found.groups())
         raise _uneven(name_of(source), line - 1, has, wanted) from error
     except UnicodeError as error:
-        raise CommandError(
-            f"{name_of(source)}: it is not {form.encoding or 'UTF-8'} from row {n_before + 1} on; "
-            "name its encoding, such as --encoding latin-1"
+        raise ValueError(
+            f"{name_of(source)}: the encoding is not {csv_format.encoding or 'utf-8'} from row "
+            f"{n_before + 1} on"
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise CommandError(f"{name_of(source)}: no readable gzip file ({error})") from error
+        raise ValueError(f"{name_of(source)}: no readable gzip file ({error})") from error
 
 
 def pandas_or_error():
     try:
         import pandas
     except ImportError as error:
-        raise CommandError(
+        raise ImportError(
             "CSV and Parquet tables are read with pandas: pip install 'nearlinear[cli]'"
         ) from error
     return pandas
@@ -75,7 +91,7 @@ def name_of(source):
 
 
 class _Text(io.TextIOBase):
-    """What was looked at, then the rest of a file, less the blank lines at its very end."""
+    """The head of a file, then its rest, without the blank lines at its end."""
 
     def __init__(self, head, file, widths):
         self._next, self._file, self._widths, self._blank = head, file, widths, []
@@ -108,6 +124,13 @@ class _Widths:
 
     def see(self, text):
         if self._is_over:
+            return
+        whole, end, rest = (self._begun + text).rpartition("\n")
+        n_lines = whole.count("\n") + 1
+        # longer lines are an error of pandas, so equal totals mean that no line is shorter
+        is_plain = self._wanted and text and end and '"' not in whole and '"' not in rest
+        if is_plain and whole.count(self._sign) == n_lines * (self._wanted - 1):
+            self._begun, self._row = rest, self._row + n_lines
             return
         *lines, self._begun = (self._begun + text).split("\n")
         if not text:
@@ -151,7 +174,7 @@ class _Widths:
 
 
 def _uneven(name, row, has, wanted):
-    return CommandError(f"{name}, row {row}: it has {has} values, the header {wanted} names")
+    return ValueError(f"{name}, row {row}: it has {has} values, the header {wanted} names")
 
 
 @contextmanager
@@ -167,32 +190,47 @@ def _opened(source, encoding):
 def _bytes_of(source):
     if source == STDIN:
         if sys.stdin is None:
-            raise CommandError("standard input is closed: name a file, or pipe a table in")
+            raise ValueError("standard input is closed; give a file name or pipe a table in")
         return nullcontext(sys.stdin.buffer)
     return (gzip.open if Path(source).suffix.lower() == ".gz" else open)(source, "rb")
 
 
 def _delimiter(source, head, decimal):
+    """The sign that splits all lines into equally many values, and into most of them."""
     is_tabbed = str(source).lower().removesuffix(".gz").endswith(".tsv")
-    return "\t" if is_tabbed else guessed_delimiter(head, decimal)
+    if is_tabbed:
+        return "\t"
+    counts = {sign: _value_counts(head, sign) for sign in _DELIMITERS if sign != decimal}
+    even = [sign for sign, seen in counts.items() if len(set(seen)) == 1 and seen[0] > 1]
+    return max(even or counts, key=lambda sign: counts[sign][0])
+
+
+def _value_counts(lines, sign):
+    """The number of values in each line that is not blank."""
+    try:
+        rows = [len(row) for row in csv.reader(lines, delimiter=sign, skipinitialspace=True) if row]
+    except csv.Error:
+        rows = []
+    return rows or [0]
 
 
 def _check_header(frame, source):
-    """pandas takes what has no name for an index, and numbers for names."""
+    """Raise an error for values without a name (pandas: an index) and for numeric names."""
     if type(frame.index).__name__ != "RangeIndex":
         n_names, n_values = frame.shape[1], frame.shape[1] + frame.index.nlevels
-        raise CommandError(
+        raise ValueError(
             f"{name_of(source)}, row 1: it has {n_values} values, the header {n_names} names"
         )
-    if frame.shape[1] and all(_is_number(name) for name in frame.columns):
-        raise CommandError(
+    if frame.shape[1] and all(map(_is_number, frame.columns)):
+        raise ValueError(
             f"{name_of(source)}: the first line holds numbers where the names of the columns belong"
         )
 
 
-def _is_number(text):
+def _is_number(name):
+    """Whether a column name is a number; pandas adds .1 to a name that is there twice."""
     try:
-        float(re.sub(r"\.\d+$", "", str(text)) if str(text).count(".") > 1 else text)
+        float(re.sub(r"\.\d+$", "", name) if name.count(".") > 1 else name)
     except ValueError:
         return False
     return True
