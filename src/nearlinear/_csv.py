@@ -50,7 +50,7 @@ def csv_frames(source, n_rows, csv_format, as_text=(), texts=()):
             options["dtype"] = dict.fromkeys(texts, str)
             # a sign before them: pandas would take texts such as NA for gaps
             options["converters"] = dict.fromkeys(as_text, "=".__add__)
-            text = _Text("".join(head), file, _Widths(name_of(source), options["sep"]))
+            text = _Text("".join(head), file, _RowLengths(name_of(source), options["sep"]))
             with pandas.read_csv(text, **options) as frames:
                 for frame in frames:
                     if n_before == 0:
@@ -64,16 +64,16 @@ def csv_frames(source, n_rows, csv_format, as_text=(), texts=()):
     except pandas.errors.ParserError as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found is None:
-            raise ValueError(f"{name_of(source)}: no readable CSV ({error})") from error
-        wanted, line, has = map(int, found.groups())
-        raise _uneven(name_of(source), line - 1, has, wanted) from error
+            raise ValueError(f"{name_of(source)}: invalid CSV file ({error})") from error
+        n_columns, line, n_values = map(int, found.groups())
+        raise _row_length_error(name_of(source), line - 1, n_values, n_columns) from error
     except UnicodeError as error:
         raise ValueError(
             f"{name_of(source)}: the encoding is not {csv_format.encoding or 'utf-8'} from row "
             f"{n_before + 1} on"
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{name_of(source)}: no readable gzip file ({error})") from error
+        raise ValueError(f"{name_of(source)}: invalid gzip file ({error})") from error
 
 
 def pandas_or_error():
@@ -93,14 +93,14 @@ def name_of(source):
 class _Text(io.TextIOBase):
     """The head of a file, then its rest, without the blank lines at its end."""
 
-    def __init__(self, head, file, widths):
-        self._next, self._file, self._widths, self._blank = head, file, widths, []
+    def __init__(self, head, file, row_lengths):
+        self._next, self._file, self._row_lengths, self._blank = head, file, row_lengths, []
 
     def read(self, size=-1):
         while True:
             text = self._next or self._file.read(size)
             self._next = ""
-            self._widths.see(text)
+            self._row_lengths.check(text)
             if not text:
                 return ""
             body = text.rstrip("\r\n")
@@ -110,71 +110,74 @@ class _Text(io.TextIOBase):
             self._blank.append(text)
 
 
-class _Widths:
-    """Refuses a row with fewer values than the header has names: pandas fills it up in silence.
+class _RowLengths:
+    """Raises an error for a row with fewer values than the header, which pandas fills up silently.
 
-    Blank lines are rows of missing cells. Text comes in pieces; an empty one is the end. Lines that
-    are longer than a megabyte are not looked at, nor is what comes after them.
+    Blank lines are rows of missing values. An empty text is the end of the file. Checks end at a
+    line of more than a megabyte.
     """
 
-    def __init__(self, name, sign):
-        self._name, self._sign = name, sign
-        self._begun, self._row, self._wanted = "", 0, None
-        self._is_over = sign == " "  # of which several in a row are one
+    def __init__(self, name, delimiter):
+        self._name, self._delimiter = name, delimiter
+        self._unfinished, self._row, self._n_columns = "", 0, None
+        self._is_off = delimiter == " "  # several spaces are one delimiter
 
-    def see(self, text):
-        if self._is_over:
+    def check(self, text):
+        if self._is_off:
             return
-        whole, end, rest = (self._begun + text).rpartition("\n")
-        n_lines = whole.count("\n") + 1
-        # longer lines are an error of pandas, so equal totals mean that no line is shorter
-        is_plain = self._wanted and text and end and '"' not in whole and '"' not in rest
-        if is_plain and whole.count(self._sign) == n_lines * (self._wanted - 1):
-            self._begun, self._row = rest, self._row + n_lines
+        body, end, rest = (self._unfinished + text).rpartition("\n")
+        n_lines = body.count("\n") + 1
+        # pandas raises an error for longer lines, so equal totals mean that no line is shorter
+        is_plain = self._n_columns and text and end and '"' not in body and '"' not in rest
+        if is_plain and body.count(self._delimiter) == n_lines * (self._n_columns - 1):
+            self._unfinished, self._row = rest, self._row + n_lines
             return
-        *lines, self._begun = (self._begun + text).split("\n")
+        *lines, self._unfinished = (self._unfinished + text).split("\n")
         if not text:
-            lines, self._begun = [self._begun], ""
-        for line in lines if '"' not in text else self._whole(lines):
-            has = line.count(self._sign) + 1
-            if has < (self._wanted or has + 1) or '"' in line:
-                has = self._count(line)
-            self._wanted = self._wanted or has
-            if has < self._wanted and line.strip():
-                raise _uneven(self._name, self._row, has, self._wanted)
+            lines, self._unfinished = [self._unfinished], ""
+        for line in lines if '"' not in text else self._records(lines):
+            n_values = line.count(self._delimiter) + 1
+            if n_values < (self._n_columns or n_values + 1) or '"' in line:
+                n_values = self._n_values(line)
+            self._n_columns = self._n_columns or n_values
+            if n_values < self._n_columns and line.strip():
+                raise _row_length_error(self._name, self._row, n_values, self._n_columns)
             self._row += 1
-        self._is_over = len(self._begun) > _LONGEST_LINE
+        self._is_off = len(self._unfinished) > _LONGEST_LINE
 
-    def _whole(self, lines):
-        """Lines that end outside of quotes; one that does not goes on with the next."""
-        begun = ""
+    def _records(self, lines):
+        """Lines, joined where a line ends within quotes."""
+        record = ""
         for line in lines:
-            begun += line
-            if not self._is_open(begun):
-                yield begun
-                begun = ""
+            record += line
+            if self._is_open(record):
+                record += "\n"
             else:
-                begun += "\n"
-        self._begun = begun + self._begun
+                yield record
+                record = ""
+        self._unfinished = record + self._unfinished
 
-    def _is_open(self, line):
-        if '"' not in line:
+    def _is_open(self, record):
+        if '"' not in record:
             return False
         try:
-            next(csv.reader([line], delimiter=self._sign, skipinitialspace=True, strict=True), None)
+            next(self._reader(record, strict=True), None)
         except csv.Error as error:
             return "unexpected end" in str(error)
         return False
 
-    def _count(self, line):
+    def _n_values(self, record):
         try:
-            return len(next(csv.reader([line], delimiter=self._sign, skipinitialspace=True), []))
+            return len(next(self._reader(record), []))
         except csv.Error:
-            return self._wanted or 0
+            return self._n_columns or 0
+
+    def _reader(self, record, **options):
+        return csv.reader([record], delimiter=self._delimiter, skipinitialspace=True, **options)
 
 
-def _uneven(name, row, has, wanted):
-    return ValueError(f"{name}, row {row}: it has {has} values, the header {wanted} names")
+def _row_length_error(name, row, n_values, n_columns):
+    return ValueError(f"{name}, row {row}: it has {n_values} values, the header {n_columns} names")
 
 
 @contextmanager
