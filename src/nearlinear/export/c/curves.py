@@ -66,9 +66,6 @@ _LINES = """    const float *knots = <KNOTS> + start;
     return values[low - 1] + (x - knots[low - 1]) / (knots[low] - knots[low - 1])
         * (values[low] - values[low - 1]);
 """
-_NORMAL = """    if (<KINDS>[j] == 3)
-        return <SCORE>(x);
-"""
 _NO_LINES = "    low = high;\n    return values[low - 1];\n"
 
 

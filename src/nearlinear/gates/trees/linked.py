@@ -31,10 +31,6 @@ def levels_of(children, n_nodes):
     return levels
 
 
-def depth_of_linked(children, n_nodes):
-    return int(levels_of(children, n_nodes).max(initial=0))
-
-
 def linked_subtree(depth, kept):
     """A balanced tree without some nodes: the numbers of those that stay, and their children.
 
