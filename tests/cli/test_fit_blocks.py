@@ -49,15 +49,16 @@ def test_a_large_raw_table_is_searched_in_blocks_without_being_told(tmp_path, ca
 
 
 @pytest.mark.parametrize("search", [True, False])
-def test_options_of_csv_files_apply_to_blocks(tmp_path, search):
+def test_options_of_csv_files_apply_to_blocks(tmp_path, capsys, search):
     X, y = rows(n_rows=60_000 if search else 4000)
-    frame = frame_of(X.round(3), y, ["größe", "b", "c"])
+    frame = frame_of(X, y, ["größe", "b", "c"])
     frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",", encoding="latin-1")
     out = tmp_path / "model.nlm"
     words = ["--target", "kind", "--decimal", ",", "--encoding", "latin-1", "--out", str(out)]
     method = ["--families", "linear"] if search else ["--method", "llsvm", "--set", "max_iter=3"]
     size = ["--max-memory", "2MB" if search else "40kB"]
     assert main(["fit", str(tmp_path / "t.csv"), *words, *method, *size, "--json"]) == 0
+    assert "blocks_of_rows" in json.loads(capsys.readouterr().out)
     model = nearlinear.load(out)
     assert list(model.feature_names_in_) == ["größe", "b", "c"]
     assert model.score(frame.drop(columns="kind"), y) > 0.6
