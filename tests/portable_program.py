@@ -123,13 +123,11 @@ def run_commands(folder):
         *(["export", "model.nlm", f"made-{to}", "--to", to] for to in ("c", "onnx", "js", "sql")),
         ["compare", "train.csv", "--target", "kind", *families],
         ["methods"],
-        ["completion", "fish"],
-        ["completion", "fish", "--install"],
     ):  # fmt: skip
         assert main(words) == 0, words
     assert main(["fit", "none.csv", "--target", "kind", "--out", "none.nlm"]) == 2
     for path in Path(".").rglob("*.*"):
-        if path.suffix in (".csv", ".c", ".h", ".js", ".sql", ".html", ".fish"):
+        if path.suffix in (".csv", ".c", ".h", ".js", ".sql", ".html"):
             assert b"\r" not in path.read_bytes(), path
 
 

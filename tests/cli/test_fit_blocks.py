@@ -48,6 +48,40 @@ def test_a_large_raw_table_is_searched_in_blocks_without_being_told(tmp_path, ca
     assert model.score(frame.drop(columns="kind"), y) > 0.6
 
 
+@pytest.mark.parametrize("search", [True, False])
+def test_options_of_csv_files_apply_to_blocks(tmp_path, capsys, search):
+    X, y = rows(n_rows=60_000 if search else 4000)
+    frame = frame_of(X, y, ["größe", "b", "c"])
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",", encoding="latin-1")
+    out = tmp_path / "model.nlm"
+    words = ["--target", "kind", "--decimal", ",", "--encoding", "latin-1", "--out", str(out)]
+    method = ["--families", "linear"] if search else ["--method", "llsvm", "--set", "max_iter=3"]
+    size = ["--max-memory", "2MB" if search else "40kB"]
+    assert main(["fit", str(tmp_path / "t.csv"), *words, *method, *size, "--json"]) == 0
+    assert "blocks_of_rows" in json.loads(capsys.readouterr().out)
+    model = nearlinear.load(out)
+    assert list(model.feature_names_in_) == ["größe", "b", "c"]
+    assert model.score(frame.drop(columns="kind"), y) > 0.6
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("1,2\n", "t.csv, row 4001: it has 2 values, the header 4 names"),
+        ("1,é,3,x\n", "t.csv: the encoding is not utf-8 from row"),
+        ("1,many,3,x\n", "t.csv, row 4001, column 'height': 'many' is not a number"),
+    ],
+)
+def test_errors_in_blocks_name_file_row_and_column(tmp_path, refused_command, line, message):
+    X, y = rows(n_rows=4000)
+    path = tmp_path / "t.csv"
+    frame_of(X, y).to_csv(path, index=False)
+    path.write_bytes(path.read_bytes() + line.encode("latin-1"))
+    words = ["--target", "kind", "--method", "llsvm", "--max-memory", "40kB", "--json"]
+    told = refused_command("fit", path, "--out", tmp_path / "m.nlm", *words)
+    assert message in told and told.count("t.csv") == 1
+
+
 def test_a_folder_some_columns_and_another_method(table, tmp_path):
     (tmp_path / "parts").mkdir()
     path = table[0].rename(tmp_path / "parts" / "one.parquet")

@@ -78,6 +78,31 @@ def test_a_damaged_table_is_a_sentence_with_its_name(frame, tmp_path):
         list(from_tables(path, "kind"))
 
 
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_a_string_among_numbers_is_named_by_file_row_and_column(tmp_path, column):
+    path = tmp_path / "t.csv"
+    numbers = np.arange(3000)
+    table = pandas.DataFrame({"a": numbers / 2, "y": numbers}).astype({column: object})
+    table.loc[2500, column] = "many"
+    table.to_csv(path, index=False)
+    source = from_tables(path, "y", block_rows=100)
+    with pytest.raises(ValueError, match=rf"t\.csv, row 2501, column '{column}': 'many' is not"):
+        list(source)
+
+
+def test_the_delimiter_of_a_csv_file_is_inferred(frame, tmp_path):
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    X, _, _ = read(from_tables(tmp_path / "t.csv", "kind", weight="weight", dtype=np.float64))
+    assert np.array_equal(X, frame[["a", "b", "c", "whole"]])
+
+
+def test_csv_files_with_other_columns_are_an_error(frame, tmp_path):
+    frame.to_csv(tmp_path / "1.csv", index=False)
+    frame.drop(columns="b").to_csv(tmp_path / "2.csv", index=False)
+    with pytest.raises(ValueError, match=r"2\.csv: the columns differ from those of .*1\.csv"):
+        list(from_tables(tmp_path, "kind"))
+
+
 def test_mapped_files_are_read_a_part_at_a_time(tmp_path):
     X, y = np.random.default_rng(0).integers(9, size=(300, 4)), np.arange(300)
     np.save(tmp_path / "X.npy", X)

@@ -5,7 +5,6 @@ A command is a module of this package, named as the command, with ``add_argument
 
 Modules
 -------
-_completion_scripts  The scripts that shells read to complete the ``nearlinear`` command.
 _errors              How a command ends early: input at fault, or Ctrl-C.
 _methods             Methods by their names, long or short, in any case.
 _models              A model file as commands use it.
@@ -14,7 +13,6 @@ _output_file         Output files: never an input, never an earlier file unasked
 _progress            Progress on standard error, with the time since the start.
 compare              ``nearlinear compare``: ours beside the alternatives, on one table.
 comparing/           What ``compare`` does: the alternatives, and what models score and cost.
-completion           ``nearlinear completion``.
 demo                 ``nearlinear demo``: the whole job on tables that come with the package.
 export               ``nearlinear export``.
 exporting/           What ``export`` does beside writing.
@@ -51,7 +49,6 @@ COMMANDS = {
     "inspect": "what a model file holds: method, cost, training record",
     "export": "a model file as C source, ONNX graph, JavaScript or SQL, checked against the model",
     "warmup": "compile what prediction needs, once, for container images",
-    "completion": "a script that completes commands, options and values in a shell",
 }
 
 

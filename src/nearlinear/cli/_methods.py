@@ -40,11 +40,6 @@ def find_methods(text):
     )
 
 
-def offered():
-    """What a shell completes."""
-    return [*short_names(), *method_names()]
-
-
 def is_regressor(name):
     return name.endswith("Regressor")
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._cached import cached_property
+from .._csv import name_of
 from ..runtime.columns.names import column_positions, warn_of_extra_columns
 from ..runtime.columns.read_rows import raw_sources
 from ._errors import CommandError
 from .tables.cells import raw_cells, refused
-from .tables.csv_tables import name_of
 from .tables.reading import check_readable
 
 _DENSE_NUMBERS = 1 << 21  # of sparse rows that are filled in at once

@@ -18,7 +18,7 @@ from ._output_file import add_force, check_writable
 from .compare import tell_comparison
 from .comparing.comparison import LEGEND, Parts, check_picture, compare, draw
 from .fitting.told import front_table, search_facts
-from .tables.csv_tables import pandas_or_error
+from .tables.reading import import_pandas
 
 SEED = 0
 PENGUINS = Path(__file__).parent / "data" / "penguins.csv"
@@ -73,7 +73,7 @@ def _make_folder(arguments):
 
 def _jobs(n_rows, settings):
     """Tables by name: a line about each, its two parts, and the search for it."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     penguins = pandas.read_csv(PENGUINS).dropna(subset="body_mass_g")
     masses = penguins.pop("body_mass_g").to_numpy()
     images, digits = load_digits(return_X_y=True, as_frame=True)

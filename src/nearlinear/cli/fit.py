@@ -13,8 +13,9 @@ from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 
+from .._csv import name_of
 from ._errors import CommandError, Interrupted
-from ._methods import find_methods, offered
+from ._methods import find_methods
 from ._output_file import STANDARD, add_force, check_standard_output, check_writable
 from ._progress import progress
 from .fitting.blocks import (
@@ -31,7 +32,6 @@ from .fitting.told import Made, facts, search_facts, tell_method, tell_search
 from .tables.cells import check_texts, refused
 from .tables.columns import add_column_arguments, input_first, with_columns
 from .tables.csv_format import add_csv_arguments, csv_format
-from .tables.csv_tables import name_of
 from .tables.reading import whole
 from .tables.target import RULE, add_task_argument, check_classes, task_of
 
@@ -63,12 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task_argument(parser)
     add_column_arguments(parser)
     add_budget_arguments(parser)
-    method = parser.add_argument(
+    parser.add_argument(
         "--method", metavar="NAME",
         help="fit this one, without a search, in any case, short or long: nearlinear methods lists "
         "them",
     )  # fmt: skip
-    method.values = offered()
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
         help="a parameter of the estimator; may be given several times",

@@ -3,15 +3,12 @@
 import argparse
 import json
 
-from ._methods import find_methods, offered, short_names
+from ._methods import find_methods, short_names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: nearlinear methods ldkl"
-    name = parser.add_argument(
-        "name", nargs="?", help="a method whose parameters are wanted, in any case"
-    )
-    name.values = offered()
+    parser.add_argument("name", nargs="?", help="a method whose parameters are wanted, in any case")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

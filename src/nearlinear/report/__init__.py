@@ -2,10 +2,8 @@
 
 Modules
 -------
-bends           Where the steps before a model bend a raw column.
 class_measures  How good a classifier is on rows that it has not seen.
 contents        All that a report says, as one object of plain values.
-corners         Where a predictor changes from one piece to the next on a straight way.
 cost            What a prediction costs here, beside a linear model and others that were measured.
 effects         What the model says as one column changes and all others stay as they are.
 front           Models that a search has found, their prices, and how to get each of them.

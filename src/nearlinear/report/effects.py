@@ -1,24 +1,17 @@
-"""What the model says as one column changes and all others stay those of a typical row.
+"""Predictions as one column changes and all other columns are those of a typical row.
 
-A curve is put together from the model's own pieces: its corners and jumps are known (``corners``,
-``bends``), and where three places of a piece lie on a line, the line is the model. Elsewhere the
-curve is followed on a fine grid.
+A column of numbers is evaluated on a grid of equally spaced points, any other column at its values.
 """
 
 import numpy as np
 
-from .bends import bends
-from .corners import corners, is_of_lines
 from .subject import CLASSES, spread_over
 from .value_measures import histogram
 
 _MOST_COLUMNS, _MOST_OUTPUTS, _MOST_VALUES = 16, 6, 30
 _FEW = 8  # values of a number that are drawn as dots
-_MOST_PIECES, _GRID = 600, 257
+_GRID_POINTS = 200  # two pixels of the picture each
 _HARDLY = 0.01  # of probability, or of the largest effect: columns that change no more
-_NARROW = 1e-6  # of the range of a column: pieces that rounding makes
-_STRAIGHT = 1e-5  # of the height of a curve
-_WITHIN = 9  # points of a piece that is no line, at least
 
 
 def effects(subject, order):
@@ -142,80 +135,6 @@ def _short(number):
 
 
 def _of_numbers(subject, column, known):
-    low, high = float(known[0]), float(known[-1])
-    edges = _edges(subject, column, low, high)
-    if edges is None or len(edges) - 1 > _MOST_PIECES:
-        x, form = np.linspace(low, high, _GRID), "grid"
-        scores = _scores_at(subject, column, x)
-    else:
-        x, scores, form = _pieces(subject, column, edges)
-    return {
-        "form": form, "pieces": None if edges is None else len(edges) - 1,
-        "x": [_short(v) for v in x], "told": _told(subject, scores),
-    }  # fmt: skip
-
-
-def _edges(subject, column, low, high):
-    """Ends of all pieces; None where the steps before the model make a smooth curve."""
-    whole = subject.whole
-    if whole.is_bare:
-        known = np.empty(0)
-    elif whole.table is None or (known := bends(whole.table, column, low, high)) is None:
-        return None
-    edges = np.concatenate([[low], known, [high]])
-    if len(edges) - 1 > _MOST_PIECES:
-        return edges
-    places = edges[:-1, None] + np.diff(edges)[:, None] * [0.25, 0.75]
-    Z = whole.encoded(subject.rows.with_column(subject.typical, column, places.ravel()))
-    Z = (Z.toarray() if hasattr(Z, "toarray") else Z).astype(np.float64)
-    Z = Z.reshape(len(places), 2, -1)
-    steps = 2.0 * (Z[:, 1] - Z[:, 0])
-    starts = Z[:, 0] - 0.25 * steps
-    found = [edges]
-    for first, width, start, step in zip(edges[:-1], np.diff(edges), starts, steps, strict=True):
-        found.append(first + width * corners(subject.model.predictor_, start, step))
-    return _apart(np.unique(np.concatenate(found)))
-
-
-def _apart(edges):
-    """Edges without those that only rounding sets apart; both ends stay."""
-    wide = _NARROW * (edges[-1] - edges[0])
-    kept = [edges[0]]
-    for edge in edges[1:-1]:
-        if edge - kept[-1] > wide and edges[-1] - edge > wide:
-            kept.append(edge)
-    return np.array([*kept, edges[-1]])
-
-
-def _pieces(subject, column, edges):
-    """Points of the curve, and whether all pieces are level ("steps"), straight or neither."""
-    widths = np.diff(edges)
-    places = edges[:-1, None] + widths[:, None] * [0.25, 0.5, 0.75]
-    scores = _scores_at(subject, column, places.ravel()).reshape(len(widths), 3, -1)
-    height = np.ptp(scores.reshape(-1, scores.shape[2]), axis=0).max()
-    rounding = 64 * np.finfo(subject.model.predictor_.dtype).eps * np.abs(scores).max()
-    slack = _STRAIGHT * height + rounding
-    is_level = np.all(np.ptp(scores, axis=1) <= slack, axis=1)
-    away = np.abs(scores[:, 1] - (scores[:, 0] + scores[:, 2]) / 2.0)
-    is_straight = np.all(away <= slack, axis=1)
-    counts = np.maximum(_WITHIN, np.ceil(_GRID * widths / widths.sum())).astype(int)
-    x, y = [], []
-    for k, (first, width) in enumerate(zip(edges[:-1], widths, strict=True)):
-        if is_level[k]:
-            x.append(first + width * np.array([0.0, 1.0]))
-            y.append(np.repeat(scores[k, 1:2], 2, axis=0))
-        elif is_straight[k]:
-            slope = 2.0 * (scores[k, 2] - scores[k, 0])
-            # a line of scores is a bent line of probabilities
-            along = np.linspace(0.0, 1.0, counts[k] if subject.task == CLASSES else 2)
-            x.append(first + width * along)
-            y.append(scores[k, 0] + (along[:, None] - 0.25) * slope)
-        else:
-            # just inside the ends: at an end itself the next piece may answer
-            along = np.clip(np.linspace(0.0, 1.0, counts[k]), 1e-4, 1.0 - 1e-4)
-            x.append(first + width * along)
-            y.append(_scores_at(subject, column, first + width * along))
-    form = "steps" if is_level.all() else "lines" if (is_level | is_straight).all() else "mixed"
-    if not is_of_lines(subject.model.predictor_):
-        form = "mixed"  # straight as far as an eye can see
-    return np.concatenate(x), np.concatenate(y), form
+    x = np.linspace(known[0], known[-1], _GRID_POINTS)
+    told = _told(subject, _scores_at(subject, column, x))
+    return {"form": "numbers", "x": [_short(v) for v in x], "told": told}

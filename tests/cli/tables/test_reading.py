@@ -12,8 +12,8 @@ from grids import in_one_test
 from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
+from nearlinear import _csv
 from nearlinear.cli._errors import CommandError
-from nearlinear.cli.tables import csv_tables
 from nearlinear.cli.tables.cells import numbers
 from nearlinear.cli.tables.reading import STDIN, kind_of, pieces, whole
 
@@ -287,7 +287,7 @@ EVEN = {
 @in_one_test("text", EVEN)
 @in_one_test("longest", [1 << 20, 10])
 def test_rows_as_long_as_the_header_are_read(tmp_path, text, longest, monkeypatch):
-    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", longest)  # longer lines are not looked at
+    monkeypatch.setattr(_csv, "_LONGEST_LINE", longest)  # longer lines are not looked at
     path = tmp_path / "table.csv"
     path.write_text(text, newline="")
     assert sum(len(piece.values) for piece in pieces(path)) == EVEN[text]

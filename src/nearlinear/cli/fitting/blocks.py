@@ -66,7 +66,7 @@ def fit_in_blocks(arguments, form, begin):
 
     from nearlinear.streams import fit_pipeline
 
-    _check(arguments, form)
+    _check(arguments)
     names = find_methods(arguments.method)
     begin(f"reading {arguments.data} in blocks")
     try:
@@ -94,7 +94,7 @@ def fit_in_blocks(arguments, form, begin):
 
 def search_in_blocks(arguments, form, settings, names, limited):
     """A front door, fitted to a raw table in blocks; ``limited(model)`` holds its time limit."""
-    _check(arguments, form)
+    _check(arguments)
     try:
         y = _some_targets(arguments, form)
         task = task_of(y, arguments)
@@ -115,11 +115,7 @@ def search_in_blocks(arguments, form, settings, names, limited):
     return Made(model, model, task, shape, None, more)
 
 
-def _check(arguments, form):
-    if form.decimal != "." or form.encoding not in (None, "utf-8"):
-        raise CommandError(
-            f"{arguments.data}: tables in blocks are UTF-8 with decimal points; raise --max-memory"
-        )
+def _check(arguments):
     if arguments.report is not None:
         raise CommandError("--report: is for tables in memory; leave it out")
     if arguments.hold_out and arguments.hold_out_was_given:
@@ -128,34 +124,34 @@ def _check(arguments, form):
 
 def _source(arguments, form):
     """Rows of numbers."""
-    from nearlinear.streams import from_svmlight, from_tables
+    from nearlinear.streams import from_svmlight
+    from nearlinear.streams.tables import numeric_blocks, open_tables
 
     path = arguments.data
     if _is_svmlight(arguments):
         return from_svmlight(path)
-    columns, rows = _columns(arguments, form), None
+    tables = open_tables(path, form)
+    columns, rows = _columns(arguments, tables.names), None
     if arguments.max_memory is not None:
         rows = _rows_of_block(arguments, 4 * len(columns))
-    return from_tables(
-        path, arguments.target, columns=columns, block_rows=rows, delimiter=form.delimiter
-    )
+    return numeric_blocks(tables, path, arguments.target, columns, block_rows=rows)
 
 
 def _raw_source(arguments, form, only_target=False):
     """Rows as they are, with texts, dates and gaps."""
-    from nearlinear.streams import from_raw_tables, from_svmlight
+    from nearlinear.streams import from_svmlight
+    from nearlinear.streams.tables import data_frame_blocks, open_tables
 
+    path = arguments.data
     if _is_svmlight(arguments):
-        return from_svmlight(arguments.data)
-    columns, rows = _columns(arguments, form), None
+        return from_svmlight(path)
+    tables = open_tables(path, form)
+    columns, rows = _columns(arguments, tables.names), None
     if arguments.max_memory is not None:
         rows = _rows_of_block(arguments, _CELL_BYTES * len(columns))
     if only_target:
         columns = columns[:1]
-    return from_raw_tables(
-        arguments.data, arguments.target, columns=columns, block_rows=rows,
-        delimiter=form.delimiter,
-    )  # fmt: skip
+    return data_frame_blocks(tables, path, arguments.target, columns, block_rows=rows)
 
 
 def _is_svmlight(arguments):
@@ -166,14 +162,11 @@ def _is_svmlight(arguments):
     return True
 
 
-def _columns(arguments, form):
+def _columns(arguments, names):
     """Names of the features."""
-    from nearlinear.streams.tables import column_names
-
-    path = arguments.data
     if arguments.target is None:
-        raise CommandError(f"{path}: name the column to predict with --target")
-    known = [name for name in column_names(path, form.delimiter) if name != arguments.target]
+        raise CommandError(f"{arguments.data}: name the column to predict with --target")
+    known = [name for name in names if name != arguments.target]
     wanted = listed(arguments.features, known) or known
     return [name for name in wanted if name not in listed(arguments.drop, known)]
 

@@ -26,15 +26,10 @@ def add_budget_arguments(parser):
         help="a scorer of scikit-learn, such as roc_auc, that is made large on held-out rows "
         "(default: the log loss or the squared error is made small)",
     )  # fmt: skip
-    families = group.add_argument(
+    group.add_argument(
         "--families", metavar="NAME[,NAME]",
         help="families to try beside the linear model (default: all that suit)",
     )  # fmt: skip
-    families.values = offered_families()
-
-
-def offered_families():
-    return [name.replace(" ", "-") for name in FAMILIES]
 
 
 def search_settings(arguments):
@@ -52,7 +47,7 @@ def search_settings(arguments):
 
 def _families(text):
     wanted = [name.strip().replace("-", " ") for name in text.split(",") if name.strip()]
-    known = offered_families()
+    known = [name.replace(" ", "-") for name in FAMILIES]
     for name in wanted:
         if name.replace(" ", "-") not in known:
             hint = did_you_mean(similar_names(name, known))

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import numpy as np
 
+from ..._csv import name_of
 from ..._warn import warn_user
 from .._errors import CommandError
-from .csv_tables import name_of
 
 _DECIMAL = "if the comma is a decimal sign, give --decimal ','"
 
@@ -113,6 +113,10 @@ def refused(error, source, first=1, where=None):
     ``where`` stands before what is about no single row.
     """
     text = str(error).splitlines()[0].removesuffix(".")
+    if isinstance(error.__cause__, UnicodeError):
+        text += "; give its encoding, such as --encoding latin-1"
+    if text.startswith(str(name_of(source))):
+        return CommandError(text)
     found = re.search(r"\brow (\d+) has ", text, re.I)  # it is counted from 0
     if found is None:
         return CommandError(f"{where or name_of(source)}: {text}")

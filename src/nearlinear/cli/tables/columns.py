@@ -4,9 +4,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..._csv import STDIN, name_of
 from .._errors import CommandError
 from .._output_file import OutputExistsError
-from .csv_tables import STDIN, name_of
 from .reading import first_row, places
 
 

@@ -1,42 +1,25 @@
-"""How a CSV file is written: what separates its values, its encoding, its decimal sign."""
+"""Options of CSV files: delimiter, encoding and decimal sign."""
 
-import csv
 import io
-from dataclasses import dataclass
 
+from ..._csv import CsvFormat
 from .._errors import CommandError
 
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
-_SIGNS = (",", ";", "\t", "|")
-
-
-@dataclass(frozen=True)
-class CsvFormat:
-    """What the user says of a CSV file; None is to be found out."""
-
-    delimiter: str | None = None
-    encoding: str | None = None
-    decimal: str = "."
-
-
-USUAL = CsvFormat()
 
 
 def add_csv_arguments(parser):
-    words = parser.add_argument(
+    parser.add_argument(
         "--delimiter", metavar="CHAR",
         help="between the values of a CSV file: a character, or tab, comma, semicolon, pipe, space "
         "(default: found from the first lines)",
     )  # fmt: skip
-    words.values = [name for name in _NAMED if name.isalpha()]
-    words = parser.add_argument(
+    parser.add_argument(
         "--encoding", metavar="NAME", help="of a CSV file, such as latin-1 (default: utf-8)"
     )
-    words.values = ["utf-8", "latin-1", "cp1252", "utf-16"]
-    words = parser.add_argument(
+    parser.add_argument(
         "--decimal", default=".", metavar="CHAR", help="decimal sign of a CSV file (default: .)"
     )
-    words.values = [".", ","]
 
 
 def csv_format(arguments):
@@ -59,18 +42,3 @@ def csv_format(arguments):
             f"--encoding {arguments.encoding}: unknown; such as utf-8, latin-1 or cp1252"
         ) from error
     return CsvFormat(delimiter, arguments.encoding, decimal)
-
-
-def guessed_delimiter(lines, decimal):
-    """The sign that cuts all lines into equally many values, and into most of them."""
-    counts = {sign: _counts(lines, sign) for sign in _SIGNS if sign != decimal}
-    even = [sign for sign, found in counts.items() if len(set(found)) == 1 and found[0] > 1]
-    return max(even or counts, key=lambda sign: counts[sign][0])
-
-
-def _counts(lines, sign):
-    try:
-        rows = [len(row) for row in csv.reader(lines, delimiter=sign, skipinitialspace=True) if row]
-    except csv.Error:
-        rows = []
-    return rows or [0]

@@ -13,10 +13,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from ..._csv import DEFAULT_FORMAT, STDIN, csv_frames, name_of, pandas_or_error
 from ...runtime.demands import allowance
 from .._errors import CommandError
-from .csv_format import USUAL
-from .csv_tables import STDIN, csv_frames, name_of, pandas_or_error
+from .cells import refused
 
 _KINDS = {
     ".csv": "csv",
@@ -30,6 +30,7 @@ _KINDS = {
     ".npz": "npz",
 }
 _ZIPPED = ("csv", "svmlight")
+_PARQUET_ROWS = 1 << 17  # of a data frame where all rows are read
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def kind_of(source):
 
 
 def pieces(
-    source, *, target=None, n_rows=None, n_features=None, form=USUAL, as_text=(), texts=()
+    source, *, target=None, n_rows=None, n_features=None, form=DEFAULT_FORMAT, as_text=(), texts=()
 ) -> Iterator[Piece]:
     """Pieces of at most ``n_rows`` rows (None: all at once), with the ``target`` column apart.
 
@@ -81,12 +82,22 @@ def pieces(
         raise CommandError(f"{name_of(source)}: the table has no rows")
 
 
+def import_pandas():
+    try:
+        return pandas_or_error()
+    except ImportError as error:
+        raise CommandError(str(error)) from error
+
+
 def _framed(frames, source, target):
     first = 1
-    for frame in frames:
-        if len(frame):
-            yield _piece(frame, source, target, first)
-        first += len(frame)
+    try:
+        for frame in frames:
+            if len(frame):
+                yield _piece(frame, source, target, first)
+            first += len(frame)
+    except (ValueError, ImportError) as error:
+        raise refused(error, source) from error
 
 
 def check_readable(source):
@@ -100,13 +111,13 @@ def check_readable(source):
         raise CommandError(f"{source}: no permission to read it")
 
 
-def whole(source, target, form=USUAL):
+def whole(source, target, form=DEFAULT_FORMAT):
     """All rows at once, with their target."""
     (piece,) = pieces(source, target=target, form=form)
     return _with_target(piece, source)
 
 
-def first_row(source, target, form=USUAL):
+def first_row(source, target, form=DEFAULT_FORMAT):
     """The first row alone, with its target."""
     with closing(pieces(source, target=target, n_rows=1, form=form)) as found:
         return _with_target(next(found), source)
@@ -119,36 +130,23 @@ def _with_target(piece, source):
 
 
 def _parquet(source, n_rows, as_text):
-    pandas = pandas_or_error()
+    from ...streams.tables import ParquetTables
+
+    pandas, frames, n_read = import_pandas(), [], 0
+    tables = ParquetTables([str(source)], source)
+    options = {"n_rows": n_rows or _PARQUET_ROWS, "as_text": as_text, "date_as_object": True}
     try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise CommandError(
-            "Parquet tables are read with pyarrow: pip install 'nearlinear[cli]'"
-        ) from error
-    try:
-        table = parquet.ParquetFile(source)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise CommandError(f"{source}: no readable Parquet file ({error})") from error
-    first = 1
-    with table:
-        batches = table.iter_batches(batch_size=n_rows or max(1, table.metadata.num_rows))
-        while True:
-            try:
-                batch = next(batches, None)
-            except (pyarrow.ArrowException, OSError) as error:
-                raise CommandError(
-                    f"{source}: damaged Parquet from row {first} on ({error})"
-                ) from error
-            if batch is None:
-                return
-            frame = batch.to_pandas()
-            for name in as_text:  # whole numbers with gaps would become real ones
-                if name in frame:
-                    frame[name] = pandas.Series(batch[name].to_pylist(), dtype=object)
-            yield frame
-            first += len(frame)
+        for part in range(tables.n_parts):
+            for frame in tables.frames(part, tables.names, **options):
+                n_read += len(frame)
+                if n_rows is None:
+                    frames.append(frame)
+                else:
+                    yield frame
+    except ValueError as error:
+        raise CommandError(f"{error} from row {n_read + 1} on") from error
+    if frames:
+        yield pandas.concat(frames, ignore_index=True)
 
 
 def _npz(source, target, n_rows):

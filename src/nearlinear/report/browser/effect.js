@@ -2,7 +2,7 @@
 
 // What the model says along one column.
 function effectChart(effect, unit, caption) {
-  const isLine = ["steps", "lines", "mixed", "grid"].includes(effect.form);
+  const isLine = effect.form === "numbers";
   const many = effect.curves.length > 1;
   const says = effect.says === "probability" ? percent : num;
   const label = `Effect of ${effect.name} on ${unit}`;

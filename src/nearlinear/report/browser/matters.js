@@ -1,17 +1,9 @@
 // Which columns matter to the model, and how.
 
 const FORMS = {
-  steps: (n) => `Exact: ${n} level ${n === 1 ? "piece" : "pieces"}.`,
-  lines: (n, isBent) =>
-    `Exact: ${n} ${isBent ? "" : "straight "}${n === 1 ? "piece" : "pieces"}${isBent ? ", straight lines of the score" : ""}.`,
-  mixed: (n) =>
-    n === 1
-      ? "Smooth: followed on a fine grid."
-      : `${n} pieces with the model's own corners, smooth between them.`,
-  grid: (n) =>
-    n ? `${num(n)} pieces, followed on a fine grid.` : "Smooth: followed on a fine grid.",
-  values: () => "Each value of the column.",
-  dates: () => "At dates of the rows.",
+  numbers: "200 equally spaced points.",
+  values: "Each value of the column.",
+  dates: "Dates of the table.",
 };
 
 function whatMatters(doc) {
@@ -90,7 +82,7 @@ function whatMatters(doc) {
             null,
             el("h3", null, one.name),
             effectChart(one, unit, [
-              FORMS[one.form](one.pieces, one.says === "probability"),
+              FORMS[one.form],
               one.missing && ` If it is missing: ${ifMissing(one)}.`,
             ]),
           ),
