@@ -41,7 +41,7 @@ help:
 	@echo "make drift            sizes, import and microseconds a row beside those that are written down"
 	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
 	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
-	@echo "make release-check    builds, checks, installs at the lowest and the newest versions; one verdict"
+	@echo "make release-check    builds both files in dist, checks them, installs the wheel and runs the README"
 	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
 
 # Dependency groups need pip 25.1, which is newer than what most Pythons bring.
@@ -170,9 +170,17 @@ bench: $(VENV)/.bench
 drift: $(VENV)/.package
 	@$(ONE_THREAD) $(RUN) -m benchmarks drift
 
-# Needs the package index, and nothing else of the network. TAG: what is about to be released.
+# Everything is built in a temporary folder and then copied to dist.
 release-check: $(VENV)/.release
-	@$(RUN) -m release check $(TAG)
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	$(RUN) -m build --outdir "$$work/dist" . >"$$work/log" 2>&1 || { tail -n 20 "$$work/log"; exit 1; }; \
+	$(RUN) -m twine check --strict "$$work"/dist/*; \
+	$(dir $(RUN))check-wheel-contents --src-dir src "$$work"/dist/*.whl; \
+	$(RUN) -m venv "$$work/env"; \
+	installed="$$work/env/$(notdir $(patsubst %/,%,$(dir $(RUN))))/python"; \
+	"$$installed" -m pip -qq install "$$(echo "$$work"/dist/*.whl)[all]"; \
+	NUMBA_CACHE_DIR="$$work/compiled" "$$installed" -P tests/smoke.py README.md; \
+	mkdir -p dist; cp "$$work"/dist/* dist
 
 # Compiled code goes to a cache of its own, as for the tests.
 attack: $(VENV)/.test
@@ -183,8 +191,8 @@ reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build/docs build/docs-quick $(GENERATED) dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
-	@find src tests attack benchmarks release reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	@rm -rf build/docs build/docs-quick $(GENERATED) .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
+	@find src tests attack benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
 	@if test -e "$(VENV)/.created"; then rm -rf "$(VENV)"; \
