@@ -24,13 +24,13 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint types docs docs-quick bench drift attack reproduce-smoke release-check clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint types docs docs-quick bench drift reproduce-smoke release-check clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
 	@echo "make test             all tests, and those of the compiled passes again as plain Python"
 	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
-	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
+	@echo "make test-all         every case of every test (kills, Ctrl-C, invalid input) and 20,000 changed model files"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make test-gpu         tests of torch tensors, on the CPU and on a GPU where there is one; brings torch"
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
@@ -39,7 +39,6 @@ help:
 	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
 	@echo "make bench            speed and memory"
 	@echo "make drift            sizes, import and microseconds a row beside those that are written down"
-	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
 	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
 	@echo "make release-check    builds both files in dist, checks them, installs the wheel and runs the README"
 	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
@@ -182,17 +181,12 @@ release-check: $(VENV)/.release
 	NUMBA_CACHE_DIR="$$work/compiled" "$$installed" -P tests/smoke.py README.md; \
 	mkdir -p dist; cp "$$work"/dist/* dist
 
-# Compiled code goes to a cache of its own, as for the tests.
-attack: $(VENV)/.test
-	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
-	$(ONE_THREAD) NUMBA_CACHE_DIR="$$cache" $(RUN) -m attack
-
 reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
 	@rm -rf build/docs build/docs-quick $(GENERATED) .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
-	@find src tests attack benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
 	@if test -e "$(VENV)/.created"; then rm -rf "$(VENV)"; \

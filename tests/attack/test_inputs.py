@@ -1,148 +1,106 @@
-"""Bad rows, labels and parameters: one sentence, or a finite model.
+"""Invalid rows, labels, weights and parameters: a clear error or a finite model."""
 
-Every case has a number: an estimator, what is wrong, and whether fit or predict sees it.
-"""
-
-import contextlib
-import io
-import json
 import linecache
 import os
 import signal
-import tempfile
 import traceback
 import warnings
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pytest
 from estimators.conftest import SMALL, SMALL_REGRESSORS
 from scipy.sparse import csr_matrix
+from sklearn.datasets import make_moons
 
 import nearlinear
 
-from .apart import numbered
-from .examples import two_classes, wave
-
-# A fit of a few rows that is still at work then was asked for too much (a billion steps).
-_PATIENCE = 2
-# Compiled code that hears nothing for so long is ended, and a finding.
-_DEAF = 20
-_CHILD = """
-import sys
-from attack.inputs import answer_all
-first, count, work = sys.argv[1:]
-answer_all(int(first), int(count), work)
-"""
-_VALUES = [
+pytestmark = [
+    pytest.mark.only_all,
+    pytest.mark.skipif(os.name != "posix", reason="needs SIGALRM"),
+]
+ESTIMATORS = {**SMALL, **SMALL_REGRESSORS}
+PACKAGE = Path(nearlinear.__file__).parent
+# A fit of 40 rows that takes longer has parameters that ask for it, such as 1e9 iterations.
+TIME_LIMIT = 2
+VALUES = [
     None, True, "text", b"bytes", "", -1, 0, 1, 10**9, 2**63, -(2**70), 0.0, -0.5, 1e-308, 1e308,
     -1e308, float("nan"), float("inf"), -float("inf"), [], [1, 2], {}, {"a": 1}, (), object(),
     np.arange(3), np.float32(1e38), 1j,
 ]  # fmt: skip
 
 
-def run(count):
-    """``count`` cases, drawn from all."""
-    with tempfile.TemporaryDirectory() as work:
-        found = numbered(
-            _CHILD, "bad rows, labels and parameters", 0, count, Path(work), timeout=900
-        )
-    return [found]
+class _TimeLimit(BaseException):
+    """The time limit of one case; no ``except Exception`` may catch it."""
 
 
-def answer_all(first, count, work):
-    """Try cases; prints those that were answered badly, then what came of all."""
-    warnings.simplefilter("ignore")
-    np.seterr(all="ignore")
-    signal.signal(signal.SIGALRM, _too_long)
-    cases, outcomes, models = _cases(), Counter(), {}
-    last = os.open(Path(work) / "last", os.O_CREAT | os.O_RDWR)
-    for number in range(first, first + count):
-        os.pwrite(last, b"%20d" % number, 0)
-        name, kind, when, change = cases[number % len(cases)]
-        signal.setitimer(signal.ITIMER_PROF, _DEAF)
-        with contextlib.redirect_stdout(io.StringIO()):  # what verbose prints
-            outcome, fault = _answered(name, when, change, models)
-        outcomes[outcome] += 1
-        if fault is not None:
-            fault = " ".join(fault.split())[-400:]
-            print(f"case {number}, {name}, {kind}, {when}: {fault}", flush=True)
-    print(json.dumps(outcomes))
+@pytest.fixture(autouse=True)
+def time_limit():
+    """Raise _TimeLimit when the alarm of a case rings; silence warnings."""
+
+    def stop(number, frame):
+        raise _TimeLimit
+
+    before = signal.signal(signal.SIGALRM, stop)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
-def _cases():
-    """All cases in a random order that is the same every time."""
-    found = []
-    for name in (*SMALL, *SMALL_REGRESSORS):
-        for kind, change in {**ROWS, **LABELS, **WEIGHTS}.items():
-            found.append((name, kind, "fit", change))
-        found += [(name, kind, "predict", change) for kind, change in ROWS.items()]
-        found += [
-            (name, f"{parameter}={str(value)[:20]}", "fit", (parameter, value))
-            for parameter in getattr(nearlinear, name)().get_params()
-            for value in _VALUES
-        ]
-    return [found[place] for place in np.random.default_rng(0).permutation(len(found))]
+def data(name):
+    """40 rows and their targets."""
+    X, y = make_moons(40, noise=0.15, random_state=0)
+    return X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] if name in SMALL_REGRESSORS else y
 
 
-class _TooLong(BaseException):
-    """A case that takes longer than this attack has patience."""
+def make(name):
+    return getattr(nearlinear, name)(**ESTIMATORS[name])
 
 
-def _too_long(number, frame):
-    raise _TooLong
-
-
-def _answered(name, when, change, models):
-    """What came of a case, and what was wrong with that."""
-    X, y = (wave if name in SMALL_REGRESSORS else two_classes)(40)
-    model = getattr(nearlinear, name)(**{**SMALL, **SMALL_REGRESSORS}[name])
-    weight = None
-    signal.alarm(_PATIENCE)
+def defect(call):
+    """What is wrong with the error or the scores of a call; None if nothing is."""
+    signal.alarm(TIME_LIMIT)
     try:
-        if isinstance(change, tuple):
-            model.set_params(**dict([change]))
-        elif when == "fit":
-            X, y, weight = change(X, y)
-        if when == "fit":
-            model.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
-        else:
-            if name not in models:
-                models[name] = model.fit(X, y)
-            model, (X, _, _) = models[name], change(X, y)
-        scores = getattr(model, "decision_function", model.predict)(X)
-        labels = model.predict(X)
-    except _TooLong:
-        return f"at work after {_PATIENCE} s", None
+        scores, labels = call()
+    except _TimeLimit:
+        return None
     except (ValueError, TypeError, MemoryError) as error:
-        return "refused", _unclear(error)
+        return None if is_clear(error) else "".join(traceback.format_exception(error))
     except Exception as error:
-        return "other error", "".join(traceback.format_exception(error))
+        return "".join(traceback.format_exception(error))
     finally:
         signal.alarm(0)
-    is_finite = np.all(np.isfinite(scores)) and len(labels) == len(scores)
-    return ("finite", None) if is_finite else ("not finite", "scores are not finite")
+    if len(labels) != len(scores):
+        return "predictions and scores differ in length"
+    return None if np.all(np.isfinite(scores)) else "scores are not finite"
 
 
-def _unclear(error):
-    """The trace of an error that is not a sentence written for the user; None of others.
+def is_clear(error):
+    """Whether an error has one line and is raised on purpose.
 
-    Ours are raised by a line of our own and are one line. Those of scikit-learn's validation and
-    scipy's are taken as they are.
+    Errors of the validation of scikit-learn and of scipy.sparse are clear by definition.
     """
     frame = traceback.extract_tb(error.__traceback__)[-1]
     path = Path(frame.filename)
-    if path.is_relative_to(Path(nearlinear.__file__).parent):
+    if path.is_relative_to(PACKAGE):
         line = linecache.getline(frame.filename, frame.lineno).strip()
-        if line.startswith("raise") and "\n" not in str(error) and len(str(error)) < 400:
-            return None
-    elif "sklearn" in path.parts or {"scipy", "sparse"} <= set(path.parts):
-        return None
-    return "".join(traceback.format_exception(error))
+        return line.startswith("raise") and "\n" not in str(error) and len(str(error)) < 400
+    return "sklearn" in path.parts or {"scipy", "sparse"} <= set(path.parts)
+
+
+def outputs(model, X):
+    return getattr(model, "decision_function", model.predict)(X), model.predict(X)
+
+
+def fit_outputs(model, X, y, weight=None):
+    model.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+    return outputs(model, X)
 
 
 def _set(value, dtype=float):
-    """One entry is ``value``."""
+    """Set one entry."""
 
     def change(X, y):
         X = X.astype(dtype)
@@ -157,14 +115,14 @@ def _rows(change):
 
 
 def _sparse(change):
-    """CSR rows that ``change`` breaks after they were made."""
+    """Corrupt a CSR matrix after its construction."""
 
-    def broken(X):
+    def corrupted(X):
         X = csr_matrix(X)
         change(X)
         return X
 
-    return _rows(broken)
+    return _rows(corrupted)
 
 
 def _starts(*values):
@@ -257,3 +215,32 @@ WEIGHTS = {
     "weights of text": _weights(lambda w: np.full(len(w), "a")),
     "weights of two columns": _weights(lambda w: np.column_stack([w, w])),
 }
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_invalid_rows_labels_and_weights_in_fit(name, capsys):
+    defects = {}
+    for kind, change in {**ROWS, **LABELS, **WEIGHTS}.items():
+        defects[kind] = defect(lambda change=change: fit_outputs(make(name), *change(*data(name))))
+    assert {kind: text for kind, text in defects.items() if text} == {}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_invalid_rows_in_predict(name):
+    X, y = data(name)
+    model, defects = make(name).fit(X, y), {}
+    for kind, change in ROWS.items():
+        defects[kind] = defect(lambda change=change: outputs(model, change(X, y)[0]))
+    assert {kind: text for kind, text in defects.items() if text} == {}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_invalid_parameters(name, capsys):
+    X, y = data(name)
+    defects = {}
+    for parameter in make(name).get_params():
+        for value in VALUES:
+            model = make(name).set_params(**{parameter: value})
+            key = f"{parameter}={str(value)[:20]}"
+            defects[key] = defect(lambda model=model: fit_outputs(model, X, y))
+    assert {key: text for key, text in defects.items() if text} == {}
