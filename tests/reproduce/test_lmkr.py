@@ -135,7 +135,7 @@ def test_errors_stand_beside_print(folder):
     assert found["lmkl"]["validation"] == 70.0
     assert found["lmkl_affine"]["paper"] == 51.8043
     assert "measured" not in found["lmkl_affine"]
-    text = (folder / "mse.md").read_text("utf-8")
+    text = (folder / "table1.md").read_text("utf-8")
     assert "| LMKL, linear | 50.500 ± 0.527<br>(51.804) |" in text
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reproduce import datasets, per_seed, tuning
-from reproduce.mllkm import large, large_methods
+from reproduce.mllkm import large
 from reproduce.protocol import RowStore
 from reproduce.split import Split, divide
 
@@ -58,7 +58,7 @@ def test_every_seed_chooses_on_its_own_training_rows(study, tuned_rows, monkeypa
 
 def test_so_it_is_on_the_larger_sets_of_mllkm(tmp_path, tuned_rows, monkeypatch):
     monkeypatch.setattr(large, "in_fresh_process", large.measure)
-    config = large_methods.STUDY.config
+    config = large.STUDY.config
     entry = {"common": {"gamma": 1.0}, "grid": {"C": [1.0, 10.0]}}
     monkeypatch.setitem(config["methods"], "kernel", entry)
     large.run_dataset(tmp_path, "magic04", ["kernel"], N_SEEDS)
