@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.bench_fit import GIGABYTE, in_child
-from benchmarks.mllkm_fit_child import warm_up
-from benchmarks.mllkm_sets import mllkm_split, origin
+from benchmarks.mllkm_fit_child import mllkm_split, origin, warm_up
 from benchmarks.quiet import best_of, disturbance, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear import MLLKMClassifier
