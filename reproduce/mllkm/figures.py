@@ -14,7 +14,7 @@ from reproduce import drawing
 from reproduce.drawing import save_figure
 from reproduce.mllkm import questions
 from reproduce.mllkm.methods import MAPS, STUDY, TITLES
-from reproduce.mllkm.tasks import CORNERS, TASKS, bent_line
+from reproduce.mllkm.questions import CORNERS, TASKS, bent_line
 
 ANCHOR = (-0.4, 0.3)
 FIGURE2_MAPS = ("mllkm_g", "mllkm_s", "mllkm_comp_g", "mllkm_comp_s")

@@ -6,8 +6,7 @@ from sklearn.datasets import make_moons
 
 from nearlinear import MLLKMClassifier
 from reproduce.mllkm import questions
-from reproduce.mllkm.questions import GAMMAS, at_gamma
-from reproduce.mllkm.tasks import TASKS
+from reproduce.mllkm.questions import GAMMAS, TASKS, at_gamma
 from reproduce.protocol import RowStore
 
 
