@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="needs fork and SIGKILL"),
 ]
 N_KILLS = 20
-N_KILLS_PER_FIT = 3
+N_KILLS_PER_FIT = 2
 
 
 def in_child(work):
@@ -80,7 +80,7 @@ def test_predict_replaces_its_output_completely_or_not_at_all(tmp_path):
 MODELS = {
     "anchors": nearlinear.LLCSAPLClassifier(12, max_iter=6, random_state=0),
     "tree": nearlinear.LDKLClassifier(4, max_iter=8, random_state=0),
-    "forest": nearlinear.LocalForestClassifier(10, max_leaves=8, pairs=0, random_state=0),
+    "forest": nearlinear.LocalForestClassifier(5, max_leaves=8, pairs=0, random_state=0),
     # 4 MB are less than all rows take: the search works on a sample of them.
     "search": nearlinear.NearLinearClassifier(
         families=["piecewise linear", "boosted trees", "oblique trees", "decision tree"],
@@ -93,7 +93,7 @@ MODELS = {
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_killed_fit_continues_to_bit_identical_scores(kind, tmp_path):
-    X = np.random.default_rng(0).standard_normal((20_000 if kind == "search" else 6000, 6))
+    X = np.random.default_rng(0).standard_normal((20_000 if kind == "search" else 3000, 6))
     X = X.astype(np.float32)
     y = (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
     source = from_arrays(X, y, block_rows=300)
