@@ -24,13 +24,13 @@ PAPERS := llc_sapl ldkl mllkm unified_lkl lmkr
 # The test workers are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint budget types docs docs-quick bench drift attack reproduce-smoke release-check test-versions clean distclean
+.PHONY: help demo test test-quick test-all test-jit-off torch test-gpu test-browser lint budget types docs docs-quick bench drift reproduce-smoke release-check test-versions clean distclean
 
 help:
 	@echo "make demo             a raw table to a front, a model file, C and ONNX; ours beside the alternatives"
 	@echo "make test             all tests, and those of the compiled passes again as plain Python"
 	@echo "make test-quick       formulas, and every estimator once: less than a minute, for work in progress"
-	@echo "make test-all         every case of every test, and 20,000 changed model files, each refused or scored"
+	@echo "make test-all         every case of every test (kills, Ctrl-C, invalid input) and 20,000 changed model files"
 	@echo "make test-jit-off     only the tests of the compiled passes, as plain Python"
 	@echo "make test-gpu         tests of torch tensors, on the CPU and on a GPU where there is one; brings torch"
 	@echo "make test-browser     reports in chromium, which must be installed; brings playwright, and axe-core by npm"
@@ -41,9 +41,8 @@ help:
 	@echo "make docs             the site, its gallery run, in build/docs; make docs-quick runs no example"
 	@echo "make bench            speed and memory"
 	@echo "make drift            sizes, import and microseconds a row beside those that are written down"
-	@echo "make attack           damaged files, kills, threads, forks, Ctrl-C, bad input: tried and counted (20 minutes)"
 	@echo "make reproduce-smoke  the papers' tables on a hundred rows, to see that they still run"
-	@echo "make release-check    builds, checks, installs at the lowest and the newest versions; one verdict"
+	@echo "make release-check    builds both files in dist, checks them, installs the wheel and runs the README"
 	@echo "make clean            remove what was built; make distclean also removes $(VENV)"
 
 # Dependency groups need pip 25.1, which is newer than what most Pythons bring.
@@ -175,21 +174,24 @@ bench: $(VENV)/.bench
 drift: $(VENV)/.package
 	@$(ONE_THREAD) $(RUN) -m benchmarks drift
 
-# Needs the package index, and nothing else of the network. TAG: what is about to be released.
+# Everything is built in a temporary folder and then copied to dist.
 release-check: $(VENV)/.release
-	@$(RUN) -m release check $(TAG)
-
-# Compiled code goes to a cache of its own, as for the tests.
-attack: $(VENV)/.test
-	@cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
-	$(ONE_THREAD) NUMBA_CACHE_DIR="$$cache" $(RUN) -m attack
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	$(RUN) -m build --outdir "$$work/dist" . >"$$work/log" 2>&1 || { tail -n 20 "$$work/log"; exit 1; }; \
+	$(RUN) -m twine check --strict "$$work"/dist/*; \
+	$(dir $(RUN))check-wheel-contents --src-dir src "$$work"/dist/*.whl; \
+	$(RUN) -m venv "$$work/env"; \
+	installed="$$work/env/$(notdir $(patsubst %/,%,$(dir $(RUN))))/python"; \
+	"$$installed" -m pip -qq install "$$(echo "$$work"/dist/*.whl)[all]"; \
+	NUMBA_CACHE_DIR="$$work/compiled" "$$installed" -P tests/smoke.py README.md; \
+	mkdir -p dist; cp "$$work"/dist/* dist
 
 reproduce-smoke: $(VENV)/.package
 	@for paper in $(PAPERS); do $(RUN) -m reproduce.$$paper.run --smoke || exit 1; done
 
 clean:
-	@rm -rf build/docs build/docs-quick $(GENERATED) dist .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
-	@find src tests attack benchmarks release reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	@rm -rf build/docs build/docs-quick $(GENERATED) .pytest_cache .ruff_cache .mypy_cache nearlinear-demo drift.json
+	@find src tests benchmarks reproduce -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
 	@if test -e "$(VENV)/.created"; then rm -rf "$(VENV)"; \

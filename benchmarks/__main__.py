@@ -2,7 +2,7 @@
 
 ``python -m benchmarks predict fit`` runs some of them; ``tree`` stands for the two of the trees,
 ``kernels`` for the four of the kernel machines, ``mllkm`` for the three of MLLKM, ``localized`` for
-the four of the localized kernel machines, ``serving`` for single rows and the first prediction;
+the three of the localized kernel machines, ``serving`` for single rows and the first prediction;
 ``python -m benchmarks defaults --only SVC --tables german`` measures a part of the small tables;
 ``python -m benchmarks drift`` says which sizes and times have moved since they were written down.
 """
@@ -18,14 +18,14 @@ from benchmarks.report import FOLDER, save, show
 TREES = ("tree_predict", "tree_fit")
 KERNELS = ("kernel_svm", "mkl", "sequential", "mwu")
 MLLKM = ("mllkm_predict", "mllkm_fit", "mllkm_scaling")
-LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory", "gated")
+LOCALIZED = ("localized_fit", "localized_a9a", "localized_memory")
 SERVING = ("single_row", "start")
 GROUPS = {
     "tree": TREES, "kernels": KERNELS, "mllkm": MLLKM, "localized": LOCALIZED, "serving": SERVING
 }  # fmt: skip
 # those that have a smoke run
 ALONE = (
-    "front", "explain", "defaults", "tables", "budgets", "forest_tables",
+    "front", "explain", "defaults", "tables", "budgets",
     "cells", "from_forest", "encoders", "distill", "js", "sql", "deploy",
     "blocks", "dask", "gpu",
 )  # fmt: skip

@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 
 import nearlinear
 from benchmarks.bench_fit import THREADS
-from benchmarks.default_models import LINEAR, MAKERS, NAMES, is_own
+from benchmarks.default_child import LINEAR, MAKERS, NAMES, is_own
 from benchmarks.default_tables import CLASSIFICATION, N_FOLDS, REGRESSION, missing_packages
 from benchmarks.report import FOLDER, Result, publish
 

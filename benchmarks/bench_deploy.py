@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.deploy_chip import c_results
-from benchmarks.deploy_model import made_task, per_call
+from benchmarks.deploy_model import c_results, made_task, per_call
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear import load, row_scorer, runtime, save, to_onnx, to_sql
 from nearlinear.export.js import module_text

@@ -12,10 +12,10 @@ import warnings
 import numpy as np
 
 from benchmarks.bench_single_row import Turns, median_microseconds
+from benchmarks.bench_tree_fit import tree_split_of
 from benchmarks.forest_peers import forests, n_leaves_of, other_predictors, own_predictor
 from benchmarks.quiet import best_of, disturbance, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
-from benchmarks.tree_sets import tree_split_of
 from nearlinear import from_forest
 from nearlinear.kinds import known
 from reproduce.protocol import one_thread

@@ -3,7 +3,7 @@
 Models of ``front_models``, most in several sizes, on the sets of ``front_sets``. One row for each
 set, model and seed goes to results/front_rows.jsonl at once; rows that are there are not measured
 again unless asked for, so a run can be stopped and continued. Then the asked and the measured, the
-places where we lose (results/front.jsonl), and the pictures (results/front_NAME.png and, of two
+places where we lose (results/summary.jsonl), and the pictures (results/front_NAME.png and, of two
 sets, results/front.png) are made from all rows.
 
 Seconds are CPU seconds of one thread. A prediction is the ``predict`` of float32 rows that are

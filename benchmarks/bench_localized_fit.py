@@ -8,7 +8,7 @@ import warnings
 from functools import partial
 
 from benchmarks.kernel_sets import origin
-from benchmarks.localized_problem import MAKERS, SHAPES, TITLES, localized_model, small_split
+from benchmarks.localized_fit_child import MAKERS, SHAPES, TITLES, localized_model, small_split
 from benchmarks.quiet import best_of, say_load
 from benchmarks.report import FOLDER, Result, publish
 from reproduce.protocol import one_thread

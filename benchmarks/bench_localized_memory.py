@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.bench_fit import in_child
 from benchmarks.bench_scaling import exponent
 from benchmarks.kernel_sets import origin
-from benchmarks.localized_problem import TITLES
+from benchmarks.localized_fit_child import TITLES
 from benchmarks.quiet import disturbance, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
 

@@ -1,5 +1,9 @@
 """Training MLLKM: few rows in a second, tens of thousands in minutes and little memory."""
 
+import argparse
+import json
+import sys
+import time
 import warnings
 from dataclasses import dataclass
 from functools import partial
@@ -7,14 +11,75 @@ from functools import partial
 import numpy as np
 
 from benchmarks.bench_fit import GIGABYTE, in_child
-from benchmarks.mllkm_fit_child import warm_up
-from benchmarks.mllkm_sets import mllkm_split, origin
+from benchmarks.kernel_fit_child import measured
 from benchmarks.quiet import best_of, disturbance, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
+from benchmarks.shapes import drawn
 from nearlinear import MLLKMClassifier
 from nearlinear.kernels.row_scales import RowScales
 from reproduce import datasets
 from reproduce.protocol import one_thread
+from reproduce.split import Split
+
+# Training rows, test rows, features.
+SHAPES = {
+    "ionosphere": (246, 105, 34),
+    "ijcnn1": (49990, 91701, 22),
+    "covertype": (100_000, 100_000, 54),
+}
+SMOKE_ROWS = 150
+
+
+def mllkm_split(name, smoke=False):
+    """Two classes, standardized by the training part; seed 0 draws what has no split of its own."""
+    n_train, n_test, n_features = SHAPES[name]
+    if smoke:
+        n_train = n_test = SMOKE_ROWS
+    if not datasets.is_available(name):
+        X, y = drawn(n_train + n_test, n_features, n_classes=2)
+        return Split(name, X[:n_train], y[:n_train], X[n_train:], y[n_train:])
+    in_whole = None if datasets.has_own_split(name) else n_train
+    split = datasets.load(name, seed=0, scaling="standard", train_rows=in_whole)
+    return split.limited(n_train, n_test)
+
+
+def origin(name):
+    """A word on the rows, if they are not the real ones."""
+    return "" if datasets.is_available(name) else ", drawn rows of this shape"
+
+
+def warm_up(n_jobs, dtype="float32"):
+    """Compile what fits of few rows, of more and of a sample need."""
+    for n_rows, selection_rows in ((300, None), (5000, 2500)):
+        model = MLLKMClassifier(n_anchors=20, selection_rows=selection_rows, n_jobs=n_jobs)
+        X, y = drawn(n_rows, 4, n_classes=2)
+        model.fit(X.astype(dtype), y).predict(X.astype(dtype))
+
+
+def fit_case(arguments):
+    """Fit one case in this process and print seconds and memory as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_mllkm_fit")
+    parser.add_argument("name", choices=SHAPES)
+    parser.add_argument("--jobs", type=int, default=1, help="threads")
+    parser.add_argument("--smoke", action="store_true", help="a few rows")
+    options = parser.parse_args(arguments)
+    split = mllkm_split(options.name, options.smoke)
+    warm_up(options.jobs)
+    model = MLLKMClassifier(n_jobs=options.jobs, random_state=0)
+    start = time.process_time()
+    took = measured(lambda: model.fit(split.X_train, split.y_train))[1]
+    took["cpu_seconds"] = time.process_time() - start
+    took |= {
+        "accuracy": 100 * model.score(split.X_test, split.y_test),
+        "train_accuracy": 100 * model.score(split.X_train, split.y_train),
+        "n_rows": len(split.y_train),
+        "n_kernels": model.n_kernels_,
+        "n_priced": model.n_priced_,
+        "gap": model.duality_gap_ / model.objective_,
+        "rounds": model.n_iter_,
+    }
+    print(json.dumps(took))
+
 
 THREADS = 2
 SMALL_SECONDS = 1.0
@@ -73,7 +138,7 @@ def on_many_rows(case, smoke):
     print(f"  {case.name} ...", flush=True)
     arguments = [case.name, "--jobs", str(THREADS)] + ["--smoke"] * smoke
     run = timed(
-        lambda: in_child(*arguments, n_threads=THREADS, module="benchmarks.mllkm_fit_child")
+        lambda: in_child(*arguments, n_threads=THREADS, module="benchmarks.bench_mllkm_fit")
     )
     took = run.value
     title = f"{case.name}, {took['n_rows']} rows, threads: {THREADS}"
@@ -111,4 +176,7 @@ def run(smoke=False, folder=FOLDER):
 
 
 if __name__ == "__main__":
-    publish("mllkm_fit", run())
+    if sys.argv[1:]:  # one fit in a process of its own, to measure its memory
+        fit_case(sys.argv[1:])
+    else:
+        publish("mllkm_fit", run())

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from benchmarks.mllkm_sets import mllkm_split, origin
+from benchmarks.bench_mllkm_fit import mllkm_split, origin
 from benchmarks.quiet import say_load
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear import MLLKMClassifier, SimpleMKLClassifier

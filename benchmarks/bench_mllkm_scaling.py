@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from benchmarks.mllkm_fit_child import warm_up
+from benchmarks.bench_mllkm_fit import warm_up
 from benchmarks.quiet import say_load
 from benchmarks.report import FOLDER, Result, publish
 from nearlinear import MLLKMClassifier

@@ -2,8 +2,8 @@
 
 from benchmarks.bench_fit import in_child
 from benchmarks.bench_scaling import exponent
+from benchmarks.kernel_fit_child import KERNELS, TOL, C
 from benchmarks.kernel_sets import SHAPES, origin
-from benchmarks.mwu_problem import KERNELS, TOL, C
 from benchmarks.quiet import disturbance, say_load, timed
 from benchmarks.report import FOLDER, Result, publish
 

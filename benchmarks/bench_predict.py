@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
+from benchmarks.bench_tree_fit import tree_parameters
 from benchmarks.report import FOLDER, Result, publish
 from benchmarks.shapes import SHAPES, split_of
-from benchmarks.tree_sets import tree_parameters
 from nearlinear.displays.cost_front import CostFrontDisplay, ModelPoint
 from reproduce.llc_sapl.methods import parameters_for
 from reproduce.protocol import best_seconds, one_thread

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import combinations
 from math import sqrt
 
+import numpy as np
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -21,16 +22,55 @@ from sklearn.ensemble import (
 )
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import nearlinear
-from benchmarks.float32_net import Float32Classifier, Float32Regressor
 from benchmarks.front_sets import NOISY, REGRESSIONS, SHAPES
 from reproduce.ldkl.methods import STUDY as LDKL_STUDY
 from reproduce.llc_sapl.methods import STUDY as LLC_STUDY
 from reproduce.written_out import ldkl_classifier, ldkl_regressor, llc_sapl_classifier
+
+BLOCK = 1024  # rows: what is between two layers stays in the cache
+
+
+class _Float32:
+    def fit(self, X, y):
+        super().fit(X, y)
+        self._layers = [
+            (weights.astype(np.float32), bias.astype(np.float32))
+            for weights, bias in zip(self.coefs_, self.intercepts_)
+        ]
+        return self
+
+    def scores(self, X):
+        """Of the last layer (n_rows, n_outputs)."""
+        found = np.empty((len(X), self._layers[-1][1].size), dtype=np.float32)
+        for start in range(0, len(X), BLOCK):
+            values = X[start : start + BLOCK]
+            for weights, bias in self._layers[:-1]:
+                values = values @ weights
+                values += bias
+                np.maximum(values, 0, out=values)
+            weights, bias = self._layers[-1]
+            np.matmul(values, weights, out=found[start : start + BLOCK])
+            found[start : start + BLOCK] += bias
+        return found
+
+
+class Float32Classifier(_Float32, MLPClassifier):
+    def predict(self, X):
+        scores = self.scores(X)
+        chosen = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen.astype(np.intp)]
+
+
+class Float32Regressor(_Float32, MLPRegressor):
+    def predict(self, X):
+        return self.scores(X)[:, 0]
+
 
 FOREST = "LocalForest"
 OURS = (FOREST, "LDKL", "LLC-SAPL", "DC-Pred", "MLLKM")

@@ -12,6 +12,7 @@ import sklearn
 import nearlinear
 
 FOLDER = Path(__file__).parent / "results"
+SUMMARY = "summary.jsonl"  # one line for each result of each benchmark
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Result:
 
 
 def save(benchmark, results, folder=FOLDER):
-    """Write the rows of one benchmark; an earlier run of it is replaced.
+    """Write the rows of one benchmark to the summary; an earlier run of it is replaced.
 
     A result that was there already keeps the machine that it was measured on.
     """
@@ -48,17 +49,20 @@ def save(benchmark, results, folder=FOLDER):
         "cores": os.cpu_count(),
     }
     folder.mkdir(exist_ok=True)
-    known = {_result_of(row): row for row in _rows(benchmark, folder)}
+    rows = _rows(folder)
+    known = {_result_of(row): row for row in rows if row["benchmark"] == benchmark}
     new = {result: {"benchmark": benchmark, **asdict(result), **machine} for result in results}
-    text = "".join(json.dumps(known.get(result, row)) + "\n" for result, row in new.items())
-    (folder / f"{benchmark}.jsonl").write_text(text, encoding="utf-8")
+    rows = [row for row in rows if row["benchmark"] != benchmark]
+    rows += [known.get(result, row) for result, row in new.items()]
+    rows.sort(key=lambda row: row["benchmark"])
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / SUMMARY).write_text(text, encoding="utf-8")
 
 
-def _rows(benchmark, folder):
-    path = folder / f"{benchmark}.jsonl"
-    return (
-        [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    )
+def _rows(folder):
+    path = folder / SUMMARY
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def _result_of(row):
@@ -66,9 +70,9 @@ def _result_of(row):
 
 
 def earlier(benchmark, folder, replaced):
-    """What earlier runs have found, but for a case that is replaced."""
-    kept = map(_result_of, _rows(benchmark, folder))
-    return [result for result in kept if result.case != replaced]
+    """Results of earlier runs of a benchmark, without a case that is replaced."""
+    rows = (row for row in _rows(folder) if row["benchmark"] == benchmark)
+    return [result for result in map(_result_of, rows) if result.case != replaced]
 
 
 def show(results):

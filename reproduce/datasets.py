@@ -3,7 +3,7 @@
 Archives lie as ``NAME.npz`` in the folder named by the environment variable NEARLINEAR_DATA, with
 arrays ``X_train, y_train, X_test, y_test`` where the set has a split of its own and ``X, y``
 where it has none. ``python -m reproduce.datasets fetch letter usps`` fills the folder from OpenML;
-what it cannot fetch has to be brought (``reproduce/brought.py``).
+sets that OpenML does not have are read from svmlight files (``SVMLIGHT_SETS``).
 """
 
 import argparse
@@ -13,10 +13,75 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_files, make_friedman1
 
-from reproduce import brought
 from reproduce.split import divide, scaled
+
+SVMLIGHT_PARTS = ("train", "test")
+SVMLIGHT_PACKING = ("", ".gz", ".bz2")
+
+
+@dataclass(frozen=True)
+class SvmlightSet:
+    """A data set that the user downloads as svmlight files from ``source``.
+
+    Sparse sets stay sparse: dense ones do not fit in memory. ``first_rows`` of the training file
+    are used.
+    """
+
+    n_features: int
+    source: str
+    is_sparse: bool = False
+    first_rows: int | None = None
+
+
+SVMLIGHT_SETS = {
+    "rcv1": SvmlightSet(
+        47236, "LIBSVM's rcv1_train.binary and rcv1_test.binary", is_sparse=True
+    ),
+    "mnist8m": SvmlightSet(
+        784, "LIBSVM's mnist8m, and mnist.t to test", first_rows=8_000_000
+    ),
+    "cifar": SvmlightSet(400, "the binary CIFAR-10 of 400 features of the LDKL paper's authors"),
+    "gisette": SvmlightSet(5000, "LIBSVM's gisette_scale and gisette_scale.t"),
+}  # fmt: skip
+
+
+def svmlight_files(name, folder):
+    """The two svmlight files of a set, or None if one of them is missing."""
+    if name not in SVMLIGHT_SETS:
+        return None
+    found = [
+        next(
+            (path for end in SVMLIGHT_PACKING if (path := folder / f"{name}.{part}{end}").exists()),
+            None,
+        )
+        for part in SVMLIGHT_PARTS
+    ]
+    return None if None in found else found
+
+
+def read_svmlight(name, folder):
+    """X_train, X_test, y_train, y_test."""
+    known = SVMLIGHT_SETS[name]
+    X_train, y_train, X_test, y_test = load_svmlight_files(
+        [str(path) for path in svmlight_files(name, folder)], n_features=known.n_features
+    )
+    parts = [X_train[: known.first_rows], X_test, y_train[: known.first_rows], y_test]
+    if not known.is_sparse:
+        parts[:2] = [X.toarray() for X in parts[:2]]
+    # labels are whole numbers; a regression is known by targets that are not
+    parts[2:] = [y.astype("int16") for y in parts[2:]]
+    return parts
+
+
+def missing_files_message(name, folder):
+    """How to provide a set that is missing."""
+    return (
+        f"{name} is not in {folder}: put {name}.npz there, or the svmlight files {name}.train and "
+        f"{name}.test ({SVMLIGHT_SETS[name].source})."
+    )
+
 
 FOLDER = "NEARLINEAR_DATA"
 
@@ -79,7 +144,7 @@ def is_available(name):
     if not os.environ.get(FOLDER):
         return False
     path = archive_path(name)
-    return path.exists() or brought.files_of(path.stem, path.parent) is not None
+    return path.exists() or svmlight_files(path.stem, path.parent) is not None
 
 
 def has_own_split(name):
@@ -113,9 +178,9 @@ def read(name):
     if path.exists():
         with np.load(path, allow_pickle=False) as archive:
             return dict(archive)
-    if brought.files_of(path.stem, path.parent):
+    if svmlight_files(path.stem, path.parent):
         names = ("X_train", "X_test", "y_train", "y_test")
-        return dict(zip(names, brought.read(path.stem, path.parent)))
+        return dict(zip(names, read_svmlight(path.stem, path.parent)))
     raise DatasetError(what_is_missing(name))
 
 
@@ -125,8 +190,8 @@ def what_is_missing(name):
         path = archive_path(name)
     except DatasetError as error:
         return str(error)
-    if path.stem in brought.SETS:
-        return brought.how_to_bring(path.stem, path.parent)
+    if path.stem in SVMLIGHT_SETS:
+        return missing_files_message(path.stem, path.parent)
     return f"{path} does not exist: fetch it with `python -m reproduce.datasets fetch {path.stem}`."
 
 

@@ -160,9 +160,11 @@ def smoke(study, method, grid, make_split, folder):
 
 
 def main(study, arguments=None):
-    """The command line of a study's per_seed module."""
+    """The command ``python -m reproduce per_seed PAPER``."""
     drawn = drawn_datasets(study)
-    parser = argparse.ArgumentParser(prog=f"python -m {study.module}.per_seed", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m reproduce per_seed {study.folder.name}", description=__doc__
+    )
     parser.add_argument("--dataset", nargs="+", choices=drawn, default=drawn)
     parser.add_argument("--method", nargs="+", choices=study.methods, default=study.methods)
     parser.add_argument("--seeds", type=int, default=study.config["seeds"])

@@ -106,9 +106,11 @@ def per_seed_store(study, path):
 
 
 def main(study, arguments=None):
-    """The command line of a study's tune module."""
+    """The command ``python -m reproduce tune PAPER``."""
     datasets = study.config["datasets"]
-    parser = argparse.ArgumentParser(prog=f"python -m {study.module}.tune", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m reproduce tune {study.folder.name}", description=__doc__
+    )
     parser.add_argument("--dataset", nargs="+", choices=datasets, required=True)
     parser.add_argument("--method", nargs="+", choices=study.methods, required=True)
     parser.add_argument("--repeats", type=int, help="held-out parts to average over")

@@ -1,10 +1,13 @@
 """Threads that share a model or fit at once, and Ctrl-C in the midst of a fit."""
 
 import importlib
+import os
 import pickle
+import random
 import signal
 import sys
 import threading
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,6 +15,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from grids import in_one_test
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -313,6 +317,43 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(kind, error, moons, blobs, 
         assert vars(model).keys() == before.keys()
         assert all(vars(model)[name] is value for name, value in before.items())
         np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+def interrupt_after(seconds, work):
+    """Send SIGINT to this process while ``work`` runs; returns whether it was raised."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        work()
+        timer.join()
+        time.sleep(0.001)  # a late signal is raised here
+    except KeyboardInterrupt:
+        timer.join()
+        return True
+    return False
+
+
+@pytest.mark.only_all
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGINT for one process")
+@pytest.mark.filterwarnings("ignore")
+@each_search
+def test_ctrl_c_at_a_random_moment_leaves_a_complete_model(kind, moons, blobs):
+    """The refit has other features and classes: the model is the old one or a new one."""
+    (X, y), (wide, labels) = moons, blobs
+    model, chance = make(kind, **STEPS[kind]).fit(wide, labels), random.Random(0)
+    old = model.fit(X, y).decision_function(X)
+    start = time.perf_counter()
+    clone(model).fit(wide, labels)
+    seconds = time.perf_counter() - start
+    for _ in range(10):
+        model.fit(X, y)
+        moment = chance.uniform(0.0, seconds)
+        assert interrupt_after(moment, lambda: model.fit(wide, labels))
+        if model.n_features_in_ == X.shape[1]:
+            np.testing.assert_array_equal(model.decision_function(X), old)
+        else:
+            assert np.all(np.isfinite(model.decision_function(wide)))
+            assert set(model.predict(wide)) <= set(labels)
 
 
 @in_one_test("kind", ["tree", "local kernels", "soft anchors", "row by row"])

@@ -14,7 +14,6 @@ TARGETS = [
     "test-all",
     "test-gpu",
     "docs-quick",
-    "attack",
     "clean",
     "distclean",
 ]

@@ -1,33 +1,27 @@
-"""What a release says of itself in several places is the same everywhere."""
+"""Versions and lower bounds that are named in several files agree."""
 
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
+import nearlinear
 from benchmarks.drift import Figure, compare
-from release import versions
 
-WORKFLOWS = versions.ROOT / ".github" / "workflows"
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = ROOT / ".github" / "workflows"
 needs_workflows = pytest.mark.skipif(not WORKFLOWS.exists(), reason="an sdist has no workflows")
 
 
-def test_versions_and_the_recipe_agree_with_the_package():
-    assert versions.disagreements() == []
-    assert versions.recipe_disagreements() == []
-
-
-def test_a_tag_names_the_version_and_a_release_had_a_candidate(monkeypatch):
-    monkeypatch.setattr(versions, "version", lambda: "9.9.9rc2")
-    assert versions.tag_objections("v9.9.9rc2") == []
-    assert "must be v9.9.9rc2" in versions.tag_objections("v9.9.9")[0]
-
-
-def test_a_release_has_a_day_and_the_citation_names_it(monkeypatch):
-    monkeypatch.setattr(versions, "changes", lambda: ("0.1.0", "2030-01-31", ""))
-    assert "date-released: 2030-01-31" in versions.undated()[0]
-    monkeypatch.setattr(versions, "changes", lambda: ("0.1.0", "unreleased", ""))
-    assert "'unreleased'" in versions.undated()[0]
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [("CHANGELOG.md", r"^## \[(.+?)\]"), ("CITATION.cff", r"^version: (\S+)$")],
+)
+def test_versions_agree_with_the_package(name, pattern):
+    named = re.search(pattern, (ROOT / name).read_text("utf-8"), re.M).group(1)
+    # A release candidate X.Y.ZrcN has the section and the citation of X.Y.Z.
+    assert named == nearlinear.__version__.partition("rc")[0]
 
 
 @needs_workflows
@@ -36,7 +30,7 @@ def test_the_oldest_job_has_the_lower_bounds():
     job = re.search(
         r"- name: oldest\n.*?pins: (.*?)\n", (WORKFLOWS / "ci.yml").read_text("utf-8"), re.S
     )
-    with open(versions.ROOT / "pyproject.toml", "rb") as file:
+    with open(ROOT / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
     pinned = {one.removesuffix(".*").removesuffix(".0") for one in job.group(1).split()}
     assert pinned == {one.replace(">=", "==") for one in project["dependencies"]}

@@ -16,8 +16,8 @@ import numpy as np
 
 import nearlinear
 from reproduce.comparison import markdown_table, mean_and_spread
+from reproduce.lmkr.choice import Halves
 from reproduce.lmkr.methods import STUDY
-from reproduce.lmkr.resampling import Halves
 from reproduce.lmkr.tables import PRINTED_AS
 from reproduce.protocol import RowStore
 from reproduce.report import NOTHING, printed

@@ -11,8 +11,8 @@ from sklearn.model_selection import KFold
 
 import nearlinear
 from reproduce.datasets import DatasetError, archive_path
+from reproduce.lmkr.choice import standardized
 from reproduce.lmkr.methods import STUDY
-from reproduce.lmkr.resampling import standardized
 from reproduce.model_cost import n_support
 from reproduce.protocol import RowStore, one_thread, score_of
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from reproduce import datasets, protocol
 from reproduce.lmkr import choice, figures, tables
+from reproduce.lmkr.choice import Halves
 from reproduce.lmkr.methods import STUDY
-from reproduce.lmkr.resampling import Halves
 from reproduce.protocol import RowStore, linear_yardstick
 from reproduce.running import is_weak, refuse_weak, run_method
 

@@ -2,8 +2,8 @@
 
     python -m reproduce.lmkr.tables
 
-reads results/rows.csv and results/validation.csv and writes mse, support, local_support and claims,
-each as .csv and as .md.
+reads results/rows.csv and results/validation.csv and writes table1 and claims, each as .csv and as
+.md.
 """
 
 import sys
@@ -130,13 +130,16 @@ def write(folder=STUDY.results):
     """Write all tables from the rows in ``folder``."""
     folder = Path(folder)
     cells = current_rows(folder)
-    for name, title, printed_quantity, digits in (
-        ("mse", "Table 1: mean squared error on the test part", "mse", 3),
-        ("support", "Table 1: support vectors (% of the training rows)", "support", 1),
+    table, summary = [], ""
+    for quantity, title, printed_quantity, digits in (
+        ("mse", "Mean squared error on the test part", "mse", 3),
+        ("support", "Support vectors (% of the training rows)", "support", 1),
         ("local_support", "Support vectors of one kernel (% of the training rows)", "support", 1),
     ):
-        lines = list(quantity_lines(cells, name, printed_quantity))
-        save(folder, name, title, lines, overview(lines, TITLES, digits) + "\n")
+        lines = list(quantity_lines(cells, quantity, printed_quantity))
+        table += [{"quantity": quantity} | line for line in lines]
+        summary += f"{title}:\n\n{overview(lines, TITLES, digits)}\n"
+    save(folder, "table1", "Table 1: error and support vectors", table, summary)
     claims, summary = [], "Mean squared error; support vectors in %; those of one kernel in %.\n"
     for reference in REFERENCES:
         lines = list(claim_lines(cells, reference))

@@ -16,9 +16,9 @@ from nearlinear.kernels.candidates import ConformalScales
 from nearlinear.kernels.conformal import PROFILES, Conformal
 from reproduce import drawing
 from reproduce.drawing import save_figure
-from reproduce.mllkm import questions_table
+from reproduce.mllkm import questions
 from reproduce.mllkm.methods import MAPS, STUDY, TITLES
-from reproduce.mllkm.tasks import CORNERS, TASKS, bent_line
+from reproduce.mllkm.questions import CORNERS, TASKS, bent_line
 
 ANCHOR = (-0.4, 0.3)
 FIGURE2_MAPS = ("mllkm_g", "mllkm_s", "mllkm_comp_g", "mllkm_comp_s")
@@ -76,16 +76,16 @@ def figure2(folder, n_rows=400, resolution=300):
 
 def figure3(folder):
     """Shares of the kernels and of their weight by bandwidth, from results/questions_rows.csv."""
-    cells = questions_table.cells_of(folder / questions_table.ROWS)
-    cells = {name: rows for (name, map_), rows in cells.items() if map_ == questions_table.MAPS[0]}
+    cells = questions.cells_of(folder / questions.ROWS)
+    cells = {name: rows for (name, map_), rows in cells.items() if map_ == questions.MAPS[0]}
     figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained", sharey=True)
     for axis, what in zip(axes, ("kernels", "weight")):
         for name, rows in cells.items():
             # the sets have the six default bandwidths, the drawn tasks two more
-            n_known = len(questions_table.GAMMAS) if name in TASKS else 6
-            shares = 100 * questions_table.gamma_shares(rows, what)
+            n_known = len(questions.GAMMAS) if name in TASKS else 6
+            shares = 100 * questions.gamma_shares(rows, what)
             style = "o--" if name in TASKS else "o-"
-            gammas = questions_table.GAMMAS[:n_known]
+            gammas = questions.GAMMAS[:n_known]
             axis.plot(gammas, shares[:n_known], style, ms=4, lw=1.2, label=name)
         axis.set(xscale="log", xlabel="γ × median squared distance", title=f"share of {what} (%)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=9)

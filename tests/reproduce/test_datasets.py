@@ -1,9 +1,85 @@
-"""Data sets: splits, scaling, and a sentence where one is missing."""
+"""Data sets: splits, scaling, files, OpenML, and an error where one is missing."""
+
+import gzip
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse, lil_array
+from sklearn.datasets import dump_svmlight_file
 
-from reproduce import datasets
+from reproduce import datasets, openml
+from reproduce.llc_sapl import run
+from reproduce.llc_sapl.methods import STUDY
+from reproduce.protocol import RowStore
+
+
+def bring_rcv1(folder, n_rows):
+    """Words of which one tells the class, in files as LIBSVM has them, one packed."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 2 * 2 - 1
+    for opened, name in ((open, "rcv1.train"), (gzip.open, "rcv1.test.gz")):
+        columns = np.column_stack([y + 2, rng.integers(10, 47236, (n_rows, 5))])
+        X = lil_array((n_rows, 47236))
+        X[np.arange(n_rows)[:, None], columns] = 1.0
+        with opened(folder / name, "wb") as file:
+            dump_svmlight_file(X.tocsr(), y, file, zero_based=False)
+
+
+def test_a_set_is_run_where_its_files_are_and_passed_over_where_not(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+    results = tmp_path / "results"
+    asked = ["--dataset", "rcv1", "--method", "linear", "csvm", "--seeds", "1"]
+    asked += ["--results", str(results)]
+    assert run.main(asked) == 0
+    assert "rcv1 is not in" in capsys.readouterr().out
+    assert not (results / "rows.csv").exists()
+
+    bring_rcv1(tmp_path, n_rows=60)
+    assert run.main(asked) == 0
+    rows = RowStore(results / "rows.csv", STUDY.measured).rows()
+    assert [(row["method"], row["n_train"]) for row in rows] == [("linear", 60), ("csvm", 60)]
+    assert min(row["accuracy"] for row in rows) > 90
+    split = STUDY.load_split("rcv1", seed=0)
+    assert issparse(split.X_train) and split.X_train.shape == (60, 47236)
+    assert set(split.y_test) == {-1, 1}
+
+
+@pytest.fixture
+def answer(tmp_path, monkeypatch):
+    """Set what OpenML answers; fetched archives go to a temporary folder."""
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+
+    def answer(X, y):
+        monkeypatch.setattr(openml, "fetch_openml", lambda **_: (X, y))
+
+    return answer
+
+
+def test_labels_that_begin_with_one_stay_as_they_are(answer, monkeypatch):
+    monkeypatch.setitem(openml.SOURCES, "covertype", openml.Source(1, (6,), (2,), first_label=1))
+    answer(np.eye(6), np.array(["1", "2", "3", "3", "2", "1"]))
+    with np.load(openml.fetch("covertype")) as archive:
+        assert archive["y"].tolist() == [1, 2, 3, 3, 2, 1]
+
+
+def test_a_regression_is_known_by_the_mean_of_its_targets(answer, monkeypatch):
+    monkeypatch.setitem(openml.SOURCES, "concrete", openml.Source(1, (3,), target_mean=2.5))
+    answer(np.eye(3), np.array([2.0, 2.5, 3.0]))
+    with np.load(openml.fetch("concrete")) as archive:
+        assert archive["y"].dtype == np.float32
+    answer(np.eye(3), np.array([2.0, 2.5, 4.0]))
+    with pytest.raises(datasets.DatasetError, match="not in the order of its makers"):
+        openml.fetch("concrete")
+
+
+def test_another_share_of_the_first_class_is_refused(answer, monkeypatch):
+    monkeypatch.setitem(openml.SOURCES, "usps", openml.Source(1, (3, 2), (1, 1)))
+    answer(np.eye(5), np.array(["0", "1", "2", "0", "1"]))
+    with np.load(openml.fetch("usps")) as archive:
+        assert archive["y_train"].tolist() == [0, 1, 2]
+    answer(np.eye(5), np.array(["0", "0", "2", "1", "1"]))
+    with pytest.raises(datasets.DatasetError, match="not in the order of its makers"):
+        openml.fetch("usps")
 
 
 @pytest.fixture

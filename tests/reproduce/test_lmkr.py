@@ -1,4 +1,4 @@
-"""Table 1 of the paper on localized multiple kernel regression."""
+"""The LMKR study: halves, parameters chosen on them, Table 1 and the motorcycle figure."""
 
 from math import nan
 
@@ -8,18 +8,189 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVR
 
 from reproduce import datasets
-from reproduce.lmkr import choice, run, tables
+from reproduce.lmkr import choice, figures, motorcycle, run, tables
+from reproduce.lmkr.choice import Halves
 from reproduce.lmkr.methods import STUDY, TITLES
-from reproduce.lmkr.resampling import Halves
+from reproduce.lmkr.motorcycle import Scatter
 from reproduce.lmkr.run import measure
 from reproduce.protocol import RowStore
 from reproduce.report import printed
 from reproduce.tuning import candidates
 
+N_HALVES = 10
+RULES = {"coarse": 2, "rise": 0.1, "near": 0.05, "most": 2}
+
 
 @pytest.fixture
 def halves():
     return Halves(datasets.friedman(40, 20), halvings=5)
+
+
+@pytest.fixture
+def errors(monkeypatch):
+    """Errors by C and epsilon, in the place of fits; what was tried is on record."""
+    table, tried = {}, []
+
+    def pretend(study, method, parameters, part, seed):
+        tried.append((parameters["epsilon"], parameters["C"], seed))
+        mse = table[parameters["epsilon"], parameters["C"]]
+        return {"mse": mse, "fit_seconds": 1.0, "n_test": len(part.y_test), "version": "0"}
+
+    monkeypatch.setattr(choice, "try_candidate", pretend)
+    table["tried"] = tried
+    return table
+
+
+def choose(tmp_path, halves, **grid):
+    store = choice.store_in(tmp_path)
+    return choice.choose(store, halves, "svr_linear", {"degree": 1}, grid, RULES)
+
+
+def test_each_half_trains_and_validates_once_in_every_halving(halves):
+    assert len(halves) == N_HALVES
+    for number in range(0, N_HALVES, 2):
+        first, second = halves.validating(number), halves.validating(number + 1)
+        assert len(first.y_train) == len(first.y_test) == 20
+        assert_allclose(np.sort(first.y_train), np.sort(second.y_test))
+        assert_allclose(np.sort(first.y_test), np.sort(second.y_train))
+
+
+def test_halves_that_validate_are_halves_of_the_training_part(halves):
+    part = halves.validating(3)
+    found = np.concatenate([part.y_train, part.y_test])
+    assert_allclose(np.sort(found), np.sort(halves.split.target_scale * halves.split.y_train))
+
+
+def test_the_same_half_trains_for_validation_and_for_the_test_part(halves):
+    validating, testing = halves.validating(4), halves.testing(4)
+    assert np.array_equal(validating.X_train, testing.X_train)
+    assert np.array_equal(validating.y_train, testing.y_train)
+    assert len(testing.y_test) == 20
+
+
+def test_features_are_scaled_by_the_half_that_trains(halves):
+    part = halves.validating(0)
+    assert_allclose(part.X_train.mean(axis=0), 0, atol=1e-6)
+    assert_allclose(part.X_train.std(axis=0), 1, rtol=1e-6)
+    assert np.abs(part.X_test.mean(axis=0)).max() > 1e-3
+
+
+def test_targets_are_in_their_own_unit(halves):
+    part = halves.testing(0)
+    assert part.target_scale == 1.0
+    spread = halves.split.target_scale * np.std(halves.split.y_test)
+    assert np.std(part.y_test) == pytest.approx(spread)
+
+
+def test_the_candidate_with_the_least_error_is_chosen(tmp_path, halves, errors):
+    errors |= {(1.0, 0.1): 3.0, (1.0, 1.0): 2.0, (2.0, 0.1): 2.5, (2.0, 1.0): 1.99}
+    chosen = choose(tmp_path, halves, epsilon=[1.0, 2.0], C=[0.1, 1.0])
+    assert chosen == {"degree": 1, "epsilon": 2.0, "C": 1.0}
+
+
+def test_larger_C_are_left_out_once_the_error_has_risen(tmp_path, halves, errors):
+    errors |= {(1.0, 0.1): 2.0, (1.0, 1.0): 2.1, (1.0, 10.0): 2.3, (1.0, 100.0): 1.0}
+    chosen = choose(tmp_path, halves, epsilon=[1.0], C=[0.1, 1.0, 10.0, 100.0])
+    assert chosen["C"] == 0.1  # 2.3 is more than a tenth above 2.0
+    assert {C for _, C, _ in errors["tried"]} == {0.1, 1.0, 10.0}
+
+
+def test_all_halves_try_the_best_few_candidates_only(tmp_path, halves, errors):
+    errors |= {(1.0, 1.0): 2.0, (2.0, 1.0): 2.05, (4.0, 1.0): 2.06, (8.0, 1.0): 3.0}
+    choose(tmp_path, halves, epsilon=[1.0, 2.0, 4.0, 8.0], C=[1.0])
+    counts = {
+        epsilon: len({seed for found, _, seed in errors["tried"] if found == epsilon})
+        for epsilon in (1.0, 2.0, 4.0, 8.0)
+    }
+    assert counts == {1.0: N_HALVES, 2.0: N_HALVES, 4.0: 2, 8.0: 2}
+
+
+def test_candidates_far_from_the_best_do_not_go_on(tmp_path, halves, errors):
+    errors |= {(1.0, 1.0): 2.0, (2.0, 1.0): 2.2}
+    choose(tmp_path, halves, epsilon=[1.0, 2.0], C=[1.0])
+    assert sum(epsilon == 2.0 for epsilon, _, _ in errors["tried"]) == RULES["coarse"]
+
+
+def test_what_was_tried_is_not_tried_again(tmp_path, halves, errors):
+    errors |= {(1.0, 0.1): 2.0, (1.0, 1.0): 2.05}
+    first = choose(tmp_path, halves, epsilon=[1.0], C=[0.1, 1.0])
+    n_tried = len(errors["tried"])
+    assert choose(tmp_path, halves, epsilon=[1.0], C=[0.1, 1.0]) == first
+    assert len(errors["tried"]) == n_tried == 2 * N_HALVES
+
+
+def test_candidates_of_an_older_grid_do_not_count(tmp_path, halves, errors):
+    errors |= {(1.0, 0.1): 1.0, (1.0, 1.0): 2.0}
+    choose(tmp_path, halves, epsilon=[1.0], C=[0.1, 1.0])
+    assert choose(tmp_path, halves, epsilon=[1.0], C=[1.0])["C"] == 1.0
+
+
+def test_without_rows_of_all_halves_nothing_is_chosen():
+    parameters = {"degree": 1, "max_iter": 200000, "epsilon": 1.0, "C": 1.0}
+    row = {"dataset": "concrete", "method": "svr", "parameters": parameters, "mse": 60.0}
+    chosen, error = choice.chosen([row | {"seed": seed} for seed in range(9)], "svr", "concrete")
+    assert chosen is None
+    assert np.isnan(error)
+    chosen, error = choice.chosen([row | {"seed": seed} for seed in range(10)], "svr", "concrete")
+    assert (chosen, error) == (parameters, 60.0)
+
+
+def test_errors_are_those_of_the_half_that_validates(tmp_path, halves):
+    parameters = {"degree": 1, "epsilon": 1.0, "C": 1.0}
+    part = halves.validating(3)
+    model = STUDY.build("svr", parameters, seed=3, regression=True)
+    model.fit(part.X_train, part.y_train)
+    expected = np.mean((model.predict(part.X_test) - part.y_test) ** 2)
+    store = choice.store_in(tmp_path)
+    assert choice.tried(store, halves, "svr", parameters, 3) == pytest.approx(expected, rel=1e-5)
+
+
+def scatter(n_rows=24):
+    X = np.linspace(0.0, 6.0, n_rows)[:, None]
+    sizes = {"svr": [1, 3], "lmkl_published": [1, 2]}
+    return Scatter("wave", X, 50 * np.sin(X[:, 0]), 3, sizes, sizes)
+
+
+def test_every_row_tests_in_one_fold():
+    tested = np.concatenate([split.y_test for split in scatter().folds()])
+    assert_allclose(np.sort(tested), np.sort(scatter().y))
+
+
+def test_a_grid_is_scaled_like_the_rows_of_a_fold():
+    rows = scatter()
+    for split, other in zip(rows.folds(), rows.folds_before(rows.X)):
+        assert np.array_equal(split.X_train, other.X_train)
+        assert np.isin(np.round(split.X_test, 6), np.round(other.X_test, 6)).all()
+
+
+def test_a_method_has_its_own_parameter():
+    assert motorcycle.swept("svr_gaussian") == ("width", [s / 20 for s in range(1, 21)])
+    parameters = motorcycle.parameters_of("lmkl_published", 7)
+    assert parameters == {"C": 1000.0, "epsilon": 16.0, "gate_penalty": 0.0, "n_copies": 7}
+
+
+def test_errors_and_support_by_value_and_fold_are_kept(tmp_path, monkeypatch):
+    first = motorcycle.measured(tmp_path, scatter(), "svr")
+    assert [array.shape for array in first] == [(2, 3), (2, 3)]
+    assert (first[0][1] < first[0][0]).all()  # a wave is no line
+    monkeypatch.setattr(motorcycle, "fitted", None)
+    again = motorcycle.measured(tmp_path, scatter(), "svr")
+    assert_allclose(again, first, rtol=1e-5)
+
+
+def test_the_mean_curve_is_the_mean_over_folds():
+    rows = scatter()
+    curve = figures.mean_curve("svr", 3, rows, rows.X)
+    fits = [motorcycle.fitted("svr", 3, split, 0) for split in rows.folds()]
+    grids = [split.X_test for split in rows.folds_before(rows.X)]
+    expected = np.mean([model.predict(grid) for model, grid in zip(fits, grids)], axis=0)
+    assert_allclose(curve, expected)
+
+
+def test_without_the_file_the_message_says_what_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+    with pytest.raises(datasets.DatasetError, match="mcycle of R's MASS"):
+        motorcycle.load()
 
 
 @pytest.mark.parametrize("dataset", STUDY.config["datasets"])
@@ -135,7 +306,7 @@ def test_errors_stand_beside_print(folder):
     assert found["lmkl"]["validation"] == 70.0
     assert found["lmkl_affine"]["paper"] == 51.8043
     assert "measured" not in found["lmkl_affine"]
-    text = (folder / "mse.md").read_text("utf-8")
+    text = (folder / "table1.md").read_text("utf-8")
     assert "| LMKL, linear | 50.500 ± 0.527<br>(51.804) |" in text
 
 

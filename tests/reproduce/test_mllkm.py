@@ -6,9 +6,8 @@ from scipy import stats
 
 from nearlinear.kernels.row_scales import RowScales
 from reproduce import datasets
-from reproduce.mllkm import run, significance, tables
-from reproduce.mllkm.methods import MAPS, STUDY, TITLES
-from reproduce.mllkm.published import PublishedMLLKM
+from reproduce.mllkm import run, tables
+from reproduce.mllkm.methods import MAPS, STUDY, TITLES, PublishedMLLKM
 from reproduce.protocol import RowStore
 from reproduce.report import current_rows, printed
 
@@ -88,7 +87,7 @@ def test_every_other_method_is_compared_with_the_gaussian_one(tmp_path):
     add_rows(path, "mllkm_g", ours)
     add_rows(path, "lasvm", theirs)
     tables.write(tmp_path)
-    (line,) = significance.lines_of(current_rows(STUDY, path))
+    (line,) = tables.significance_lines(current_rows(STUDY, path))
     differences = np.subtract(ours, theirs)
     error = differences.std(ddof=1) * np.sqrt(1 / 6 + 3 / 7)
     assert (line["method"], line["splits"], line["verdict"]) == ("lasvm", 6, "better")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reproduce import datasets
-from reproduce.mllkm import beyond, beyond_table
-from reproduce.mllkm.beyond_table import BASE, COLUMNS, OPTIONS, ROWS
+from reproduce.mllkm import beyond
+from reproduce.mllkm.beyond import BASE, COLUMNS, OPTIONS, ROWS
 from reproduce.protocol import RowStore
 
 MEASURED = {"n_kernels": 10, "gap": 0.001, "fit_seconds": 0.5, "n_train": 146, "version": "0"}
@@ -35,21 +35,21 @@ def folder(tmp_path):
 
 
 def test_a_difference_is_paired_by_split_and_has_an_error_over_splits(folder):
-    cells = beyond_table.cells_of(folder / ROWS)
-    mean, error, corrected = beyond_table.difference(cells, "15 kernels", "validation")
+    cells = beyond.cells_of(folder / ROWS)
+    mean, error, corrected = beyond.difference(cells, "15 kernels", "validation")
     # over both sets 1 in the first split and 2 in the second
     assert (mean, error) == pytest.approx((1.5, 0.5))
     assert corrected == pytest.approx(np.sqrt(0.5) * np.sqrt(1 / 2 + 1 / 2))
-    assert beyond_table.difference(cells, "15 kernels", "accuracy")[0] == pytest.approx(-1.0)
+    assert beyond.difference(cells, "15 kernels", "accuracy")[0] == pytest.approx(-1.0)
 
 
 def test_an_option_that_lacks_a_set_has_no_difference(folder):
-    cells = beyond_table.cells_of(folder / ROWS)
-    assert np.isnan(beyond_table.difference(cells, "32 centers", "validation")).all()
+    cells = beyond.cells_of(folder / ROWS)
+    assert np.isnan(beyond.difference(cells, "32 centers", "validation")).all()
 
 
 def test_the_table_shows_gains_and_losses(folder):
-    beyond_table.write(folder)
+    beyond.write(folder)
     text = (folder / "beyond.md").read_text("utf-8")
     row = next(line for line in text.splitlines() if line.startswith("| 15 kernels |"))
     assert row == (
@@ -61,7 +61,7 @@ def test_the_table_shows_gains_and_losses(folder):
 
 def test_rows_of_other_parameters_are_left_out(folder):
     add_rows(folder, "15 kernels", "sonar", (0.0, 0.0), (0.0, 0.0), C=1.0)
-    cells = beyond_table.cells_of(folder / ROWS)
+    cells = beyond.cells_of(folder / ROWS)
     assert [row["validation"] for row in cells["15 kernels", "sonar"]] == [81.0, 85.0]
 
 

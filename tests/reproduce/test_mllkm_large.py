@@ -5,8 +5,8 @@ import pytest
 
 from reproduce import datasets
 from reproduce.ldkl.methods import STUDY as LDKL
-from reproduce.mllkm import large, large_table
-from reproduce.mllkm.large_methods import STUDY, TITLES, borrow
+from reproduce.mllkm import large
+from reproduce.mllkm.large import STUDY, TITLES, borrow
 from reproduce.protocol import RowStore, measure
 from reproduce.tuning import chosen_parameters, per_seed_store
 
@@ -44,13 +44,13 @@ def test_every_method_can_be_built_for_every_set(dataset):
 
 
 def test_of_several_rows_for_one_seed_the_last_counts(tmp_path):
-    path = tmp_path / large_table.ROWS
+    path = tmp_path / large.ROWS
     for seed, accuracy, C in ((0, 80.0, 1.0), (1, 84.0, 10.0), (0, 86.0, 10.0)):
         add_row(path, seed, accuracy, C)
-    (line,) = large_table.lines_of(large_table.latest_rows(path))
+    (line,) = large.lines_of(large.latest_rows(path))
     assert (line["measured"], line["seeds"]) == (85.0, 2)
     assert line["fit_megabytes"] == 3.0
-    large_table.write(tmp_path)
+    large.write(tmp_path)
     text = (tmp_path / "large.md").read_text("utf-8")
     assert "| MLLKM, Gaussian | 85.00 ± 1.41<br>4.0 ×; 2 s; 3 MB |" in text
     assert "| LDKL | – |" in text

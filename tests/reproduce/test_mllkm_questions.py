@@ -5,9 +5,8 @@ import pytest
 from sklearn.datasets import make_moons
 
 from nearlinear import MLLKMClassifier
-from reproduce.mllkm import questions, questions_table
-from reproduce.mllkm.questions_table import GAMMAS, at_gamma
-from reproduce.mllkm.tasks import TASKS
+from reproduce.mllkm import questions
+from reproduce.mllkm.questions import GAMMAS, TASKS, at_gamma
 from reproduce.protocol import RowStore
 
 
@@ -46,13 +45,13 @@ def test_tasks_are_balanced_and_their_test_rows_are_others():
 def test_shares_of_bandwidths_are_means_over_rows():
     empty = {at_gamma("kernels", gamma): 0 for gamma in GAMMAS}
     rows = [empty | {"kernels_3": 4}, empty | {"kernels_3": 1, "kernels_10": 1}]
-    shares = questions_table.gamma_shares(rows, "kernels")
+    shares = questions.gamma_shares(rows, "kernels")
     assert shares[GAMMAS.index(3.0)] == pytest.approx(0.75)
     assert shares.sum() == pytest.approx(1.0)
 
 
 def test_the_tables_tell_work_per_kernel_and_large_fits(tmp_path):
-    store = RowStore(tmp_path / questions_table.ROWS, questions_table.COLUMNS)
+    store = RowStore(tmp_path / questions.ROWS, questions.COLUMNS)
     small = {"accuracy": 90.0, "n_kernels": 4, "n_support": 1, "n_train": 100, "n_test": 50}
     small |= {"multiply_adds": 276, "exponentials": 4, "predict_us_per_row": 0.048}
     small |= {at_gamma("kernels", gamma): int(gamma == 3.0) for gamma in GAMMAS}
@@ -61,7 +60,7 @@ def test_the_tables_tell_work_per_kernel_and_large_fits(tmp_path):
     for dataset, method, row in (("sonar", "Gaussian map", small), ("covertype", "batch", large)):
         key = {"dataset": dataset, "method": method, "seed": 0, "parameters": {}}
         store.get_or_add(key, lambda row=row: row | {"version": "0"})
-    questions_table.write(tmp_path)
+    questions.write(tmp_path)
     text = (tmp_path / "questions.md").read_text("utf-8")
     assert "| sonar | Gaussian map | 69 | 1 | 12.0 |" in text
     assert "| sonar | 0 | 0 | 0 | 0 | 100 | 0 | 0 | 0 |" in text

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 from nearlinear import LLSVMClassifier, MLLKMClassifier, SimpleMKLClassifier
 from reproduce import datasets
 from reproduce.ldkl.baselines import NystroemSVC, random_features_svc
-from reproduce.mllkm.published import PublishedMLLKM
+from reproduce.mllkm.methods import PublishedMLLKM
 from reproduce.model_cost import model_bytes, multiply_adds, n_kernels, n_support
 
 
