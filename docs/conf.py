@@ -87,6 +87,9 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 TOPICS = ["tables", "tuning", "calibration", "budgets", "explain", "deploy", "streams", "methods"]
+# The names of the examples have no spaces; the warning is about the folder of the repository.
+suppress_warnings = ["sphinx_gallery.space_in_filename"]
+
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
