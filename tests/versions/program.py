@@ -240,7 +240,7 @@ def check_forests(exports):
 def check_combinations(exports):
     X, values = make_data(800)
     y = values > 0
-    model = make_pipeline(SplineTransformer(), nearlinear.LDKLClassifier(2, random_state=0))
+    model = make_pipeline(SplineTransformer(degree=1), nearlinear.LDKLClassifier(2, random_state=0))
     assert model.fit(X, y).score(X, y) > 0.8
     exports.check(model, X[:100])
     frame, target = make_table()
@@ -263,15 +263,12 @@ def check_streams(exports):
         streams.from_svmlight(folder / "rows.svmlight", block_rows=200),
     )
     for source in sources:
-        model = nearlinear.LLSVMClassifier(8, 3, random_state=0)
+        model = nearlinear.LLCSAPLClassifier(8, 3, random_state=0)
         model = make_pipeline(MaxAbsScaler(), model)
         assert streams.fit_pipeline(model, source).score(X, y) > 0.7
     raw = streams.from_raw_tables(folder / "rows.parquet", "y", block_rows=200)
     search = nearlinear.NearLinearClassifier(families=["linear", "anchors"], random_state=0)
     assert search.fit(raw).score(frame[["x0", "x1"]], y) > 0.7
-    images, digits = np.random.default_rng(0).random((20, 8, 8)), np.arange(20) % 2
-    blocks = streams.deformed_images(images, digits, 60)
-    nearlinear.LLSVMClassifier(4, 2, random_state=0).fit(blocks)
 
 
 def check_kernels(exports):
@@ -311,19 +308,10 @@ def check_displays(exports):
     tree = nearlinear.LDKLClassifier(2, max_iter=40, random_state=0).fit(X, y)
     machine = nearlinear.SimpleMKLClassifier(C=1.0).fit(X, y)
     gated = nearlinear.LMKLClassifier(random_state=0).fit(X, y)
-    scales = kernels.Absolute([0.1, 1.0])
-    conformal = nearlinear.MLLKMClassifier(bandwidths=scales, random_state=0).fit(X, y)
-    curve = nearlinear.LMKLRegressor(random_state=0).fit(X[:, :1], np.abs(X[:, 0]))
-    displays.TreeCellsDisplay.from_estimator(tree, X, y)
     displays.TreeDiagramDisplay.from_estimator(tree, X, y)
-    displays.HistoryDisplay.from_estimator(tree)
-    displays.ImportancesDisplay.from_estimator(tree, X)
     displays.ExplanationDisplay.from_estimator(tree, X[0])
     displays.KernelWeightsDisplay.from_estimator(machine)
     displays.GateDisplay.from_estimator(gated, X, y)
-    displays.LocalKernelsDisplay.from_estimator(conformal, X, y)
-    displays.LocalFitsDisplay.from_estimator(curve, X[:, :1], np.abs(X[:, 0]))
-    displays.ConformalMapsDisplay.from_data(X, y)
     displays.CostFrontDisplay.from_estimators({"tree": tree, "gated": gated}, X, y)
     pyplot.close("all")
 
