@@ -73,3 +73,26 @@ def test_the_tree_in_the_documentation_is_that_of_the_code():
     shown = [word for line in tree.splitlines() if "/" not in line for word in line.split()]
     files = (ROOT / "src" / "nearlinear").rglob("*.py")
     assert Counter(shown) == Counter(p.stem for p in files if p.stem != "__init__")
+
+
+# Names of features that were removed before the first release.
+REMOVED = (
+    "Cascade", "early_exit", "loss_given_up_", "ProductMKL", "PairFeatures", "ConformalMapsDisplay",
+    "HistoryDisplay", "ImportancesDisplay", "LocalFitsDisplay", "LocalKernelsDisplay",
+    "TreeCellsDisplay", "DaskLLSVM", "DaskLCCSVM", "DaskLMKL", "DaskDCPred",
+    "streams.deformed_images", "make attack",
+)  # fmt: skip
+TEXTS = {".py", ".md", ".rst", ".toml", ".js", ".ts"}
+FOLDERS = ("src", "docs", "examples", "benchmarks", "reproduce")
+
+
+def test_nothing_mentions_a_removed_feature():
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")]
+    paths += [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")]
+    pattern = re.compile("|".join(rf"\b{re.escape(name)}" for name in REMOVED))
+    mentions = {
+        path.relative_to(ROOT).as_posix(): sorted(set(pattern.findall(path.read_text("utf-8"))))
+        for path in paths
+        if path.suffix in TEXTS or path.name == "Makefile"
+    }
+    assert {name: words for name, words in mentions.items() if words} == {}
