@@ -8,6 +8,7 @@ from ._version import __version__ as __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import gates, kernels, streams
+    from ._config import config_context, get_config, set_config
     from .estimators.clustered_svm import ClusteredSVMClassifier
     from .estimators.convex_lmkl import ConvexLMKLClassifier
     from .estimators.cpsp import CPSPClassifier
@@ -75,6 +76,9 @@ _MODULES = {
     "NearLinearClassifier": "search.near_linear",
     "NearLinearRegressor": "search.near_linear",
     "TableEncoder": "tables.encoder",
+    "config_context": "_config",
+    "get_config": "_config",
+    "set_config": "_config",
     "distill": "search.students.distill",
     "load": "export.file",
     "row_scorer": "export.row_scorers",
@@ -119,13 +123,16 @@ __all__ = [
     "TableEncoder",
     "UniformMKLClassifier",
     "UniformMKLRegressor",
+    "config_context",
     "distill",
     "from_forest",
     "gates",
+    "get_config",
     "kernels",
     "load",
     "row_scorer",
     "save",
+    "set_config",
     "streams",
     "to_c",
     "to_js",
