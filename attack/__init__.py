@@ -10,7 +10,7 @@ forks    children of a process whose threads fit: none hangs
 caches   damaged files of compiled code: every start succeeds
 ctrl_c   Ctrl-C at any moment: passed on, and models, streams and files stay whole
 inputs   bad rows, labels and parameters: one sentence, or a finite model
-memory   ``max_memory`` held, and wide sparse rows within 2 GB
+memory   Memory limits, and wide sparse rows within 2 GB
 
 ``apart`` runs work in child processes; ``report`` has the counts, the page and the table;
 ``examples`` the rows that several parts learn.

@@ -1,4 +1,4 @@
-"""``max_memory`` held, and wide sparse rows within 2 GB."""
+"""Memory limits, and wide sparse rows within 2 GB."""
 
 import time
 import tracemalloc
@@ -34,19 +34,17 @@ def run(count):
 
 
 def budgets(names):
-    """Every estimator that has ``max_memory``, at every size and budget."""
+    """Every estimator at every size and memory limit."""
     found = Count("fits within max_memory")
     warnings.simplefilter("ignore")
     for name in names:
         small = getattr(nearlinear, name)(**{**SMALL, **SMALL_REGRESSORS}[name])
-        if "max_memory" not in small.get_params():
-            continue
         X, y = _problem(50, 3, name)
         small.fit(X, y).predict(X)  # what is loaded once
         for shape in _SIZES:
             for budget in _BUDGETS:
                 X, y = _problem(*shape, name)
-                found.add(*_held(small.set_params(max_memory=budget), X, y, budget))
+                found.add(*_held(small, X, y, budget))
     return [found]
 
 
@@ -59,8 +57,9 @@ def _problem(n_rows, n_features, name):
 def _held(model, X, y, budget):
     tracemalloc.start()
     try:
-        model.fit(X, y)
-        # max_memory is what a fit may take beyond the data, of which it has a copy
+        with nearlinear.config_context(max_memory=budget):
+            model.fit(X, y)
+        # max_memory is what a fit may use in addition to the data, of which it has a copy
         peak = tracemalloc.get_traced_memory()[1] - X.nbytes - y.nbytes
     except MemoryError as error:
         if "max_memory" in str(error):
@@ -82,9 +81,10 @@ def wide_rows(name):
     X = csr_matrix((values.ravel(), columns.ravel(), range(0, 30001, 50)), shape=(600, 1 << 20))
     warnings.simplefilter("ignore")
     settings = {} if "MKL" in name else SMALL[name]
-    model = getattr(nearlinear, name)(**settings, max_memory=0.75 * _WIDE)
+    model = getattr(nearlinear, name)(**settings)
     try:
-        scores = model.fit(X, y.astype(float)).predict(X)
+        with nearlinear.config_context(max_memory=0.75 * _WIDE):
+            scores = model.fit(X, y.astype(float)).predict(X)
     except (MemoryError, ValueError) as error:
         is_clear = "max_memory" in str(error) or "columns" in str(error)
         fault = f"after {time.perf_counter() - start:.0f} s: {error}"

@@ -2,9 +2,11 @@
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from numbers import Real
+from typing import Any
 
 from ._resources import available_memory
 
@@ -12,11 +14,11 @@ BYTE_UNITS = {"": 1, "b": 1, "k": 1e3, "kb": 1e3, "kib": 1 << 10, "m": 1e6, "mb"
               "mib": 1 << 20, "g": 1e9, "gb": 1e9, "gib": 1 << 30}  # fmt: skip
 _VARIABLE = "NEARLINEAR_MAX_MEMORY"
 _UNSET = object()
-_process_limit = _UNSET
-_context_limit = ContextVar("nearlinear_max_memory", default=_UNSET)
+_process_limit: Any = _UNSET
+_context_limit: ContextVar[Any] = ContextVar("nearlinear_max_memory", default=_UNSET)
 
 
-def get_config():
+def get_config() -> dict[str, float | None]:
     """Return the current configuration.
 
     Returns
@@ -41,7 +43,7 @@ def get_config():
     return {"max_memory": _environment_limit() if limit is _UNSET else limit}
 
 
-def set_config(*, max_memory):
+def set_config(*, max_memory: float | str | None) -> None:
     """Set the configuration of this process.
 
     All threads use it, except inside ``config_context``. Worker processes do not: set the
@@ -78,7 +80,7 @@ def set_config(*, max_memory):
 
 
 @contextmanager
-def config_context(*, max_memory):
+def config_context(*, max_memory: float | str | None) -> Iterator[None]:
     """Set the configuration within a ``with`` statement.
 
     It applies to the calling thread and to threads that fits start.
@@ -129,7 +131,7 @@ def with_caller_context(function):
 
 def parse_amount(text, units):
     """A number with a unit, such as "64 kB"; None if ``text`` is not one."""
-    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text.lower())
+    match = re.fullmatch(r"\s*((?:\d+\.?\d*|\.\d+)(?:e\d+)?)\s*([a-z]*)\s*", text.lower())
     if match is None or match[2] not in units or not 0 < float(match[1]) < 1e15:
         return None
     return float(match[1]) * units[match[2]]
