@@ -1,7 +1,7 @@
 """What the search tries: families of models on encoded rows, cheap ones first.
 
-A candidate is a setting: ``fit(rows, seed, n_jobs)`` gives a predictor or raises
-MemoryError, ``cost(shape)`` is what a prediction will take before anything is fitted.
+A candidate is a setting: ``fit(rows, seed, n_jobs)`` returns a predictor or raises
+MemoryError, ``cost(shape)`` returns the forecast cost of a prediction.
 ``scores`` says what its scores are: "odds" are logarithms of odds, "shares" are shares of classes,
 and "margins" have to be calibrated.
 """
