@@ -19,6 +19,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import nearlinear
 from benchmarks.customers import TARGET, write_customers
 from benchmarks.deformed_images import deformed_images
 from nearlinear import (
@@ -104,7 +105,7 @@ def front(options):
         X, y, *_ = _covertype(options.rows)
         spent = _measured(lambda: model.fit(X, y))
     else:
-        model.set_params(max_memory=options.memory)
+        nearlinear.set_config(max_memory=options.memory)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "covertype.parquet"
             # in a process of its own: the rows are not to be in the memory of this one
@@ -209,7 +210,7 @@ def main(arguments=None):
     parser.add_argument("case", choices=CASES)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--block-rows", type=int, default=None)
-    parser.add_argument("--memory", type=float, default=1e9, help="max_memory of a front door")
+    parser.add_argument("--memory", type=float, default=1e9, help="max_memory of a search")
     parser.add_argument("--epochs", type=int, default=_TABLE_EPOCHS, help="of trees and anchors")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

@@ -20,6 +20,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
+import nearlinear
 from benchmarks.blocks_child import TABLE_ANCHORS, _covertype, _digits
 from benchmarks.dask_parts import deformed, part_of_file
 from nearlinear.dask import DaskLDKLClassifier, DaskLLCSAPLClassifier, DaskLocalForestClassifier
@@ -39,9 +40,10 @@ def sapl(options, folder):
 
 def forest(options, folder):
     model = DaskLocalForestClassifier(
-        options.trees, max_leaves=31, pairs=0, leaf_penalty=1.0, random_state=0, max_memory=1.8e8
+        options.trees, max_leaves=31, pairs=0, leaf_penalty=1.0, random_state=0
     )
-    _fits(model, _table(options, folder), options)
+    with nearlinear.config_context(max_memory=1.8e8):
+        _fits(model, _table(options, folder), options)
 
 
 def digits(options, folder):

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
+import nearlinear
 from benchmarks.kernel_fit_child import measured
 from benchmarks.kernel_sets import kernel_rows
 from benchmarks.shapes import drawn
@@ -109,9 +110,8 @@ def main(arguments=None):
     X, y = split.X_train.astype("float32"), split.y_train
     if options.form == "csr":
         X = csr_matrix(X)
-    model = localized_model(
-        options.method, X.shape[1], max_memory=options.max_memory, n_jobs=options.jobs, **settings
-    )
+    model = localized_model(options.method, X.shape[1], n_jobs=options.jobs, **settings)
+    nearlinear.set_config(max_memory=options.max_memory)
     warnings.simplefilter("ignore")
     clone(model).fit(X[:_WARM_ROWS], y[:_WARM_ROWS])
     give_back_free_memory()

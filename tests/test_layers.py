@@ -10,8 +10,9 @@ import nearlinear
 
 ROOT = Path(nearlinear.__file__).parent
 FOUNDATION = {
-    "_cached", "_class_labels", "_code_cache", "_compile", "_cpu_time", "_csv", "_files", "_hints",
-    "_interrupt", "_resources", "_similar_names", "_sklearn", "_version", "_warn", "kinds",
+    "_cached", "_class_labels", "_code_cache", "_compile", "_config", "_cpu_time", "_csv", "_files",
+    "_hints", "_interrupt", "_resources", "_similar_names", "_sklearn", "_version", "_warn",
+    "kinds",
 }  # fmt: skip
 MATHEMATICS = {"kernels", "gates", "losses"}
 MODELS = MATHEMATICS | {"maps"} | {"solvers", "predictors", "explain", "single_row", "estimators"}

@@ -17,10 +17,13 @@ from nearlinear import (
     NearLinearClassifier,
     SimpleMKLClassifier,
     TableEncoder,
+    config_context,
     distill,
     from_forest,
+    get_config,
     load,
     save,
+    set_config,
     streams,
     to_c,
     to_js,
@@ -30,6 +33,11 @@ from nearlinear import (
 from nearlinear.kernels import Absolute, Gaussian, Linear, bank
 
 X, y = np.zeros((10, 2)), np.zeros(10)
+
+set_config(max_memory=1e9)
+assert_type(get_config(), dict[str, float | None])
+with config_context(max_memory="2GB"):
+    pass
 
 # constructors, and what a fit gives back
 tree = LDKLClassifier(3, node_gate="tanh", C="auto", random_state=np.random.RandomState(0)).fit(

@@ -6,6 +6,7 @@ from multiprocessing import get_context
 
 from sklearn.base import clone
 
+import nearlinear
 from reproduce.memory import forget_peak, peak_bytes, present_bytes
 from reproduce.protocol import one_thread
 from reproduce.unified_lkl.methods import LOCAL, three_kernels
@@ -14,7 +15,7 @@ MEGABYTE = 1e6
 # Bytes; more than any of these fits would use.
 PLENTY = 16e9
 SOLVERS = {
-    "plenty": {"solver": "smo", "max_memory": PLENTY},
+    "plenty": {"solver": "smo"},
     "smo": {"solver": "smo"},
     "mwu": {"solver": "mwu"},
 }
@@ -44,7 +45,9 @@ def fit_bytes(model, X, y):
 
 def megabytes_here(method, solver, X, y):
     """Megabytes of one fit, in this process."""
-    return fit_bytes(loose_model(method, solver, X.shape[1]), X, y) / MEGABYTE
+    limit = PLENTY if solver == "plenty" else None
+    with nearlinear.config_context(max_memory=limit):
+        return fit_bytes(loose_model(method, solver, X.shape[1]), X, y) / MEGABYTE
 
 
 def megabytes_of(method, solver, X, y):

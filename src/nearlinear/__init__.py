@@ -18,7 +18,8 @@ Baselines
     DCPredClassifier, DCPredRegressor, LaSVMClassifier, CPSPClassifier
 
 Tools
-    from_forest, save, load, row_scorer, to_onnx, to_c, to_js, to_sql, gates, kernels, streams
+    from_forest, save, load, row_scorer, to_onnx, to_c, to_js, to_sql, set_config, get_config,
+    config_context, gates, kernels, streams
 """
 
 from importlib import import_module
@@ -29,6 +30,7 @@ from ._version import __version__ as __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import gates, kernels, streams
+    from ._config import config_context, get_config, set_config
     from .estimators.clustered_svm import ClusteredSVMClassifier
     from .estimators.convex_lmkl import ConvexLMKLClassifier
     from .estimators.cpsp import CPSPClassifier
@@ -104,6 +106,9 @@ _MODULES = {
     "to_c": "export.c.source",
     "to_js": "export.js",
     "to_sql": "export.sql.statement",
+    "set_config": "_config",
+    "get_config": "_config",
+    "config_context": "_config",
 }
 
 __all__ = [  # noqa: RUF022  # in groups, as in the documentation
@@ -154,6 +159,9 @@ __all__ = [  # noqa: RUF022  # in groups, as in the documentation
     "to_c",
     "to_js",
     "to_sql",
+    "set_config",
+    "get_config",
+    "config_context",
     "gates",
     "kernels",
     "streams",

@@ -12,6 +12,7 @@ from functools import cache
 from time import perf_counter
 
 from ._code_cache import CodeCache, warn_once
+from ._config import with_caller_context
 
 # An unordered sum is what lets a dot product use the vector unit. ``nnan`` and ``ninf`` are never
 # given: they would let the compiler drop the guards against overflow.
@@ -159,6 +160,7 @@ def run_blocks(work, n_rows, block, n_jobs=None):
         for start, stop in bounds:
             work(start, stop)
         return
+    work = with_caller_context(work)
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(lambda bound: work(*bound), bounds))
 

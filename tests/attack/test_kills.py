@@ -81,14 +81,13 @@ MODELS = {
     "anchors": nearlinear.LLCSAPLClassifier(12, max_iter=6, random_state=0),
     "tree": nearlinear.LDKLClassifier(4, max_iter=8, random_state=0),
     "forest": nearlinear.LocalForestClassifier(5, max_leaves=8, pairs=0, random_state=0),
-    # 4 MB are less than all rows take: the search works on a sample of them.
     "search": nearlinear.NearLinearClassifier(
         families=["piecewise linear", "boosted trees", "oblique trees", "decision tree"],
         max_times_linear=12,
-        max_memory=4e6,
         random_state=0,
     ),
 }
+MAX_MEMORY = 4e6  # less than all rows need, so that the search works on a sample
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -100,7 +99,8 @@ def test_a_killed_fit_continues_to_bit_identical_scores(kind, tmp_path):
     path, scores = tmp_path / "fit.npz", tmp_path / "scores.npy"
 
     def fit():
-        MODELS[kind].fit(source, checkpoint=path, every=0.0)
+        with nearlinear.config_context(max_memory=MAX_MEMORY if kind == "search" else None):
+            MODELS[kind].fit(source, checkpoint=path, every=0.0)
         np.save(scores, MODELS[kind].decision_function(X))
 
     def delete_files():

@@ -12,7 +12,6 @@ import nearlinear
 
 pytestmark = pytest.mark.only_all
 ESTIMATORS = {**SMALL, **SMALL_REGRESSORS}
-LIMITED = [name for name in ESTIMATORS if "max_memory" in getattr(nearlinear, name)().get_params()]
 # Forests do not count the histograms of the screening of pairs, 29 MB at 600 rows x 20 features.
 EXCEEDS = pytest.mark.xfail(reason="memory of the screening of pairs is not counted", strict=True)
 SHAPES = ((200, 3), (600, 20), (1500, 8))
@@ -27,7 +26,7 @@ def problem(shape, name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=EXCEEDS) if "LocalForest" in name else name for name in LIMITED],
+    [pytest.param(name, marks=EXCEEDS) if "LocalForest" in name else name for name in ESTIMATORS],
 )
 def test_a_fit_stays_within_max_memory_or_raises(name):
     model = getattr(nearlinear, name)(**ESTIMATORS[name])
@@ -37,7 +36,8 @@ def test_a_fit_stays_within_max_memory_or_raises(name):
         for limit in (1e5, 1e6, 1e7, 1e8):
             tracemalloc.start()
             try:
-                model.set_params(max_memory=limit).fit(X, y)
+                with nearlinear.config_context(max_memory=limit):
+                    model.fit(X, y)
                 # The limit is on what a fit allocates besides its copy of the data.
                 assert tracemalloc.get_traced_memory()[1] - X.nbytes - y.nbytes <= limit
             except MemoryError as error:
@@ -60,7 +60,8 @@ values = rng.random((600, 50)) + y[:, None]
 X = csr_matrix((values.ravel(), columns.ravel(), range(0, 30001, 50)), shape=(600, 1 << 20))
 warnings.simplefilter("ignore")
 settings = {} if "MKL" in name else SMALL[name]
-model = getattr(nearlinear, name)(**settings, max_memory=1.5 * (1 << 30))
+model = getattr(nearlinear, name)(**settings)
+nearlinear.set_config(max_memory=1.5 * (1 << 30))
 try:
     assert np.all(np.isfinite(model.fit(X, y.astype(float)).predict(X)))
 except (MemoryError, ValueError) as error:
@@ -69,7 +70,7 @@ except (MemoryError, ValueError) as error:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in LIMITED if any(word in name for word in ("MKL", "LaSVM", "CPSP"))]
+    "name", [name for name in ESTIMATORS if any(word in name for word in ("MKL", "LaSVM", "CPSP"))]
 )
 def test_a_million_sparse_columns_need_less_than_2_gb(name):
     run_child(limit_memory(2 << 30) + WIDE, name, timeout=60)

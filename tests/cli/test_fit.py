@@ -282,8 +282,9 @@ def test_a_folder_that_must_not_be_written_is_refused(tmp_path, refused_fit, mon
     assert "permission" in refused_fit(data, "--target", "kind")
 
 
-def test_a_table_that_is_too_large_for_a_method_is_refused(tmp_path, refused_fit):
-    words = ["--method", "UniformMKLClassifier", "--set", "max_memory=10"]
+def test_a_table_that_is_too_large_for_a_method_is_refused(tmp_path, refused_fit, monkeypatch):
+    words = ["--method", "UniformMKLClassifier", "--hold-out", "0"]
+    monkeypatch.setenv("NEARLINEAR_MAX_MEMORY", "100kB")
     assert "max_memory" in refused_fit(table(tmp_path), "--target", "kind", *words)
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 import nearlinear
 from nearlinear.cli import main
 
-QUICK = ["--set", "max_iter=3", "--max-memory", "40kB"]
+QUICK = ["--set", "max_iter=3", "--max-memory", "1.4MB"]
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_sparse_rows_in_blocks(tmp_path):
     X, y = rows(n_rows=4000)
     labels = np.unique(y, return_inverse=True)[1]
     dump_svmlight_file(X, labels, str(tmp_path / "t.svm"), zero_based=False)
-    model = fitted(tmp_path / "t.svm", "--method", "llcsapl", "--set", "n_anchors=5")
+    model = fitted(tmp_path / "t.svm", "--method", "llcsapl", "--set", "n_anchors=2")
     assert model.n_features_in_ == X.shape[1]
 
 

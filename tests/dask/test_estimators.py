@@ -22,7 +22,14 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from nearlinear import LLSVMClassifier, LocalForestClassifier, streams
+from nearlinear import (
+    LLSVMClassifier,
+    LocalForestClassifier,
+    config_context,
+    get_config,
+    set_config,
+    streams,
+)
 from nearlinear.dask import (
     DaskLDKLClassifier,
     DaskLDKLRegressor,
@@ -33,6 +40,8 @@ from nearlinear.dask import (
     tasks,
 )
 from nearlinear.dask.base import DaskEstimator
+from nearlinear.dask.tasks import Tasks
+from nearlinear.estimators._base.checks import require_memory
 
 # rows of a block: a survey keeps one and a half, so that fits here are no gathered ones
 BLOCK = 1000
@@ -200,3 +209,21 @@ def test_a_cluster_without_workers_is_told_and_not_waited_for_forever(monkeypatc
             pytest.raises(TimeoutError, match="still has no workers after 1 seconds: start some"),
         ):
             model.fit(*in_array(*rows(60), 30))
+
+
+def test_workers_use_the_smaller_of_their_own_memory_limit_and_that_of_the_client(client):
+    def worker_limit():
+        return Tasks(client).results(Tasks(client).submit(get_config))["max_memory"]
+
+    assert worker_limit() is None
+    client.run(set_config, max_memory=1e6)
+    try:
+        assert worker_limit() == 1e6
+        with config_context(max_memory=1e5):
+            assert worker_limit() == 1e5
+        with config_context(max_memory=1e7):
+            assert worker_limit() == 1e6
+    finally:
+        client.run(set_config, max_memory=None)
+    with config_context(max_memory=1e3), pytest.raises(MemoryError, match="set_config"):
+        Tasks(client).results(Tasks(client).submit(require_memory, 2000, "give fewer rows"))

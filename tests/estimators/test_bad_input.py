@@ -9,6 +9,7 @@ from grids import in_one_test
 from scipy.sparse import csr_matrix
 
 import nearlinear
+from nearlinear import config_context
 from nearlinear.estimators._base.checks import require_memory
 
 
@@ -499,7 +500,6 @@ WRONG = {
     "max_epochs": [0, 2.5],
     "max_iter": [0, 2.5],
     "max_kernels": [0, 1.5],
-    "max_memory": [0],
     "max_refused": [-1, 1.5],
     "max_rounds": [0, 2.5],
     "max_support": [0, 1.5],
@@ -607,9 +607,9 @@ def test_anchors_that_are_not_numbers_are_refused(small, anchor_name, moons):
 
 
 def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
-    with pytest.raises(MemoryError) as caught:
-        small(random_name, max_memory=100.0).fit(*moons)
-    assert "max_memory" in message(caught)
+    with config_context(max_memory=100.0), pytest.raises(MemoryError) as caught:
+        small(random_name).fit(*moons)
+    assert "nearlinear.set_config(max_memory=...)" in message(caught)
     # n_anchors or n_clusters, or the depth of a tree; LaSVM stores the rows that its C asks for
     advice = "lower C" if random_name == "LaSVMClassifier" else "lower (n_|depth)"
     assert re.search(advice, message(caught))
@@ -624,7 +624,7 @@ def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):
     ],
 )
 def test_a_count_beyond_the_machine_is_refused_by_name(small, method, parameter, moons):
-    with pytest.raises(MemoryError, match=f"lower .*{parameter}.*, or raise max_memory"):
+    with pytest.raises(MemoryError, match=f"lower .*{parameter}.*, or raise the limit"):
         small(method, **{parameter: 10**9}).fit(*moons)
 
 
@@ -638,9 +638,9 @@ def test_more_threads_than_work_need_no_more_memory(small, moons):
 
 @pytest.mark.every_estimator
 def test_a_kernel_machine_beyond_the_memory_allowed_is_refused(small, kernel_name, moons):
-    with pytest.raises(MemoryError) as caught:
-        small(kernel_name, max_memory=1e4).fit(*moons)
-    assert "give fewer rows, or raise max_memory" in message(caught)
+    with config_context(max_memory=1e4), pytest.raises(MemoryError) as caught:
+        small(kernel_name).fit(*moons)
+    assert "give fewer rows, or raise the limit" in message(caught)
 
 
 @pytest.mark.parametrize("method", ["UniformMKLClassifier", "LaSVMClassifier"])
@@ -661,14 +661,14 @@ def test_wide_sparse_rows_of_a_kernel_machine_stay_sparse(small, method, rng):
 
 def test_a_fit_beyond_the_machine_is_refused(monkeypatch):
     monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 10, "SC_PHYS_PAGES": 100}.get)
-    require_memory(1000, None, "lower n_anchors")
-    with pytest.raises(MemoryError, match="lower n_anchors, or raise max_memory"):
-        require_memory(1001, None, "lower n_anchors")
+    require_memory(1000, "lower n_anchors")
+    with pytest.raises(MemoryError, match="lower n_anchors, or raise the limit"):
+        require_memory(1001, "lower n_anchors")
 
 
 def test_a_stream_beyond_the_memory_allowed_is_refused(small, stream_name, moons):
-    with pytest.raises(MemoryError, match="max_memory"):
-        small(stream_name, max_memory=100.0).partial_fit(*moons, classes=[0, 1])
+    with config_context(max_memory=100.0), pytest.raises(MemoryError, match="max_memory"):
+        small(stream_name).partial_fit(*moons, classes=[0, 1])
 
 
 def test_ten_thousand_classes_are_a_clear_word(small, name, rng):

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, QuantileTransformer, StandardScaler
 
 import nearlinear
+from nearlinear import config_context
 from nearlinear.estimators._base.blocks.survey import surveyed
 from nearlinear.streams import fit_pipeline, from_arrays
 
@@ -252,12 +253,12 @@ def test_blocks_that_do_not_fit_are_refused_before_they_are_there(name):
     X = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (10**9, 50), (0, 0))
     y = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), (10**9,), (0,))
     source = from_arrays(X, y, block_rows=10**8)  # of 20 GB
-    with pytest.raises(MemoryError, match="smaller block_rows"):
-        quick(name, max_memory=1e9).fit(source)
+    with config_context(max_memory=1e9), pytest.raises(MemoryError, match="smaller block_rows"):
+        quick(name).fit(source)
     # known only when the first rows are there
     blocks = type("Blocks", (list,), {"block_rows": 10**7})([(np.zeros((5, 50)), np.zeros(5))])
-    with pytest.raises(MemoryError, match="smaller block_rows"):
-        quick(name, max_memory=1e9).fit(blocks)
+    with config_context(max_memory=1e9), pytest.raises(MemoryError, match="smaller block_rows"):
+        quick(name).fit(blocks)
 
 
 def test_rows_that_come_sorted_are_warned_of(moons):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from nearlinear import CPSPClassifier
+from nearlinear import CPSPClassifier, config_context
 from nearlinear.kernels import Gaussian
 
 
@@ -142,5 +142,6 @@ def test_single_precision_gives_single_precision(moons):
 
 
 def test_too_little_memory_is_refused(moons):
-    with pytest.raises(MemoryError, match="lower n_basis, or raise max_memory"):
-        CPSPClassifier(50, max_memory=1e4).fit(*moons)
+    words = "lower n_basis, or raise the limit"
+    with config_context(max_memory=1e4), pytest.raises(MemoryError, match=words):
+        CPSPClassifier(50).fit(*moons)

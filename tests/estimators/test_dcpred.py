@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 from shipping import assert_ships
 from sklearn.linear_model import Ridge
 
-from nearlinear import DCPredClassifier, DCPredRegressor
+from nearlinear import DCPredClassifier, DCPredRegressor, config_context
 from nearlinear.solvers.cells import division
 
 
@@ -122,9 +122,10 @@ def test_wide_rows_have_fewer_landmarks(rng):
 
 def test_too_little_memory_and_sparse_rows_are_refused(moons):
     X, y = moons
-    with pytest.raises(MemoryError, match="lower n_landmarks, or raise max_memory"):
-        DCPredClassifier(max_memory=1e5).fit(X, y)
-    with pytest.raises(MemoryError, match="rows of fewer columns, by PCA"):
-        DCPredClassifier(n_landmarks=1, max_memory=1e5).fit(X, y)
+    with config_context(max_memory=1e5):
+        with pytest.raises(MemoryError, match="lower n_landmarks, or raise the limit"):
+            DCPredClassifier().fit(X, y)
+        with pytest.raises(MemoryError, match="rows of fewer columns, by PCA"):
+            DCPredClassifier(n_landmarks=1).fit(X, y)
     with pytest.raises(TypeError, match="dense data is required"):
         DCPredClassifier().fit(csr_matrix(X), y)

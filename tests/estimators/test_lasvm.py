@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from nearlinear import LaSVMClassifier
+from nearlinear import LaSVMClassifier, config_context
 from nearlinear.kernels import Gaussian, Linear, Polynomial, WeightedSum
 
 KERNEL = Gaussian(0.7)
@@ -235,7 +235,7 @@ def test_dense_and_sparse_portions_may_be_mixed(moons):
 def test_too_little_memory_is_refused_when_the_stream_has_grown(rng):
     X = rng.standard_normal((600, 2))
     y = rng.integers(0, 2, 600)  # nothing to learn: every row supports
-    model = LaSVMClassifier(KERNEL, max_memory=2e6)
-    with pytest.raises(MemoryError, match="raise max_memory"):
+    model = LaSVMClassifier(KERNEL)
+    with config_context(max_memory=2e6), pytest.raises(MemoryError, match="raise the limit"):
         feed(model, X, y)
     assert model.n_support_ > 50  # what came before is kept

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_circles, make_moons
 
 import nearlinear
-from nearlinear import LDKLClassifier, LDKLRegressor, kinds
+from nearlinear import LDKLClassifier, LDKLRegressor, config_context, kinds
 from nearlinear.estimators._base import pruning
 from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.c.source import to_c
@@ -123,10 +123,10 @@ def test_what_does_not_go_together_is_one_sentence(moons, settings, form, words)
 def test_the_memory_of_products_is_stated_before_it_is_taken():
     X = np.random.default_rng(0).standard_normal((60, 90))
     y = X[:, 0] > 0
-    settings = {"max_memory": 1.5e6, **QUICK}
-    LDKLClassifier(1, n_components=None, **settings).fit(X, y)
-    with pytest.raises(MemoryError, match="raise max_memory"):
-        LDKLClassifier(1, global_features="quadratic", **settings).fit(X, y)
+    with config_context(max_memory=1.5e6):
+        LDKLClassifier(1, n_components=None, **QUICK).fit(X, y)
+        with pytest.raises(MemoryError, match="raise the limit"):
+            LDKLClassifier(1, global_features="quadratic", **QUICK).fit(X, y)
 
 
 # --- penalties and the constant -----------------------------------------------------------------

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVC, SVR, LinearSVC
 
-from nearlinear import LMKLClassifier, LMKLRegressor
+from nearlinear import LMKLClassifier, LMKLRegressor, config_context
 from nearlinear.estimators import lmkl
 from nearlinear.kernels import Custom, Gaussian, Linear, OnColumns, Polynomial
 from nearlinear.kernels.gated_grams import GatedGrams
@@ -740,18 +740,19 @@ def test_a_model_survives_pickling(data, task, gate, solver):
 
 
 def test_too_little_memory_is_refused_with_the_parameter_to_raise(moons):
-    with pytest.raises(MemoryError, match="give fewer rows, or raise max_memory"):
-        make(max_memory=1e5).fit(*moons)
+    words = "give fewer rows, or raise the limit"
+    with config_context(max_memory=1e5), pytest.raises(MemoryError, match=words):
+        make().fit(*moons)
 
 
 @EACH_TASK
 def test_little_memory_gives_the_model_of_much(data, task):
     X, y = data[0], data[1][task]
     settings = {"gate": Halves(), "n_copies": 2, "tol": 1e-4}
-    little, much = (
-        make(task, [Gaussian(0.5), AFFINE][:1], max_memory=m, **settings).fit(X, y)
-        for m in (8e5, 1e9)
-    )
+    with config_context(max_memory=8e5):
+        little = make(task, [Gaussian(0.5)], **settings).fit(X, y)
+    with config_context(max_memory=1e9):
+        much = make(task, [Gaussian(0.5)], **settings).fit(X, y)
     assert little.objective_ == pytest.approx(much.objective_, rel=2e-4)
     np.testing.assert_allclose(score(little, X), score(much, X), atol=0.05)
 

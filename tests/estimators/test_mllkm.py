@@ -19,6 +19,7 @@ from nearlinear import (
     MLLKMRegressor,
     SequentialMKLClassifier,
     SequentialMKLRegressor,
+    config_context,
 )
 from nearlinear.estimators._base import conformal
 from nearlinear.kernels import candidates as conformal_bank
@@ -717,16 +718,17 @@ def test_an_interruption_at_the_start_of_the_last_class_leaves_no_model(blobs, m
 @EACH_TASK
 def test_too_little_memory_is_refused(rows):
     X, y = rows
-    with pytest.raises(MemoryError, match="lower n_anchors, give fewer rows, or raise max_memory"):
-        make(y, max_memory=1e5).fit(X, y)
+    words = "lower n_anchors, give fewer rows, or raise the limit"
+    with config_context(max_memory=1e5), pytest.raises(MemoryError, match=words):
+        make(y).fit(X, y)
 
 
 def test_too_little_memory_is_refused_before_anything_is_taken(rng):
     X = rng.standard_normal((20_000, 4))
     y = (X[:, 0] > 0).astype(int)
     tracemalloc.start()
-    with pytest.raises(MemoryError, match="n_anchors"):
-        classify(n_anchors=None, max_memory=1e7).fit(X, y)
+    with config_context(max_memory=1e7), pytest.raises(MemoryError, match="n_anchors"):
+        classify(n_anchors=None).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * X.nbytes

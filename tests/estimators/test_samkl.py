@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
 
-from nearlinear import SAMKLClassifier, SimpleMKLClassifier, UniformMKLClassifier
+from nearlinear import SAMKLClassifier, SimpleMKLClassifier, UniformMKLClassifier, config_context
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 
 KERNELS = [Gaussian(0.2), Gaussian(2.0), Linear(), Polynomial(2, gamma=0.5)]
@@ -292,5 +292,6 @@ def test_precomputed_kernels_are_refused(data):
 
 
 def test_too_little_memory_is_refused_with_the_parameter_to_raise(moons):
-    with pytest.raises(MemoryError, match="give fewer rows, or raise max_memory"):
-        make(max_memory=1e5).fit(*moons)
+    words = "give fewer rows, or raise the limit"
+    with config_context(max_memory=1e5), pytest.raises(MemoryError, match=words):
+        make().fit(*moons)

@@ -362,7 +362,7 @@ def test_saving_leaves_the_model_as_it_was(rows, path):
 MANY_TYPES = {
     "generator": {"random_state": np.random.RandomState(3)},
     "dictionary": {"class_weight": {0: 1.0, 1: np.float32(2.0)}},
-    "numbers": {"class_weight": "balanced", "max_memory": 1e9, "n_jobs": 2},
+    "numbers": {"class_weight": "balanced", "tol": 1e-3, "n_jobs": 2},
     "array": {"anchors": np.eye(3, dtype=np.float32), "n_neighbors": 1},
     "list": {"anchors": [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], "n_neighbors": np.int64(1)},
 }

@@ -8,6 +8,7 @@ from search.test_near_linear import table
 from sklearn.neural_network import MLPClassifier
 
 import nearlinear
+from nearlinear import config_context
 from nearlinear.estimators._base.input import fit_rows
 from nearlinear.search import search
 from nearlinear.search.candidates import Hinges, Shape
@@ -106,5 +107,6 @@ def test_a_search_ships_them_and_explains_raw_columns(tmp_path, monkeypatch):
 
 
 def test_memory_is_refused_before_the_fit(X):
-    with pytest.raises(MemoryError, match="give fewer rows or columns"):
-        Hinges(4).fit(rows_of(X, X[:, 0] > 0), 0, None, max_memory=1000)
+    words = "give fewer rows or columns"
+    with config_context(max_memory=1000), pytest.raises(MemoryError, match=words):
+        Hinges(4).fit(rows_of(X, X[:, 0] > 0), 0, None)

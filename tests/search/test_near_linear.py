@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
-from nearlinear import NearLinearClassifier, NearLinearRegressor
+from nearlinear import NearLinearClassifier, NearLinearRegressor, config_context
 from nearlinear._compile import compiled
 from nearlinear.search import intervals, judging, search
 from nearlinear.search.candidates import Anchors
@@ -326,13 +326,14 @@ def test_a_model_that_needs_more_memory_than_there_is_fails_and_says_so():
     X, value = table()
     X = X[["a", "b"]].to_numpy()
     few = {"families": ["kernel machine", "anchors"], "random_state": 0}
-    model = NearLinearRegressor(max_memory=2e5, **few).fit(X, value)
+    with config_context(max_memory=2e5):
+        model = NearLinearRegressor(**few).fit(X, value)
     failures = {one["model"]: one["failure"] for one in model.tried_}
-    assert failures["kernel machine"].startswith("This fit would need about")
+    assert failures["kernel machine"].startswith("This fit needs about")
     assert failures["linear"] is failures["anchors"] is None
     assert "kernel machine" not in {one["model"] for one in model.record_}
-    with pytest.raises(MemoryError, match="raise max_memory"):
-        NearLinearRegressor(max_memory=1e3, **few).fit(X, value)
+    with config_context(max_memory=1e3), pytest.raises(MemoryError, match="raise the limit"):
+        NearLinearRegressor(**few).fit(X, value)
 
 
 def test_a_model_that_fails_on_all_rows_is_left_out(monkeypatch):

@@ -13,6 +13,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 
+from .._config import config_context
 from .._csv import name_of
 from ._errors import CommandError, Interrupted
 from ._methods import find_methods
@@ -100,6 +101,14 @@ def run(arguments: argparse.Namespace) -> None:
     form = csv_format(arguments)
     with input_first(arguments, form):
         _check(arguments)
+    if arguments.max_memory is None:
+        _fit(arguments, form)
+    else:
+        with config_context(max_memory=arguments.max_memory):
+            _fit(arguments, form)
+
+
+def _fit(arguments, form):
     settings = search_settings(arguments)
     start = time.perf_counter()
     is_large = is_too_large(arguments)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from uuid import uuid4
 
+from .._config import allowed_memory, config_context, get_config
 from .._warn import warn_user
 from .required import dask
 
@@ -24,10 +25,14 @@ class Tasks:
         self._client, self._fit, self._numbers = client, uuid4().hex[:12], count()
 
     def submit(self, function, *arguments):
-        """A future of ``function(*arguments)``, in which futures stand for their results."""
+        """A future of ``function(*arguments)``, in which futures stand for their results.
+
+        The worker runs it under the smaller of its own memory limit and that of the caller.
+        """
         name = function.__name__.strip("_")
         key = f"nearlinear-{name}-{self._fit}-{next(self._numbers)}"
-        return self._client.submit(function, *arguments, key=key)
+        limit = get_config()["max_memory"]
+        return self._client.submit(_run_limited, limit, function, *arguments, key=key)
 
     def held(self, value):
         """A future of a value of the client's, for all tasks that need it."""
@@ -89,3 +94,10 @@ def _allow(deaths, dask_scheduler):
 
 def as_is(value):
     return value
+
+
+def _run_limited(limit, function, *arguments):
+    if limit is None:
+        return function(*arguments)
+    with config_context(max_memory=min(limit, allowed_memory())):
+        return function(*arguments)

@@ -55,8 +55,6 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         Most epochs of coordinate descent (iterations of L-BFGS for the log loss).
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -109,7 +107,7 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
 
     _searched = "n_clusters"
     _parameter_constraints = {
-        **shared("tol", "max_iter", "class_weight", "max_memory", "n_jobs", "random_state"),
+        **shared("tol", "max_iter", "class_weight", "n_jobs", "random_state"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "n_clusters": [at_least(1), one_of("auto", "pruned")],
@@ -126,7 +124,6 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
@@ -137,7 +134,6 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -198,7 +194,7 @@ def _solve(model, rows, scaled):
     wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
     numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1)
     numbers = numbers * (1 + copies_in_steps(model.loss)) + 4 * rows.targets.size
-    require_memory(8 * numbers + row_copies(rows.X), model.max_memory, "lower n_clusters")
+    require_memory(8 * numbers + row_copies(rows.X), "lower n_clusters")
     centers = None
     if model.n_clusters == "pruned":
         centers = model._pruned_centers(rows, wanted, rng)

@@ -79,9 +79,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         The most steps of the kernel weights.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -146,7 +143,7 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "sharpness", "C", "normalization", "solver", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("class_weight", "n_jobs", "random_state", "verbose"),
         "n_clusters": [at_least(1)],
         "p": [at_least(1.0, Real)],
         "cluster_rows": [at_least(2)],
@@ -166,7 +163,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -182,7 +178,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -234,7 +229,7 @@ def _soft_clusters(model, setup, rng):
     X, n_rows = rows.X, rows.X.shape[0]
     n_seen = min(n_rows, _MOST_ROWS)
     n_bytes = 24 * n_seen * min(n_seen, model.cluster_rows)
-    require_memory(n_bytes, model.max_memory, f"lower cluster_rows={model.cluster_rows}")
+    require_memory(n_bytes, f"lower cluster_rows={model.cluster_rows}")
     n_clusters = limit_to_distinct(model.n_clusters, rows.n_distinct, "n_clusters")
     seen = _some(np.arange(n_rows), _MOST_ROWS, rng)
     sample = _some(seen, model.cluster_rows, rng)

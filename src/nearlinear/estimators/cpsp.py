@@ -52,8 +52,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         Stop at this relative norm of the gradient.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
         Threads of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -101,7 +99,7 @@ class CPSPClassifier(ClassifierMixin, Model):
     predictor_: KernelExpansion
 
     _parameter_constraints = {
-        **shared("C", "tol", "class_weight", "max_memory", "n_jobs", "random_state"),
+        **shared("C", "tol", "class_weight", "n_jobs", "random_state"),
         "n_basis": [at_least(1), one_of("auto")],
         "gamma": [positive(), Absolute],
         "width": [one_of("learned", "fixed")],
@@ -118,7 +116,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         max_iter: int = 50,
         tol: float = 1e-3,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
@@ -129,7 +126,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.tol = tol
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -141,7 +137,7 @@ class CPSPClassifier(ClassifierMixin, Model):
         n_basis = limit_to_distinct(n_basis, rows.n_distinct, "n_basis")
         n_features, n_outputs = rows.X.shape[1], rows.targets.shape[1]
         size = learning_memory(n_features, n_basis, n_outputs) + row_copies(rows.X)
-        require_memory(size, self.max_memory, "lower n_basis")
+        require_memory(size, "lower n_basis")
         rng = check_random_state(self.random_state)
         found = solve_learned_basis(
             rows.X, rows.targets.astype(np.float64), self.C * rows.weight,

@@ -74,8 +74,6 @@ class DCPredClassifier(ClassifierMixin, Model):
         fewer than 1000 rows on average, else 1. It is 1 for more than 64 cells.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -123,7 +121,7 @@ class DCPredClassifier(ClassifierMixin, Model):
 
     _takes_sparse = False
     _parameter_constraints = {
-        **shared("C", "class_weight", "max_memory", "n_jobs", "random_state"),
+        **shared("C", "class_weight", "n_jobs", "random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "n_landmarks": [at_least(1), one_of("auto")],
         "landmarks": [one_of("kmeans", "dual")],
@@ -141,7 +139,6 @@ class DCPredClassifier(ClassifierMixin, Model):
         C: float = 10.0,
         overlap: int | Auto = "auto",
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
@@ -152,7 +149,6 @@ class DCPredClassifier(ClassifierMixin, Model):
         self.C = C
         self.overlap = overlap
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -189,8 +185,6 @@ class DCPredRegressor(RegressorMixin, Model):
     overlap : int or "auto", default="auto"
         In how many cells a training row counts, the nearest first. "auto" is 2 where a cell has
         fewer than 1000 rows on average, else 1. It is 1 for more than 64 cells.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -235,7 +229,7 @@ class DCPredRegressor(RegressorMixin, Model):
     _takes_sparse = False
     landmarks = "kmeans"
     _parameter_constraints = {
-        **shared("C", "max_memory", "n_jobs", "random_state"),
+        **shared("C", "n_jobs", "random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "n_landmarks": [at_least(1), one_of("auto")],
         "gamma": [cost()],
@@ -250,7 +244,6 @@ class DCPredRegressor(RegressorMixin, Model):
         gamma: float = 2.0,
         C: float = 10.0,
         overlap: int | Auto = "auto",
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
@@ -259,7 +252,6 @@ class DCPredRegressor(RegressorMixin, Model):
         self.gamma = gamma
         self.C = C
         self.overlap = overlap
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -309,7 +301,7 @@ def _require_memory(model, rows):
     n_matrices = min(count_threads(model.n_jobs), _max_clusters(model, rows))
     size = of_rows + n_matrices * of_matrix + row_copies(rows.X)
     advice = "lower n_landmarks" if n_landmarks > 1 else "give rows of fewer columns, by PCA say"
-    require_memory(size, model.max_memory, advice)
+    require_memory(size, advice)
 
 
 def _max_clusters(model, rows):

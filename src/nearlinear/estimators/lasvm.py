@@ -61,9 +61,6 @@ class LaSVMClassifier(ClassifierMixin, Model):
         Most rounds of looking for rows that violate.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    max_memory : float or None, default=None
-        Bytes that the stored rows and their Gram matrix may take; None stands for the machine's
-        memory.
     n_jobs : int or None, default=None
         Threads of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -105,7 +102,7 @@ class LaSVMClassifier(ClassifierMixin, Model):
     predictor_: KernelExpansion
 
     _parameter_constraints = {
-        **shared("C", "tol", "max_iter", "class_weight", "max_memory", "n_jobs", "random_state"),
+        **shared("C", "tol", "max_iter", "class_weight", "n_jobs", "random_state"),
         "kernel": "no_validation",  # anything that parse_kernels takes
         "n_passes": [at_least(1)],
     }
@@ -119,7 +116,6 @@ class LaSVMClassifier(ClassifierMixin, Model):
         tol: float = 1e-3,
         max_iter: int = 100,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
@@ -129,7 +125,6 @@ class LaSVMClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -273,11 +268,11 @@ def _kernel(kernel, X):
 
 
 def _size_check(model, X, n_machines):
-    """Refuses stored rows that would take more than ``max_memory``."""
+    """Function that raises MemoryError if the stored rows need more memory than allowed."""
     width = X.nnz / max(1, X.shape[0]) if issparse(X) else X.shape[1]
-    return partial(_check_size, n_machines, width, X.dtype.itemsize, model.max_memory)
+    return partial(_check_size, n_machines, width, X.dtype.itemsize)
 
 
-def _check_size(n_machines, width, itemsize, max_memory, n_stored):
+def _check_size(n_machines, width, itemsize, n_stored):
     size = n_machines * OnlineSVM.memory(n_stored, width, itemsize)
-    require_memory(size, max_memory, "lower C, give fewer rows")
+    require_memory(size, "lower C, give fewer rows")

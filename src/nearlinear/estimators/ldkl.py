@@ -143,8 +143,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         Factor on the weight of each class.
     warm_start : bool, default=False
         Whether ``fit`` starts from the tree of the previous fit, if its shape still fits.
-    max_memory : float or None, default=None
-        Bytes that a fit may use beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection. Torch
@@ -259,7 +257,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         n_iter_no_change: int = 20,
         class_weight: ClassWeight = None,
         warm_start: bool = False,
-        max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -293,7 +290,6 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
-        self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -440,8 +436,6 @@ class LDKLRegressor(RegressorMixin, Model):
         Epochs that early stopping waits.
     warm_start : bool, default=False
         Whether ``fit`` starts from the tree of the previous fit, if its shape still fits.
-    max_memory : float or None, default=None
-        Bytes that a fit may use beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection.
@@ -546,7 +540,6 @@ class LDKLRegressor(RegressorMixin, Model):
         early_stopping: bool = False,
         n_iter_no_change: int = 20,
         warm_start: bool = False,
-        max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -580,7 +573,6 @@ class LDKLRegressor(RegressorMixin, Model):
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
-        self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -88,9 +88,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         Learning stops at this relative duality gap: a smaller value takes longer.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -153,7 +150,7 @@ class LDMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
-        **shared("C", "normalization", "solver", "tol", "class_weight", "max_memory", "n_jobs"),
+        **shared("C", "normalization", "solver", "tol", "class_weight", "n_jobs"),
         **shared("random_state", "verbose"),
         "vote": [one_of("plain", "gated", "printed")],
         "temperature": [positive()],
@@ -175,7 +172,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         solver: Literal["smo", "mwu", "averaging"] = "smo",
         tol: float = 1e-2,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -193,7 +189,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         self.solver = solver
         self.tol = tol
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -135,8 +135,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         Factor on the weight of each class.
     warm_start : bool, default=False
         Start from the previous ``fit`` instead of k-means and LLSVM.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed. Torch tensors are learned from where they lie, whatever this says;
@@ -226,7 +224,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "class_weight", "warm_start"),
-        **shared("max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("n_jobs", "random_state", "verbose"),
         "local_model": [one_of("affine", "constant")],
         "learn_sharpness": ["boolean"],
         "learn_metric": ["boolean"],
@@ -272,7 +270,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         n_iter_no_change: int = 20,
         class_weight: ClassWeight = None,
         warm_start: bool = False,
-        max_memory: float | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -299,7 +296,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
-        self.max_memory = max_memory
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state

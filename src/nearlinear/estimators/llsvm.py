@@ -88,8 +88,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
     warm_start : bool, default=False
         Start from the anchors and the solution of the previous ``fit``, with the setting that it
         found: nothing is searched again.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -161,7 +159,7 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("class_weight", "warm_start", "n_jobs", "random_state", "verbose"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -184,7 +182,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
         warm_start: bool = False,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -200,7 +197,6 @@ class LLSVMClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.warm_start = warm_start
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -287,8 +283,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     warm_start : bool, default=False
         Start from the anchors and the solution of the previous ``fit``, with the setting that it
         found: nothing is searched again.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -347,7 +341,7 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("class_weight", "warm_start", "n_jobs", "random_state", "verbose"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -370,7 +364,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
         warm_start: bool = False,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -386,7 +379,6 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.warm_start = warm_start
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -51,7 +51,7 @@ _GATE_COPIES = 40
 
 _CONSTRAINTS = {
     **shared("kernels", "C", "normalization", "tol", "max_iter"),
-    **shared("max_memory", "n_jobs", "random_state", "verbose", "device"),
+    **shared("n_jobs", "random_state", "verbose", "device"),
     "n_copies": [at_least(1)],
     "gate": "no_validation",
     "gating_features": "no_validation",
@@ -130,9 +130,6 @@ class LMKLClassifier(ClassifierMixin, Model):
         The largest step of "adam".
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -142,7 +139,7 @@ class LMKLClassifier(ClassifierMixin, Model):
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. "adam" trains
-        on the CPU. ``max_memory`` counts bytes of the device.
+        on the CPU.
 
     Attributes
     ----------
@@ -233,7 +230,6 @@ class LMKLClassifier(ClassifierMixin, Model):
         batch_size: int = 256,
         learning_rate: float = 0.1,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -254,7 +250,6 @@ class LMKLClassifier(ClassifierMixin, Model):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -339,9 +334,6 @@ class LMKLRegressor(RegressorMixin, Model):
         Rows in a step of "adam".
     learning_rate : float, default=0.1
         The largest step of "adam".
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -351,7 +343,7 @@ class LMKLRegressor(RegressorMixin, Model):
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. "adam" trains
-        on the CPU. ``max_memory`` counts bytes of the device.
+        on the CPU.
 
     Attributes
     ----------
@@ -442,7 +434,6 @@ class LMKLRegressor(RegressorMixin, Model):
         max_epochs: int | None = None,
         batch_size: int = 256,
         learning_rate: float = 0.1,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -463,7 +454,6 @@ class LMKLRegressor(RegressorMixin, Model):
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -483,7 +473,7 @@ def _learn(model, rows):
     rng = check_random_state(model.random_state)
     setup, gate = gated_setup(model, rows), gating.gate_for(model, rows)
     n_gate_values = rows.X.shape[0] * len(setup.kernels) * model.n_copies
-    require_memory(8 * n_gate_values, model.max_memory, "lower n_copies")
+    require_memory(8 * n_gate_values, "lower n_copies")
     kernel_of = np.tile(np.arange(len(setup.kernels)), model.n_copies)
     maps = [affine_map(kernel, rows.X.shape[1]) for kernel in setup.kernels] * model.n_copies
     if _is_primal(model, rows, maps):
@@ -527,7 +517,7 @@ def _by_turns(model, setup, gate, kernel_of, maps, rng):
             objective = GateObjective(machines, kernel_of, X, penalty)
             start = begin(X, len(kernel_of), rng)
             size = 8 * _GATE_COPIES * len(start.parameters)
-            require_memory(size, model.max_memory, "let the gate see fewer columns")
+            require_memory(size, "let the gate see fewer columns")
             watch = Watch(tell.steps("step"))
             searches.append((objective, watch))
             found.append(search(objective, start, max_iter=model.max_iter, watch=watch, **options))

@@ -20,7 +20,7 @@ from ._base.streams.conformal import add_kernels, finish, learn, learn_more
 from ._base.values.loss_weight import WEIGHT, learn_weighted, with_weight
 
 _CONSTRAINTS = {
-    **shared("C", "bias", "tol", "max_iter", "max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("C", "bias", "tol", "max_iter", "n_jobs", "random_state", "verbose"),
     "profile": [one_of(*PROFILES)],
     "per_feature": ["boolean"],
     "length_exponent": [Interval(Real, 0, 1, closed="both")],
@@ -142,8 +142,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         The most rounds in which kernels enter.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -240,7 +238,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 100,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -264,7 +261,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -398,8 +394,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         candidates. Where a sample of the rows chooses, its search ends at 0.05.
     max_iter : int, default=100
         The most rounds in which kernels enter.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -486,7 +480,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         max_support: int | None = None,
         tol: float = 1e-2,
         max_iter: int = 100,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -510,7 +503,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         self.max_support = max_support
         self.tol = tol
         self.max_iter = max_iter
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -57,9 +57,6 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         The most steps.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
@@ -112,7 +109,7 @@ class MWUMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "n_jobs", "verbose"),
         "solver": [one_of("exchange", "averaging")],
         "eps": [positive()],
     }
@@ -128,7 +125,6 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         tol: float = 2e-2,
         max_iter: int = 100_000,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -140,7 +136,6 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
 

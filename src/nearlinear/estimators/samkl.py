@@ -69,9 +69,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         The most steps of the kernel weights in a round.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
@@ -149,7 +146,7 @@ class SAMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "solver", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "n_jobs", "verbose"),
         "n_selected": [at_least(1), None],
         "max_rounds": [at_least(1)],
     }
@@ -166,7 +163,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -179,7 +175,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
 

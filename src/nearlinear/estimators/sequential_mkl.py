@@ -104,17 +104,13 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         The most rounds in which kernels may enter, for each chunk of a stream.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
 
     Attributes
     ----------
@@ -162,7 +158,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -179,7 +175,6 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 100,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         device: str = "cpu",
@@ -194,7 +189,6 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.device = device
@@ -246,17 +240,13 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
         The most rounds in which kernels may enter, for each chunk of a stream.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
 
     Attributes
     ----------
@@ -299,7 +289,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -316,7 +306,6 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         max_refused: int | None = None,
         tol: float = 1e-2,
         max_iter: int = 100,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         device: str = "cpu",
@@ -331,7 +320,6 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         self.max_refused = max_refused
         self.tol = tol
         self.max_iter = max_iter
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.device = device

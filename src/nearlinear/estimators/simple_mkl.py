@@ -64,17 +64,13 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         The most steps of the kernel weights.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
 
     Attributes
     ----------
@@ -122,7 +118,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -138,7 +134,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         device: str = "cpu",
@@ -152,7 +147,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.device = device
@@ -203,17 +197,13 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=500
         The most steps of the kernel weights.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
 
     Attributes
     ----------
@@ -256,7 +246,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "n_jobs", "verbose", "device"),
         **_OWN,
     }
 
@@ -272,7 +262,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         p: float = 1.0,
         tol: float = 1e-2,
         max_iter: int = 500,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         device: str = "cpu",
@@ -286,7 +275,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         self.p = p
         self.tol = tol
         self.max_iter = max_iter
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.device = device

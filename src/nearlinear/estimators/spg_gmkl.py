@@ -53,9 +53,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         The most steps of the kernel weights.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
@@ -106,7 +103,7 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "n_jobs", "verbose"),
         **_OWN,
     }
 
@@ -122,7 +119,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -135,7 +131,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -184,9 +179,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=500
         The most steps of the kernel weights.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
@@ -233,7 +225,7 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "n_jobs", "verbose"),
         **_OWN,
     }
 
@@ -249,7 +241,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         p: float = 1.0,
         tol: float = 1e-2,
         max_iter: int = 500,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -262,7 +253,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         self.p = p
         self.tol = tol
         self.max_iter = max_iter
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -49,17 +49,13 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         The most working sets of a machine.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
 
     Attributes
     ----------
@@ -105,7 +101,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "n_jobs", "verbose", "device"),
     }
 
     def __init__(
@@ -118,7 +114,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         device: str = "cpu",
@@ -130,7 +125,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.device = device
@@ -179,17 +173,13 @@ class UniformMKLRegressor(RegressorMixin, Model):
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=500
         The most working sets of the machine.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine, of
-        which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     verbose : int, default=0
         1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
-        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
-        counts bytes there.
+        (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
 
     Attributes
     ----------
@@ -240,7 +230,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
     _parameter_constraints = {
         **WEIGHT,
         **shared("kernels", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "n_jobs", "verbose", "device"),
     }
 
     def __init__(
@@ -253,7 +243,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         bias: Literal["free", "penalized", "none"] = "free",
         tol: float = 1e-2,
         max_iter: int = 500,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         device: str = "cpu",
@@ -265,7 +254,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         self.bias = bias
         self.tol = tol
         self.max_iter = max_iter
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.device = device

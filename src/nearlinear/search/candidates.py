@@ -1,7 +1,7 @@
 """What the search tries: families of models on encoded rows, cheap ones first.
 
-A candidate is a setting: ``fit(rows, seed, n_jobs, max_memory)`` gives a predictor or refuses what
-would take more bytes, ``cost(shape)`` is what a prediction will take before anything is fitted.
+A candidate is a setting: ``fit(rows, seed, n_jobs)`` returns a predictor or raises
+MemoryError, ``cost(shape)`` returns the forecast cost of a prediction.
 ``scores`` says what its scores are: "odds" are logarithms of odds, "shares" are shares of classes,
 and "margins" have to be calibrated.
 """
@@ -69,8 +69,8 @@ class Additive:
     def family(self):
         return "piecewise linear" if self.n_knots else "linear"
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
-        return fit_additive(rows, C=self.C, n_knots=self.n_knots, max_memory=max_memory)
+    def fit(self, rows, seed, n_jobs):
+        return fit_additive(rows, C=self.C, n_knots=self.n_knots)
 
     def cost(self, shape):
         d, outputs = shape.n_features, shape.n_outputs
@@ -96,10 +96,10 @@ class Anchors:
     scores = "odds"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         rng = np.random.RandomState(seed)
         n_anchors = min(self.n_anchors, rows.n_distinct)
-        _require_for_anchors(rows, n_anchors, max_memory)
+        _require_for_anchors(rows, n_anchors)
         key = "anchors", n_anchors, seed
         anchors = rows.once(key, lambda: fit_anchors(rows.X, n_anchors, rng, rows.weight))
         n_neighbors = min(_NEIGHBORS, n_anchors)
@@ -140,9 +140,9 @@ class Kernels:
     scores = "margins"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         kinds = UniformMKLClassifier, UniformMKLRegressor
-        return _fitted(*kinds, rows, C=self.C, n_jobs=n_jobs, max_memory=max_memory)
+        return _fitted(*kinds, rows, C=self.C, n_jobs=n_jobs)
 
     def cost(self, shape):
         """As if every row were a support row."""
@@ -166,14 +166,14 @@ class Boosted:
     scores = "odds"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         n_outputs = rows.targets.shape[1]
         size = 24 * rows.X.shape[0] * (rows.X.shape[1] + self.n_pairs)
         if np.isfinite(self.leaf_penalty):
             size += refit_memory(rows.X.shape[0], self.n_trees, n_outputs, 0)
         if self.n_pairs:
             size = max(size, screening_memory(*rows.X.shape))
-        require_memory(size, max_memory, _FEWER)
+        require_memory(size, _FEWER)
         shape = TreeShape(
             self.n_trees, self.max_leaves, self.learning_rate, self.min_samples_leaf, 1.0,
             self.max_features,
@@ -197,8 +197,8 @@ class Tree:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
-        require_memory(24 * rows.X.shape[0] * rows.X.shape[1], max_memory, _FEWER)
+    def fit(self, rows, seed, n_jobs):
+        require_memory(24 * rows.X.shape[0] * rows.X.shape[1], _FEWER)
         shape = TreeShape(1, None, 1.0, self.min_samples_leaf, max_features=None)
         return _planned(Plan(shape, False, grower="tree"), rows, seed, n_jobs)
 
@@ -220,11 +220,11 @@ class Bagged:
     scores = "shares"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         is_classification = _is_classification(rows)
         n_nodes = self.n_trees * _DISTINCT * 2 * rows.X.shape[0] / self.min_samples_leaf
         n_bytes = _NODE_BYTES + 16 * rows.targets.shape[1]  # twice: as it was grown, and as ours
-        require_memory(n_nodes * n_bytes, max_memory, _FEWER)
+        require_memory(n_nodes * n_bytes, _FEWER)
         kind = RandomForestClassifier if is_classification else RandomForestRegressor
         # scikit-learn's own choice for values is all columns, which makes trees alike
         columns = "sqrt" if is_classification else 1 / 3
@@ -255,10 +255,10 @@ class Trees:
     scores = "odds"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         return _fitted(
             LDKLClassifier, LDKLRegressor, rows, n_trees=self.n_trees, random_state=seed,
-            n_jobs=n_jobs, max_memory=max_memory,
+            n_jobs=n_jobs,
             depth="auto" if np.isinf(self.depth) else int(self.depth),
         )  # fmt: skip
 
@@ -280,9 +280,9 @@ class Hinges:
     scores = "odds"
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         units = (self.n_units,) * self.n_layers
-        return fit_hinges(rows, seed, units=units, max_memory=max_memory)
+        return fit_hinges(rows, seed, units=units)
 
     def cost(self, shape):
         width, inner = self.n_units, self.n_layers - 1
@@ -300,10 +300,9 @@ class LocalKernels:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         return _fitted(
             MLLKMClassifier, MLLKMRegressor, rows, C=self.C, random_state=seed, n_jobs=n_jobs,
-            max_memory=max_memory,
         )  # fmt: skip
 
     def cost(self, shape):
@@ -320,10 +319,9 @@ class Cells:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
+    def fit(self, rows, seed, n_jobs):
         return _fitted(
             DCPredClassifier, DCPredRegressor, rows, random_state=seed, n_jobs=n_jobs,
-            max_memory=max_memory,
         )  # fmt: skip
 
     def cost(self, shape):
@@ -340,10 +338,8 @@ class FewSupport:
     scores = "margins"
     takes_sparse = False
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
-        model = CPSPClassifier(
-            self.n_basis, random_state=seed, n_jobs=n_jobs, max_memory=max_memory
-        )
+    def fit(self, rows, seed, n_jobs):
+        model = CPSPClassifier(self.n_basis, random_state=seed, n_jobs=n_jobs)
         return model.fit(rows.X, rows.labels, rows.weight).predictor_
 
     def cost(self, shape):
@@ -351,13 +347,13 @@ class FewSupport:
         return shape.cost(work, work)
 
 
-def _require_for_anchors(rows, n_anchors, max_memory):
+def _require_for_anchors(rows, n_anchors):
     """Codes and slopes of the rows, and what L-BFGS remembers of all local models."""
     n_rows, n_features = rows.X.shape
     n_outputs, k = rows.targets.shape[1], min(_NEIGHBORS, n_anchors) + 1
     numbers = (n_anchors + 1) * (n_features + 1) * n_outputs
     size = n_rows * (k * (24 + 8 * n_outputs) + 24 * n_outputs) + 25 * 8 * numbers
-    require_memory(size, max_memory, _FEWER)
+    require_memory(size, _FEWER)
 
 
 def _planned(plan, rows, seed, n_jobs):

@@ -9,6 +9,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from .._compile import one_blas_thread
 from .._warn import warn_user
+from ..estimators._base.checks import memory_reserved
 from ..estimators._base.input import fit_rows
 from ..estimators._base.model import Learned
 from ..estimators._base.outputs import Teller
@@ -26,7 +27,7 @@ from .rounds import stratified
 from .screening import REASON, Screening, take_columns
 from .search import OfAllRows, search
 from .time_plan import first_round_rows, max_columns, max_rows
-from .trials import HERE, Means, without_hints
+from .trials import HERE, copies_memory, without_hints
 
 _MANY = 20  # classes that are numbers
 _MOST_COPIES = 1000  # of a row: more would tell errors and folds little
@@ -51,7 +52,7 @@ def fit_table(model, X, y, sample_weight, tell=None, at=HERE):
     clock = Clock(model.time_limit)
     X, y, sample_weight, fitted_to = _training_sample(model, X, y, sample_weight)
     encoder, Z, of_rows, plan = encode_table(model, X, y)
-    means = Means.of(model, Z)
+    n_bytes = copies_memory(Z)
     with without_hints():
         rows = fit_rows(model, Z, y, sample_weight)
     _require_all_classes(rows)
@@ -59,7 +60,7 @@ def fit_table(model, X, y, sample_weight, tell=None, at=HERE):
     if encoder is None and not issparse(rows.X) and np.isnan(rows.X).any():
         raise ValueError("X holds NaN: take encoder='auto', or fill in what is missing.")
     split = splitter(encoder, X, y, Z, plan)
-    with one_blas_thread(), without_hints():
+    with one_blas_thread(), without_hints(), memory_reserved(n_bytes):
         rng = check_random_state(model.random_state)
         screening, n_first = _cut_down(model, rows, encoder, plan)
         contest = contest_for(model, rows, y, sample_weight, split, rng, n_first)
@@ -71,7 +72,7 @@ def fit_table(model, X, y, sample_weight, tell=None, at=HERE):
             rows = take_columns(rows, columns)
         del plan
         found, tried, kept = search(
-            model, rows, contest, budget_of(model), means, rng, tell or Teller(model),
+            model, rows, contest, budget_of(model), rng, tell or Teller(model),
             OfAllRows(fitted_to), at, clock,
         )  # fmt: skip
         learned = learned_of(found, found.blend, tried, kept)

@@ -28,7 +28,7 @@ _CONSTRAINTS = {
     "scoring": [str, callable, None],
     "families": ["array-like", None],
     "encoder": [one_of("auto"), None, HasMethods(["fit_transform", "transform"])],
-    **shared("max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("n_jobs", "random_state", "verbose"),
 }
 
 
@@ -85,9 +85,6 @@ class NearLinearClassifier(ClassifierMixin, Model):
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine. A
-        candidate that would need more is left out, and ``tried_`` says so.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -157,7 +154,6 @@ class NearLinearClassifier(ClassifierMixin, Model):
         families: Sequence[str] | None = None,
         encoder: Any = "auto",
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -171,7 +167,6 @@ class NearLinearClassifier(ClassifierMixin, Model):
         self.families = families
         self.encoder = encoder
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -194,7 +189,8 @@ class NearLinearClassifier(ClassifierMixin, Model):
             A table of pandas, polars or Arrow with numbers, text, dates and missing cells, or an
             array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
             the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
-            search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
+            search uses a sample of at most 200,000 rows, fewer if the memory limit requires it
+            (see ``nearlinear.set_config``).
         y : array of shape (n_samples,) or None, default=None
             Labels of any type. None with a source, which has them.
         sample_weight : array of shape (n_samples,) or None, default=None
@@ -255,9 +251,6 @@ class NearLinearRegressor(RegressorMixin, Model):
         a ``time_limit``.
     encoder : "auto", transformer or None, default="auto"
         What makes numbers of a table. "auto" is a ``TableEncoder``, None takes rows as they are.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine. A
-        candidate that would need more is left out, and ``tried_`` says so.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -328,7 +321,6 @@ class NearLinearRegressor(RegressorMixin, Model):
         scoring: str | Callable[..., Any] | None = None,
         families: Sequence[str] | None = None,
         encoder: Any = "auto",
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -341,7 +333,6 @@ class NearLinearRegressor(RegressorMixin, Model):
         self.scoring = scoring
         self.families = families
         self.encoder = encoder
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -364,7 +355,8 @@ class NearLinearRegressor(RegressorMixin, Model):
             A table of pandas, polars or Arrow with numbers, text, dates and missing cells, or an
             array. A source is what ``nearlinear.streams`` makes of files, or anything that yields
             the same blocks (X, y) or (X, y, weight) of such rows whenever it is iterated: then the
-            search sees a sample of at most 200,000 rows, less where ``max_memory`` asks for it.
+            search uses a sample of at most 200,000 rows, fewer if the memory limit requires it
+            (see ``nearlinear.set_config``).
         y : array of shape (n_samples,) or (n_samples, n_outputs) or None, default=None
             Values. None with a source, which has them.
         sample_weight : array of shape (n_samples,) or None, default=None

@@ -40,7 +40,7 @@ class OfAllRows:
         return fit(), self.fitted_to
 
 
-def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE, clock=None):
+def search(model, rows, contest, budget, rng, tell, course=None, at=HERE, clock=None):
     """A ``Found``, the records of all trials, and what Ctrl-C has kept or None.
 
     Candidates that the budget bears are tried on held-out rows. Of those that came to the end, the
@@ -59,7 +59,7 @@ def search(model, rows, contest, budget, means, rng, tell, course=None, at=HERE,
         return speed.price(family, cost, shape.n_outputs).us
 
     pace = Pace(shape, rows.X.nnz / shape.n_rows if hasattr(rows.X, "nnz") else None)
-    trials = Trials(contest, candidates, rng, clock, means, tell, us_of, pace, at)
+    trials = Trials(contest, candidates, rng, clock, model.n_jobs, tell, us_of, pace, at)
     with keeping(_KEPT) as early, without_hints():
         course.race(trials)
     if early.kept and not trials.trials_of(LINEAR).scores:
@@ -178,10 +178,10 @@ def _blend_in_time(judged, budget, trials):
 def _fitted(model, judged, blend, budget, rows, trials, course):
     """Members by place, one after the other; of those that the blend does not need, what there is
     time for."""
-    at, means, clock, tell = trials.at, trials.means, trials.clock, trials.tell
+    at, clock, tell = trials.at, trials.clock, trials.tell
     shared, seed = at.share(rows), int(trials.seeds[-1])
     started = [
-        (place, at.start(judged.trials[place].candidate.fit, shared, seed, *means))
+        (place, at.start(judged.trials[place].candidate.fit, shared, seed, trials.n_jobs))
         for place in judged.worth_a_fit(blend, budget)
     ]
     for place, fit in started:

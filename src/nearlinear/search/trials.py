@@ -63,19 +63,11 @@ def without_hints():
         yield
 
 
-class Means(NamedTuple):
-    """What a fit may use; ``max_memory`` is None where nobody has set a limit."""
-
-    n_jobs: int | None
-    max_memory: float | None
-
-    @classmethod
-    def of(cls, model, Z):
-        """What the search leaves to each fit; rows that it cannot hold copies of are refused."""
-        n_bytes = _COPIES * 8 * (Z.nnz if issparse(Z) else np.size(Z))
-        require_memory(n_bytes, model.max_memory, "give fewer rows")
-        left = None if model.max_memory is None else max(1.0, model.max_memory - n_bytes)
-        return cls(model.n_jobs, left)
+def copies_memory(Z):
+    """Bytes of the copies of encoded rows that a search needs; MemoryError if it may not."""
+    n_bytes = _COPIES * 8 * (Z.nnz if issparse(Z) else np.size(Z))
+    require_memory(n_bytes, "give fewer rows")
+    return n_bytes
 
 
 class Place(NamedTuple):
@@ -91,14 +83,14 @@ class Place(NamedTuple):
 HERE = Place(partial, lambda value: value)  # one after the other, each when its result is wanted
 
 
-def tried(candidate, rows, seed, means):
+def tried(candidate, rows, seed, n_jobs):
     """Scores of held-out rows by a candidate that was fitted to the others, its cost, seconds.
 
     Seconds of compiling come last, apart from the others.
     """
     start, compiled, (kept, held) = perf_counter(), compile_seconds(), rows
-    predictor = candidate.fit(kept, seed, *means)
-    scores = predictor(held.astype(predictor.dtype), n_jobs=means.n_jobs)
+    predictor = candidate.fit(kept, seed, n_jobs)
+    scores = predictor(held.astype(predictor.dtype), n_jobs=n_jobs)
     compiled = compile_seconds() - compiled
     return scores, predictor.cost, perf_counter() - start - compiled, compiled
 
@@ -120,10 +112,10 @@ class Trials:
     the ``Place`` of all fits.
     """
 
-    def __init__(self, contest, candidates, rng, clock, means, tell, us_of, pace, at):
+    def __init__(self, contest, candidates, rng, clock, n_jobs, tell, us_of, pace, at):
         self.contest, self.rounds = contest, contest.rounds
         self.pace, self._us_of = pace, us_of
-        self.clock, self.means, self.tell, self.at = clock, means, tell, at
+        self.clock, self.n_jobs, self.tell, self.at = clock, n_jobs, tell, at
         self.seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.rounds) + 1)
         self.trials = [Trial(candidate) for candidate in candidates]
         self.n_done, self.n_better = 0, min(len(self.trials), _half(len(self.trials)))
@@ -178,7 +170,7 @@ class Trials:
             self.seeds[number],
         )
         started = [
-            (trial, self.at.start(tried, trial.candidate, rows, int(seed), self.means))
+            (trial, self.at.start(tried, trial.candidate, rows, int(seed), self.n_jobs))
             for trial in trials
             if trial.failure is None
         ]

@@ -15,6 +15,8 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse, vstack
 
+from .._config import with_caller_context
+
 BLOCK_BYTES = 1 << 26  # of a block, where nobody says how many rows it has
 _LEAST_ROWS = 256
 
@@ -181,6 +183,7 @@ def read_ahead(blocks):
         finally:
             getattr(blocks_left, "close", lambda: None)()
 
+    read = with_caller_context(read)
     reader = threading.Thread(target=read, name="nearlinear-reader", daemon=True)
     reader.start()
     try:

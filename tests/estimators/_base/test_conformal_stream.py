@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import recall_score
 from sklearn.svm import LinearSVC
 
-from nearlinear import MLLKMClassifier, MLLKMRegressor
+from nearlinear import MLLKMClassifier, MLLKMRegressor, config_context
 from reference import mllkm as reference
 
 BIASES = ["none", "penalized", "free"]
@@ -339,10 +339,10 @@ def test_a_first_portion_without_weight_is_refused(moons):
 
 
 def test_a_call_that_failed_leaves_nothing_behind(moons, blobs):
-    model = classify(max_memory=100.0)
-    with pytest.raises(MemoryError):
+    model = classify()
+    with config_context(max_memory=100.0), pytest.raises(MemoryError):
         model.partial_fit(*moons, classes=[0, 1])
-    model.set_params(max_memory=None).partial_fit(*blobs, classes=[0, 1, 2])
+    model.partial_fit(*blobs, classes=[0, 1, 2])
     known = classify().partial_fit(*blobs, classes=[0, 1, 2])
     np.testing.assert_array_equal(score(model, blobs[0]), score(known, blobs[0]))
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import nearlinear
+from nearlinear import config_context
 from nearlinear.estimators._base import kernels as machine_kernels
 from nearlinear.kernels import Custom, Family, Gaussian, Linear, OnColumns, Polynomial, Scaled, bank
 from nearlinear.kernels.grams import Grams
@@ -568,10 +569,11 @@ def assert_same_model(one, other, X):
 @EACH
 def test_little_memory_gives_the_model_of_much(many, method, task):
     X, y = many[0], many[1][task]
-    little, much = (
-        make(method, task, "gaussians", tol=1e-3, max_memory=m, **QUICK.get(method, {})).fit(X, y)
-        for m in (7e6, 1e9)
-    )
+    model = make(method, task, "gaussians", tol=1e-3, **QUICK.get(method, {}))
+    with config_context(max_memory=7e6):
+        little = clone(model).fit(X, y)
+    with config_context(max_memory=1e9):
+        much = clone(model).fit(X, y)
     assert_same_model(little, much, X)
 
 
@@ -600,8 +602,9 @@ def test_rows_on_demand_give_the_model_of_the_matrix(many, method, task, monkeyp
 @EACH
 def test_too_little_memory_is_refused_with_the_parameter_to_raise(many, method):
     X, y = many[0], many[1]["Classifier"]
-    with pytest.raises(MemoryError, match="give fewer rows, or raise max_memory"):
-        make(method, max_memory=5e5).fit(X, y)
+    words = "give fewer rows, or raise the limit"
+    with config_context(max_memory=5e5), pytest.raises(MemoryError, match=words):
+        make(method).fit(X, y)
 
 
 @EACH
@@ -611,10 +614,11 @@ def test_a_fit_stays_within_the_memory_allowed(method):
     y = (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
     # a matrix of single precision has 6e6 bytes
     allowed = 1.8e7
-    model = make(method, kernels="gaussians", max_memory=allowed, tol=0.05, **QUICK.get(method, {}))
+    model = make(method, kernels="gaussians", tol=0.05, **QUICK.get(method, {}))
     model.fit(X[:50], y[:50])  # what is loaded once
     tracemalloc.start()
-    model.fit(X, y)
+    with config_context(max_memory=allowed):
+        model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < allowed

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from shipping import assert_ships
 from sklearn.svm import SVC, SVR
 
-from nearlinear import LDMKLClassifier, SwMKLClassifier
+from nearlinear import LDMKLClassifier, SwMKLClassifier, config_context
 from nearlinear.estimators._base.rows import canonical_order
 from nearlinear.kernels import Gaussian, Linear, Polynomial
 from nearlinear.kernels.grams import Grams
@@ -531,15 +531,19 @@ def test_precomputed_kernels_are_refused(data, method):
 
 @EACH
 def test_too_little_memory_is_refused_with_the_parameter_to_raise(moons, method):
-    with pytest.raises(MemoryError, match="give fewer rows, or raise max_memory"):
-        make(method, max_memory=1e5).fit(*moons)
+    words = "give fewer rows, or raise the limit"
+    with config_context(max_memory=1e5), pytest.raises(MemoryError, match=words):
+        make(method).fit(*moons)
 
 
 @EACH
 def test_little_memory_gives_the_model_of_much(data, method):
     X, y = data
     kernels = [Gaussian(0.3), Polynomial(2, gamma=0.5)]
-    little, much = (make(method, kernels, max_memory=m, tol=1e-4).fit(X, y) for m in (6e5, 1e9))
+    with config_context(max_memory=6e5):
+        little = make(method, kernels, tol=1e-4).fit(X, y)
+    with config_context(max_memory=1e9):
+        much = make(method, kernels, tol=1e-4).fit(X, y)
     apart = np.abs(little.decision_function(X) - much.decision_function(X))
     # LD-MKL trains on rows with a gate of at least 1 / M: rounding may let one in or out
     assert np.mean(apart <= 0.05) >= 0.95
@@ -583,8 +587,9 @@ def test_many_rows_are_regressed_on_some_of_them(data, method, monkeypatch):
     monkeypatch.setattr("nearlinear.estimators._base.localized._LANDMARKS", 12)
     usual, given = (make(method, success_rows=n).fit(X, y) for n in ("auto", 12))
     np.testing.assert_array_equal(usual.decision_function(X), given.decision_function(X))
-    with pytest.raises(MemoryError, match="lower success_rows, or raise max_memory"):
-        make(method, success_rows=10**6, max_memory=5e5).fit(X, y)
+    words = "lower success_rows, or raise the limit"
+    with config_context(max_memory=5e5), pytest.raises(MemoryError, match=words):
+        make(method, success_rows=10**6).fit(X, y)
 
 
 @EACH

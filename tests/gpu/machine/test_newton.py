@@ -14,6 +14,7 @@ from nearlinear import (
     SimpleMKLClassifier,
     SimpleMKLRegressor,
     UniformMKLClassifier,
+    config_context,
 )
 from nearlinear.estimators._base import kernels as estimators_kernels
 from nearlinear.gpu.machine import grams, newton
@@ -167,5 +168,6 @@ def test_a_solver_that_reads_columns_is_refused(device):
 
 def test_too_many_rows_are_refused_before_anything_is_allocated(device):
     X, y, _ = make(2000)
-    with pytest.raises(MemoryError, match="give fewer rows, or leave device out"):
-        SimpleMKLClassifier(max_memory=5e7, device=device).fit(X, y)
+    words = "give fewer rows, or leave device out"
+    with config_context(max_memory=5e7), pytest.raises(MemoryError, match=words):
+        SimpleMKLClassifier(device=device).fit(X, y)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import nearlinear
-from nearlinear import NearLinearClassifier, NearLinearRegressor
+from nearlinear import NearLinearClassifier, NearLinearRegressor, config_context
 from nearlinear.search import search, trials
 from nearlinear.search.blocks import course, sampling
 from nearlinear.search.candidates import Additive, Anchors, Bagged, Boosted, Hinges, Tree, Trees
@@ -172,8 +172,8 @@ def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 def test_what_is_wrong_is_one_sentence(monkeypatch):
     offer(monkeypatch)
     X, value = rows()
-    with pytest.raises(MemoryError, match="too few to search on"):
-        NearLinearClassifier(max_memory=5e4).fit(Blocks(X, value > 0))
+    with config_context(max_memory=5e4), pytest.raises(MemoryError, match="too few to search on"):
+        NearLinearClassifier().fit(Blocks(X, value > 0))
     y = (value > 0).astype(float)
     y[1700] = np.nan
     with pytest.raises(ValueError, match="In the block from row 1,500 on: Input y contains NaN"):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..._resources import available_memory
+from ..._config import allowed_memory, config_context, get_config
 from .._errors import CommandError
 from .._methods import find_methods
 from ..shown.amounts import n_bytes
@@ -13,20 +13,21 @@ from .one_method import models_of, suiting
 from .search import fit_blocks_or_best
 from .told import Made, search_facts
 
-_MEMORY_FRACTION = 0.25  # of the available memory: the largest table that is read at once
+_MEMORY_FRACTION = 0.25  # of the memory limit: the largest table that is read at once
 _KINDS = {".parquet": "table", ".pq": "table", ".csv": "table", ".tsv": "table",
           ".svmlight": "svmlight", ".libsvm": "svmlight", ".svm": "svmlight"}  # fmt: skip
 _LOOKED_AT = 100_000  # rows of the target
 _CELL_BYTES = 64  # of a raw table, on its way to a number
-_BLOCKS = 16  # that --max-memory holds: two, a sample, and what is made of them
+_BLOCKS = 16  # blocks within the memory limit: two, a sample, and what is made of them
 
 
 def add_memory_argument(parser):
     parser.add_argument(
         "--max-memory", type=n_bytes, metavar="SIZE",
-        help="bytes that the table may take; a larger one is read in blocks: the search sees a "
-        "sample, and what it chooses learns from all rows (default: a quarter of the available "
-        "memory)",
+        help="memory that the fit may use, as nearlinear.set_config(max_memory=...) sets it; a "
+        "table larger than a quarter of it is read in blocks: the search uses a sample, and the "
+        "chosen model is fitted to all rows (default: the environment variable "
+        "NEARLINEAR_MAX_MEMORY, or the available memory)",
     )  # fmt: skip
 
 
@@ -37,13 +38,7 @@ def is_too_large(arguments):
         return True
     if not path.is_file() or path.suffix.lower() not in _KINDS:
         return False
-    return _table_bytes(path) > _most_memory(arguments)
-
-
-def _most_memory(arguments):
-    if arguments.max_memory is not None:
-        return arguments.max_memory
-    return _MEMORY_FRACTION * available_memory()
+    return _table_bytes(path) > _MEMORY_FRACTION * allowed_memory()
 
 
 def _table_bytes(path):
@@ -76,8 +71,9 @@ def fit_in_blocks(arguments, form, begin):
         estimator = models_of([name], arguments)[name]
         if not hasattr(estimator, "_learn_blocks"):
             raise CommandError(
-                f"{arguments.data}: it is larger than --max-memory, and {name} learns from tables "
-                "in memory; choose --method ldkl, llcsapl or localforest, or raise --max-memory"
+                f"{arguments.data}: it is too large for the memory limit, and {name} learns from "
+                "tables in memory; choose --method ldkl, llcsapl or localforest, or raise "
+                "--max-memory"
             )
         if not task.is_regression:
             check_classes(y, arguments)
@@ -99,12 +95,12 @@ def search_in_blocks(arguments, form, settings, names, limited):
         y = _some_targets(arguments, form)
         task = task_of(y, arguments)
         name = suiting(names, y, task, arguments)
-        settings = {"max_memory": _most_memory(arguments), **settings}
         model = models_of([name], arguments, **settings)[name]
         if not task.is_regression:
             check_classes(y, arguments)
         source = _raw_source(arguments, form)
-        with limited(model):
+        limit = get_config()["max_memory"] or _MEMORY_FRACTION * allowed_memory()
+        with limited(model), config_context(max_memory=limit):
             was_cut = fit_blocks_or_best(model, source, plain=not arguments.json)
     except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
         raise refused(error, arguments.data) from error
@@ -131,9 +127,8 @@ def _source(arguments, form):
     if _is_svmlight(arguments):
         return from_svmlight(path)
     tables = open_tables(path, form)
-    columns, rows = _columns(arguments, tables.names), None
-    if arguments.max_memory is not None:
-        rows = _rows_of_block(arguments, 4 * len(columns))
+    columns = _columns(arguments, tables.names)
+    rows = _block_rows(4 * len(columns))
     return numeric_blocks(tables, path, arguments.target, columns, block_rows=rows)
 
 
@@ -146,9 +141,8 @@ def _raw_source(arguments, form, only_target=False):
     if _is_svmlight(arguments):
         return from_svmlight(path)
     tables = open_tables(path, form)
-    columns, rows = _columns(arguments, tables.names), None
-    if arguments.max_memory is not None:
-        rows = _rows_of_block(arguments, _CELL_BYTES * len(columns))
+    columns = _columns(arguments, tables.names)
+    rows = _block_rows(_CELL_BYTES * len(columns))
     if only_target:
         columns = columns[:1]
     return data_frame_blocks(tables, path, arguments.target, columns, block_rows=rows)
@@ -171,8 +165,10 @@ def _columns(arguments, names):
     return [name for name in wanted if name not in listed(arguments.drop, known)]
 
 
-def _rows_of_block(arguments, bytes_of_row):
-    return max(256, int(arguments.max_memory / _BLOCKS / max(1, bytes_of_row)))
+def _block_rows(row_bytes):
+    """Rows of a block under the configured memory limit; None if there is none."""
+    limit = get_config()["max_memory"]
+    return None if limit is None else max(256, int(min(limit, 1e18) / _BLOCKS / max(1, row_bytes)))
 
 
 def _some_targets(arguments, form):

@@ -1,10 +1,9 @@
 """Amounts as people write them: 64kB, 10m."""
 
 import argparse
-import re
 
-_BYTES = {"": 1, "b": 1, "k": 1e3, "kb": 1e3, "kib": 1 << 10, "m": 1e6, "mb": 1e6, "mib": 1 << 20,
-          "g": 1e9, "gb": 1e9, "gib": 1 << 30}  # fmt: skip
+from ..._config import BYTE_UNITS, parse_amount
+
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -15,7 +14,7 @@ def positive(text):
 
 def n_bytes(text):
     """Bytes: 65536, 64kB, 1MB, 64KiB."""
-    return _counted(text, _BYTES, "bytes, such as 65536, 64kB or 1MB")
+    return _counted(text, BYTE_UNITS, "bytes, such as 65536, 64kB or 1MB")
 
 
 def seconds(text):
@@ -24,10 +23,10 @@ def seconds(text):
 
 
 def _counted(text, units, wanted):
-    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text.lower())
-    if found is None or found[2] not in units or not 0 < float(found[1]) < 1e15:
+    amount = parse_amount(text, units)
+    if amount is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
-    return float(found[1]) * units[found[2]]
+    return amount
 
 
 def shown_bytes(count):

@@ -78,7 +78,7 @@ def check_memory(model, X, n_outputs, itemsize, copies, beside=0, advice="lower 
     codes = n_rows * min(model.n_neighbors, n_anchors) * (itemsize + 4)
     dual = n_rows * n_outputs * 24
     size = copies * numbers * itemsize + codes + dual + row_copies(X)
-    require_memory(size + beside, model.max_memory, advice)
+    require_memory(size + beside, advice)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import metaestimators
 
-from ..._resources import available_memory
+from ..._config import allowed_memory, config_context, get_config
 from ..._sklearn import Interval, StrOptions
 from ..._warn import warn_user
 from ...gpu.device import is_name
@@ -86,7 +86,6 @@ _SHARED = {
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
-    "max_memory": [positive(), None],
     "device": [DeviceName()],
     "loss": [one_of("hinge", "squared_hinge", "log_loss")],
     "n_anchors": [at_least(1), one_of("auto", "pruned")],
@@ -199,20 +198,25 @@ def row_copies(X):
     return 5 * stored + (1 << 17)
 
 
-def require_memory(n_bytes, max_memory, advice):
-    """Refuse before allocating; ``max_memory`` as in ``allowed_memory``."""
-    max_memory = allowed_memory(max_memory)
+def require_memory(n_bytes, advice, limit=None):
+    """Raise MemoryError if a fit needs more than ``limit`` bytes, by default the configured limit.
+
+    ``advice`` says how the fit would need less.
+    """
+    limit = allowed_memory() if limit is None else limit
     n_bytes = float(min(n_bytes, 10**30))
-    if n_bytes > max_memory:
+    if n_bytes > limit:
         raise MemoryError(
-            f"This fit would need about {_shown(n_bytes)} beyond the data and may use "
-            f"{_shown(max_memory)}: {advice}, or raise max_memory."
+            f"This fit needs about {_shown(n_bytes)} in addition to the data and may use "
+            f"{_shown(limit)}: {advice}, or raise the limit with "
+            "nearlinear.set_config(max_memory=...)."
         )
 
 
-def allowed_memory(max_memory):
-    """``max_memory`` in bytes; None stands for all memory that this process may use."""
-    return available_memory() if max_memory is None else max_memory
+def memory_reserved(n_bytes):
+    """Context in which fits may use the configured limit less ``n_bytes``."""
+    limit = get_config()["max_memory"]
+    return config_context(max_memory=None if limit is None else max(1.0, limit - n_bytes))
 
 
 def _shown(n_bytes):

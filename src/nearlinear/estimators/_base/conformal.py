@@ -150,7 +150,7 @@ def require_room(model, rows):
     # rows in single precision, and in double for the certificate
     size = n_rows * (120 + 12 * n_features) + n_candidates * (40 + 16 * n_features)
     advice = "lower n_anchors, give fewer rows"
-    require_memory(size + matrices + blocks, model.max_memory, advice)
+    require_memory(size + matrices + blocks, advice)
 
 
 def placed_anchors(model, rows, rng):

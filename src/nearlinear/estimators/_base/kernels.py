@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._config import allowed_memory, get_config
 from ...gpu.device import free_bytes, machine_bytes, on_device
 from ...kernels.family import fix_kernels, parse_kernels
 from ...kernels.grams import DOUBLE_ROWS, Grams
@@ -16,11 +17,11 @@ from ...solvers.machine.problem import MachineSolution
 from ...solvers.machine.working_sets import WorkingSets, solve_kernel_machine
 from ...solvers.mixture.objective import Descent, KernelObjective, solve_symmetric
 from ...solvers.watch import Watch
-from .checks import allowed_memory, require_memory
+from .checks import require_memory
 from .model import Learned
 from .outputs import Teller, each_output
 
-# Without max_memory: what Gram matrices may take, together and each.
+# Limit of the memory for Gram matrices where max_memory is not configured.
 _GRAM_BYTES = 1 << 29
 # A machine on rows computed on demand needs so many at once, or so many bytes of them.
 _FEWEST_ROWS, _SMALLEST_WORKSPACE = 256, 1 << 26
@@ -64,7 +65,7 @@ class KernelSetup:
 
 
 def kernel_setup(model, rows, listed=None):
-    """What ``kernels``, ``normalization`` and ``max_memory`` of a model ask for, on its device.
+    """Kernels of a model and the memory for their Gram matrices, on its device.
 
     ``listed`` are kernels that stand in place of those of the model.
     """
@@ -77,7 +78,7 @@ def host_setup(model, rows, listed=None):
     if listed is None:
         listed, landmarks = _listed_kernels(model, rows)
     kernels, kept = fix_kernels(listed, rows.X, model.normalization)
-    budget = gram_bytes(rows, len(kernels), model.max_memory)
+    budget = gram_bytes(rows, len(kernels))
     return KernelSetup(rows, listed, kernels, kept, landmarks, budget, model.n_jobs)
 
 
@@ -88,7 +89,7 @@ def on_its_device(model, setup):
         return setup
     return replace(
         setup,
-        max_bytes=device_bytes(setup.rows.X, model.max_memory, device),
+        max_bytes=device_bytes(setup.rows.X, device),
         n_jobs=1,  # one machine after another
         machine=WorkingSets(scheme=on_device(device, solve_kernel_machine)),
         make_grams=on_device(device, Grams),
@@ -110,25 +111,24 @@ def _listed_kernels(model, rows):
     return [Precomputed(m) for m in range(rows.X.shape[2])], np.arange(rows.X.shape[1])[:, None]
 
 
-def gram_bytes(rows, n_kernels, max_memory):
-    """Bytes for Gram matrices, so that all together stays below ``max_memory``."""
+def gram_bytes(rows, n_kernels):
+    """Bytes for Gram matrices, such that the whole fit stays below the configured limit."""
     n_rows = rows.X.shape[0]
     itemsize = 8 if n_rows <= DOUBLE_ROWS else 4
     vectors = n_rows * (200 + 16 * n_kernels + 8 * rows.targets.shape[1])
     other = vectors + min(_TILES, 40 * n_rows**2)
     workspace = min(_SMALLEST_WORKSPACE, itemsize * n_rows * min(n_rows, _FEWEST_ROWS))
-    require_memory(other + _MATRICES * workspace, max_memory, "give fewer rows")
-    return _GRAM_BYTES if max_memory is None else (max_memory - other) / _MATRICES
+    require_memory(other + _MATRICES * workspace, "give fewer rows")
+    limit = get_config()["max_memory"]
+    return _GRAM_BYTES if limit is None else (limit - other) / _MATRICES
 
 
-def device_bytes(X, max_memory, device):
+def device_bytes(X, device):
     """Bytes of a device for machines and Gram matrices, if they are enough for machines."""
     free = free_bytes(device)
-    if free is None:
-        free = allowed_memory(max_memory)
-    room = free if max_memory is None else min(max_memory, free)
-    require_memory(machine_bytes(*X.shape[:2]), room, "give fewer rows, or leave device out")
-    return room
+    limit = allowed_memory() if free is None else min(free, get_config()["max_memory"] or free)
+    require_memory(machine_bytes(*X.shape[:2]), "give fewer rows, or leave device out", limit)
+    return limit
 
 
 def bias_named(bias):

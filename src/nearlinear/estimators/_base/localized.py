@@ -143,7 +143,7 @@ def _landmarks(model, setup):
         return None
     count = min(count, n_rows)
     size = min(MOST_MACHINES, len(setup.kernels)) * landmark_bytes(n_rows, count)
-    require_memory(size, model.max_memory, "lower success_rows")
+    require_memory(size, "lower success_rows")
     return count
 
 

@@ -37,7 +37,7 @@ _WIDE_EPOCHS = 60  # a projection takes longer to learn
 _HUGE = 200_000  # rows with structure enough for splits that take long to find (covertype)
 
 TREE_CONSTRAINTS = {
-    **shared("warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("warm_start", "n_jobs", "random_state", "verbose"),
     "depth": [integer_between(0, _MAX_DEPTH), one_of("auto")],
     "C": [cost(), one_of("auto")],
     "max_iter": [at_least(1), one_of("auto")],
@@ -284,4 +284,4 @@ def check_size(model, rows, plan, beside=0, advice="lower depth, n_trees or batc
         data += n_rows * plan.n_global * (itemsize + 16)  # their spreads are taken in double
     states = (11 + plan.count(setting)) * numbers  # one tree trains, and each one stays
     need = (states + chunks) * itemsize + (3 if plan.is_searched else 2) * data
-    require_memory(need + row_copies(rows.X) + beside, model.max_memory, advice)
+    require_memory(need + row_copies(rows.X) + beside, advice)

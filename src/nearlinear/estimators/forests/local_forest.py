@@ -25,7 +25,7 @@ _LOSSES = {
     "squared_error": SquaredError, "absolute_error": AbsoluteError, "poisson": PoissonLoss
 }  # fmt: skip
 _CONSTRAINTS = {
-    **shared("max_memory", "n_jobs", "random_state", "verbose"),
+    **shared("n_jobs", "random_state", "verbose"),
     "n_trees": [at_least(1), one_of("auto")],
     "max_leaves": [at_least(2), one_of("auto")],
     "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
@@ -106,8 +106,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         Groups of columns that may stand on one path.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
         Threads of the refit and of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -175,7 +173,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
         class_weight: ClassWeight = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -196,7 +193,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -331,8 +327,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         refit keeps them: leaf values are the best ordered ones.
     interaction_cst : list of lists of int or None, default=None
         Groups of columns that may stand on one path.
-    max_memory : float or None, default=None
-        Bytes that ``fit`` may take beyond the data; None stands for the machine's memory.
     n_jobs : int or None, default=None
         Threads of the refit and of prediction; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -396,7 +390,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         interaction_cst: Sequence[Sequence[int]] | None = None,
-        max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -418,7 +411,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
-        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import torch
 
+from ..._config import with_caller_context
 from ...gates.trees.balanced import count_splits
 from ...losses import SquaredError
 from ...solvers.trees.model import TreeModel
@@ -254,7 +255,7 @@ class TreeTraining:
             return revive_splits(models[trees[place]], rows, draws[place])
 
         with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-            found = list(pool.map(work, range(len(trees))))
+            found = list(pool.map(with_caller_context(work), range(len(trees))))
         for tree, revived in zip(trees, found):
             for node, direction in revived.items():
                 column = tree * layout.n_splits + node

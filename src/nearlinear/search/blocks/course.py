@@ -37,7 +37,7 @@ class InBlocks:
     growth: object
     kept: object
     seed: int
-    means: object
+    n_jobs: int | None
     checkpoint: object = None  # the path of a file
     every: float = 60.0
 
@@ -61,10 +61,9 @@ class InBlocks:
 
     def _of_all(self, place, candidate, fit, grow):
         """The predictor from all rows, or from more of them, and words about them; or None."""
-        n_jobs = self.means.n_jobs
         if isinstance(candidate, Trees) and candidate.n_trees == 1:
             path = None if self.checkpoint is None else f"{self.checkpoint}.{place}"
-            found = refit_trees(candidate, self.rows, self.seed, n_jobs, path, self.every)
+            found = refit_trees(candidate, self.rows, self.seed, self.n_jobs, path, self.every)
             return found, ALL_ROWS
         if isinstance(candidate, Boosted):
             return self._boosted(place, candidate, grow())
@@ -72,7 +71,9 @@ class InBlocks:
             return None
         grown = grow() if isinstance(candidate, Tree) else None
         grown = fit() if grown is None else grown
-        refit = partial(_REFITS[type(candidate)], candidate, grown, self.rows, self.seed, n_jobs)
+        refit = partial(
+            _REFITS[type(candidate)], candidate, grown, self.rows, self.seed, self.n_jobs
+        )
         return replace(grown, **self.kept.member(place, refit)), ALL_ROWS
 
     def _boosted(self, place, candidate, more):
@@ -80,8 +81,8 @@ class InBlocks:
         apart = self.apart()
         if apart is None:
             return None
-        grown = candidate.fit(apart.kept, self.seed, *self.means) if more is None else more
-        refit = partial(refit_boosted, candidate, grown, apart, self.means.n_jobs)
+        grown = candidate.fit(apart.kept, self.seed, self.n_jobs) if more is None else more
+        refit = partial(refit_boosted, candidate, grown, apart, self.n_jobs)
         found = self.kept.member(place, refit)
         if found:
             return replace(grown, **found), ALL_ROWS
@@ -90,12 +91,12 @@ class InBlocks:
     def _grown(self, candidate, judged, blend):
         """A forest of more rows than the sample has, or None."""
         trials, prices = zip(*((judged.trials[k], judged.prices[k]) for k in blend.places))
-        return self.growth.grown(candidate, self.seed, self.means, trials, prices)
+        return self.growth.grown(candidate, self.seed, self.n_jobs, trials, prices)
 
     def _is_worse(self, predictor, candidate, judged, place):
         """On held-out rows, against the fit that was judged there; a stochastic one may be lost."""
         X = self.held_rows(judged.held).astype(predictor.dtype)
-        answers, _ = judged.judge.answers(candidate, predictor(X, n_jobs=self.means.n_jobs))
+        answers, _ = judged.judge.answers(candidate, predictor(X, n_jobs=self.n_jobs))
         gain, error = judged.judge.gain(judged.answers[place], answers)
         return not gain >= -_WORSE * error
 

@@ -8,6 +8,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 
 from ..._compile import one_blas_thread
+from ..._config import allowed_memory
+from ...estimators._base.checks import memory_reserved
 from ...estimators._base.input import fit_rows
 from ...estimators._base.outputs import Teller
 from ...estimators._base.task import class_factors
@@ -18,7 +20,7 @@ from ..encoding import is_far, rows_by_number, splitter
 from ..fitting import budget_of, contest_for, fit_table, learned_of
 from ..portfolio import require_known
 from ..search import search
-from ..trials import Means, settings_of
+from ..trials import copies_memory, settings_of
 from .course import InBlocks
 from .growing import Growth, apart, drawn_rows, n_grown
 from .keeping import Kept
@@ -73,8 +75,9 @@ def _encoded(model, found, seed):
     size = found.size_for(first.shape[1])
     if size < min(_FEWEST, found.survey.n_rows):
         raise MemoryError(
-            f"max_memory holds {size:,} encoded rows of {first.shape[1]} columns, too few to "
-            "search on: raise it, or leave columns out."
+            f"The memory limit allows for {size:,} encoded rows of {first.shape[1]} columns, too "
+            "few to search on: raise it with nearlinear.set_config(max_memory=...), or leave "
+            "columns out."
         )
     sample = found.sample(size)
     dtype = np.float64 if is_far(model, sample.rows.y) else np.float32
@@ -128,9 +131,7 @@ class _AsTheyAre:
 
 def _searched(model, encoder, rows, sample, Z, seed, checkpoint, path, every, tell):
     X, y, weight = sample.rows
-    means = Means.of(model, Z)
-    if model.max_memory is not None:  # the other half is for blocks and the sample
-        means = means._replace(max_memory=0.5 * model.max_memory)
+    n_reserved = max(copies_memory(Z), 0.5 * allowed_memory())  # for blocks and the sample
     some = fit_rows(model, Z, y, weight)
     split, rng = splitter(encoder, X, y, Z), np.random.RandomState(seed)
     contest = contest_for(model, some, y, weight, split, rng)
@@ -138,16 +139,17 @@ def _searched(model, encoder, rows, sample, Z, seed, checkpoint, path, every, te
         places = some.X
     else:
         places = Z[rows_by_number(model, y, weight, Z.dtype).X[:, 0].astype(np.intp)]
-    budget, n_more = budget_of(model), n_grown(rows, len(y), means.max_memory, Z.itemsize)
+    budget, n_more = budget_of(model), n_grown(rows, len(y), Z.itemsize)
     growth = Growth(
         n_more, len(y), cache(partial(drawn_rows, model, rows, sample, n_more)), budget
     )  # fmt: skip
     kept = Kept(model, y, Z, rows.n_rows, n_more, seed, checkpoint)
     course = InBlocks(
         rows, len(y), places.__getitem__, cache(partial(apart, model, rows, sample, Z)), growth,
-        kept, seed, means, path, every,
+        kept, seed, model.n_jobs, path, every,
     )  # fmt: skip
-    found, tried, left = search(model, some, contest, budget, means, rng, tell, course)
+    with memory_reserved(n_reserved):
+        found, tried, left = search(model, some, contest, budget, rng, tell, course)
     learned = learned_of(found, found.blend, _with_rows(tried, found, len(y)), left)
     learned.attributes["encoder_"] = encoder
     of_rows = {**some.attributes}

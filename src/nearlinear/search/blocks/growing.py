@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 
-from ...estimators._base.checks import allowed_memory
+from ..._config import allowed_memory
 from ...estimators._base.input import fit_rows
 from ..candidates import Boosted, Tree
 
@@ -57,7 +57,7 @@ class Growth:
     drawn: object
     budget: object
 
-    def grown(self, candidate, seed, means, trials, prices):
+    def grown(self, candidate, seed, n_jobs, trials, prices):
         """A forest of these rows; None where they, or what it would cost, are too much.
 
         ``prices`` are those of the trials of an average that it is part of.
@@ -70,7 +70,7 @@ class Growth:
             return None
         with suppress(MemoryError):
             rows = self.drawn()
-            return None if rows is None else candidate.fit(rows, seed, *means)
+            return None if rows is None else candidate.fit(rows, seed, n_jobs)
         return None
 
     def _grown_price(self, price):
@@ -83,9 +83,9 @@ class Growth:
         )  # fmt: skip
 
 
-def n_grown(rows, n_sample, max_memory, itemsize):
+def n_grown(rows, n_sample, itemsize):
     """How many rows trees grow on; 0 where that is the sample."""
-    most = 0.5 * allowed_memory(None) if max_memory is None else max_memory
+    most = 0.5 * allowed_memory()
     found = min(rows.n_rows, _MOST_GROWN, int(most / (_NUMBERS * itemsize * rows.n_features)))
     return found if found > _WORTH * n_sample else 0
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
-from ...estimators._base.checks import allowed_memory
+from ..._config import allowed_memory
 from ...streams.blocks import Block, Parted, joined, usual_rows
 from ...streams.survey import Survey, survey_rows
 from ...tables.encoder import TableEncoder
@@ -19,7 +19,7 @@ from ...tables.survey import AnswerSurvey, survey_of
 
 MOST_SAMPLED = 200_000
 _OF_CLASS = 50  # rows of each class that the sample has, or all that there are
-_RAW_SHARE, _FIT_SHARE = 8, 2  # parts of max_memory: one has the sample, one what a fit takes
+_RAW_SHARE, _FIT_SHARE = 8, 2  # parts of the memory limit: one has the sample, one what a fit takes
 _HEAVIEST = 200  # bytes of an encoded number in such a fit: that of a piecewise-linear model
 _COPIES = 48  # bytes of an encoded number while a search runs
 _CELL, _OBJECT = 16, 80  # bytes of a number, and of a text, which is an object when it is read
@@ -92,7 +92,7 @@ def sampled(model, source, seed):
     columns = (
         survey_of(first, is_of_classes, seed) if is_ours else AnswerSurvey(is_of_classes, seed)
     )
-    most = allowed_memory(model.max_memory)
+    most = allowed_memory()
     n_columns = first.X.shape[1]
     block_rows = parted.block_rows or max(first.X.shape[0], usual_rows(n_columns, _CELL))
     masses, has_weights = {}, first.weight is not None

@@ -13,10 +13,10 @@ _COPIES = 3  # of all columns at once: side by side, and weighted by the solver
 _FEW_NUMBERS = 500  # of a model for which Newton's steps are quicker
 
 
-def fit_additive(rows, *, C, n_knots, max_memory=None):
+def fit_additive(rows, *, C, n_knots):
     """The model on columns z and their pieces; C is that of LogisticRegression, or 1 / alpha."""
     n_numbers = rows.X.nnz if issparse(rows.X) else rows.X.size * (1 + n_knots)
-    require_memory(_COPIES * 8 * n_numbers, max_memory, "give fewer rows")
+    require_memory(_COPIES * 8 * n_numbers, "give fewer rows")
     X = rows.X.astype(np.float64)
     splines = [] if n_knots == 0 or issparse(X) else _splines(X, n_knots)
     Z = X

@@ -18,7 +18,7 @@ RATES = ((0.5, 1e-2), (0.25, 3e-3), (0.25, 1e-3))  # shares of the epochs, and A
 _PENALTY = 0.02  # of squared weights, beside the summed loss of a batch
 
 
-def fit_hinges(rows, seed, *, units, max_memory=None):
+def fit_hinges(rows, seed, *, units):
     """Adam on the log loss, or on squared errors of standardized values.
 
     An epoch has 64 batches, and there are 60 of them, fewer for many rows; the rate falls twice.
@@ -27,7 +27,7 @@ def fit_hinges(rows, seed, *, units, max_memory=None):
     widths = (rows.X.shape[1], *units, rows.targets.shape[1])
     # targets as numbers of eight bytes; weights, their slopes and Adam's means
     n_numbers = n_rows * widths[-1] + 5 * sum(a * b for a, b in pairwise(widths))
-    require_memory(8 * n_numbers, max_memory, "give fewer rows or columns")
+    require_memory(8 * n_numbers, "give fewer rows or columns")
     batch, epochs = schedule(n_rows)
     model = network_of(is_classification, units, batch, seed)
     model.set_params(warm_start=True, n_iter_no_change=epochs)

@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from ..._compile import one_blas_thread
 from ..._hints import Rows, Targets
 from ..._warn import warn_user
+from ...estimators._base.checks import memory_reserved
 from ...estimators._base.input import fit_rows
 from ...estimators._base.outputs import Teller
 from ..contest import Contest, parts_of
@@ -20,7 +21,7 @@ from ..fitting import budget_of, learned_of
 from ..near_linear import NearLinearClassifier, NearLinearRegressor
 from ..portfolio import require_known
 from ..search import search
-from ..trials import Means
+from ..trials import copies_memory
 from .fidelity import bytes_of, fidelity, held_out, microseconds, scores_beside, unseen
 from .lessons import Lesson, learn_enough
 from .odds import with_odds
@@ -119,20 +120,22 @@ def distill(
     with one_blas_thread():
         learn_enough(lesson, rng, model.n_jobs, most)
         rows = lesson.rows()
-        means = Means.of(model, rows.training.X)
+        n_bytes = copies_memory(rows.training.X)
         rounds = rows.rounds(lesson.n_real, rng)
         once = np.ones(len(rows.parts), dtype=np.intp)
         contest = Contest(*rounds, parts_of(rows.training, once), lesson.judge_of(rows))
         if taught.classes is not None and len(taught.classes) > 2 and not lesson.learns_truth:
             contest = replace(contest, with_twins=with_odds)
-        found, tried, kept = search(
-            seeker, rows.training, contest, budget_of(model), means,
-            check_random_state(model.random_state), Teller(model),
-        )  # fmt: skip
+        with memory_reserved(n_bytes):
+            found, tried, kept = search(
+                seeker, rows.training, contest, budget_of(model),
+                check_random_state(model.random_state), Teller(model),
+            )  # fmt: skip
         learned = learned_of(found, found.blend, tried)
         held = held_out(found, rows)
         if lesson.models is not None and not lesson.learns_truth and kept is None:
-            held = unseen(found, rows, lesson, y, int(rng.randint(2**31 - 1)), means)
+            with memory_reserved(n_bytes):
+                held = unseen(found, rows, lesson, y, int(rng.randint(2**31 - 1)), model.n_jobs)
         report = {
             "targets": _targets(lesson),
             "n_new_rows": lesson.n_new,

@@ -65,7 +65,7 @@ def held_out(found, rows):
     return origin, found.blend.answers(found.answers)[first]
 
 
-def unseen(found, rows, lesson, y, seed, means):
+def unseen(found, rows, lesson, y, seed, n_jobs):
     """The same, of students all of whose teachers have not seen these rows' labels either.
 
     They are those that were chosen, fitted anew.
@@ -76,19 +76,19 @@ def unseen(found, rows, lesson, y, seed, means):
     told = None
     for part in np.unique(parts):
         training, own = lesson.rows_without(part, models), np.flatnonzero(parts == part)
-        said = _blended(found, training, lesson.Z[origin[own]], seed, means)
+        said = _blended(found, training, lesson.Z[origin[own]], seed, n_jobs)
         told = np.empty((len(origin), said.shape[1])) if told is None else told
         told[own] = said
     return origin, told
 
 
-def _blended(found, training, Z, seed, means):
+def _blended(found, training, Z, seed, n_jobs):
     """Answers of the members of the chosen blend, fitted to other rows."""
     answers = []
     for place in found.blend.places:
         member = found.members[place]
-        predictor = member.candidate.fit(training, seed, *means)
-        scores = predictor(Z.astype(predictor.dtype), n_jobs=means.n_jobs).astype(np.float64)
+        predictor = member.candidate.fit(training, seed, n_jobs)
+        scores = predictor(Z.astype(predictor.dtype), n_jobs=n_jobs).astype(np.float64)
         calibration = member.calibration
         answers.append(scores if calibration is None else np.asarray(calibration(scores)))
     return sum(w * one for w, one in zip(found.blend.weights, answers, strict=True))

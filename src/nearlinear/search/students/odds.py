@@ -24,8 +24,8 @@ class OddsAnchors:
     scores = "margins"  # least squares shrink them: held-out rows say what they are worth
     takes_sparse = True
 
-    def fit(self, rows, seed, n_jobs, max_memory=None):
-        return self._plain.fit(_of_odds(rows, self.least_share), seed, n_jobs, max_memory)
+    def fit(self, rows, seed, n_jobs):
+        return self._plain.fit(_of_odds(rows, self.least_share), seed, n_jobs)
 
     def cost(self, shape):
         return self._plain.cost(shape)

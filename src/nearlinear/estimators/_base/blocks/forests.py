@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from ...._config import allowed_memory
 from ....losses import AbsoluteError, PoissonLoss, QuantileError
 from ....predictors.combined import Exponential
 from ....solvers.forests.penalty_path import LeafPath
@@ -23,7 +24,7 @@ from ....solvers.forests.row_losses import typical_curvature
 from ....solvers.forests.statistics import LeafFrame, LeafSums, add_sums, leaf_statistics
 from ....solvers.watch import Progress, Watch
 from ..capacity import Verdict, about_best
-from ..checks import allowed_memory, require_memory
+from ..checks import require_memory
 from ..forests.choice import choose_plan
 from ..forests.parts import Slopes, base_scores, fit_root, forest_from
 from ..forests.plan import grow_plan, root_columns, root_of, slope_columns, with_pairs
@@ -63,8 +64,8 @@ def forest_sample(model, block_rows, n_features, blocks):
     """
     n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
     per_row = 8 * 3 * (n_features + n_pairs) + 5 * 4 * n_features + _REFIT_BYTES
-    require_memory(blocks + _LEAST_ROWS * per_row, model.max_memory, SMALLER_BLOCKS)
-    room = allowed_memory(model.max_memory) - blocks
+    require_memory(blocks + _LEAST_ROWS * per_row, SMALLER_BLOCKS)
+    room = allowed_memory() - blocks
     return int(min(block_rows + block_rows // 2, room // per_row))
 
 
@@ -113,7 +114,7 @@ def _with_path(model, start, wishes, sample, held, memory):
     grown, loss, slopes = start.grown, model._loss, start.slopes
     n_slopes = 0 if slopes is None else len(slopes.columns)
     size = 8 * (n_slopes + 1) * (_COPIES + 3 * n_slopes) * grown.values.size
-    require_memory(size + memory, model.max_memory, f"grow fewer leaves, or {SMALLER_BLOCKS}")
+    require_memory(size + memory, f"grow fewer leaves, or {SMALLER_BLOCKS}")
     before = partial(base_scores, grown, start.root)
     scores = _scores(start, grown.values, None, sample.X)
     unit, width = typical_curvature(loss, scores, sample.targets, sample.weight), 0.0

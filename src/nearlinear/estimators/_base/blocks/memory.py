@@ -23,4 +23,4 @@ def blocks_memory(block_rows, n_bytes):
 
 def require_blocks(model, block_rows, n_bytes):
     """Refuse blocks that do not fit."""
-    require_memory(blocks_memory(block_rows, n_bytes), model.max_memory, SMALLER_BLOCKS)
+    require_memory(blocks_memory(block_rows, n_bytes), SMALLER_BLOCKS)

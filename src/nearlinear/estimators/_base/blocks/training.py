@@ -8,7 +8,7 @@ from ...._version import __version__
 from ....solvers.watch import Progress
 from ....streams.checkpoint import Checkpoint
 
-_WITHOUT = ("n_jobs", "verbose", "random_state", "max_memory")  # the same bits whatever they are
+_WITHOUT = ("n_jobs", "verbose", "random_state")  # the same bits whatever they are
 _BEST = "best."
 
 

@@ -27,7 +27,7 @@ def learn_forest(model, rows):
     size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
     size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
     advice = "lower n_trees or pairs, or give fewer rows"
-    require_memory(size, model.max_memory, advice)
+    require_memory(size, advice)
     require_counts(rows, loss)
     rng = check_random_state(model.random_state)
     wishes = wishes_of(model, rows)

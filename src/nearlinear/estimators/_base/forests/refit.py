@@ -114,7 +114,7 @@ def _learn_leaves(model, rows, penalty, rng=None):
     require_counts(rows, loss)
     forest = _of_log_loss(model, rows)
     size = refit_memory(len(rows.X), forest.gate.n_trees, rows.targets.shape[1], 0)
-    require_memory(size, model.max_memory, "give fewer rows")
+    require_memory(size, "give fewer rows")
     signs = signs_of(model.monotonic_cst, forest.n_features, vars(model).get("feature_names_in_"))
     start = Refit(forest, loss, signs, model.n_jobs)
     if penalty == "auto":

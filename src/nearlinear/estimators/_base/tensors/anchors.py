@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ...._config import get_config
 from ....gpu.device import free_bytes
 from ....losses import LOSSES
 from ....solvers.solution import LocalModels
@@ -144,5 +145,6 @@ def require_room(model, rows, setting, beside=0):
     size += 20.0 * rows.n_rows + beside
     # a sample of rows, which tells how long steps are, as it is and in double precision
     size += 36.0 * min(rows.n_rows, SAMPLE) * n_features
-    room = free_bytes(rows.X.device) if model.max_memory is None else model.max_memory
-    require_memory(size, room, "lower n_anchors or batch_size")
+    configured = get_config()["max_memory"]
+    limit = free_bytes(rows.X.device) if configured is None else configured
+    require_memory(size, "lower n_anchors or batch_size", limit)

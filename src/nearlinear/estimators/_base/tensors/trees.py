@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ...._config import with_caller_context
 from ....predictors.averaged import Averaged
 from ....solvers.trees.model import RowScaling
 from ....solvers.trees.start import start_tree
@@ -52,7 +53,7 @@ def learn_trees_from_tensors(model, rows):
         )  # fmt: skip
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        starts = list(pool.map(start, range(plan.n_trees)))
+        starts = list(pool.map(with_caller_context(start), range(plan.n_trees)))
     layout = layout_of(starts)
     held_Z = None if held_out is None else scaled_rows(held_out.X, scaling)
 
