@@ -19,8 +19,10 @@ near_linear   The front door.
 portfolio     Which candidates are tried, by the size of the problem and by what may be spent.
 results       What a search has found: tables of it, other points of its front, its picture.
 rounds        Rows that are held out: folds, nested samples.
+screening     Selection of the columns that are most relevant to the target, under a time limit.
 search        The search itself.
 speed         Microseconds of this machine.
 students/     Fast students of slow teachers.
+time_plan     Training rows, columns and first-round rows that fit into a time limit.
 trials        Candidates judged on rows that were held out: a race with halving.
 """

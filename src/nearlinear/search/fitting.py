@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from .._compile import one_blas_thread
+from .._sklearn import select_rows
 from .._warn import warn_user
 from ..estimators._base.checks import memory_reserved
 from ..estimators._base.input import fit_rows
@@ -104,7 +105,7 @@ def _training_sample(model, X, y, sample_weight):
         f"fitted to a sample of {len(places):,}."
     )
     sample_weight = None if sample_weight is None else weight[places]
-    sample = _safe_indexing(X, places), _safe_indexing(y, places), sample_weight
+    sample = select_rows(X, places), select_rows(y, places), sample_weight
     return *sample, f"a sample of {len(places):,} rows"
 
 
@@ -138,7 +139,7 @@ def _cut_down(model, rows, encoder, plan):
     if plan is not None:
         count = max_columns(model.time_limit, shape, model.families)
     if count is not None:
-        sources = np.array([raw for (raw,) in origins(preparation_of_steps([encoder]))])
+        sources = np.array(origins(preparation_of_steps([encoder])))
         screening = Screening(count, sources)
         shape = replace(shape, n_features=count)
     return screening, first_round_rows(model.time_limit, shape, model.families)
