@@ -69,8 +69,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
@@ -122,7 +120,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "max_memory", "n_jobs", "device"),
         **_OWN,
     }
 
@@ -140,7 +138,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         max_memory: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -154,7 +151,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
@@ -208,8 +204,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
@@ -256,7 +250,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "max_memory", "n_jobs", "device"),
         **_OWN,
     }
 
@@ -274,7 +268,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         max_iter: int = 500,
         max_memory: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -288,7 +281,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         self.max_iter = max_iter
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):

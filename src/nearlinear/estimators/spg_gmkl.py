@@ -58,8 +58,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -106,7 +104,7 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose"),
+        **shared("class_weight", "max_memory", "n_jobs"),
         **_OWN,
     }
 
@@ -124,7 +122,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         max_memory: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -137,7 +134,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -189,8 +185,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -233,7 +227,7 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose"),
+        **shared("max_iter", "max_memory", "n_jobs"),
         **_OWN,
     }
 
@@ -251,7 +245,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         max_iter: int = 500,
         max_memory: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -264,7 +257,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         self.max_iter = max_iter
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)

@@ -54,8 +54,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
@@ -105,7 +103,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "max_memory", "n_jobs", "device"),
     }
 
     def __init__(
@@ -120,7 +118,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         max_memory: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -132,7 +129,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
@@ -184,8 +180,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         which Gram matrices take half a gigabyte at most. What does not fit is computed again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels. ``max_memory``
@@ -240,7 +234,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
     _parameter_constraints = {
         **WEIGHT,
         **shared("kernels", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "max_memory", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "max_memory", "n_jobs", "device"),
     }
 
     def __init__(
@@ -255,7 +249,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         max_iter: int = 500,
         max_memory: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -267,7 +260,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         self.max_iter = max_iter
         self.max_memory = max_memory
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
