@@ -136,18 +136,6 @@ def test_a_fit_that_was_stopped_early_says_so(data, solver):
     assert "raise max_iter" in text
 
 
-@BOTH
-def test_verbose_prints_a_line_per_machine(data, blobs, solver, capsys):
-    settings = {"solver": solver, "tol": 0.2, "eps": 0.1}
-    MWUMKLClassifier(KERNELS, **settings).fit(*data)
-    assert capsys.readouterr().out == ""
-    MWUMKLClassifier(KERNELS, verbose=1, **settings).fit(*blobs)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    for number, line in enumerate(lines, start=1):
-        assert line.startswith(f"MWUMKLClassifier: class {number} of 3, step ")
-
-
 def test_there_is_no_choice_of_the_bias():
     assert "bias" not in MWUMKLClassifier().get_params()
     assert "bias :" not in MWUMKLClassifier.__doc__

@@ -7,7 +7,6 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from nearlinear import (
-    ConvexLMKLClassifier,
     CPSPClassifier,
     LLSVMClassifier,
     MLLKMClassifier,
@@ -32,10 +31,6 @@ MODELS = {
     "soft assignment": (
         lambda s: LLSVMClassifier(n_anchors=5, random_state=0, sharpness=s),
         lambda model: model.sharpness_,
-    ),
-    "clusters": (
-        lambda s: ConvexLMKLClassifier("gaussian", n_clusters=2, random_state=0, sharpness=s),
-        lambda model: model.predictor_.gate.gate.sharpness,
     ),
     "learned vectors": (
         lambda s: CPSPClassifier(5, gamma=s, width="fixed", max_iter=1, random_state=0),

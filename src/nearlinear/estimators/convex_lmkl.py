@@ -14,14 +14,12 @@ from ..gates.scores import Repeated, SoftmaxOf
 from ..kernels.family import KernelsLike
 from ..kernels.gated_grams import GatedGrams
 from ..kernels.pairs import Pairs
-from ..kernels.row_scales import Absolute, absolute
 from ..predictors.gated_expansion import GatedExpansion
 from ..predictors.kernel_expansion import KernelExpansion
 from ..solvers.localized.clusters import fit_kernel_clusters
 from ..solvers.machine.bias import FreeBias
 from ..solvers.mixture.groups import group_gap, solve_groups
 from ..solvers.mixture.objective import Descent
-from ..solvers.watch import Watch
 from ._base import localized
 from ._base.checks import at_least, require_memory, shared
 from ._base.localized import Localized, component_scores, learn_localized, localized_setup
@@ -29,6 +27,9 @@ from ._base.model import Model
 
 # Rows that take part in finding clusters: centers are averages, more hardly move them.
 _MOST_ROWS = 20_000
+# Rows that span the centers: with more training rows kernel k-means is approximate, in memory of
+# at most 20,000 × 1,000 kernel values.
+_CENTER_ROWS = 1000
 _TILE = 256  # rows and columns of a kernel at once
 
 
@@ -53,12 +54,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     p : float, default=4/3
         Norm of a cluster's weights. Near 1 few kernels have a weight; a larger p spreads the
         weights over all of them.
-    sharpness : float or Absolute, default=1.0
-        A larger value gives harder clusters. The unit is one over the mean difference between a
-        row's squared distances to its two nearest centers; with ``kernels.Absolute(number)`` one.
-    cluster_rows : int, default=1000
-        Number of rows that span the centers. If there are no more training rows, the clusters are
-        those of kernel k-means, else those of its approximate form.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -83,8 +78,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the clusters.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -118,7 +111,9 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     Follows [1]_ with the clusters of [2]_. For p > 1 the weights have a closed form, with one
     machine a step. For p = 1 Newton steps on one simplex per cluster find them, with exact zeros.
     Differs in: the duality gap is certified over all weights. Approximate kernel k-means [3]_
-    counts all rows (20,000 of them at most), not the sample alone.
+    counts all rows (20,000 of them at most), not the sample alone; it is used for more than 1,000
+    rows. Clusters are a softmax of squared distances, divided by the mean difference between a
+    row's squared distances to its two nearest centers.
 
     References
     ----------
@@ -142,11 +137,10 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
     predictor_: GatedExpansion
 
     _parameter_constraints = {
-        **shared("kernels", "sharpness", "C", "normalization", "solver", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "random_state", "verbose"),
+        **shared("kernels", "C", "normalization", "solver", "tol", "max_iter"),
+        **shared("class_weight", "n_jobs", "random_state"),
         "n_clusters": [at_least(1)],
         "p": [at_least(1.0, Real)],
-        "cluster_rows": [at_least(2)],
     }
 
     def __init__(
@@ -155,8 +149,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         *,
         n_clusters: int = 3,
         p: float = 4 / 3,
-        sharpness: float | Absolute = 1.0,
-        cluster_rows: int = 1000,
         C: float = 10.0,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
         solver: Literal["smo", "mwu", "averaging"] = "smo",
@@ -165,13 +157,10 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.n_clusters = n_clusters
         self.p = p
-        self.sharpness = sharpness
-        self.cluster_rows = cluster_rows
         self.C = C
         self.normalization = normalization
         self.solver = solver
@@ -180,7 +169,6 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     gate_values = localized.gate_values
 
@@ -189,13 +177,13 @@ class ConvexLMKLClassifier(ClassifierMixin, Model):
         gate = _soft_clusters(self, setup, check_random_state(self.random_state))
         values = gate(rows.X)
 
-        def solve(problem, tell):
-            return _weigh(self, setup, gate, values, problem, tell)
+        def solve(problem):
+            return _weigh(self, setup, gate, values, problem)
 
         return learn_localized(self, setup, solve)
 
 
-def _weigh(model, setup, gate, values, problem, tell):
+def _weigh(model, setup, gate, values, problem):
     """Kernel weights of every cluster, for one output."""
     n_kernels, n_clusters = len(setup.kernels), values.shape[1]
     grams = setup.grams()
@@ -204,9 +192,8 @@ def _weigh(model, setup, gate, values, problem, tell):
     gated = GatedGrams(grams, kernel_of, np.repeat(values, n_kernels, axis=1))
     objective = setup.objective(gated, problem, FreeBias())
     found, _ = solve_groups(
-        Descent(objective), n_clusters, p=model.p, tol=model.tol, max_iter=model.max_iter,
-        watch=Watch(tell.steps("step")),
-    )  # fmt: skip
+        Descent(objective), n_clusters, p=model.p, tol=model.tol, max_iter=model.max_iter
+    )
     found = objective.certified(found, 0.5 * model.tol)
     machine = found.machine
     coefs = (machine.dual_coef[:, None] * gated.gates * found.weights).T
@@ -228,11 +215,11 @@ def _soft_clusters(model, setup, rng):
     rows, kernels = setup.rows, setup.kernels
     X, n_rows = rows.X, rows.X.shape[0]
     n_seen = min(n_rows, _MOST_ROWS)
-    n_bytes = 24 * n_seen * min(n_seen, model.cluster_rows)
-    require_memory(n_bytes, f"lower cluster_rows={model.cluster_rows}")
+    n_bytes = 24 * n_seen * min(n_seen, _CENTER_ROWS)
+    require_memory(n_bytes, "give fewer rows")
     n_clusters = limit_to_distinct(model.n_clusters, rows.n_distinct, "n_clusters")
     seen = _some(np.arange(n_rows), _MOST_ROWS, rng)
-    sample = _some(seen, model.cluster_rows, rng)
+    sample = _some(seen, _CENTER_ROWS, rng)
     cross = _mean_kernel(kernels, X[seen], X[sample])
     gram = _mean_kernel(kernels, X[sample], X[sample])
     found = fit_kernel_clusters(cross, gram, rows.weight[seen], n_clusters, rng)
@@ -242,10 +229,7 @@ def _soft_clusters(model, setup, rng):
         np.ascontiguousarray(mean[:, None, None] * found.coefficients.T, dtype=X.dtype),
         (-found.offsets).astype(X.dtype), rows.n_features,
     )  # fmt: skip
-    sharpness = absolute(
-        model.sharpness, lambda number: number * _relative_sharpness(found.scores(cross))
-    )
-    return SoftmaxOf(scores, sharpness)
+    return SoftmaxOf(scores, _sharpness(found.scores(cross)))
 
 
 def _some(rows, most, rng):
@@ -253,7 +237,7 @@ def _some(rows, most, rng):
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _relative_sharpness(scores):
+def _sharpness(scores):
     """Two over the mean distance between the two nearest centers' squared distances."""
     if scores.shape[1] == 1:
         return 1.0

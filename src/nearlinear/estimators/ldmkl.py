@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from .._hints import Auto, ClassWeight, Seed
+from .._hints import ClassWeight, Seed
 from ..gates.learned import softmax
 from ..gates.scores import SoftmaxOf
 from ..kernels.family import KernelsLike
@@ -15,11 +15,11 @@ from ..kernels.grams import Grams
 from ..predictors.gated_expansion import GatedExpansion
 from ..solvers.localized.success import side_by_side, solve_where
 from ._base import localized
-from ._base.checks import one_of, positive, shared
+from ._base.checks import one_of, shared
 from ._base.localized import (
+    SUCCESS_EPSILON,
     Localized,
     component_scores,
-    free_error,
     kernel_success,
     learn_localized,
     localized_setup,
@@ -37,7 +37,7 @@ class LDMKLClassifier(ClassifierMixin, Model):
     a machine :math:`f_m` on the rows with :math:`g_m(x) \ge 1/M` (ties included) minimizes
     :math:`\frac{1}{2}\|f_m\|^2 + C \sum_i \max(0, 1 - y_i f_m(x_i))`, and
 
-    .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x) / T).
+    .. math:: f(x) = \sum_m g_m(x) \tanh f_m(x), \quad g(x) = \mathrm{softmax}(r(x)).
 
     No kernel is ever summed with another: machines are solved side by side (``n_jobs``).
 
@@ -52,24 +52,12 @@ class LDMKLClassifier(ClassifierMixin, Model):
         published formula: it multiplies a machine's coefficients by :math:`g_m(x_i)` and has no
         bias. "gated" multiplies them by :math:`M g_m(x_i)`, which is one on average, and fits the
         bias anew.
-    temperature : float, default=1.0
-        T: a smaller value gives a sharper gate.
     success : {"training", "out_of_fold"}, default="training"
         Where the success of a kernel is taken from. "training" tries the machine of all rows on
         these rows, as published. "out_of_fold" tries machines on rows that they have not seen.
         A flexible kernel is right on nearly all rows that it has seen, which says little about it.
     n_folds : int, default=5
         Number of folds of "out_of_fold".
-    success_C : float, default=1.0
-        Weight of the losses in the regressions of success: a larger value follows the
-        success on single rows more closely.
-    success_epsilon : float or "published", default=0.01
-        Errors up to this size cost nothing in these regressions. "published" is 0.1, the default of
-        scikit-learn's SVR, with which the method was published.
-    success_rows : int, "auto" or None, default="auto"
-        How regressions of success are made. None: machines on all rows, as published. A number q:
-        the same loss, with machines in the span of the kernel at q of the rows, in O(n q) memory
-        and O(n q) time a step. "auto" is None up to 10,000 rows, and 500 beyond.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -92,8 +80,6 @@ class LDMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -125,11 +111,12 @@ class LDMKLClassifier(ClassifierMixin, Model):
     Follows [1]_, Algorithm 3. Differs in: machines keep their bias, without which the vote fails
     for Gaussian kernels. A kernel that answers for less than a tenth of the rows, or for one class
     alone, keeps its first machine. Regressions are ε-insensitive machines, solved by pair steps
-    whatever ``solver`` says; beyond 10,000 rows they stand on 500 of these (``success_rows``).
-    Errors up to ε = ``success_epsilon`` cost nothing in them. So two kernels that are both right
-    may have regressions that are 2ε apart for no reason but the solver's steps. Such kernels are
-    tied: kernel m answers for a row where :math:`M g_m(x) \ge 0.999\, e^{-2ε/T}`. The published
-    rule, :math:`g_m(x) > 1/M`, leaves it to rounding which of them are trained on the row.
+    whatever ``solver`` says, with C = 1 and ε = 0.01 (published: 0.1). Beyond 10,000 rows they are
+    solved in the span of the kernel at 500 of the rows. Errors up to ε cost nothing in them. So two
+    kernels that are both right may have regressions that are 2ε apart for no reason but the
+    solver's steps. Such kernels are tied: kernel m answers for a row where
+    :math:`M g_m(x) \ge 0.999\, e^{-2ε}`. The published rule, :math:`g_m(x) > 1/M`, leaves it to
+    rounding which of them are trained on the row.
 
     References
     ----------
@@ -149,11 +136,10 @@ class LDMKLClassifier(ClassifierMixin, Model):
     predictor_: GatedExpansion
 
     _parameter_constraints = {
-        **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
+        **shared("kernels", "success", "n_folds"),
         **shared("C", "normalization", "solver", "tol", "class_weight", "n_jobs"),
-        **shared("random_state", "verbose"),
+        **shared("random_state"),
         "vote": [one_of("plain", "gated", "printed")],
-        "temperature": [positive()],
     }
 
     def __init__(
@@ -161,12 +147,8 @@ class LDMKLClassifier(ClassifierMixin, Model):
         kernels: KernelsLike = "gaussians",
         *,
         vote: Literal["plain", "gated", "printed"] = "plain",
-        temperature: float = 1.0,
         success: Literal["training", "out_of_fold"] = "training",
         n_folds: int = 5,
-        success_C: float = 1.0,
-        success_epsilon: float | Literal["published"] = 0.01,
-        success_rows: int | Auto | None = "auto",
         C: float = 10.0,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
         solver: Literal["smo", "mwu", "averaging"] = "smo",
@@ -174,16 +156,11 @@ class LDMKLClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.vote = vote
-        self.temperature = temperature
         self.success = success
         self.n_folds = n_folds
-        self.success_C = success_C
-        self.success_epsilon = success_epsilon
-        self.success_rows = success_rows
         self.C = C
         self.normalization = normalization
         self.solver = solver
@@ -191,26 +168,25 @@ class LDMKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     gate_values = localized.gate_values
 
     def _learn(self, rows):
         setup, rng = localized_setup(self, rows), check_random_state(self.random_state)
 
-        def solve(problem, tell):
-            return _machines(self, setup, problem, rng, tell)
+        def solve(problem):
+            return _machines(self, setup, problem, rng)
 
         return learn_localized(self, setup, solve)
 
 
-def _machines(model, setup, problem, rng, tell):
+def _machines(model, setup, problem, rng):
     """Every kernel's machine on the rows that it answers for, and the gate, for one output."""
-    singles, found, expected = kernel_success(model, setup, problem, rng, tell)
-    gates = softmax(np.array([success.expected for success in found]).T / model.temperature)
+    singles, found, expected = kernel_success(model, setup, problem, rng)
+    gates = softmax(np.array([success.expected for success in found]).T)
     n_kernels = len(found)
-    # two regressions of one value differ by up to two free errors: solvers decide by how much
-    alike = np.exp(-2.0 * free_error(model) / model.temperature)
+    # two regressions of one value may differ by up to 2 ε
+    alike = np.exp(-2.0 * SUCCESS_EPSILON)
     least = (1.0 - _TIE) * alike / n_kernels
     rows_of = [np.flatnonzero(mine) for mine in (gates >= least).T]
     firsts = [success.machine for success in found]
@@ -229,7 +205,7 @@ def _machines(model, setup, problem, rng, tell):
             part = problem.take(rows)
             slack = part.targets - grams.products(coefs[m], [0], rows)[0]
             biases[m], _ = setup.machine.fit_bias(part, slack)
-    gate = SoftmaxOf(expected, 1.0 / model.temperature)
+    gate = SoftmaxOf(expected)
     success = np.array([one.share for one in found])
     return Localized(
         GatedExpansion(gate, component_scores(setup, coefs, biases), activation="tanh"),

@@ -40,6 +40,7 @@ from ._base.localized import (
     with_machines,
 )
 from ._base.model import Model
+from ._base.outputs import Teller
 from ._base.values.loss_weight import WEIGHT, learn_weighted
 
 # Affine kernels and more rows than this: gate and models are learned by mini-batches.
@@ -479,7 +480,9 @@ def _learn(model, rows):
     if _is_primal(model, rows, maps):
         return _learn_by_batches(model, setup, gate, maps, rng)
     setup = with_machines(model, setup)
-    return learn_localized(model, setup, *_by_turns(model, setup, gate, kernel_of, maps, rng))
+    tell = Teller(model)
+    solve, rescue = _by_turns(model, setup, gate, kernel_of, maps, rng, tell)
+    return learn_localized(model, setup, solve, rescue, tell)
 
 
 def _is_primal(model, rows, maps):
@@ -495,7 +498,7 @@ def _is_primal(model, rows, maps):
     return is_affine and rows.X.shape[0] > _MOST_DUAL_ROWS
 
 
-def _by_turns(model, setup, gate, kernel_of, maps, rng):
+def _by_turns(model, setup, gate, kernel_of, maps, rng, tell):
     """The machine for a gate, a step of the gate, and so on: ``solve`` and ``rescue``.
 
     The best of several starts is kept.
@@ -507,7 +510,7 @@ def _by_turns(model, setup, gate, kernel_of, maps, rng):
     else:
         begin, search = gate.start, learn_gate
 
-    def solve(problem, tell):
+    def solve(problem):
         searches.clear()
         found.clear()
         grams, penalty = setup.grams(), model.gate_penalty * model.C
@@ -560,8 +563,9 @@ def _learn_by_batches(model, setup, gate, maps, rng):
     """Gate and linear models of every output by mini-batches of Adam."""
     rows = setup.rows
     X, n_epochs = rows.X, _count_epochs(model, rows.X.shape[0])
+    tell = Teller(model)
 
-    def solve(problem, tell):
+    def solve(problem):
         start = gate.start(X, len(maps), rng)
         gated = learn_gated_models(
             X, problem.targets.astype(X.dtype), np.maximum(problem.upper, -problem.lower), start,
@@ -571,7 +575,7 @@ def _learn_by_batches(model, setup, gate, maps, rng):
         )  # fmt: skip
         return _primal_output(model, rows, problem, gated, n_epochs)
 
-    return learn_localized(model, setup, solve)
+    return learn_localized(model, setup, solve, tell=tell)
 
 
 def _count_epochs(model, n_rows):

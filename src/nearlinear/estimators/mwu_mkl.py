@@ -10,7 +10,6 @@ from ..kernels.family import KernelsLike
 from ..solvers.machine.exchange import certify_mixture, solve_by_averaging, solve_by_exchange
 from ..solvers.machine.problem import MachineSolution
 from ..solvers.mixture.objective import mixed_scores
-from ..solvers.watch import Progress
 from ._base.checks import one_of, positive, shared
 from ._base.kernels import Weighed, learn_mixture
 from ._base.model import Model
@@ -59,8 +58,6 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -109,7 +106,7 @@ class MWUMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "verbose"),
+        **shared("class_weight", "n_jobs"),
         "solver": [one_of("exchange", "averaging")],
         "eps": [positive()],
     }
@@ -126,7 +123,6 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         max_iter: int = 100_000,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -137,7 +133,6 @@ class MWUMKLClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh)
@@ -159,7 +154,5 @@ def _weigh(model, descent):
         )
         found = certify_mixture(found, scores, quadratics, problem.targets, ridge)
     gap = found.upper - found.lower
-    figures = {"columns": found.n_columns}
-    descent.watch(Progress(found.n_iter, float(found.upper), float(gap), figures=figures))
     machine = MachineSolution(found.dual_coef, found.bias, found.upper, gap, found.n_iter, None)
     return Weighed(found.kernel_weights, machine, found.upper, gap, found.n_iter)

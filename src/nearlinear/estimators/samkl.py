@@ -14,13 +14,11 @@ from ..solvers.localized.success import stratified_folds
 from ..solvers.localized.switches import held_out_errors, solve_equal, solve_switched
 from ..solvers.machine.bias import FreeBias
 from ..solvers.mixture.objective import Descent
-from ..solvers.watch import Watch
 from ._base import localized
 from ._base.checks import at_least, shared
-from ._base.localized import Localized, component_scores, learn_localized, localized_setup
+from ._base.localized import Localized, component_scores, gated_setup, learn_localized
 from ._base.model import Model
 
-_PLANS = "equal weights", "learned weights", "switches"  # what held-out rows decide between
 # A model is chosen on so many folds, or on as many of them as hold out so many rows.
 _FOLDS, _ENOUGH_ROWS = 3, 1000
 
@@ -56,13 +54,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         rows in its feature space, so that wide and narrow kernels have equal chances. "trace"
         divides by the mean of k(x, x). "diagonal" makes k(x, x) = 1. None takes kernels as they
         are. Scales come from distinct rows; of more than 500, about 500 stand for all.
-    solver : {"smo", "mwu", "averaging"}, default="smo"
-        How machines are solved. "smo" takes pair steps for the hinge loss. It works on Gram
-        matrices where these fit into memory, and on rows computed on demand where not. "mwu" needs
-        only columns of the Gram matrices, in memory that grows with rows × kernels. It has the
-        squared hinge loss, so that its C weighs squared slacks. "averaging" is the same by the
-        published averages of "A Unified View", section 5.2, with ε = 0.01: slower, and to a
-        relative gap of 0.01 at best.
     tol : float, default=1e-2
         Learning stops at this relative duality gap: a smaller value takes longer.
     max_iter : int, default=500
@@ -71,8 +62,6 @@ class SAMKLClassifier(ClassifierMixin, Model):
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -145,8 +134,8 @@ class SAMKLClassifier(ClassifierMixin, Model):
     predictor_: GatedExpansion
 
     _parameter_constraints = {
-        **shared("kernels", "C", "normalization", "solver", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "verbose"),
+        **shared("kernels", "C", "normalization", "tol", "max_iter"),
+        **shared("class_weight", "n_jobs"),
         "n_selected": [at_least(1), None],
         "max_rounds": [at_least(1)],
     }
@@ -159,29 +148,25 @@ class SAMKLClassifier(ClassifierMixin, Model):
         max_rounds: int = 8,
         C: float = 10.0,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
-        solver: Literal["smo", "mwu", "averaging"] = "smo",
         tol: float = 1e-2,
         max_iter: int = 500,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.n_selected = n_selected
         self.max_rounds = max_rounds
         self.C = C
         self.normalization = normalization
-        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     gate_values = localized.gate_values
 
     def _learn(self, rows):
-        setup = localized_setup(self, rows)
+        setup = gated_setup(self, rows)
         n_kernels = len(setup.kernels)
         if self.n_selected is not None and self.n_selected > n_kernels:
             raise ValueError(
@@ -189,15 +174,14 @@ class SAMKLClassifier(ClassifierMixin, Model):
                 f"{n_kernels} kernels there are."
             )
 
-        def solve(problem, tell):
-            plan = _plan(self, setup, problem, tell)
-            descent = Descent(_objective(setup, problem))
-            return _output(setup, plan(descent, watch=Watch(tell.steps("round"))))
+        def solve(problem):
+            plan = _plan(self, setup, problem)
+            return _output(setup, plan(Descent(_objective(setup, problem))))
 
         return learn_localized(self, setup, solve)
 
 
-def _plan(model, setup, problem, tell):
+def _plan(model, setup, problem):
     """How to learn: with the switches that were asked for, or as held-out rows say."""
     n_kernels = len(setup.kernels)
     switched = partial(
@@ -216,8 +200,6 @@ def _plan(model, setup, problem, tell):
     folds = folds[: max(1, -(-_ENOUGH_ROWS * _FOLDS // len(problem)))]
     restrict = partial(_objective, setup)
     errors = held_out_errors(plans, restrict, setup.kernels, setup.rows.X, problem, folds)
-    for name, error in zip(_PLANS, errors, strict=True):
-        tell(name, {"held-out error": float(error)})
     return plans[int(np.argmin(errors))]
 
 

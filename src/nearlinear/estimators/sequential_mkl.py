@@ -14,19 +14,13 @@ from .._hints import ClassWeight, Rows, Targets
 from .._sklearn import fit_context
 from ..kernels.family import KernelsLike, parse_kernels
 from ..solvers.mixture.active_set import certified, solve_sequential
-from ._base.checks import at_least, shared
+from ._base.checks import shared
 from ._base.input import fit_rows
 from ._base.kernels import Weighed, kernel_setup, learn_mixture, learn_setup
 from ._base.model import Learned, Model
-from ._base.streams.kernels import CHUNK, Seen, Step, in_chunks, is_stream, learn_chunks
+from ._base.streams.kernels import CHUNK, Seen, Step, in_chunks, learn_chunks
 
 M = TypeVar("M")
-
-_OWN = {
-    "max_insertions": [at_least(1)],
-    "chunk_size": [at_least(1), None],
-    "max_refused": [at_least(0), None],
-}
 
 
 @fit_context(prefer_skip_nested_validation=True)
@@ -79,7 +73,8 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         kernels, on all features and on every single one. An object is one of
         :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
         With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels). An iterator of
-        kernels is read as they are needed, ``chunk_size`` at a time, for one ``fit``.
+        kernels is read 100 at a time, for one ``fit``; kernels that were refused are tried again
+        when it has ended.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -89,15 +84,6 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         are. Scales come from distinct rows; of more than 500, about 500 stand for all.
     bias : {"free", "penalized", "none"}, default="free"
         Whether the machine has a constant, and whether the penalty counts it as a weight.
-    max_insertions : int, default=30
-        The most kernels that enter in one round.
-    chunk_size : int or None, default=None
-        Kernels come as a stream, so many at a time; kernels that were refused are tried again
-        when it has ended. None looks at all kernels in every round, and reads 100 of an iterator.
-    max_refused : int or None, default=None
-        The most refused kernels that are remembered, to be tried again when the stream has ended.
-        The others are forgotten, the least promising ones first: then ``kernels_`` and the
-        certificate are without them, and memory does not grow with the stream. None remembers all.
     tol : float, default=1e-2
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
@@ -106,8 +92,6 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
@@ -158,8 +142,7 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "verbose", "device"),
-        **_OWN,
+        **shared("class_weight", "n_jobs", "device"),
     }
 
     def __init__(
@@ -169,28 +152,20 @@ class SequentialMKLClassifier(ClassifierMixin, Model):
         C: float = 10.0,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
         bias: Literal["free", "penalized", "none"] = "free",
-        max_insertions: int = 30,
-        chunk_size: int | None = None,
-        max_refused: int | None = None,
         tol: float = 1e-2,
         max_iter: int = 100,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
         self.C = C
         self.normalization = normalization
         self.bias = bias
-        self.max_insertions = max_insertions
-        self.chunk_size = chunk_size
-        self.max_refused = max_refused
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
@@ -212,7 +187,8 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         kernels, on all features and on every single one. An object is one of
         :mod:`nearlinear.kernels`. A function takes two sets of rows and returns their Gram block.
         With "precomputed", X has the shape (n_rows, n_training_rows, n_kernels). An iterator of
-        kernels is read as they are needed, ``chunk_size`` at a time, for one ``fit``.
+        kernels is read 100 at a time, for one ``fit``; kernels that were refused are tried again
+        when it has ended.
     C : float, default=10.0
         Weight of the losses, in units of the spread of y: see ``epsilon``.
     epsilon : float, default=0.1
@@ -227,23 +203,12 @@ class SequentialMKLRegressor(RegressorMixin, Model):
     bias : {"free", "penalized", "none"}, default="free"
         Whether the machine has a constant, and whether the penalty counts it as a weight. The
         center of y is added in any case.
-    max_insertions : int, default=30
-        The most kernels that enter in one round.
-    chunk_size : int or None, default=None
-        Kernels come as a stream, so many at a time; kernels that were refused are tried again
-        when it has ended. None looks at all kernels in every round, and reads 100 of an iterator.
-    max_refused : int or None, default=None
-        The most refused kernels that are remembered, to be tried again when the stream has ended.
-        The others are forgotten, the least promising ones first: then ``kernels_`` and the
-        certificate are without them, and memory does not grow with the stream. None remembers all.
     tol : float, default=1e-2
         Learning stops when the objective is within this fraction of its optimum over all kernels.
     max_iter : int, default=100
         The most rounds in which kernels may enter, for each chunk of a stream.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
@@ -289,8 +254,7 @@ class SequentialMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "n_jobs", "verbose", "device"),
-        **_OWN,
+        **shared("max_iter", "n_jobs", "device"),
     }
 
     def __init__(
@@ -301,13 +265,9 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         epsilon: float = 0.1,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
         bias: Literal["free", "penalized", "none"] = "free",
-        max_insertions: int = 30,
-        chunk_size: int | None = None,
-        max_refused: int | None = None,
         tol: float = 1e-2,
         max_iter: int = 100,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -315,13 +275,9 @@ class SequentialMKLRegressor(RegressorMixin, Model):
         self.epsilon = epsilon
         self.normalization = normalization
         self.bias = bias
-        self.max_insertions = max_insertions
-        self.chunk_size = chunk_size
-        self.max_refused = max_refused
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
@@ -331,23 +287,19 @@ class SequentialMKLRegressor(RegressorMixin, Model):
 
 
 def _learn(model, rows):
-    if model._is_precomputed or not is_stream(model, model.kernels):
+    if model._is_precomputed or not isinstance(model.kernels, Iterator):
         return learn_mixture(model, rows, _weigh, model.bias)
     return _learn_stream(model, rows, model.kernels)
 
 
 def _learn_stream(model, rows, kernels, seen=None):
-    """Kernels chunk by chunk; all of a list that is added are one chunk."""
-    size, listed = model.chunk_size or CHUNK, ()
+    """Learn from an iterator of kernels in chunks; a list that is added is one chunk."""
     if isinstance(kernels, Iterator):
-        listed = (one for part in kernels for one in parse_kernels(part, rows.n_features))
+        listed = (kernel for part in kernels for kernel in parse_kernels(part, rows.n_features))
+        chunks = in_chunks(listed, CHUNK)
     else:
-        listed = parse_kernels(kernels, rows.n_features)
-        size = size if model.max_refused is not None else len(listed)
-    return learn_chunks(
-        map(_array, in_chunks(listed, size)), partial(_step, model, rows),
-        model.max_refused, seen,
-    )  # fmt: skip
+        chunks = [parse_kernels(kernels, rows.n_features)]
+    return learn_chunks(map(_array, chunks), partial(_step, model, rows), None, seen)
 
 
 def _step(model, rows, kernels, before):
@@ -391,10 +343,8 @@ def _array(kernels):
 
 def _weigh(model, descent, start=None):
     found = solve_sequential(
-        descent, tol=model.tol, max_insertions=model.max_insertions,
-        chunk_size=model.chunk_size if start is None else None, max_rounds=model.max_iter,
-        watch=descent.watch, start=start,
-    )  # fmt: skip
+        descent, tol=model.tol, max_rounds=model.max_iter, watch=descent.watch, start=start
+    )
     urgency = found.urgency
     found = certified(descent.objective, found, tol=model.tol)
     machine = found.evaluation.machine

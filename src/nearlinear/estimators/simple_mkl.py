@@ -66,8 +66,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
@@ -118,7 +116,7 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "n_jobs", "device"),
         **_OWN,
     }
 
@@ -135,7 +133,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         max_iter: int = 500,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -148,7 +145,6 @@ class SimpleMKLClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
@@ -199,8 +195,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         The most steps of the kernel weights.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
@@ -246,7 +240,7 @@ class SimpleMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "n_jobs", "device"),
         **_OWN,
     }
 
@@ -263,7 +257,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -276,7 +269,6 @@ class SimpleMKLRegressor(RegressorMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):

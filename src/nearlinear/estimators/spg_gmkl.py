@@ -55,8 +55,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -103,7 +101,7 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "verbose"),
+        **shared("class_weight", "n_jobs"),
         **_OWN,
     }
 
@@ -120,7 +118,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         max_iter: int = 500,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -132,7 +129,6 @@ class SPGGMKLClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)
@@ -181,8 +177,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         The most steps of the kernel weights.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -225,7 +219,7 @@ class SPGGMKLRegressor(RegressorMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "n_jobs", "verbose"),
+        **shared("max_iter", "n_jobs"),
         **_OWN,
     }
 
@@ -242,7 +236,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         n_jobs: int | None = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.C = C
@@ -254,7 +247,6 @@ class SPGGMKLRegressor(RegressorMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _learn(self, rows):
         return learn_mixture(self, rows, _weigh, self.bias)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from .._hints import Auto, ClassWeight, Seed
+from .._hints import ClassWeight, Seed
 from ..gates.scores import Clipped, UnitLength
 from ..kernels.composite import PairwiseNormalizedSum
 from ..kernels.family import KernelsLike
@@ -55,16 +55,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         A flexible kernel is right on nearly all rows that it has seen, which says little about it.
     n_folds : int, default=5
         Number of folds of "out_of_fold".
-    success_C : float, default=1.0
-        Weight of the losses in the regressions of success: a larger value follows the
-        success on single rows more closely.
-    success_epsilon : float or "published", default=0.01
-        Errors up to this size cost nothing in these regressions. "published" is 0.1, the default of
-        scikit-learn's SVR, with which the method was published.
-    success_rows : int, "auto" or None, default="auto"
-        How regressions of success are made. None: machines on all rows, as published. A number q:
-        the same loss, with machines in the span of the kernel at q of the rows, in O(n q) memory
-        and O(n q) time a step. "auto" is None up to 10,000 rows, and 500 beyond.
     C : float, default=10.0
         Weight of the losses: a larger C fits the training rows more closely.
     normalization : {"variance", "trace", "diagonal"} or None, default="variance"
@@ -87,8 +77,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
-    verbose : int, default=0
-        1 prints a line for every step.
 
     Attributes
     ----------
@@ -119,7 +107,8 @@ class SwMKLClassifier(ClassifierMixin, Model):
     -----
     Follows [1]_ as told by [2]_. Differs in: the separable kernel by default. Regressions are
     ε-insensitive machines on all features, clipped to [0.001, 1]. They are solved by pair steps
-    whatever ``solver`` says. Beyond 10,000 rows they stand on 500 of these (``success_rows``).
+    whatever ``solver`` says, with C = 1 and ε = 0.01 (published: 0.1). Beyond 10,000 rows they are
+    solved in the span of the kernel at 500 of the rows.
 
     References
     ----------
@@ -140,9 +129,9 @@ class SwMKLClassifier(ClassifierMixin, Model):
     support_share_: float
 
     _parameter_constraints = {
-        **shared("kernels", "success", "n_folds", "success_C", "success_epsilon", "success_rows"),
+        **shared("kernels", "success", "n_folds"),
         **shared("C", "normalization", "solver", "tol", "class_weight", "n_jobs"),
-        **shared("random_state", "verbose"),
+        **shared("random_state"),
         "blend": [one_of("separable", "pairwise")],
     }
 
@@ -153,9 +142,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         blend: Literal["separable", "pairwise"] = "separable",
         success: Literal["training", "out_of_fold"] = "training",
         n_folds: int = 5,
-        success_C: float = 1.0,
-        success_epsilon: float | Literal["published"] = 0.01,
-        success_rows: int | Auto | None = "auto",
         C: float = 10.0,
         normalization: Literal["variance", "trace", "diagonal"] | None = "variance",
         solver: Literal["smo", "mwu", "averaging"] = "smo",
@@ -163,15 +149,11 @@ class SwMKLClassifier(ClassifierMixin, Model):
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
-        verbose: int = 0,
     ):
         self.kernels = kernels
         self.blend = blend
         self.success = success
         self.n_folds = n_folds
-        self.success_C = success_C
-        self.success_epsilon = success_epsilon
-        self.success_rows = success_rows
         self.C = C
         self.normalization = normalization
         self.solver = solver
@@ -179,7 +161,6 @@ class SwMKLClassifier(ClassifierMixin, Model):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     gate_values = localized.gate_values
 
@@ -187,8 +168,8 @@ class SwMKLClassifier(ClassifierMixin, Model):
         setup, rng = localized_setup(self, rows), check_random_state(self.random_state)
         blend = _separable if self.blend == "separable" else _pairwise
 
-        def solve(problem, tell):
-            _, found, expected = kernel_success(self, setup, problem, rng, tell)
+        def solve(problem):
+            _, found, expected = kernel_success(self, setup, problem, rng)
             gate = Clipped(expected)
             predictor, machine = blend(setup, problem, gate, self.tol)
             success = np.array([one.share for one in found])

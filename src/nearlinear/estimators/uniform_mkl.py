@@ -51,8 +51,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
@@ -101,7 +99,7 @@ class UniformMKLClassifier(ClassifierMixin, Model):
 
     _parameter_constraints = {
         **shared("kernels", "C", "normalization", "bias", "tol", "max_iter"),
-        **shared("class_weight", "n_jobs", "verbose", "device"),
+        **shared("class_weight", "n_jobs", "device"),
     }
 
     def __init__(
@@ -115,7 +113,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         max_iter: int = 500,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -126,7 +123,6 @@ class UniformMKLClassifier(ClassifierMixin, Model):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):
@@ -175,8 +171,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         The most working sets of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
-    verbose : int, default=0
-        1 prints a line for every step.
     device : str, default="cpu"
         Where machines are solved: "cpu", "cuda" or "cuda:1"; a device needs PyTorch
         (``pip install nearlinear[gpu]``) and linear, polynomial or Gaussian kernels.
@@ -230,7 +224,7 @@ class UniformMKLRegressor(RegressorMixin, Model):
     _parameter_constraints = {
         **WEIGHT,
         **shared("kernels", "epsilon", "normalization", "bias", "tol"),
-        **shared("max_iter", "n_jobs", "verbose", "device"),
+        **shared("max_iter", "n_jobs", "device"),
     }
 
     def __init__(
@@ -244,7 +238,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         tol: float = 1e-2,
         max_iter: int = 500,
         n_jobs: int | None = None,
-        verbose: int = 0,
         device: str = "cpu",
     ):
         self.kernels = kernels
@@ -255,7 +248,6 @@ class UniformMKLRegressor(RegressorMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.device = device
 
     def _learn(self, rows):

@@ -35,13 +35,12 @@ EACH_VARIANT = pytest.mark.parametrize(
     ids=["separable", "pairwise", "plain", "gated", "printed"],
 )
 C = 2.0
-REGRESSION = {"C": 0.5, "epsilon": 0.01}
+REGRESSION = {"C": 1.0, "epsilon": 0.01}
 
 
 def make(method, kernels=KERNELS, **settings):
     settings = {"C": C, "normalization": None, "tol": 1e-7, "random_state": 0} | settings
-    success = {"success_C": REGRESSION["C"], "success_epsilon": REGRESSION["epsilon"]}
-    return METHODS[method](kernels, **success | settings)
+    return METHODS[method](kernels, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -182,14 +181,11 @@ def test_the_gate_of_swmkl_is_expected_success_between_a_thousandth_and_one(
     assert far.max() <= 1.0
 
 
-@pytest.mark.parametrize("temperature", [0.1, 1.0])
-def test_the_gate_of_ldmkl_is_a_softmax_of_expected_success(
-    data, expected_success, rng, temperature
-):
+def test_the_gate_of_ldmkl_is_a_softmax_of_expected_success(data, expected_success, rng):
     X, y = data
-    model = make("LDMKL", temperature=temperature).fit(X, y)
+    model = make("LDMKL").fit(X, y)
     Z = 2.0 * rng.standard_normal((50, 3))
-    powers = np.exp(expected_success(Z) / temperature)
+    powers = np.exp(expected_success(Z))
     expected = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.gate_(Z), expected, atol=0.02)
     np.testing.assert_allclose(model.gate_(Z).sum(axis=1), 1.0)
@@ -205,12 +201,6 @@ def test_gate_values_are_those_of_the_gate(data, blobs, method):
     ] * 3
     with pytest.raises(ValueError, match="X has 2 features"):
         model.gate_values(X[:, :2])
-
-
-def test_a_lower_temperature_sharpens_the_gate(data):
-    X, y = data
-    tops = [make("LDMKL", temperature=t).fit(X, y).gate_(X).max(axis=1).mean() for t in (1, 0.01)]
-    assert tops[1] > tops[0] + 0.05
 
 
 # --- SwMKL retraced ----------------------------------------------------------------------------
@@ -265,22 +255,22 @@ def test_the_objective_of_swmkl_is_that_of_the_last_machine(data):
 # --- LD-MKL retraced ---------------------------------------------------------------------------
 
 
-def least_gate(temperature, n_kernels=3):
+def least_gate(n_kernels=3):
     """1/M, but for expected successes that are alike: they differ by two free errors at most."""
-    return 0.999 * np.exp(-2.0 * REGRESSION["epsilon"] / temperature) / n_kernels
+    return 0.999 * np.exp(-2.0 * REGRESSION["epsilon"]) / n_kernels
 
 
-def ldmkl_by_hand(expected_success, X, y, Z, vote, temperature=0.2):
-    """Algorithm 3 with scikit-learn's machines; temperatures below one part the rows well."""
+def ldmkl_by_hand(expected_success, X, y, Z, vote):
+    """Algorithm 3 with scikit-learn's machines."""
 
     def softmax(values):
-        powers = np.exp(values / temperature)
+        powers = np.exp(values)
         return powers / powers.sum(axis=1, keepdims=True)
 
     gates, at_new = (softmax(expected_success(rows)) for rows in (X, Z))
     total = np.zeros(len(Z))
     for m, kernel in enumerate(KERNELS):
-        mine = np.flatnonzero(gates[:, m] >= least_gate(temperature))
+        mine = np.flatnonzero(gates[:, m] >= least_gate())
         if len(mine) < 8 or len(set(y[mine])) == 1:
             mine = np.arange(len(y))
         svc = machine(kernel, X[mine], y[mine])
@@ -300,9 +290,9 @@ def ldmkl_by_hand(expected_success, X, y, Z, vote, temperature=0.2):
 def test_votes_retraced(data, expected_success, rng, vote):
     X, y = data
     Z = rng.standard_normal((30, 3))
-    model = make("LDMKL", vote=vote, temperature=0.2).fit(X, y)
+    model = make("LDMKL", vote=vote).fit(X, y)
     expected, gates = ldmkl_by_hand(expected_success, X, y, Z, vote)
-    counts = (gates >= least_gate(0.2)).sum(axis=0)
+    counts = (gates >= least_gate()).sum(axis=0)
     assert counts.min() < 80  # some machine has seen some of the rows only
     np.testing.assert_allclose(model.decision_function(Z), expected, atol=0.03)
 
@@ -349,13 +339,15 @@ def test_labels_of_ldmkl_depend_on_neither_tolerance_nor_precision(noisy, tol, d
 
 def test_the_objective_of_ldmkl_is_the_sum_over_its_machines(data):
     X, y = data
-    model = make("LDMKL", temperature=1e12).fit(X, y)  # all gates are equal: all rows for everyone
+    model = make("LDMKL").fit(X, y)
     total = 0.0
-    for kernel in KERNELS:
-        svc = machine(kernel, X, y)
-        coef, gram = svc.dual_coef_[0], kernel(X[svc.support_])
+    for kernel, gates in zip(KERNELS, model.gate_values(X).T, strict=True):
+        rows = np.flatnonzero(gates >= least_gate())
+        svc = machine(kernel, X[rows], y[rows])
+        coef, gram = svc.dual_coef_[0], kernel(X[rows][svc.support_])
         total += 0.5 * coef @ gram @ coef
-        total += C * np.maximum(0.0, 1.0 - (2 * y - 1) * svc.decision_function(X)).sum()
+        losses = np.maximum(0.0, 1.0 - (2 * y[rows] - 1) * svc.decision_function(X[rows]))
+        total += C * losses.sum()
     assert model.objective_ == pytest.approx(total, rel=1e-5)
 
 
@@ -513,16 +505,6 @@ def test_machines_from_columns_make_no_matrix_but_for_regressions(data, monkeypa
 
 
 @EACH
-def test_verbose_prints(data, method, capsys):
-    make(method).fit(*data)
-    assert capsys.readouterr().out == ""
-    make(method, verbose=1).fit(*data)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) >= 1
-    assert all(line.startswith(f"{method}Classifier: ") for line in lines)
-
-
-@EACH
 def test_precomputed_kernels_are_refused(data, method):
     X, y = data
     with pytest.raises(ValueError, match=f"{method}Classifier needs rows, not kernels="):
@@ -552,52 +534,53 @@ def test_little_memory_gives_the_model_of_much(data, method):
 # --- success on landmarks ----------------------------------------------------------------------
 
 
+@pytest.fixture
+def with_landmarks(monkeypatch):
+    """Make regressions of success use so many landmarks for any number of rows."""
+
+    def arrange(count):
+        monkeypatch.setattr("nearlinear.estimators._base.localized._MAX_REGRESSED_ROWS", 0)
+        monkeypatch.setattr("nearlinear.estimators._base.localized._N_LANDMARKS", count)
+
+    return arrange
+
+
 @EACH
-def test_all_rows_as_landmarks_give_the_machine_of_all_rows(data, method):
+def test_all_rows_as_landmarks_give_the_machine_of_all_rows(data, method, with_landmarks):
     X, y = data
     kernels = [Gaussian(0.3), Gaussian(1.0)]
-    whole, spanned = (make(method, kernels, success_rows=n).fit(X, y) for n in (None, 80))
+    whole = make(method, kernels).fit(X, y)
+    with_landmarks(80)
+    spanned = make(method, kernels).fit(X, y)
     np.testing.assert_allclose(spanned.gate_values(X), whole.gate_values(X), atol=0.03)
     assert np.mean(spanned.predict(X) == whole.predict(X)) > 0.95
 
 
 @EACH
-def test_a_gate_on_landmarks_keeps_few_rows_and_ships(data, method, tmp_path):
+def test_a_gate_on_landmarks_keeps_few_rows_and_ships(data, method, with_landmarks, tmp_path):
     X, y = data
-    model = make(method, [Gaussian(0.3), Gaussian(1.0)], success_rows=12, tol=1e-4).fit(X, y)
+    with_landmarks(12)
+    model = make(method, [Gaussian(0.3), Gaussian(1.0)], tol=1e-4).fit(X, y)
     assert model.gate_.scores.n_support <= 12
     assert_ships(model, X, tmp_path)
 
 
 @EACH
-def test_landmarks_know_no_copies(data, rng, method):
+def test_landmarks_know_no_copies(data, rng, method, with_landmarks):
     X, y = data
     weight = rng.integers(1, 4, len(y))
-    settings = {"success_rows": 12, "n_jobs": 2}
-    weighted = make(method, **settings).fit(X, y, sample_weight=weight)
-    copied = make(method, success_rows=12)
-    copied.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    with_landmarks(12)
+    weighted = make(method, n_jobs=2).fit(X, y, sample_weight=weight)
+    copied = make(method).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_array_equal(weighted.decision_function(X), copied.decision_function(X))
 
 
 @EACH
-def test_many_rows_are_regressed_on_some_of_them(data, method, monkeypatch):
-    X, y = data
-    monkeypatch.setattr("nearlinear.estimators._base.localized._MOST_REGRESSED", 79)
-    monkeypatch.setattr("nearlinear.estimators._base.localized._LANDMARKS", 12)
-    usual, given = (make(method, success_rows=n).fit(X, y) for n in ("auto", 12))
-    np.testing.assert_array_equal(usual.decision_function(X), given.decision_function(X))
-    words = "lower success_rows, or raise the limit"
+def test_landmarks_beyond_the_memory_are_refused(data, method, with_landmarks):
+    with_landmarks(10**6)
+    words = "give fewer rows, or raise the limit"
     with config_context(max_memory=5e5), pytest.raises(MemoryError, match=words):
-        make(method, success_rows=10**6).fit(X, y)
-
-
-@EACH
-def test_the_published_epsilon_is_that_of_scikit_learn(data, method):
-    X, y = data
-    named, given = (make(method, success_epsilon=e).fit(X, y) for e in ("published", 0.1))
-    np.testing.assert_array_equal(named.decision_function(X), given.decision_function(X))
-    assert SVR().epsilon == 0.1
+        make(method).fit(*data)
 
 
 @EACH

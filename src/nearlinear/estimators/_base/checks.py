@@ -98,9 +98,6 @@ _SHARED = {
     "solver": [one_of("smo", "mwu", "averaging")],
     "success": [one_of("training", "out_of_fold")],
     "n_folds": [at_least(2)],
-    "success_C": [cost()],
-    "success_epsilon": [at_least(0.0, Real), one_of("published")],
-    "success_rows": [at_least(2), one_of("auto"), None],
 }
 
 

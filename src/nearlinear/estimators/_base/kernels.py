@@ -169,7 +169,7 @@ def learn_setup(model, setup, weigh, bias, starts=None):
         nonlocal descent
         descent = None
         objective = setup.objective(grams, problem, bias_named(bias))
-        descent = Descent(objective, watch=Watch(tell.steps("step")))
+        descent = Descent(objective, watch=Watch())
         more = () if starts is None else (starts[tell.output],)
         return weigh(model, descent, *more)
 

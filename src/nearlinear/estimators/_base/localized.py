@@ -25,8 +25,12 @@ from .kernels import certificate, host_setup, on_its_device, one_or_all, support
 from .model import Learned
 from .outputs import Teller, each_output
 
-# With success_rows="auto": the most rows for machines of all rows, and the landmarks of more.
-_MOST_REGRESSED, _LANDMARKS = 10_000, 500
+# C and ε of the regressions of success. C is the default of scikit-learn's SVR, with which the
+# method was published. With SVR's ε of 0.1 the solver would order kernels up to 2ε apart.
+_SUCCESS_C, SUCCESS_EPSILON = 1.0, 0.01
+# Up to so many rows regressions of success use all rows, O(n²) kernel values; beyond, they are
+# solved in the span of the kernel at so many landmarks, in O(n q) memory.
+_MAX_REGRESSED_ROWS, _N_LANDMARKS = 10_000, 500
 # A component that gets less than this of a row's answer is shut for it.
 SHUT = 1e-3
 # Any other ``solver`` has machines by working sets.
@@ -72,17 +76,15 @@ def with_machines(model, setup):
     return replace(setup, machine=_MACHINES[model.solver])
 
 
-def learn_localized(model, setup, solve, rescue=None):
+def learn_localized(model, setup, solve, rescue=None, tell=None):
     """A localized machine for each output.
 
-    ``solve(problem, tell)`` gives the ``Localized`` of one output; ``rescue`` is that of
+    ``solve(problem)`` gives the ``Localized`` of one output; ``rescue`` and ``tell`` are those of
     ``each_output``.
     """
-    tell = Teller(model)
+    tell = tell or Teller(model)
     problems = setup.rows.task.problems(setup.rows, model.C, getattr(model, "epsilon", None))
-    found, was_interrupted = each_output(
-        problems, lambda problem: solve(problem, tell), tell, rescue
-    )
+    found, was_interrupted = each_output(problems, solve, tell, rescue)
     warn_if_loose(found, max(model.tol, setup.machine.finest), type(model).__name__)
     outputs = tuple(one.predictor for one in found)
     n_support = int(np.any([one.support for one in found], axis=0).sum())
@@ -108,7 +110,7 @@ def component_scores(setup, coefficients, biases=0.0, kernel_of=None):
     )  # fmt: skip
 
 
-def kernel_success(model, setup, problem, rng, tell):
+def kernel_success(model, setup, problem, rng):
     """For every kernel: its machines, what they have found, and all regressions as one function."""
     singles = single_kernels(
         setup.kernels, setup.rows.X, setup.machine, tol=model.tol,
@@ -118,33 +120,23 @@ def kernel_success(model, setup, problem, rng, tell):
     if model.success == "out_of_fold":
         folds = stratified_folds(problem.targets, model.n_folds, rng)
     learn = partial(
-        learn_success, problem=problem, weight=setup.rows.weight, C=model.success_C,
-        epsilon=free_error(model), folds=folds, n_landmarks=_landmarks(model, setup),
+        learn_success, problem=problem, weight=setup.rows.weight, C=_SUCCESS_C,
+        epsilon=SUCCESS_EPSILON, folds=folds, n_landmarks=_count_landmarks(model, setup),
     )  # fmt: skip
     found = side_by_side(learn, singles, setup.n_jobs)
-    for m, success in enumerate(found):
-        tell(f"kernel {m}", {"held-out accuracy": float(success.share)})
     coefficients = np.array([success.regression.dual_coef for success in found])
     biases = [success.regression.bias for success in found]
     return singles, found, component_scores(setup, coefficients, biases)
 
 
-def free_error(model):
-    """ε of the regressions; the published one is scikit-learn's default."""
-    return 0.1 if model.success_epsilon == "published" else model.success_epsilon
-
-
-def _landmarks(model, setup):
-    """Rows that regressions of success are built on; None for machines of all rows."""
-    n_rows, count = setup.rows.X.shape[0], model.success_rows
-    if count == "auto":
-        count = None if n_rows <= _MOST_REGRESSED else _LANDMARKS
-    if count is None:
+def _count_landmarks(model, setup):
+    """Number of landmarks of the regressions of success; None to regress on all rows."""
+    n_rows = setup.rows.X.shape[0]
+    if n_rows <= _MAX_REGRESSED_ROWS:
         return None
-    count = min(count, n_rows)
-    size = min(MOST_MACHINES, len(setup.kernels)) * landmark_bytes(n_rows, count)
-    require_memory(size, "lower success_rows")
-    return count
+    n_bytes = min(MOST_MACHINES, len(setup.kernels)) * landmark_bytes(n_rows, _N_LANDMARKS)
+    require_memory(n_bytes, "give fewer rows")
+    return _N_LANDMARKS
 
 
 def gate_values(self: Any, X: Rows) -> np.ndarray:

@@ -67,7 +67,7 @@ def each_output(problems, solve, tell, rescue=None):
         if left > _LONG:
             warn_user(
                 f"{tell.name} learns a machine for each of {len(problems)} classes: "
-                f"about {left / 60.0:.0f} minutes to go (verbose=1 shows the progress)."
+                f"about {left / 60.0:.0f} minutes to go."
             )
     return found, False
 

@@ -9,7 +9,6 @@ from ...kernels.gated_grams import GatedGrams
 from ...kernels.grams import Grams
 from ..mixture.objective import Descent, Evaluation
 from ..mixture.simplex import solve_newton, start_weights
-from ..watch import Progress
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class SwitchedKernels:
     path: tuple = ()
 
 
-def solve_equal(descent, *, tol, watch=None):
+def solve_equal(descent, *, tol):
     """All kernels on for every row, and equal weights: the start of the turns, and no step."""
     n_kernels, n_rows = descent.objective.grams.n_kernels, descent.objective.grams.n_rows
     found = descent.objective.certified(descent.at(start_weights(n_kernels), tol), tol)
@@ -42,7 +41,7 @@ def solve_equal(descent, *, tol, watch=None):
     )  # fmt: skip
 
 
-def solve_switched(descent, n_selected, *, tol, max_rounds, max_iter, watch=None):
+def solve_switched(descent, n_selected, *, tol, max_rounds, max_iter):
     """Alternate between kernel weights for given switches and switches for given weights.
 
     A row's switches are half the marks of its ``n_selected`` largest shares F_m(x) in the score and
@@ -67,8 +66,7 @@ def solve_switched(descent, n_selected, *, tol, max_rounds, max_iter, watch=None
         path.append(value)
         if best is None or value < best.objective:
             best = SwitchedKernels(found, gates, n_selected, bias, value, found.gap, n_round + 1)
-        stop = watch is not None and watch(Progress(n_round + 1, float(value)))
-        if stop or np.array_equal(new, gates):
+        if np.array_equal(new, gates):
             break
         gates = new
         weights = 0.9 * found.weights + 0.1 * start_weights(n_kernels)
