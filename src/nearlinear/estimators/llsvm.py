@@ -15,13 +15,12 @@ from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.fixed_gate import copies_in_steps, solve_local_models
-from ..solvers.solution import GatedSolution
 from ._base.anchors import (
     ANCHORS,
     SHARPNESS,
     check_memory,
+    fit_kmeans_anchors,
     learn_more,
-    make_anchors,
     make_gate,
 )
 from ._base.capacity import Verdict
@@ -37,7 +36,6 @@ from ._base.local_search import (
     usual,
 )
 from ._base.model import Model
-from ._base.pruning import pruned_anchors
 
 
 class LLSVMClassifier(ClassifierMixin, Model):
@@ -53,19 +51,14 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int, "auto" or "pruned", default="auto"
-        Number of anchors. "auto" finds it on held-out training rows, from one, which is a linear
-        model, to 100, at most one for every ten rows (see Notes). "pruned" begins with 200 anchors
-        and drops half of them again and again, those without which scores change least. The fewest
-        whose loss on held-out rows is about the lowest stay.
+    n_anchors : int or "auto", default="auto"
+        Number of anchors, placed by k-means. "auto" chooses it on held-out training rows, from one,
+        which is a linear model, to 100, at most one for every ten rows (see Notes).
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
         How the nearest anchors share a row: by a softmax of squared distances, by inverse
         distances, or by the numbers that best rebuild the row from its anchors. "auto" is "soft".
-    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
-        Where the anchors stand: k-means over all rows, k-means inside each class (which protects
-        rare classes), or the given places.
     sharpness : float or Absolute, default=1.0
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
@@ -85,17 +78,12 @@ class LLSVMClassifier(ClassifierMixin, Model):
         The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    warm_start : bool, default=False
-        Start from the anchors and the solution of the previous ``fit``, with the setting that it
-        found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of k-means and of the order of coordinate steps.
-    verbose : int, default=0
-        1 prints the objective and its gap at the end.
 
     Attributes
     ----------
@@ -160,8 +148,8 @@ class LLSVMClassifier(ClassifierMixin, Model):
     loss_: str
 
     _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("n_anchors", "n_neighbors", "sharpness", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "random_state"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -172,38 +160,32 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_anchors: int | Literal["auto", "pruned"] = "auto",
+        n_anchors: int | Auto = "auto",
         n_neighbors: int = 8,
         *,
         coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
-        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
         sharpness: float | Absolute = 1.0,
         C: float | Auto = "auto",
         loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
-        warm_start: bool = False,
         max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
-        verbose: int = 0,
     ):
         self.n_anchors = n_anchors
         self.n_neighbors = n_neighbors
         self.coding = coding
-        self.anchors = anchors
         self.sharpness = sharpness
         self.C = C
         self.loss = loss
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def _learn(self, rows):
         return _learn(self, rows, AFFINE, "soft", rows.X.shape[1])
@@ -251,20 +233,15 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int, "auto" or "pruned", default="auto"
-        Number of anchors. "auto" finds it on held-out training rows, from 16 to 250, at most one
-        for every ten rows (see Notes). "pruned" begins with 200 anchors and drops half of them
-        again and again, those without which scores change least. The fewest whose loss on held-out
-        rows is about the lowest stay.
+    n_anchors : int or "auto", default="auto"
+        Number of anchors, placed by k-means. "auto" chooses it on held-out training rows, from 16
+        to 250, at most one for every ten rows (see Notes).
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
         How the nearest anchors share a row: by a softmax of squared distances, by inverse
         distances, or by the numbers that best rebuild the row from its anchors. "auto" is
         "reconstruction".
-    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
-        Where the anchors stand: k-means over all rows, k-means inside each class (which protects
-        rare classes), or the given places.
     sharpness : float or Absolute, default=1.0
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
@@ -284,17 +261,12 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    warm_start : bool, default=False
-        Start from the anchors and the solution of the previous ``fit``, with the setting that it
-        found: nothing is searched again.
     max_memory : float or None, default=None
         Bytes that ``fit`` may use beyond the data. None stands for the memory of the machine.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of k-means and of the order of coordinate steps.
-    verbose : int, default=0
-        1 prints the objective and its gap at the end.
 
     Attributes
     ----------
@@ -346,8 +318,8 @@ class LCCSVMClassifier(ClassifierMixin, Model):
     loss_: str
 
     _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "warm_start", "max_memory", "n_jobs", "random_state", "verbose"),
+        **shared("n_anchors", "n_neighbors", "sharpness", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "random_state"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
@@ -358,38 +330,32 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_anchors: int | Literal["auto", "pruned"] = "auto",
+        n_anchors: int | Auto = "auto",
         n_neighbors: int = 8,
         *,
         coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
-        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
         sharpness: float | Absolute = 1.0,
         C: float | Auto = "auto",
         loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: ClassWeight = None,
-        warm_start: bool = False,
         max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
-        verbose: int = 0,
     ):
         self.n_anchors = n_anchors
         self.n_neighbors = n_neighbors
         self.coding = coding
-        self.anchors = anchors
         self.sharpness = sharpness
         self.C = C
         self.loss = loss
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def _learn(self, rows):
         return _learn(self, rows, CONSTANT, "reconstruction", 0)
@@ -435,23 +401,14 @@ def _solve(model, rows, scaled, *, coding, width):
     copies = 2 + copies_in_steps(model.loss) * 8 // itemsize
     check_memory(model, rows.X, rows.task.n_outputs, itemsize, copies)
     rng = check_random_state(model.random_state)
-    previous = getattr(model, "predictor_", None) if model.warm_start else None
-    is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
+    anchors = fit_kmeans_anchors(rows, model.n_anchors, rng).astype(rows.X.dtype, copy=False)
     coding = _coding(model, coding)
-    if is_reusable:
-        anchors = previous.gate.anchors
-    elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, rows, coding, width, rng)
-    else:
-        anchors = make_anchors(model, rows, rng)
-    anchors = anchors.astype(rows.X.dtype, copy=False)
-    gate = make_gate(model, anchors, rows.X, coding)
+    gate = make_gate(anchors, rows.X, model.n_neighbors, coding, model.sharpness)
     indices, codes = gate.codes(rows.X, model.n_jobs)
-    start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
     solution, certified = solve_local_models(
         scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
         loss=LOSSES[model.loss], C=model.C * scaled.weight(rows.weight), n_components=len(anchors),
-        tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
+        tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs,
     )  # fmt: skip
     predictor = scaled.predictor(gate, solution.weights, solution.biases)
     return Solved(predictor, solution, certified)
@@ -461,19 +418,10 @@ def _learn_more(model, rows, usual_coding, width):
     model = usual(model, getattr(model, "loss_", "hinge"))
     learned = learn_more(
         model, rows, C=model.C, loss=model.loss, coding=_coding(model, usual_coding), width=width,
-        anchor_rate=0.0,
+        anchor_rate=0.0, sharpness=model.sharpness,
     )  # fmt: skip
     return replace(learned, attributes={**chosen_before(model), "loss_": model.loss})
 
 
 def _coding(model, usual):
     return usual if model.coding == "auto" else model.coding
-
-
-def _fits(solution, rows, loss):
-    """Whether a previous solution can start this problem: by its dual, or by its models."""
-    if not isinstance(solution, GatedSolution):
-        return False
-    if loss == "log_loss":
-        return solution.biases.shape[1] == rows.targets.shape[1]
-    return solution.dual is not None and solution.dual.shape == rows.targets.shape
