@@ -1,7 +1,6 @@
 """LLSVM and LCC+SVM: a convex problem once the anchors stand."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -38,7 +37,106 @@ from ._base.local_search import (
 from ._base.model import Model
 
 
-class LLSVMClassifier(ClassifierMixin, Model):
+class _FixedAnchorClassifier(ClassifierMixin, Model):
+    """Local models on k-means anchors: linear (LLSVM) or constant (LCC+SVM)."""
+
+    _settings: list[LocalSetting]  # candidates of the search
+    _default_coding: str
+    _has_slopes: bool
+
+    classes_: np.ndarray
+    predictor_: LocallyLinear
+    duality_gap_: float
+    n_iter_: int
+    setting_: LocalSetting
+    settings_tried_: list[Verdict]
+    loss_: str
+
+    _parameter_constraints = {
+        **shared("n_anchors", "n_neighbors", "sharpness", "tol", "max_iter"),
+        **shared("class_weight", "max_memory", "n_jobs", "random_state"),
+        "C": [cost(), one_of("auto")],
+        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
+        "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
+    }
+    anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
+    _searched = "n_anchors"
+
+    def __init__(
+        self,
+        n_anchors: int | Auto = "auto",
+        n_neighbors: int = 8,
+        *,
+        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
+        sharpness: float | Absolute = 1.0,
+        C: float | Auto = "auto",
+        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        max_memory: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ):
+        self.n_anchors = n_anchors
+        self.n_neighbors = n_neighbors
+        self.coding = coding
+        self.sharpness = sharpness
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _learn(self, rows):
+        return learn_local(self, rows, self._settings, _solve)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """One stochastic step for each row; anchors are placed on the rows of the first call.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array or None, default=None
+            All labels that will come; needed in the first call.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
+
+    def _learn_more(self, rows):
+        model = usual(self, getattr(self, "loss_", "hinge"))
+        learned = learn_more(
+            model, rows, C=model.C, loss=model.loss, coding=model._gate_coding,
+            width=rows.X.shape[1] if model._has_slopes else 0, anchor_rate=0.0,
+            sharpness=model.sharpness,
+        )  # fmt: skip
+        return replace(learned, attributes={**chosen_before(model), "loss_": model.loss})
+
+    @property
+    def _gate_coding(self):
+        return self._default_coding if self.coding == "auto" else self.coding
+
+
+class LLSVMClassifier(_FixedAnchorClassifier):
     r"""Locally linear SVM: a linear SVM that varies smoothly over the space.
 
     Minimizes, over a weight vector :math:`w_j` and a bias :math:`b_j` for each anchor,
@@ -139,89 +237,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     True
     """
 
-    classes_: np.ndarray
-    predictor_: LocallyLinear
-    duality_gap_: float
-    n_iter_: int
-    setting_: LocalSetting
-    settings_tried_: list[Verdict]
-    loss_: str
-
-    _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "random_state"),
-        "C": [cost(), one_of("auto")],
-        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
-        "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
-    }
-    anchors_, sharpness_ = ANCHORS, SHARPNESS
-    _goes_on_from_file = True
-    _searched = "n_anchors"
-
-    def __init__(
-        self,
-        n_anchors: int | Auto = "auto",
-        n_neighbors: int = 8,
-        *,
-        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
-        sharpness: float | Absolute = 1.0,
-        C: float | Auto = "auto",
-        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: ClassWeight = None,
-        max_memory: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-    ):
-        self.n_anchors = n_anchors
-        self.n_neighbors = n_neighbors
-        self.coding = coding
-        self.sharpness = sharpness
-        self.C = C
-        self.loss = loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _learn(self, rows):
-        return _learn(self, rows, AFFINE, "soft", rows.X.shape[1])
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self,
-        X: Rows,
-        y: Targets,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """One stochastic step for each row; anchors are placed on the rows of the first call.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,)
-            Labels.
-        classes : array or None, default=None
-            All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
-
-    def _learn_more(self, rows):
-        return _learn_more(self, rows, "soft", rows.X.shape[1])
+    _settings, _default_coding, _has_slopes = AFFINE, "soft", True
 
 
-class LCCSVMClassifier(ClassifierMixin, Model):
+class LCCSVMClassifier(_FixedAnchorClassifier):
     r"""Linear SVM on local coordinates: each anchor has a constant, a row mixes its neighbors'.
 
     Minimizes, over one number :math:`b_j` for each anchor (and class),
@@ -309,119 +328,21 @@ class LCCSVMClassifier(ClassifierMixin, Model):
            CVPR 2010.
     """
 
-    classes_: np.ndarray
-    predictor_: LocallyLinear
-    duality_gap_: float
-    n_iter_: int
-    setting_: LocalSetting
-    settings_tried_: list[Verdict]
-    loss_: str
-
-    _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "max_memory", "n_jobs", "random_state"),
-        "C": [cost(), one_of("auto")],
-        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
-        "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
-    }
-    anchors_, sharpness_ = ANCHORS, SHARPNESS
-    _goes_on_from_file = True
-    _searched = "n_anchors"
-
-    def __init__(
-        self,
-        n_anchors: int | Auto = "auto",
-        n_neighbors: int = 8,
-        *,
-        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
-        sharpness: float | Absolute = 1.0,
-        C: float | Auto = "auto",
-        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: ClassWeight = None,
-        max_memory: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-    ):
-        self.n_anchors = n_anchors
-        self.n_neighbors = n_neighbors
-        self.coding = coding
-        self.sharpness = sharpness
-        self.C = C
-        self.loss = loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _learn(self, rows):
-        return _learn(self, rows, CONSTANT, "reconstruction", 0)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self,
-        X: Rows,
-        y: Targets,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """One stochastic step for each row; anchors are placed on the rows of the first call.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,)
-            Labels.
-        classes : array or None, default=None
-            All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
-
-    def _learn_more(self, rows):
-        return _learn_more(self, rows, "reconstruction", 0)
+    _settings, _default_coding, _has_slopes = CONSTANT, "reconstruction", False
 
 
-def _learn(model, rows, settings, usual_coding, width):
-    """All but what a local model reads of a row: its first ``width`` columns."""
-    return learn_local(model, rows, settings, partial(_solve, coding=usual_coding, width=width))
-
-
-def _solve(model, rows, scaled, *, coding, width):
+def _solve(model, rows, scaled):
     itemsize = rows.X.dtype.itemsize
     copies = 2 + copies_in_steps(model.loss) * 8 // itemsize
     check_memory(model, rows.X, rows.task.n_outputs, itemsize, copies)
     rng = check_random_state(model.random_state)
     anchors = fit_kmeans_anchors(rows, model.n_anchors, rng).astype(rows.X.dtype, copy=False)
-    coding = _coding(model, coding)
-    gate = make_gate(anchors, rows.X, model.n_neighbors, coding, model.sharpness)
+    gate = make_gate(anchors, rows.X, model.n_neighbors, model._gate_coding, model.sharpness)
     indices, codes = gate.codes(rows.X, model.n_jobs)
     solution, certified = solve_local_models(
-        scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
+        scaled.rows(rows.X) if model._has_slopes else rows.X[:, :0], indices, codes, rows.targets,
         loss=LOSSES[model.loss], C=model.C * scaled.weight(rows.weight), n_components=len(anchors),
         tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs,
     )  # fmt: skip
     predictor = scaled.predictor(gate, solution.weights, solution.biases)
     return Solved(predictor, solution, certified)
-
-
-def _learn_more(model, rows, usual_coding, width):
-    model = usual(model, getattr(model, "loss_", "hinge"))
-    learned = learn_more(
-        model, rows, C=model.C, loss=model.loss, coding=_coding(model, usual_coding), width=width,
-        anchor_rate=0.0, sharpness=model.sharpness,
-    )  # fmt: skip
-    return replace(learned, attributes={**chosen_before(model), "loss_": model.loss})
-
-
-def _coding(model, usual):
-    return usual if model.coding == "auto" else model.coding
