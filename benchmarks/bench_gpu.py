@@ -72,7 +72,7 @@ def trainer(rows, batch, form):
     return AnchorTraining(
         start, rows, n_rows=len(rows), n_batches=-(-len(rows) // batch), n_neighbors=8,
         loss=LogLoss(), ridge=1e-7, n_epochs=10, batch_size=batch, learning_rate=0.1, jitter=0.0,
-        learn_sharpness=True, learn_metric=True, rng=np.random.default_rng(0), form=form,
+        learn_metric=True, rng=np.random.default_rng(0), form=form,
     )  # fmt: skip
 
 

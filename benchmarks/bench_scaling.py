@@ -21,9 +21,7 @@ EPOCHS = 3
 def seconds_at(rows, anchors, features):
     """Seconds of a short fit and of a prediction of as many rows."""
     X, y = drawn(rows, features, n_classes=2)
-    model = llc_sapl_classifier(
-        n_anchors=anchors, n_neighbors=8, max_iter=EPOCHS, validation_fraction=0.0, random_state=0
-    )
+    model = llc_sapl_classifier(n_anchors=anchors, n_neighbors=8, max_iter=EPOCHS, random_state=0)
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = best_seconds({"fit": lambda: model.fit(X, y)}, budget=3.0, max_repeats=3)["fit"]

@@ -2,12 +2,11 @@
 How many anchors are enough?
 ============================
 
-**Question.** ``LLSVMClassifier`` has a linear model around each anchor. How many does it take, and
-can it find out itself?
+**Question.** ``LLSVMClassifier`` has a linear model around each anchor. How many anchors are
+needed, and how good is the default, ``n_anchors="auto"``?
 
-We raise the number of anchors, and set beside it ``n_anchors="pruned"``: it begins with many and
-drops half of them again and again, those without which scores change least. Held-out rows choose
-the fewest that are about as good as the best.
+We increase the number of anchors and compare with "auto", which chooses the number and ``C`` on a
+validation set.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +24,7 @@ found = []
 for n_anchors in numbers:
     model = LLSVMClassifier(n_anchors, tol=0.01, random_state=0).fit(X_train, y_train)
     found.append((model.cost_.multiply_adds, 100.0 * model.score(X_test, y_test)))
-pruned = LLSVMClassifier("pruned", tol=0.01, random_state=0).fit(X_train, y_train)
-n_left = len(pruned.anchors_)
+auto = LLSVMClassifier(tol=0.01, random_state=0).fit(X_train, y_train)
 
 # %%
 # One anchor is a linear model.
@@ -36,8 +34,8 @@ ax.plot(*np.transpose(found), color=CLASSES[0], marker="o", ms=9, linewidth=2.5)
 for n_anchors, (cost, accuracy) in zip(numbers, found):
     ax.annotate(n_anchors, (cost, accuracy), (-2, 10), textcoords="offset points", ha="right")
 ax.scatter(
-    pruned.cost_.multiply_adds, 100.0 * pruned.score(X_test, y_test), s=170, marker="*",
-    color=CLASSES[1], zorder=3, label=f'n_anchors="pruned": {n_left} left',
+    auto.cost_.multiply_adds, 100.0 * auto.score(X_test, y_test), s=170, marker="*",
+    color=CLASSES[1], zorder=3, label=f'n_anchors="auto": {len(auto.anchors_)}',
 )  # fmt: skip
 ax.set_xscale("log")
 ax.set_xticks([150, 500, 1500, 5000], [150, 500, 1500, 5000])
@@ -50,7 +48,7 @@ ax.grid(axis="y", alpha=0.3)
 plt.show()
 
 # %%
-# **Where it fails.** "About as good" is judged by the loss on held-out rows, not by accuracy, and
-# pruning is careful: here it keeps more anchors than accuracy asks for. Anchors stand where rows
-# are dense, not where classes meet. Many columns make all distances alike, and anchors pointless:
-# project such rows first.
+# **Where it fails.** "auto" minimizes the validation loss, not the cost of a prediction: fewer
+# anchors may have the same accuracy. Anchors stand where samples are dense, not where classes
+# meet. With many columns all distances are alike, and anchors do not help: project such samples
+# first.

@@ -121,8 +121,8 @@ def figure3_rows(store, split, solver, epochs):
     shared["C"] = parameters_for("llsvm", split.name).get("C", 1.0)
     settings = [("llsvm", shared)]
     for n_epochs in epochs:
-        training = {"solver": solver, "max_iter": n_epochs, "validation_fraction": 0.0}
-        settings.append(("llc_sapl", shared | training | {"jitter": 0.0}))
+        training = {"solver": solver, "max_iter": n_epochs, "jitter": 0.0}
+        settings.append(("llc_sapl", shared | training))
     for method, parameters in settings:
         key = dict(dataset=split.name, method=method, seed=0, parameters=parameters)
         make = partial(measure_objective, method, parameters, split, seed=0)

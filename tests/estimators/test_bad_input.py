@@ -491,7 +491,6 @@ WRONG = {
     "kernels": [],  # has sentences of its own, see below
     "landmarks": ["random"],
     "last_sharpness": [0.0],
-    "learn_sharpness": ["yes"],
     "learn_metric": ["yes"],
     "learning_rate": [0.0],
     "local_model": ["quadratic"],
@@ -534,8 +533,6 @@ WRONG = {
     "solver": ["newton"],
     "splits": ["bottom_up"],
     "success": ["held_out"],
-    "skip": [0, 1.5],
-    "t0": [0.0, "first"],
     "machine_epochs": [0, 1.5],
     "tol": [0.0],
     "validation_fraction": [-0.1, 1.0],
@@ -589,16 +586,6 @@ def test_kernels_that_are_none_are_refused(small, kernel_name, moons, kernels, s
 def test_a_kernel_that_is_none_is_refused(small, moons, kernel, sentence):
     with pytest.raises(ValueError, match=sentence.replace("kernels ", "kernel ", 1)):
         small("LaSVMClassifier", kernel=kernel).fit(*moons)
-
-
-def test_anchors_with_other_features_are_refused(small, anchor_name, moons):
-    with pytest.raises(ValueError, match="anchors has 3 columns, X has 2 features"):
-        small(anchor_name, anchors=np.ones((4, 3))).fit(*moons)
-
-
-def test_anchors_that_are_not_numbers_are_refused(small, anchor_name, moons):
-    with pytest.raises(ValueError, match="NaN"):
-        small(anchor_name, anchors=np.full((4, 2), np.nan)).fit(*moons)
 
 
 def test_a_fit_beyond_the_memory_allowed_is_refused(small, random_name, moons):

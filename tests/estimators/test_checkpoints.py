@@ -22,7 +22,7 @@ def source():
 
 MODELS = {
     "adam": ("LLCSAPLClassifier", {"n_anchors": 6, "max_iter": 4}),
-    "stopped early": ("LLCSAPLClassifier", {"max_iter": 9, "early_stopping": True}),
+    "compared with a line": ("LLCSAPLClassifier", {"max_iter": 9}),
     "row by row": ("LLCSAPLClassifier", {"n_anchors": 6, "max_iter": 4, "solver": "sgd"}),
     "tree": ("LDKLClassifier", {"depth": 2, "max_iter": 6}),
     "projected tree": ("LDKLClassifier", {"depth": 2, "max_iter": 6, "n_components": 1}),

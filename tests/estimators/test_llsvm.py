@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
 from nearlinear import LCCSVMClassifier, LLSVMClassifier
-from nearlinear.gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment
+from nearlinear.gates.anchors import (
+    InverseDistance,
+    ReconstructionCodes,
+    SoftAssignment,
+    default_sharpness,
+)
 from reference import codes, kronecker
 from reference.svm import solve_dual
 
@@ -85,10 +89,9 @@ def test_flat_codes_of_all_anchors_are_one_linear_svm(moons):
 
 def test_several_classes_are_one_against_the_rest_on_shared_anchors(blobs):
     X, y = blobs
-    anchors = X[:6].copy()
-    together = LLSVMClassifier(anchors=anchors, n_neighbors=3, random_state=0, **EXACT).fit(X, y)
+    together = LLSVMClassifier(6, n_neighbors=3, random_state=0, **EXACT).fit(X, y)
     for c in range(3):
-        alone = LLSVMClassifier(anchors=anchors, n_neighbors=3, random_state=1, **EXACT)
+        alone = LLSVMClassifier(6, n_neighbors=3, random_state=0, **EXACT)
         np.testing.assert_allclose(
             together.decision_function(X)[:, c],
             alone.fit(X, y == c).decision_function(X),
@@ -144,79 +147,13 @@ def test_compiled_scores_are_the_plain_ones(method, data, request):
 
 def test_sharpness_is_relative_to_the_spread_of_distances(moons):
     X, y = moons
-
-    def sharpness(scale, **settings):
-        return LLSVMClassifier(anchors=scale * X[:8], **settings).fit(scale * X, y).sharpness_
-
-    assert sharpness(1, sharpness=3.0) == pytest.approx(3 * sharpness(1))
-    assert sharpness(10) == pytest.approx(sharpness(1) / 100)
-
-
-def test_given_anchors_are_used_and_left_alone(moons):
-    X, y = moons
-    anchors = X[:7].copy()
-    model = LLSVMClassifier(anchors=anchors).fit(X, y)
-    np.testing.assert_array_equal(model.anchors_, anchors)
-    assert model.anchors_ is not anchors
-
-
-def test_class_balanced_anchors_serve_a_rare_class(rng):
-    X = np.vstack([rng.standard_normal((195, 2)), [8.0, 8.0] + 0.1 * rng.standard_normal((5, 2))])
-    y = np.r_[np.zeros(195, int), np.ones(5, int)]
-    anchors = LLSVMClassifier(6, anchors="class_balanced", random_state=0).fit(X, y).anchors_
-    assert cdist(anchors, X[195:].mean(axis=0)[None]).min() < 0.1
-
-
-def test_class_balanced_anchors_serve_every_class(blobs):
-    X, y = blobs
-    weight = np.where(y == 1, 1e-4, 1.0)  # nearly nothing
-    model = LLSVMClassifier(6, anchors="class_balanced", random_state=0)
-    anchors = model.fit(X, y, sample_weight=weight).anchors_
-    means = [np.average(X[y == c], axis=0) for c in range(3)]
-    assert cdist(anchors, [means[1]]).min() < 1e-6  # its one anchor is its mean
-
-
-@both
-@each_loss
-def test_a_warm_start_saves_epochs(method, loss, moons):
-    model = method(8, 3, loss=loss, warm_start=True, tol=1e-5, max_iter=5000, random_state=0)
-    cold = model.fit(*moons).n_iter_
-    scores = model.decision_function(moons[0])
-    warm = model.fit(*moons).n_iter_
-    assert warm < cold
-    # two ends inside a gap of 1e-5 of the objective
-    np.testing.assert_allclose(model.decision_function(moons[0]), scores, atol=0.1)
-
-
-@both
-def test_a_warm_start_keeps_the_anchors(method, moons):
-    model = method(8, warm_start=True).fit(*moons)
-    anchors = model.anchors_.copy()
-    np.testing.assert_array_equal(model.fit(*moons).anchors_, anchors)
-
-
-def test_a_warm_start_with_another_cost_ends_where_a_cold_one_does(moons):
-    X, y = moons
-    settings = {"anchors": X[:6].copy(), "n_neighbors": 3, "random_state": 0, **EXACT}
-    warm = LLSVMClassifier(C=0.1, warm_start=True, **settings).fit(X, y)
-    warm.set_params(C=5.0).fit(X, y)
-    cold = LLSVMClassifier(C=5.0, **settings).fit(X, y)
-    np.testing.assert_allclose(warm.decision_function(X), cold.decision_function(X), atol=0.02)
-
-
-def test_a_warm_start_takes_other_classes_and_other_features(moons, blobs):
-    model = LLSVMClassifier(8, warm_start=True, random_state=0).fit(*moons).fit(*blobs)
-    assert model.score(*blobs) > 0.75
-    assert model.fit(*moons).score(*moons) > 0.85
-
-
-@both
-def test_verbose_prints_the_certificate(method, moons, capsys):
-    method(8, verbose=1, random_state=0).fit(*moons)
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{method.__name__}: epoch ")
-    assert " s, objective " in printed
-    assert "gap" in printed
+    one, three = (
+        LLSVMClassifier(8, sharpness=factor, random_state=0).fit(X, y) for factor in (1.0, 3.0)
+    )
+    assert three.sharpness_ == pytest.approx(3 * one.sharpness_)
+    spread = default_sharpness(one.anchors_, 8, X)
+    assert one.sharpness_ == pytest.approx(spread)
+    assert default_sharpness(10 * one.anchors_, 8, 10 * X) == pytest.approx(spread / 100)
 
 
 @both
@@ -232,11 +169,6 @@ def test_cost_counts_anchors_and_active_models(moons):
 
 def test_the_sharpness_does_not_hang_on_the_last_digits_of_the_rows(rng):
     X = np.exp(1.5 * rng.standard_normal((4000, 2)))
-    y = X[:, 0] > 1.0
-    found = [
-        LLSVMClassifier(anchors=X[:30], coding="soft", max_iter=5, tol=1.0)
-        .fit(rows, y)
-        .predictor_.gate.sharpness
-        for rows in (X, X * (1.0 + 1e-13 * rng.standard_normal(X.shape)))
-    ]
+    noisy = X * (1.0 + 1e-13 * rng.standard_normal(X.shape))
+    found = [default_sharpness(X[:30], 8, rows) for rows in (X, noisy)]
     assert found[1] == pytest.approx(found[0], rel=1e-6)

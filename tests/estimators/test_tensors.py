@@ -58,10 +58,10 @@ def torch_on_the_cpu(monkeypatch):
     "model",
     [
         LLCSAPLClassifier(10, max_iter=10, random_state=0),
-        LLCSAPLClassifier(10, max_iter=10, loss="log_loss", early_stopping=True, random_state=0),
+        LLCSAPLClassifier(10, max_iter=10, loss="log_loss", random_state=0),
         LDKLClassifier(2, max_iter=10, n_trees=2, random_state=0),
     ],
-    ids=["anchors", "held out", "trees"],
+    ids=["anchors", "log loss", "trees"],
 )
 def test_tensors_make_a_model_as_good_as_that_of_arrays(model):
     wanted = model.fit(X[FIT], Y[FIT]).score(X[HELD], Y[HELD])
@@ -141,18 +141,6 @@ def test_the_cycle_of_step_sizes_ends_with_the_fit(monkeypatch, batch_size):
     assert n_taken == n_planned
 
 
-def test_anchors_that_are_given_and_a_warm_start_may_be_far_away():
-    rows, labels = torch.tensor(X[FIT] + 5e6), torch.tensor(Y[FIT])
-    model = LLCSAPLClassifier(
-        anchors=X[:10] + 5e6, n_anchors=10, max_iter=3, early_stopping=True, warm_start=True,
-        random_state=0,
-    )  # fmt: skip
-    first = model.fit(rows, labels).history_[-1].objective
-    assert np.abs(model.anchors_ - X[:10] - 5e6).max() < 1.0
-    assert model.fit(rows, labels).history_[-1].objective < first
-    assert model.score(X[HELD] + 5e6, Y[HELD]) > 0.9
-
-
 def test_bytes_make_a_model_of_bytes():
     rows = torch.tensor(np.round(255 * X)).to(torch.uint8)
     model = LLCSAPLClassifier(10, max_iter=10, random_state=0).fit(rows[FIT], Y[FIT])
@@ -174,7 +162,7 @@ def test_arrays_learn_on_a_device_in_blocks_or_whole(torch_on_the_cpu):
     settings = {"n_anchors": 10, "max_iter": 6, "random_state": 0, "device": "cuda"}
     whole = LLCSAPLClassifier(**settings).fit(X[FIT], Y[FIT])
     source = streams.from_arrays(X[FIT].astype(np.float32), Y[FIT], block_rows=300)
-    blocks = LLCSAPLClassifier(**settings, early_stopping=True).fit(source)
+    blocks = LLCSAPLClassifier(**settings).fit(source)
     tree = LDKLClassifier(2, max_iter=10, device="cuda", random_state=0).fit(X[FIT], Y[FIT])
     trees = LDKLClassifier(2, max_iter=10, device="cuda", random_state=0).fit(source)
     for model in (whole, blocks, tree, trees):
@@ -212,20 +200,13 @@ def test_several_labels_a_row_are_refused_on_a_device(loss, torch_on_the_cpu):
         ({"y": torch.linspace(0.0, 1.5, 200)}, "continuous"),
         ({"X": torch.zeros(200, 2).to_sparse()}, "dense"),
         ({"X": torch.zeros(200, 2, dtype=torch.complex64)}, "real"),
-        ({"anchors": np.zeros((4, 3))}, "anchors have the shape .4, 3., but X has 2 features"),
     ],
 )
 def test_bad_tensors_are_refused_in_a_sentence(bad, said):
-    given = {"X": torch.zeros(200, 2), "y": np.arange(200) % 2, "anchors": "kmeans", **bad}
-    model = LLCSAPLClassifier(3, anchors=given.pop("anchors"))
+    given = {"X": torch.zeros(200, 2), "y": np.arange(200) % 2, **bad}
+    model = LLCSAPLClassifier(3)
     with pytest.raises(ValueError, match=said):
         model.fit(given.pop("X"), given.pop("y"), **given)
-
-
-def test_as_many_anchors_as_rows_leave_some_to_judge():
-    model = LLCSAPLClassifier(200, early_stopping=True, max_iter=2, random_state=0)
-    found = model.fit(torch.tensor(X[:200]), torch.tensor(Y[:200]))
-    assert len(found.anchors_) == 180
 
 
 @pytest.mark.parametrize("kind", [LLCSAPLClassifier, LDKLClassifier])

@@ -117,7 +117,7 @@ def test_one_neighbor_that_is_all_but_tied_has_scores(place):
         pytest.skip("scores have one form")
     rng = np.random.default_rng(0)
     rows = 1000.0 * rng.standard_normal((20_000, 6))
-    model = LLCSAPLClassifier(60, n_neighbors=1, max_iter=1, sharpness=1e3, random_state=0)
+    model = LLSVMClassifier(60, n_neighbors=1, sharpness=1e3, tol=1.0, random_state=0)
     model.fit(rows[:2000], rows[:2000, 0] > 0)
     scores = model.decision_function(torch.tensor(rows, device=place[0]))
     assert bool(torch.isfinite(scores).all())

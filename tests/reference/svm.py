@@ -27,6 +27,14 @@ def solve_dual(gram, y, upper, ridge):
         alpha, value = found.x, found.fun
 
 
+def hinge_objective(features, w, y, C):
+    return 0.5 * w @ w + np.sum(C * np.maximum(0.0, 1.0 - y * (features @ w)))
+
+
+def squared_hinge_objective(features, w, y, C):
+    return 0.5 * w @ w + np.sum(C * np.maximum(0.0, 1.0 - y * (features @ w)) ** 2)
+
+
 def coordinate_pass(features, y, upper, ridge, order, alpha):
     """New α after one exact step on each coordinate in ``order``; w is recomputed every time."""
     alpha = alpha.copy()

@@ -22,13 +22,14 @@ from ..solvers.anchors.sgd import PrintedSteps, train_by_sgd, tried_t0, usual_an
 from ..solvers.solution import LocalModels
 from ..solvers.trees.model import RowScaling
 from ..solvers.watch import Progress, Watch
-from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, attributes_of, models_of
+from ._base.anchor_settings import FIXED, LEARNED, LINEAR, AnchorSetting, attributes_of
 from ._base.anchors import (
     ANCHORS,
     SHARPNESS,
+    VALIDATION_FRACTION,
     check_memory,
+    fit_kmeans_anchors,
     learn_more,
-    make_anchors,
     make_gate,
     predictor_of,
 )
@@ -46,11 +47,10 @@ from ._base.capacity import (
     tell_verdicts,
     usual_epochs,
 )
-from ._base.checks import at_least, cost, fraction, one_of, positive, shared
+from ._base.checks import at_least, cost, one_of, positive, shared
 from ._base.input import stream_rows
 from ._base.model import Learned, Model
 from ._base.outputs import Teller, keeping
-from ._base.pruning import pruned_models
 from ._base.tensors.anchors import learn_sapl_from_tensors
 
 # The start need not be exact: training goes on from it at once.
@@ -63,8 +63,8 @@ _FIXED_TOL, _FIXED_EPOCHS = 1e-3, 200
 class LLCSAPLClassifier(ClassifierMixin, Model):
     r"""Locally linear SVM whose anchors are learned together with the linear models.
 
-    Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v` and, if asked, the
-    sharpness :math:`\beta` and the metric of the distances,
+    Minimizes, over weights :math:`W`, biases :math:`b`, anchors :math:`v`, the sharpness
+    :math:`\beta` and, if ``learn_metric``, the metric of the distances,
 
     .. math:: \frac{\lambda}{2}(\|W - W_0\|_F^2 + \|b - b_0\|^2)
               + \frac{1}{n} \sum_i \ell(y_i, f(x_i)), \quad
@@ -76,21 +76,14 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int, "auto" or "pruned", default="auto"
+    n_anchors : int or "auto", default="auto"
         Number of anchors, started from k-means. "auto" finds out on held-out training rows how
         much the data bear: a linear model, local models on 16 or 48 anchors that stay, or up to 100
-        anchors that learn (see Notes); never more than one for ten rows. "pruned" begins with
-        200 anchors that learn and drops half of them again and again, down to one.
+        anchors that learn (see Notes); never more than one for ten rows.
     n_neighbors : int, default=8
         How many nearest anchors answer for a row; all of them if there are fewer.
     local_model : {"affine", "constant"}, default="affine"
         What each anchor holds: a linear model (LLC-SAPL) or a number (LLC-SAPL_lcc).
-    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
-        Where the anchors start.
-    sharpness : float, default=1.0
-        Initial sharpness, relative to the spread of the distances to the nearest anchors.
-    learn_sharpness : bool, default=True
-        Learn the sharpness too (Adam only).
     learn_metric : bool, default=True
         Learn how much each feature counts in distances to anchors (Adam only). Costs nothing at
         prediction.
@@ -107,11 +100,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         Mini-batch Adam in matrix products (dense rows), or the paper's stochastic subgradient
         steps row by row (any rows), corrected or as printed (section 3.3, Algorithm 1). "auto" is
         Adam for dense rows.
-    t0 : float or "auto", default="auto"
-        Of "printed", eq. 16: step t has the length 1 / (λ (t + t0)), for anchors, too. "auto" tries
-        powers of two for the first length on 1,000 rows, as [2]_ does. At least twice ``skip``.
-    skip : int, default=16
-        Of "printed", eq. 19: weights shrink after so many steps.
     max_iter : int or "auto", default="auto"
         Epochs. The step size falls to zero at the last one. "auto" is 40, and fewer for many rows:
         18 for 50,000, and 15 from 60,000 on.
@@ -123,18 +111,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         Standard deviation of the Gaussian noise added to training rows by Adam, in units of
         each feature's own. The strongest regularizer of this model: try 0 to 0.4. "auto" is chosen
         together with ``n_anchors="auto"``, and is 0.1 for a given number of anchors.
-    validation_fraction : float, default=0.1
-        Share of the rows held out for early stopping, and for the comparison with a linear model
-        where many rows are not searched; otherwise all rows train.
-    early_stopping : bool, default=False
-        Stop when the held-out accuracy has not improved for ``n_iter_no_change`` epochs, and keep
-        the best model, the LLSVM start among them.
-    n_iter_no_change : int, default=20
-        Patience of early stopping.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    warm_start : bool, default=False
-        Start from the previous ``fit`` instead of k-means and LLSVM.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed. Torch tensors are learned from where they lie, whatever this says;
@@ -170,8 +148,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     n_iter_ : int
         Epochs run.
     history_ : list of Progress
-        Objective and held-out accuracy after each epoch; epoch 0 is the LLSVM start. Adam's
-        objective is the running mean over the epoch's (jittered) batches.
+        Objective after each epoch; epoch 0 is the LLSVM start. Adam's objective is the running
+        mean over the epoch's (jittered) batches.
 
     Notes
     -----
@@ -181,23 +159,17 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     bandwidth comes from the data and, like the metric, may be learned; biases are regularized;
     in the row-by-row solver the steps fade and anchors move by a bounded share of their
     distance, since the printed step can diverge. ``solver="printed"`` is Algorithm 1 from the LLSVM
-    start on, with rows in a random order in every epoch, and 100 anchors unless told otherwise.
+    start on, with rows in a random order in every epoch, and 100 anchors by default. Weights shrink
+    every 16 steps. The offset :math:`t_0` of its step sizes (eq. 16) is chosen on 1,000 rows among
+    powers of two of the first step size, as in [2]_.
 
     ``n_anchors="auto"`` tries settings from the simplest on: linear models of four strengths, 16
     and 48 anchors that stay where k-means puts them, 100 anchors that learn with more and with less
     shrinkage and noise. Each is trained without a fifth of the rows and judged by its loss on that
     fifth, three times for small sets. The simplest setting whose loss is within half a standard
     error of the lowest is trained on all rows. Beyond 10,000 rows or two million numbers the last
-    two alone are tried, on a sample, and judged by their errors. What is chosen learns without
-    ``validation_fraction`` of the rows, and if a linear model is as good on these, it is taken.
-
-    ``n_anchors="pruned"`` asks how few anchors will do, the future work of [1]_. 200 anchors learn
-    for half of the epochs without a fifth of the rows. The half without which scores change least
-    is dropped: anchor j counts by the mean of :math:`\gamma_j(x) |s_j(x) - f(x)|`, where
-    :math:`s_j` is its own answer. The rest learns on for an eighth of the epochs, and so on,
-    while the loss on the fifth is not far behind. The fewest anchors whose loss is within half a
-    standard error of the lowest are taken, and learn from where they are with all rows. All of it
-    takes two to three times as long as a fit.
+    two alone are tried, on a sample, and judged by their errors. The chosen setting is trained
+    without a tenth of the rows. If a linear model is as good on that tenth, it is taken.
 
     References
     ----------
@@ -223,23 +195,17 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     history_: list[Progress]
 
     _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "class_weight", "warm_start"),
+        **shared("n_anchors", "n_neighbors", "class_weight"),
         **shared("n_jobs", "random_state", "verbose"),
         "local_model": [one_of("affine", "constant")],
-        "learn_sharpness": ["boolean"],
         "learn_metric": ["boolean"],
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
         "max_iter": [at_least(1), one_of("auto")],
         "solver": [one_of("auto", "adam", "sgd", "printed")],
-        "t0": [positive(), one_of("auto")],
-        "skip": [at_least(1)],
         "batch_size": [at_least(1), one_of("auto")],
         "learning_rate": [positive()],
         "jitter": [at_least(0, Real), one_of("auto")],
-        "validation_fraction": [fraction()],
-        "early_stopping": ["boolean"],
-        "n_iter_no_change": [at_least(1)],
         **shared("device"),
     }
     anchors_, sharpness_ = ANCHORS, SHARPNESS
@@ -248,28 +214,19 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def __init__(
         self,
-        n_anchors: int | Literal["auto", "pruned"] = "auto",
+        n_anchors: int | Auto = "auto",
         n_neighbors: int = 8,
         *,
         local_model: Literal["affine", "constant"] = "affine",
-        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
-        sharpness: float = 1.0,
-        learn_sharpness: bool = True,
         learn_metric: bool = True,
         C: float | Auto = "auto",
         loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
         solver: Literal["auto", "adam", "sgd", "printed"] = "auto",
-        t0: float | Auto = "auto",
-        skip: int = 16,
         max_iter: int | Auto = "auto",
         batch_size: int | Auto = "auto",
         learning_rate: float = 0.2,
         jitter: float | Auto = "auto",
-        validation_fraction: float = 0.1,
-        early_stopping: bool = False,
-        n_iter_no_change: int = 20,
         class_weight: ClassWeight = None,
-        warm_start: bool = False,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -278,24 +235,15 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         self.n_anchors = n_anchors
         self.n_neighbors = n_neighbors
         self.local_model = local_model
-        self.anchors = anchors
-        self.sharpness = sharpness
-        self.learn_sharpness = learn_sharpness
         self.learn_metric = learn_metric
         self.C = C
         self.loss = loss
         self.solver = solver
-        self.t0 = t0
-        self.skip = skip
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.jitter = jitter
-        self.validation_fraction = validation_fraction
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -309,33 +257,20 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         if self._engine(rows) == "adam" and issparse(rows.X):
             raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
         rng = check_random_state(self.random_state)
-        previous = getattr(self, "predictor_", None) if self.warm_start else None
         setting, tried = self._choose_setting(rows, rng, tell)
-        train, held_out, start = rows, None, None
+        train, held_out = rows, None
         is_checked = self.local_model == "affine" and not self._is_given() and are_many(rows)
-        if self.early_stopping or is_checked:
-            train, held_out = rows.split(self.validation_fraction, rng)
-        if self.n_anchors == "pruned" and previous is None:
-            setting, start, tried = pruned_models(self, train, setting, rng, tell)
-        if start is None:
-            start = self._start(train, setting, previous, rng)
+        if is_checked:
+            train, held_out = rows.split(VALIDATION_FRACTION, rng)
+        start = self._start(train, setting, rng)
         n_neighbors = int(min(self.n_neighbors, len(start.anchors)))
-
-        def held_out_score(model):
-            scores = predictor_of(model, n_neighbors)(held_out.X, self.n_jobs)
-            return rows.task.score(scores, held_out.targets, held_out.weight)
-
-        watch = Watch(
-            tell.steps("epoch"),
-            held_out_score if self.early_stopping and held_out is not None else None,
-            patience=self.n_iter_no_change if self.early_stopping else np.inf,
-        )
+        watch = Watch(tell.steps("epoch"))
         objective = training_objective(
             train.X, train.targets, train.weight, start, n_neighbors, LOSSES[setting.loss],
             self._weight_of_losses(train, setting),
         )  # fmt: skip
         watch(Progress(0, objective, state=start))
-        with keeping("the best model so far is") as interruption:
+        with keeping("the last model is") as interruption:
             self._improve(train, start, setting, watch, n_neighbors, rng)
         predictor = predictor_of(watch.best, n_neighbors)
         if is_checked and held_out is not None:
@@ -380,17 +315,12 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _choose_setting(self, rows, rng, tell):
         """What the user has set, or what held-out rows find best."""
-        is_pruned = self.n_anchors == "pruned"
-        if self._is_given() and not is_pruned:
+        if self._is_given():
             C, jitter = self._usual_C(), 0.1 if self.jitter == "auto" else self.jitter
             n_anchors = 100 if self.n_anchors == "auto" else self.n_anchors
             setting = AnchorSetting(n_anchors, C, jitter, has_root=False)
             return replace(setting, **self._given()), []
-        if self.warm_start and getattr(self, "setting_", None) is not None:
-            return replace(self.setting_, **self._given()), self.settings_tried_
         settings = self._settings(rows)
-        if is_pruned:
-            return replace(settings[-1], has_root=settings[-1].has_root and not self._prints), []
         sample = searched_rows(rows, rng)
         judged = self._held_out_errors if are_many(rows) else self._held_out_losses
         setting, tried = choose_setting(sample, settings, judged, rng)
@@ -410,9 +340,8 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         return list(dict.fromkeys(replace(setting, **self._given()) for setting in settings))
 
     def _is_given(self):
-        """Whether the user says how many anchors there are, or where; the paper has 100."""
-        is_counted = self.n_anchors != "auto" or self._prints
-        return is_counted or not isinstance(self.anchors, str)
+        """Whether the number of anchors is given; the paper has 100."""
+        return self.n_anchors != "auto" or self._prints
 
     @property
     def _prints(self):
@@ -442,23 +371,15 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
 
     def _trained(self, train, setting, seed):
         rng = np.random.RandomState(seed)
-        start = self._start(train, setting, None, rng)
+        start = self._start(train, setting, rng)
         watch, n_neighbors = Watch(best=start), int(min(self.n_neighbors, len(start.anchors)))
         self._improve(train, start, setting, watch, n_neighbors, rng)
         return predictor_of(watch.best, n_neighbors)
 
-    def _start(self, rows, setting, previous, rng):
-        """The LLSVM solution on k-means anchors, or the previous fit's model."""
-        if (
-            setting.learns
-            and previous is not None
-            and (
-                previous.gate.anchors.shape[1] == rows.X.shape[1]
-                and previous.biases.shape[1] == rows.targets.shape[1]
-            )
-        ):
-            return models_of(previous, rows.X.dtype, setting.has_root)
-        gate = make_gate(self, make_anchors(self, rows, rng, setting.n_anchors), rows.X)
+    def _start(self, rows, setting, rng):
+        """The LLSVM solution on k-means anchors."""
+        anchors = fit_kmeans_anchors(rows, self.n_anchors, rng, setting.n_anchors)
+        gate = make_gate(anchors, rows.X, self.n_neighbors)
         C = self._weight_of_losses(rows, setting)
         tol, max_iter = _FIXED_TOL, _FIXED_EPOCHS
         if setting.learns:
@@ -488,10 +409,10 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
     def _epochs(self, rows):
         return usual_epochs(rows) if self.max_iter == "auto" else self.max_iter
 
-    def _improve(self, rows, start, setting, watch, n_neighbors, rng, n_epochs=None):
+    def _improve(self, rows, start, setting, watch, n_neighbors, rng):
         if not setting.learns:
             return
-        n_epochs = self._epochs(rows) if n_epochs is None else n_epochs
+        n_epochs = self._epochs(rows)
         C = self._weight_of_losses(rows, setting)
         if self._engine(rows) != "adam":
             data = rows.X, rows.targets, rows.weight, start
@@ -500,7 +421,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             }  # fmt: skip
             anchor_rate, rule = usual_anchor_rate(rows.X), None
             if self._prints:
-                anchor_rate, rule = 1.0, self._printed_steps(*data, **options)
+                anchor_rate, rule = 1.0, PrintedSteps(tried_t0(*data, **options))
             train_by_sgd(
                 *data, watch, n_epochs=n_epochs, anchor_rate=anchor_rate, rule=rule, **options
             )
@@ -511,7 +432,7 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
             rows.X, rows.targets, rows.weight, start, watch, n_neighbors=n_neighbors,
             loss=LOSSES[setting.loss], C=C, n_epochs=n_epochs, batch_size=batch,
             learning_rate=self.learning_rate, jitter=setting.jitter,
-            learn_sharpness=self.learn_sharpness, learn_metric=self.learn_metric,
+            learn_metric=self.learn_metric,
             rng=np.random.default_rng(rng.randint(np.iinfo(np.int32).max)),
         )  # fmt: skip
 
@@ -522,14 +443,6 @@ class LLCSAPLClassifier(ClassifierMixin, Model):
         usual = int(np.clip(n_rows // 32, 16, 512))
         is_cpu = (self.device if device is None else device) == "cpu"
         return usual if is_cpu else max(usual, min(8192, n_rows // 128))
-
-    def _printed_steps(self, *data, **options):
-        t0 = tried_t0(*data, skip=self.skip, **options) if self.t0 == "auto" else self.t0
-        if t0 < 2 * self.skip:
-            raise ValueError(
-                f"t0={t0} must be at least twice skip={self.skip}: shrinking would take all."
-            )
-        return PrintedSteps(float(t0), self.skip)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(

@@ -1,7 +1,6 @@
 """LLSVM and LCC+SVM: a convex problem once the anchors stand."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -15,13 +14,12 @@ from ..kernels.row_scales import Absolute
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.fixed_gate import copies_in_steps, solve_local_models
-from ..solvers.solution import GatedSolution
 from ._base.anchors import (
     ANCHORS,
     SHARPNESS,
     check_memory,
+    fit_kmeans_anchors,
     learn_more,
-    make_anchors,
     make_gate,
 )
 from ._base.capacity import Verdict
@@ -37,10 +35,106 @@ from ._base.local_search import (
     usual,
 )
 from ._base.model import Model
-from ._base.pruning import pruned_anchors
 
 
-class LLSVMClassifier(ClassifierMixin, Model):
+class _FixedAnchorClassifier(ClassifierMixin, Model):
+    """Local models on k-means anchors: linear (LLSVM) or constant (LCC+SVM)."""
+
+    _settings: list[LocalSetting]  # candidates of the search
+    _default_coding: str
+    _has_slopes: bool
+
+    classes_: np.ndarray
+    predictor_: LocallyLinear
+    duality_gap_: float
+    n_iter_: int
+    setting_: LocalSetting
+    settings_tried_: list[Verdict]
+    loss_: str
+
+    _parameter_constraints = {
+        **shared("n_anchors", "n_neighbors", "sharpness", "tol", "max_iter"),
+        **shared("class_weight", "n_jobs", "random_state"),
+        "C": [cost(), one_of("auto")],
+        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
+        "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
+    }
+    anchors_, sharpness_ = ANCHORS, SHARPNESS
+    _goes_on_from_file = True
+    _searched = "n_anchors"
+
+    def __init__(
+        self,
+        n_anchors: int | Auto = "auto",
+        n_neighbors: int = 8,
+        *,
+        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
+        sharpness: float | Absolute = 1.0,
+        C: float | Auto = "auto",
+        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+    ):
+        self.n_anchors = n_anchors
+        self.n_neighbors = n_neighbors
+        self.coding = coding
+        self.sharpness = sharpness
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _learn(self, rows):
+        return learn_local(self, rows, self._settings, _solve)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Targets,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """One stochastic step for each row; anchors are placed on the rows of the first call.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array or None, default=None
+            All labels that will come; needed in the first call.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
+
+    def _learn_more(self, rows):
+        model = usual(self, getattr(self, "loss_", "hinge"))
+        learned = learn_more(
+            model, rows, C=model.C, loss=model.loss, coding=model._gate_coding,
+            width=rows.X.shape[1] if model._has_slopes else 0, anchor_rate=0.0,
+            sharpness=model.sharpness,
+        )  # fmt: skip
+        return replace(learned, attributes={**chosen_before(model), "loss_": model.loss})
+
+    @property
+    def _gate_coding(self):
+        return self._default_coding if self.coding == "auto" else self.coding
+
+
+class LLSVMClassifier(_FixedAnchorClassifier):
     r"""Locally linear SVM: a linear SVM that varies smoothly over the space.
 
     Minimizes, over a weight vector :math:`w_j` and a bias :math:`b_j` for each anchor,
@@ -53,19 +147,14 @@ class LLSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int, "auto" or "pruned", default="auto"
-        Number of anchors. "auto" finds it on held-out training rows, from one, which is a linear
-        model, to 100, at most one for every ten rows (see Notes). "pruned" begins with 200 anchors
-        and drops half of them again and again, those without which scores change least. The fewest
-        whose loss on held-out rows is about the lowest stay.
+    n_anchors : int or "auto", default="auto"
+        Number of anchors, placed by k-means. "auto" chooses it on held-out training rows, from one,
+        which is a linear model, to 100, at most one for every ten rows (see Notes).
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
         How the nearest anchors share a row: by a softmax of squared distances, by inverse
         distances, or by the numbers that best rebuild the row from its anchors. "auto" is "soft".
-    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
-        Where the anchors stand: k-means over all rows, k-means inside each class (which protects
-        rare classes), or the given places.
     sharpness : float or Absolute, default=1.0
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
@@ -85,15 +174,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
         The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    warm_start : bool, default=False
-        Start from the anchors and the solution of the previous ``fit``, with the setting that it
-        found: nothing is searched again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of k-means and of the order of coordinate steps.
-    verbose : int, default=0
-        1 prints the objective and its gap at the end.
 
     Attributes
     ----------
@@ -149,93 +233,10 @@ class LLSVMClassifier(ClassifierMixin, Model):
     True
     """
 
-    classes_: np.ndarray
-    predictor_: LocallyLinear
-    duality_gap_: float
-    n_iter_: int
-    setting_: LocalSetting
-    settings_tried_: list[Verdict]
-    loss_: str
-
-    _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "warm_start", "n_jobs", "random_state", "verbose"),
-        "C": [cost(), one_of("auto")],
-        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
-        "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
-    }
-    anchors_, sharpness_ = ANCHORS, SHARPNESS
-    _goes_on_from_file = True
-    _searched = "n_anchors"
-
-    def __init__(
-        self,
-        n_anchors: int | Literal["auto", "pruned"] = "auto",
-        n_neighbors: int = 8,
-        *,
-        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
-        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
-        sharpness: float | Absolute = 1.0,
-        C: float | Auto = "auto",
-        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: ClassWeight = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-        verbose: int = 0,
-    ):
-        self.n_anchors = n_anchors
-        self.n_neighbors = n_neighbors
-        self.coding = coding
-        self.anchors = anchors
-        self.sharpness = sharpness
-        self.C = C
-        self.loss = loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _learn(self, rows):
-        return _learn(self, rows, AFFINE, "soft", rows.X.shape[1])
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self,
-        X: Rows,
-        y: Targets,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """One stochastic step for each row; anchors are placed on the rows of the first call.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,)
-            Labels.
-        classes : array or None, default=None
-            All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
-
-    def _learn_more(self, rows):
-        return _learn_more(self, rows, "soft", rows.X.shape[1])
+    _settings, _default_coding, _has_slopes = AFFINE, "soft", True
 
 
-class LCCSVMClassifier(ClassifierMixin, Model):
+class LCCSVMClassifier(_FixedAnchorClassifier):
     r"""Linear SVM on local coordinates: each anchor has a constant, a row mixes its neighbors'.
 
     Minimizes, over one number :math:`b_j` for each anchor (and class),
@@ -247,20 +248,15 @@ class LCCSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_anchors : int, "auto" or "pruned", default="auto"
-        Number of anchors. "auto" finds it on held-out training rows, from 16 to 250, at most one
-        for every ten rows (see Notes). "pruned" begins with 200 anchors and drops half of them
-        again and again, those without which scores change least. The fewest whose loss on held-out
-        rows is about the lowest stay.
+    n_anchors : int or "auto", default="auto"
+        Number of anchors, placed by k-means. "auto" chooses it on held-out training rows, from 16
+        to 250, at most one for every ten rows (see Notes).
     n_neighbors : int, default=8
         How many nearest anchors answer for a row. If there are fewer, all of them answer.
     coding : {"auto", "soft", "inverse", "reconstruction"}, default="auto"
         How the nearest anchors share a row: by a softmax of squared distances, by inverse
         distances, or by the numbers that best rebuild the row from its anchors. "auto" is
         "reconstruction".
-    anchors : {"kmeans", "class_balanced"} or array (n_anchors, n_features), default="kmeans"
-        Where the anchors stand: k-means over all rows, k-means inside each class (which protects
-        rare classes), or the given places.
     sharpness : float or Absolute, default=1.0
         Sharpness of the soft assignment, relative to the spread of the distances to the nearest
         anchors. A larger value lets the nearest anchor answer almost alone.
@@ -280,15 +276,10 @@ class LCCSVMClassifier(ClassifierMixin, Model):
         The most epochs of coordinate descent, or iterations of L-BFGS for the log loss.
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
-    warm_start : bool, default=False
-        Start from the anchors and the solution of the previous ``fit``, with the setting that it
-        found: nothing is searched again.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of k-means and of the order of coordinate steps.
-    verbose : int, default=0
-        1 prints the objective and its gap at the end.
 
     Attributes
     ----------
@@ -331,141 +322,21 @@ class LCCSVMClassifier(ClassifierMixin, Model):
            CVPR 2010.
     """
 
-    classes_: np.ndarray
-    predictor_: LocallyLinear
-    duality_gap_: float
-    n_iter_: int
-    setting_: LocalSetting
-    settings_tried_: list[Verdict]
-    loss_: str
-
-    _parameter_constraints = {
-        **shared("n_anchors", "n_neighbors", "anchors", "sharpness", "tol", "max_iter"),
-        **shared("class_weight", "warm_start", "n_jobs", "random_state", "verbose"),
-        "C": [cost(), one_of("auto")],
-        "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
-        "coding": [one_of("auto", "soft", "inverse", "reconstruction")],
-    }
-    anchors_, sharpness_ = ANCHORS, SHARPNESS
-    _goes_on_from_file = True
-    _searched = "n_anchors"
-
-    def __init__(
-        self,
-        n_anchors: int | Literal["auto", "pruned"] = "auto",
-        n_neighbors: int = 8,
-        *,
-        coding: Literal["auto", "soft", "inverse", "reconstruction"] = "auto",
-        anchors: Literal["kmeans", "class_balanced"] | ArrayLike = "kmeans",
-        sharpness: float | Absolute = 1.0,
-        C: float | Auto = "auto",
-        loss: Literal["auto", "hinge", "squared_hinge", "log_loss"] = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: ClassWeight = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-        verbose: int = 0,
-    ):
-        self.n_anchors = n_anchors
-        self.n_neighbors = n_neighbors
-        self.coding = coding
-        self.anchors = anchors
-        self.sharpness = sharpness
-        self.C = C
-        self.loss = loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _learn(self, rows):
-        return _learn(self, rows, CONSTANT, "reconstruction", 0)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self,
-        X: Rows,
-        y: Targets,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """One stochastic step for each row; anchors are placed on the rows of the first call.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows.
-        y : array of shape (n_samples,)
-            Labels.
-        classes : array or None, default=None
-            All labels that will come; needed in the first call.
-        sample_weight : array of shape (n_samples,) or None, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._go_on(stream_rows(self, X, y, sample_weight, classes))
-
-    def _learn_more(self, rows):
-        return _learn_more(self, rows, "reconstruction", 0)
+    _settings, _default_coding, _has_slopes = CONSTANT, "reconstruction", False
 
 
-def _learn(model, rows, settings, usual_coding, width):
-    """All but what a local model reads of a row: its first ``width`` columns."""
-    return learn_local(model, rows, settings, partial(_solve, coding=usual_coding, width=width))
-
-
-def _solve(model, rows, scaled, *, coding, width):
+def _solve(model, rows, scaled):
     itemsize = rows.X.dtype.itemsize
     copies = 2 + copies_in_steps(model.loss) * 8 // itemsize
     check_memory(model, rows.X, rows.task.n_outputs, itemsize, copies)
     rng = check_random_state(model.random_state)
-    previous = getattr(model, "predictor_", None) if model.warm_start else None
-    is_reusable = previous is not None and previous.gate.anchors.shape[1] == rows.X.shape[1]
-    coding = _coding(model, coding)
-    if is_reusable:
-        anchors = previous.gate.anchors
-    elif model.n_anchors == "pruned" and isinstance(model.anchors, str):
-        anchors = pruned_anchors(model, rows, coding, width, rng)
-    else:
-        anchors = make_anchors(model, rows, rng)
-    anchors = anchors.astype(rows.X.dtype, copy=False)
-    gate = make_gate(model, anchors, rows.X, coding)
+    anchors = fit_kmeans_anchors(rows, model.n_anchors, rng).astype(rows.X.dtype, copy=False)
+    gate = make_gate(anchors, rows.X, model.n_neighbors, model._gate_coding, model.sharpness)
     indices, codes = gate.codes(rows.X, model.n_jobs)
-    start = model._state if is_reusable and _fits(model._state, rows, model.loss) else None
     solution, certified = solve_local_models(
-        scaled.rows(rows.X) if width else rows.X[:, :0], indices, codes, rows.targets,
+        scaled.rows(rows.X) if model._has_slopes else rows.X[:, :0], indices, codes, rows.targets,
         loss=LOSSES[model.loss], C=model.C * scaled.weight(rows.weight), n_components=len(anchors),
-        tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs, start=start,
+        tol=model.tol, max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs,
     )  # fmt: skip
     predictor = scaled.predictor(gate, solution.weights, solution.biases)
     return Solved(predictor, solution, certified)
-
-
-def _learn_more(model, rows, usual_coding, width):
-    model = usual(model, getattr(model, "loss_", "hinge"))
-    learned = learn_more(
-        model, rows, C=model.C, loss=model.loss, coding=_coding(model, usual_coding), width=width,
-        anchor_rate=0.0,
-    )  # fmt: skip
-    return replace(learned, attributes={**chosen_before(model), "loss_": model.loss})
-
-
-def _coding(model, usual):
-    return usual if model.coding == "auto" else model.coding
-
-
-def _fits(solution, rows, loss):
-    """Whether a previous solution can start this problem: by its dual, or by its models."""
-    if not isinstance(solution, GatedSolution):
-        return False
-    if loss == "log_loss":
-        return solution.biases.shape[1] == rows.targets.shape[1]
-    return solution.dual is not None and solution.dual.shape == rows.targets.shape

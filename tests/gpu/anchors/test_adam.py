@@ -23,7 +23,7 @@ def training(problem, place, loss, *, n_epochs=5, batch_size=40, jitter=0.0, rid
     return AnchorTraining(
         model, X, n_rows=len(X), n_batches=-(-len(X) // batch_size), n_neighbors=N_NEIGHBORS,
         loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch_size, learning_rate=rate,
-        jitter=jitter, learn_sharpness=True, learn_metric=True, rng=np.random.default_rng(0),
+        jitter=jitter, learn_metric=True, rng=np.random.default_rng(0),
         device=place[0], form=place[1], dtype=torch.float32,
     )  # fmt: skip
 
@@ -124,7 +124,7 @@ def test_the_same_seed_gives_the_same_bits_where_programs_are_many(form):
     for _ in range(3):
         one = AnchorTraining(
             start, X, n_rows=len(X), n_batches=8, n_neighbors=8, loss=LogLoss(), ridge=1e-6,
-            n_epochs=10, batch_size=8192, learning_rate=0.1, jitter=0.1, learn_sharpness=True,
+            n_epochs=10, batch_size=8192, learning_rate=0.1, jitter=0.1,
             learn_metric=True, rng=np.random.default_rng(0), form=form,
         )  # fmt: skip
         while not one.is_over:
@@ -187,7 +187,7 @@ def test_training_lowers_the_objective_as_the_numpy_solver_does(place):
     watch = Watch()
     train_by_adam(
         X, targets, weight, model, watch, n_neighbors=N_NEIGHBORS, loss=LogLoss(), C=1.0,
-        n_epochs=30, batch_size=32, learning_rate=0.2, jitter=0.0, learn_sharpness=True,
+        n_epochs=30, batch_size=32, learning_rate=0.2, jitter=0.0,
         learn_metric=False, rng=np.random.default_rng(0), device=place[0], form=place[1],
     )  # fmt: skip
     assert watch.history[-1].objective < 0.5 * watch.history[0].objective

@@ -27,7 +27,7 @@ def test_gradients_of_many_neighbors_are_those_of_the_numpy_solver(n_anchors, n_
     )  # fmt: skip
     found = AnchorTraining(
         model, X, n_rows=40, n_batches=1, n_neighbors=n_neighbors, loss=LogLoss(), ridge=0.0,
-        n_epochs=1, batch_size=40, learning_rate=0.1, jitter=0.0, learn_sharpness=True,
+        n_epochs=1, batch_size=40, learning_rate=0.1, jitter=0.0,
         learn_metric=True, rng=rng, device=place[0], form=place[1], dtype=torch.float32,
     )  # fmt: skip
     found.take(X, targets, np.ones(40))

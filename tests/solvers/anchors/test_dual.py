@@ -44,12 +44,12 @@ class Problem:
             return C, np.zeros_like(C)
         return np.full_like(C, np.inf), 0.5 / C
 
-    def solve(self, loss="hinge", *, tol=1e-9, max_epochs=50_000, as_rows=np.asarray, start=None):
+    def solve(self, loss="hinge", *, tol=1e-9, max_epochs=50_000, as_rows=np.asarray):
         upper, ridge = self.box(loss)
         return solve_gated_svm(
             as_rows(self.X), self.indices, self.codes, self.y, upper=upper, ridge=ridge,
             n_components=N_ANCHORS, tol=tol, max_epochs=max_epochs,
-            rng=np.random.RandomState(0), start=start,
+            rng=np.random.RandomState(0),
         )  # fmt: skip
 
 
@@ -193,20 +193,6 @@ def test_squared_hinge_dual_is_twice_the_weighted_slack(problem):
     solution = problem.solve("squared_hinge", tol=1e-12)
     slack = np.maximum(0.0, 1.0 - problem.y * scores_of(problem, solution))
     np.testing.assert_allclose(solution.dual, 2.0 * problem.C * slack, atol=1e-4)  # √(2 gap) ‖z‖
-
-
-@pytest.mark.parametrize("as_rows", [np.asarray, csr_matrix])
-def test_a_start_from_the_solution_stops_at_the_first_look(problem, as_rows):
-    cold = problem.solve("hinge", tol=1e-6, as_rows=as_rows)
-    warm = problem.solve("hinge", tol=1e-6, as_rows=as_rows, start=cold.dual)
-    assert cold.n_iter > 5
-    assert warm.n_iter == 5  # the gap is looked at every five epochs
-    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
-
-
-def test_a_start_outside_the_box_is_brought_back(problem):
-    solution = problem.solve("hinge", start=np.full(60, 100.0))
-    assert solution.objective == pytest.approx(problem.solve("hinge").objective, rel=1e-7)
 
 
 def test_a_row_of_weight_two_counts_as_two_rows(problem):

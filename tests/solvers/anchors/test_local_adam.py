@@ -24,7 +24,6 @@ def train(problem, *, n_epochs=15, learning_rate=0.05, watch=None, **settings):
     watch = watch or Watch()
     settings = {
         "jitter": 0.0,
-        "learn_sharpness": True,
         "learn_metric": True,
         "batch_size": 10,
         **settings,
@@ -62,13 +61,6 @@ def test_training_does_not_write_to_its_start():
     train(problem, jitter=0.2)
     for array, copy in zip((problem[0], problem[3].anchors, problem[3].weights), before):
         np.testing.assert_array_equal(array, copy)
-
-
-def test_sharpness_stays_where_it_is_not_learned():
-    problem = make_problem(1, "affine")
-    fixed, learned = train(problem, learn_sharpness=False), train(problem)
-    assert fixed.best.sharpness == pytest.approx(0.4, rel=1e-12)
-    assert learned.best.sharpness != pytest.approx(0.4, rel=1e-3)
 
 
 def test_jitter_changes_the_model():
@@ -109,11 +101,10 @@ def test_float32_stays_float32():
     assert model.anchors.dtype == model.weights.dtype == model.biases.dtype == np.float32
 
 
-def test_what_is_not_learned_stays():
+def test_a_metric_that_is_not_learned_stays():
     problem = make_problem(1, "affine")
     start = problem[3]
-    model = train(problem, learn_sharpness=False, learn_metric=False).best
-    assert model.sharpness == pytest.approx(start.sharpness)
+    model = train(problem, learn_metric=False).best
     np.testing.assert_allclose(model.metric, start.metric)
     assert np.abs(train(problem, learn_metric=True).best.metric - start.metric).max() > 1e-3
 

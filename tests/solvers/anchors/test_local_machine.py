@@ -19,11 +19,11 @@ def problem(rng):
     return X, *SoftAssignment(X[:4].copy(), 2, 1.0).codes(X), targets
 
 
-def solve(problem, loss, *, C=1.0, tol=1e-6, seed=0, n_jobs=None, start=None, outputs=slice(None)):
+def solve(problem, loss, *, C=1.0, tol=1e-6, seed=0, n_jobs=None, outputs=slice(None)):
     X, indices, codes, targets = problem
     return solve_local_models(
         X, indices, codes, targets[:, outputs], loss=LOSSES[loss], C=np.full(50, C), n_components=4,
-        tol=tol, max_iter=20_000, rng=np.random.RandomState(seed), n_jobs=n_jobs, start=start,
+        tol=tol, max_iter=20_000, rng=np.random.RandomState(seed), n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -84,11 +84,3 @@ def test_the_number_of_threads_does_not_change_a_bit(problem, loss):
     two, _ = solve(problem, loss, n_jobs=2)
     np.testing.assert_array_equal(one.weights, two.weights)
     np.testing.assert_array_equal(one.biases, two.biases)
-
-
-@each_loss
-def test_a_start_from_the_solution_saves_work(problem, loss):
-    cold, _ = solve(problem, loss)
-    warm, _ = solve(problem, loss, start=cold)
-    assert warm.n_iter < cold.n_iter
-    assert warm.objective == pytest.approx(cold.objective, rel=1e-5)

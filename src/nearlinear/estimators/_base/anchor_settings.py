@@ -1,8 +1,6 @@
-"""Settings that LLC-SAPL tries, from a linear model on, and models that it goes on from."""
+"""Settings that LLC-SAPL tries, from a linear model on, and attributes of its fits."""
 
 from dataclasses import dataclass
-
-from ...solvers.solution import LocalModels
 
 
 @dataclass(frozen=True)
@@ -24,17 +22,6 @@ class AnchorSetting:
 LINEAR = [AnchorSetting(1, C, 0.0, learns=False) for C in (1.0, 0.1, 10.0, 0.01)]
 FIXED = [AnchorSetting(16, 0.1, 0.0, learns=False), AnchorSetting(48, 1.0, 0.0, learns=False)]
 LEARNED = [AnchorSetting(100, 0.1, 0.3), AnchorSetting(100, 1.0, 0.1)]  # the last is the fullest
-
-
-def models_of(predictor, dtype, has_root):
-    """The local models of a predictor; their mean stands for the root that they had."""
-    gate = predictor.gate
-    weights, biases = predictor.weights.astype(dtype), predictor.biases.astype(dtype)
-    return LocalModels(
-        gate.anchors.astype(dtype), gate.sharpness, weights, biases,
-        None if gate.metric is None else gate.metric.astype(dtype),
-        (weights.mean(axis=0), biases.mean(axis=0)) if has_root else None,
-    )  # fmt: skip
 
 
 def attributes_of(watch, setting, tried):

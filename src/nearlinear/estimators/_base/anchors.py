@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from ...gates.anchors import InverseDistance, ReconstructionCodes, SoftAssignment, default_sharpness
-from ...gates.clustering import fit_anchors, fit_class_anchors, limit_to_distinct
+from ...gates.clustering import fit_anchors, limit_to_distinct
 from ...kernels.row_scales import absolute
 from ...losses import LOSSES
 from ...predictors.locally_linear import LocallyLinear
@@ -26,37 +25,28 @@ SHARPNESS = property(
 )
 
 
-# Where the number is a word: the most that there may be.
-MOST_ANCHORS = {"auto": 100, "pruned": 200}
+MAX_ANCHORS = 100  # of n_anchors="auto" outside of a search
+# Share of the rows on which LLC-SAPL is compared with a linear model.
+VALIDATION_FRACTION = 0.1
 
 
-def make_anchors(model, rows, rng, most=100):
-    """Anchors as the parameters ask, in the rows' own precision; ``most`` bounds a free number."""
-    if not isinstance(model.anchors, str):
-        anchors = check_array(model.anchors, dtype=rows.X.dtype, order="C", copy=True)
-        if anchors.shape[1] != rows.X.shape[1]:
-            raise ValueError(
-                f"anchors has {anchors.shape[1]} columns, X has {rows.X.shape[1]} features."
-            )
-        return anchors
-    n_rows = rows.X.shape[0]
-    is_free = isinstance(model.n_anchors, str)
-    wanted = max(1, min(most, n_rows // 10)) if is_free else model.n_anchors
-    wanted = limit_to_distinct(wanted, rows.n_distinct, "n_anchors")
-    if model.anchors == "class_balanced":
-        return fit_class_anchors(rows.X, rows.labels, wanted, rng, rows.weight)
-    return fit_anchors(rows.X, wanted, rng, rows.weight)
+def fit_kmeans_anchors(rows, n_anchors, rng, max_anchors=MAX_ANCHORS):
+    """k-means centers; "auto" is ``max_anchors``, but at most one for ten rows."""
+    if n_anchors == "auto":
+        n_anchors = max(1, min(max_anchors, rows.X.shape[0] // 10))
+    n_anchors = limit_to_distinct(n_anchors, rows.n_distinct, "n_anchors")
+    return fit_anchors(rows.X, n_anchors, rng, rows.weight)
 
 
-def make_gate(model, anchors, X, coding="soft"):
+def make_gate(anchors, X, n_neighbors, coding="soft", sharpness=1.0):
     """The gate named by ``coding``; its bandwidth is relative to the spread of distances."""
-    n_neighbors = int(min(model.n_neighbors, len(anchors)))
+    n_neighbors = int(min(n_neighbors, len(anchors)))
     if coding == "inverse":
         return InverseDistance(anchors, n_neighbors)
     if coding == "reconstruction":
         return ReconstructionCodes(anchors, n_neighbors)
     sharpness = absolute(
-        model.sharpness, lambda sharpness: sharpness * default_sharpness(anchors, n_neighbors, X)
+        sharpness, lambda value: value * default_sharpness(anchors, n_neighbors, X)
     )
     return SoftAssignment(anchors, n_neighbors, float(sharpness))
 
@@ -73,7 +63,7 @@ def check_memory(model, X, n_outputs, itemsize, copies, beside=0, advice="lower 
     ``beside`` is what other rows take, in bytes.
     """
     n_rows, n_features = X.shape
-    n_anchors = min(n_rows, MOST_ANCHORS.get(model.n_anchors, model.n_anchors))
+    n_anchors = min(n_rows, MAX_ANCHORS if model.n_anchors == "auto" else model.n_anchors)
     numbers = n_anchors * (n_features + 1) * (n_outputs + 1)
     codes = n_rows * min(model.n_neighbors, n_anchors) * (itemsize + 4)
     dual = n_rows * n_outputs * 24
@@ -90,7 +80,7 @@ class AnchorStream:
     seed: int
 
 
-def learn_more(model, rows, *, C, loss, coding, width, anchor_rate):
+def learn_more(model, rows, *, C, loss, coding, width, anchor_rate, sharpness=1.0):
     """One step for each row; the first call also makes the anchors.
 
     Local models read the first ``width`` columns. Anchors move by ``anchor_rate``.
@@ -99,7 +89,7 @@ def learn_more(model, rows, *, C, loss, coding, width, anchor_rate):
     rng, seed = stream_rng(model, None if stream is None else stream.seed)
     before = getattr(model, "predictor_", None)
     if before is None:
-        before = first_predictor(model, rows, coding, width, rng)
+        before = first_predictor(model, rows, coding, sharpness, width, rng)
     gate = before.gate
     if stream is None:
         start = LocalModels(
@@ -123,14 +113,14 @@ def learn_more(model, rows, *, C, loss, coding, width, anchor_rate):
     return Learned(predictor, state=state, kept=interruption.kept)
 
 
-def first_predictor(model, rows, coding, width, rng):
+def first_predictor(model, rows, coding, sharpness, width, rng):
     """Anchors on the first rows of a stream, and models that know nothing yet."""
     n_outputs, dtype = rows.task.n_outputs, rows.X.dtype
     check_memory(model, rows.X, n_outputs, 8, copies=3)
     merged = rows.merged()
-    anchors = make_anchors(model, merged, rng)
+    anchors = fit_kmeans_anchors(merged, model.n_anchors, rng)
     return LocallyLinear(
-        make_gate(model, anchors, merged.X, coding),
+        make_gate(anchors, merged.X, model.n_neighbors, coding, sharpness),
         np.zeros((len(anchors), width, n_outputs), dtype=dtype),
         np.zeros((len(anchors), n_outputs), dtype=dtype),
     )

@@ -88,9 +88,8 @@ _SHARED = {
     "verbose": ["verbose"],
     "device": [DeviceName()],
     "loss": [one_of("hinge", "squared_hinge", "log_loss")],
-    "n_anchors": [at_least(1), one_of("auto", "pruned")],
+    "n_anchors": [at_least(1), one_of("auto")],
     "n_neighbors": [at_least(1)],
-    "anchors": [one_of("kmeans", "class_balanced"), "array-like"],
     "sharpness": [positive(), Absolute],
     "kernels": "no_validation",  # anything that parse_kernels takes
     "normalization": [one_of("variance", "trace", "diagonal"), None],

@@ -15,10 +15,10 @@ from ...solvers.trees.model import RowScaling
 from .capacity import are_many, choose_setting, errors, given, searched_rows, tell_verdicts
 from .model import Learned
 from .outputs import Teller
-from .pruning import LOOSE
 
 _MOST_NUMBERS = 2_000_000  # of all models of a setting
 _ROWS_A_MODEL = 10
+_SEARCH_TOL = 1e-2
 _STEPS = 100  # fewer make rich models look worse than they are
 _CHOSEN = "setting_", "settings_tried_", "loss_"
 
@@ -100,8 +100,7 @@ def learn_local(model, rows, settings, solve: Callable):
     Teller(model)(f"epoch {solution.n_iter}", figures)
     attributes = {"duality_gap_": solution.gap, "n_iter_": solution.n_iter}
     setting = replace(setting, n_models=len(found.predictor.biases))
-    state = solution if getattr(model, "warm_start", False) else None
-    return Learned(found.predictor, attributes | _told(setting, tried), state)
+    return Learned(found.predictor, attributes | _told(setting, tried))
 
 
 def usual(model, loss="hinge"):
@@ -117,13 +116,10 @@ def chosen_before(model):
 def _setting(model, rows, settings, solve):
     """The setting, what was tried for it, and the scale of rows that it is relative to."""
     number = getattr(model, model._searched)
-    is_open = number == "auto" and isinstance(getattr(model, "anchors", "kmeans"), str)
-    if not is_open:
+    if number != "auto":
         setting = LocalSetting(number, 1.0)
         return replace(setting, **given(model, "C", "loss")), [], Scaled()
     scaled = Scaled() if model.C != "auto" else Scaled(RowScaling.of(rows.X, rows.weight))
-    if getattr(model, "warm_start", False) and hasattr(model, "setting_"):
-        return replace(model.setting_, **given(model, "C", "loss")), model.settings_tried_, scaled
     loss = "hinge" if are_many(rows) else "log_loss"
     settings = [replace(one, loss=loss) for one in settings]
     settings = [replace(one, **given(model, "C", "loss")) for one in settings]
@@ -134,7 +130,7 @@ def _setting(model, rows, settings, solve):
         settings = settings[::-1]
 
     def losses(train, held_out, setting, seed):
-        quick = {"tol": LOOSE, "max_iter": min(model.max_iter, _STEPS), "warm_start": False}
+        quick = {"tol": _SEARCH_TOL, "max_iter": min(model.max_iter, _STEPS)}
         one = _with(model, setting, random_state=seed, **quick)
         scores = solve(one, train, scaled).predictor(held_out.X, model.n_jobs)
         if setting.loss != "log_loss":  # hinges grow with scores, and punish full models

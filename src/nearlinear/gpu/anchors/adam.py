@@ -79,7 +79,7 @@ class AnchorTraining:
 
     def __init__(
         self, start, like, *, n_rows, n_batches, n_neighbors, loss, ridge, n_epochs, batch_size,
-        learning_rate, jitter, learn_sharpness, learn_metric, rng, device="cuda", form="auto",
+        learning_rate, jitter, learn_metric, rng, device="cuda", form="auto",
         dtype=None,
     ):  # fmt: skip
         self.device = torch.device(device)
@@ -88,7 +88,7 @@ class AnchorTraining:
         layout = Layout(start.anchors.shape[1], n_anchors, n_outputs, width)
         some = sample_of(like).to(self.device)
         sizes = relative_steps(some, learning_rate)
-        rates = [sizes.weights, sizes.anchors, sizes.gate * learn_sharpness,
+        rates = [sizes.weights, sizes.anchors, sizes.gate,
                  sizes.gate * learn_metric, ridge]  # fmt: skip
         metric = np.ones(layout.n_features) if start.metric is None else start.metric
         gate = np.append(np.log(metric), np.log(start.sharpness))

@@ -7,7 +7,6 @@ dual         Linear SVM on gated features γ(x) ⊗ [x.
 fixed_gate   Local models for a fixed gate, by the solver that suits the loss.
 linear_root  The linear model that local models add to: they are shrunk toward it, not toward zero.
 objective    What training minimizes, evaluated on all rows.
-pruning      Anchors that matter least, by what their local models add to the scores.
 row_steps    Compiled steps of the row-by-row solver: one row's code, scores and updates.
 sgd          Anchors and local models learned row by row.
 """

@@ -1,7 +1,8 @@
 """Anchors and local models learned together by mini-batch Adam, in matrix products.
 
 Minimizes λ/2 (‖W‖² + ‖b‖²) + mean_i loss(y_i, f(x_i)), f(x) = Σ_j γ_j(x) (W_jᵀ x + b_j), over the
-local models, the anchors and, if asked, the sharpness and the metric of the soft assignment γ.
+local models, the anchors, the sharpness and, if ``learn_metric``, the metric of the soft
+assignment γ.
 Where the models have a linear root, the penalty is on their distance from it.
 
 The slopes: with ‖x − v‖² = Σ_d μ_d (x_d − v_d)² and s_j the answer of local model j,
@@ -96,9 +97,9 @@ def relative_steps(X, learning_rate):
 class _ModelInTraining:
     """All parameters of a model, each with its step size; what is not learned stays."""
 
-    def __init__(self, start, steps, ridge, *, learn_sharpness, learn_metric):
+    def __init__(self, start, steps, ridge, *, learn_metric):
         metric = np.ones(start.anchors.shape[1]) if start.metric is None else start.metric
-        self._learn_sharpness, self._learn_metric = learn_sharpness, learn_metric
+        self._learn_metric = learn_metric
         self._steps, self._ridge = steps, ridge
         self._anchors = Parameter(start.anchors)
         self._root = start.root
@@ -120,9 +121,8 @@ class _ModelInTraining:
         if self._weights.value.size:
             self._weights.step(gradients.weights, weights, self._ridge, self._count)
         self._biases.step(gradients.biases, weights, self._ridge, self._count)
-        if self._learn_sharpness:
-            slope = np.array([gradients.log_sharpness])
-            self._log_sharpness.step(slope, gate, 0.0, self._count, _LOG_RANGE)
+        slope = np.array([gradients.log_sharpness])
+        self._log_sharpness.step(slope, gate, 0.0, self._count, _LOG_RANGE)
         if self._learn_metric:
             slope = gradients.log_metric.astype(np.float64)
             self._log_metric.step(slope, gate, 0.0, self._count, _LOG_RANGE)
@@ -174,12 +174,11 @@ class AnchorTraining:
 
     def __init__(
         self, start, like, *, n_rows, n_batches, n_neighbors, loss, ridge, n_epochs, batch_size,
-        learning_rate, jitter, learn_sharpness, learn_metric, rng,
+        learning_rate, jitter, learn_metric, rng,
     ):  # fmt: skip
         self._current = _ModelInTraining(
-            start, relative_steps(like, learning_rate), ridge,
-            learn_sharpness=learn_sharpness, learn_metric=learn_metric,
-        )  # fmt: skip
+            start, relative_steps(like, learning_rate), ridge, learn_metric=learn_metric
+        )
         self._noise, self._rng = RowNoise(like, jitter, rng), rng
         self._n_neighbors, self._loss, self._ridge = n_neighbors, loss, ridge
         self._n_rows, self._batch_size = n_rows, batch_size

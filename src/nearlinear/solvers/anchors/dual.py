@@ -21,20 +21,16 @@ from ..solution import GatedSolution
 _EPOCHS_PER_SWEEP = 5
 
 
-def solve_gated_svm(
-    X, indices, codes, y, *, upper, ridge, n_components, tol, max_epochs, rng, start=None
-):
+def solve_gated_svm(X, indices, codes, y, *, upper, ridge, n_components, tol, max_epochs, rng):
     """Solve for labels ``y`` of ±1; stop when the duality gap is below ``tol`` × primal.
 
-    ``upper`` and ``ridge`` are u and r above, one per row. ``start`` is a dual vector.
+    ``upper`` and ``ridge`` are u and r above, one per row.
     """
     n_rows, n_features = X.shape
     weights = np.zeros((n_components, n_features), dtype=codes.dtype)
     biases = np.zeros(n_components, dtype=codes.dtype)
-    dual = np.zeros(n_rows) if start is None else np.clip(start, 0.0, upper)
+    dual = np.zeros(n_rows)
     curvature = (codes.astype(np.float64) ** 2).sum(axis=1) * (_squared_norms(X) + 1.0) + ridge
-    if start is not None:
-        _add_dual(X, indices, codes, dual * y, weights, biases)
     idle = np.zeros(n_rows, dtype=np.bool_)
     gap = primal = np.inf
     for epoch in range(1, max_epochs + 1):
@@ -89,16 +85,6 @@ def _coordinate_pass(
         _sparse_pass(X.indptr, X.indices, X.data, *rest)
     else:
         _dense_pass(X, *rest)
-
-
-def _add_dual(X, indices, codes, dual_coef, weights, biases):
-    """w_j += Σ_i a_i γ_j(x_i) x_i and the same for the biases."""
-    for p in range(indices.shape[1]):
-        share = dual_coef * codes[:, p]
-        np.add.at(biases, indices[:, p], share)
-        for j in np.unique(indices[:, p]):
-            rows = np.flatnonzero(indices[:, p] == j)
-            weights[j] += share[rows] @ X[rows]
 
 
 @compiled

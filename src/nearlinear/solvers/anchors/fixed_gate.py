@@ -87,7 +87,7 @@ def gated_sums(X, indices, codes, targets, model, *, loss, C):
 
 
 def solve_local_models(
-    X, indices, codes, targets, *, loss, C, n_components, tol, max_iter, rng, n_jobs, start=None
+    X, indices, codes, targets, *, loss, C, n_components, tol, max_iter, rng, n_jobs
 ):
     """Minimize ½ Σ_j (‖W_j‖² + ‖b_j‖²) + Σ_i C_i loss(y_i, f(x_i)) for given codes.
 
@@ -96,7 +96,7 @@ def solve_local_models(
     if not hasattr(loss, "dual_box"):
         solution = solve_gated_smooth(
             X, indices, codes, targets, loss=loss, C=C, n_components=n_components,
-            tol=tol, max_iter=max_iter, start=start,
+            tol=tol, max_iter=max_iter,
         )  # fmt: skip
         return solution, [solution]
     upper, ridge = loss.dual_box(C)  # one problem of coordinate descent per output
@@ -113,7 +113,6 @@ def solve_local_models(
         parts[output] = solve(
             targets[:, output].astype(np.float64),
             rng=np.random.RandomState(seeds[output]),
-            start=None if start is None or start.dual is None else start.dual[:, output],
         )
 
     run_blocks(work, n_outputs, 1, n_jobs)

@@ -45,16 +45,15 @@ class FadingSteps:
 class PrintedSteps:
     """1 / (λ (t + t0)) for weights, biases and anchors alike: eq. 16 to 19 of the paper.
 
-    Weights shrink by ``skip`` / (t + t0) after every ``skip`` rows; biases only where they are all
+    Weights shrink by 16 / (t + t0) after every 16 rows; biases only where they are all
     of a local model.
     """
 
     t0: float
-    skip: int
     first = 1
 
     def limits(self, width):
-        return StepLimits(self.skip, np.inf, width > 0)
+        return StepLimits(largest_move=np.inf, keeps_biases=width > 0)
 
     def steps(self, times, ridge, n_total):
         return 1.0 / (ridge * (times + self.t0))
@@ -220,7 +219,7 @@ def train_by_sgd(
             break
 
 
-def tried_t0(X, targets, sample_weight, start, *, n_neighbors, loss, C, skip, rng):
+def tried_t0(X, targets, sample_weight, start, *, n_neighbors, loss, C, rng):
     """t0 = 1 / (λ η₀) for the first step η₀ with the least objective after one pass over some rows.
 
     This is Bottou's recipe, which the paper takes from Bordes et al. (2009).
@@ -231,8 +230,8 @@ def tried_t0(X, targets, sample_weight, start, *, n_neighbors, loss, C, skip, rn
     share = C * sample_weight.sum() / rows[2].sum()  # the same λ on fewer rows
     found = {}
     for power in _TRIAL_POWERS:
-        t0 = max(2.0 * skip, 1.0 / (ridge * 2.0**power))
-        trainer = RowTrainer.start_from(start, rows[0], C, 1.0, PrintedSteps(t0, skip))
+        t0 = max(2.0 * StepLimits().skip, 1.0 / (ridge * 2.0**power))
+        trainer = RowTrainer.start_from(start, rows[0], C, 1.0, PrintedSteps(t0))
         trainer.train(
             rows[0], rows[1], weight, gate, loss=loss, ridge=ridge,
             rng=np.random.RandomState(seed),

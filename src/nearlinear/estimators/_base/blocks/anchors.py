@@ -16,10 +16,9 @@ from ....solvers.anchors.objective import training_objective
 from ....solvers.anchors.sgd import RowTraining, usual_anchor_rate
 from ....solvers.watch import Progress, Watch
 from ..anchor_settings import attributes_of
-from ..anchors import check_memory, predictor_of
+from ..anchors import VALIDATION_FRACTION, check_memory, predictor_of
 from ..model import Learned
 from ..outputs import Teller, keeping
-from ..pruning import pruned_models
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
 
@@ -27,11 +26,10 @@ from .training import train_on_blocks
 def learn_sapl_from(model, rows, keeper):
     """LLC-SAPL; a ``Learned`` of 100 anchors, or of a linear model if that is as good."""
     tell, rng = Teller(model), np.random.RandomState(rows.seed)
-    previous = getattr(model, "predictor_", None) if model.warm_start else None
     is_checked = model.local_model == "affine" and not model._is_given()
     held_out, sample = None, rows.sample()
-    if model.early_stopping or is_checked:
-        rows, held_out = rows.split(model.validation_fraction)
+    if is_checked:
+        rows, held_out = rows.split(VALIDATION_FRACTION)
         sample = rows.sample()
     _check_memory(model, rows, sample, sample.X.dtype.itemsize, copies=7)
     if model._engine(sample) == "printed":
@@ -39,22 +37,9 @@ def learn_sapl_from(model, rows, keeper):
     if model._engine(sample) == "adam" and issparse(sample.X):
         raise ValueError("solver='adam' needs dense rows; use solver='sgd' for sparse X.")
     setting, tried = model._choose_setting(sample, rng, tell)
-    start = None
-    if model.n_anchors == "pruned" and previous is None:
-        setting, start, tried = pruned_models(model, sample, setting, rng, tell)
-    if start is None:
-        start = model._start(sample, setting, previous, rng)
+    start = model._start(sample, setting, rng)
     n_neighbors = min(model.n_neighbors, len(start.anchors))
-
-    def held_out_score(found):
-        scores = predictor_of(found, n_neighbors)(held_out.X, model.n_jobs)
-        return rows.task.score(scores, held_out.targets, held_out.weight)
-
-    judges = model.early_stopping and held_out is not None
-    watch = Watch(
-        tell.steps("epoch"), held_out_score if judges else None,
-        patience=model.n_iter_no_change if judges else np.inf,
-    )  # fmt: skip
+    watch = Watch(tell.steps("epoch"))
     C, loss = model._weight_of_losses(sample, setting), LOSSES[setting.loss]
 
     def objective(found):
@@ -75,7 +60,7 @@ def learn_sapl_from(model, rows, keeper):
             start, sample.X, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
             n_neighbors=n_neighbors, loss=loss, ridge=ridge, n_epochs=n_epochs, batch_size=batch,
             learning_rate=model.learning_rate * np.sqrt(usual / batch), jitter=setting.jitter,
-            learn_sharpness=model.learn_sharpness, learn_metric=model.learn_metric, rng=generator,
+            learn_metric=model.learn_metric, rng=generator,
         )  # fmt: skip
     else:
         training = RowTraining(
@@ -83,7 +68,7 @@ def learn_sapl_from(model, rows, keeper):
             loss=loss, C=C, ridge=ridge, n_epochs=n_epochs,
             anchor_rate=usual_anchor_rate(sample.X), rng=generator,
         )  # fmt: skip
-    with keeping("the best model so far is") as interruption:
+    with keeping("the last model is") as interruption:
         train_on_blocks(training, rows, watch, keeper)
     predictor = predictor_of(watch.best, n_neighbors)
     if is_checked and held_out is not None:

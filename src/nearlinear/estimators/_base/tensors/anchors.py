@@ -13,14 +13,13 @@ from ....gpu.device import free_bytes
 from ....losses import LOSSES
 from ....solvers.solution import LocalModels
 from ....solvers.watch import Watch
-from ..anchor_settings import AnchorSetting, attributes_of, models_of
+from ..anchor_settings import AnchorSetting, attributes_of
 from ..anchors import predictor_of
 from ..capacity import given
 from ..checks import require_memory
 from ..model import Learned
 from ..outputs import Teller, keeping
 from .coordinates import AnchorCoordinates, copied_bytes
-from .scores import positions_of
 
 
 def learn_sapl_from_tensors(model, rows):
@@ -34,29 +33,15 @@ def learn_sapl_from_tensors(model, rows):
     rng, tell = check_random_state(model.random_state), Teller(model)
     device = rows.X.device
     generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
-    beside = copied_bytes(rows.X) + rows.X.nbytes * bool(model.early_stopping)
-    require_room(model, rows, setting_of(model, rows), beside)
-    train, held_out = rows, None
-    if model.early_stopping:
-        train, held_out = rows.split(model.validation_fraction, generator)
-    setting = setting_of(model, train)
-    coordinates = AnchorCoordinates.of(train)
-    train = replace(train, X=coordinates.rows(train.X))
+    setting = setting_of(model, rows)
+    require_room(model, rows, setting, copied_bytes(rows.X))
+    coordinates = AnchorCoordinates.of(rows)
+    train = replace(rows, X=coordinates.rows(rows.X))
     some = sample_of(train.X)
     start = start_models(model, train, some, setting, coordinates, generator)
     n_neighbors = min(model.n_neighbors, len(start.anchors))
 
-    def held_out_score(found):
-        from ....gpu.scores import scores_of
-
-        scores = scores_of(predictor_of(coordinates.models(found), n_neighbors), held_out.X)
-        is_right = positions_of(scores) == held_out.labels
-        return float((is_right * held_out.weight).sum() / held_out.weight.sum())
-
-    watch = Watch(
-        tell.steps("epoch"), held_out_score if held_out is not None else None,
-        patience=model.n_iter_no_change if held_out is not None else np.inf, best=start,
-    )  # fmt: skip
+    watch = Watch(tell.steps("epoch"), best=start)
     if device.type == "cuda":
         tell("the step is being compiled for the device", {})
     total, n_rows = float(train.weight.sum()), train.n_rows
@@ -66,10 +51,10 @@ def learn_sapl_from_tensors(model, rows):
         n_batches=-(-n_rows // batch), n_neighbors=n_neighbors, loss=LOSSES[setting.loss],
         ridge=1.0 / (setting.C * total), n_epochs=model._epochs(train), batch_size=batch,
         learning_rate=model.learning_rate, jitter=setting.jitter,
-        learn_sharpness=model.learn_sharpness, learn_metric=model.learn_metric,
+        learn_metric=model.learn_metric,
         rng=np.random.default_rng(rng.randint(2**31 - 1)), device=device,
     )  # fmt: skip
-    with keeping("the best model so far is") as interruption:
+    with keeping("the last model is") as interruption:
         share = train.weight * (n_rows / total)
         while not training.is_over:
             training.take(train.X, train.labels, share)
@@ -80,10 +65,10 @@ def learn_sapl_from_tensors(model, rows):
 
 def require_adam(model):
     """What tensors are learned with; the rest is there for arrays."""
-    if model.n_anchors == "pruned" or model.solver in ("sgd", "printed"):
+    if model.solver in ("sgd", "printed"):
         raise ValueError(
-            "From tensors LLCSAPLClassifier learns by Adam, with a given number of anchors or "
-            "'auto': give X as an array for the rest."
+            f"solver={model.solver!r} needs arrays, but X is a torch tensor: use solver='adam' or "
+            "give X as an array."
         )
 
 
@@ -97,35 +82,13 @@ def setting_of(model, rows):
 
 
 def start_models(model, rows, some, setting, coordinates, generator):
-    """k-means anchors and models that know nothing yet, or the previous fit's model."""
-    import torch
-
+    """k-means anchors, and local models of zero."""
     from ....gpu.clustering import default_sharpness, fit_anchors
-    from ....kernels.row_scales import absolute
 
     n_features, n_outputs = rows.X.shape[1], rows.task.n_outputs
-    previous = getattr(model, "predictor_", None) if model.warm_start else None
-    if previous is not None and (previous.n_features, previous.n_outputs) == (
-        n_features,
-        n_outputs,
-    ):
-        return coordinates.inside(models_of(previous, coordinates.dtype, False))
-    if isinstance(model.anchors, str):
-        if model.anchors != "kmeans":
-            raise ValueError("From tensors anchors start by 'kmeans' or as an array.")
-        weight = rows.weight[:: max(1, -(-len(rows.X) // len(some)))][: len(some)]
-        anchors = fit_anchors(some, setting.n_anchors, generator, weight)
-    else:
-        anchors = torch.as_tensor(model.anchors, device=some.device)
-        if anchors.ndim != 2 or anchors.shape[1] != n_features:
-            raise ValueError(
-                f"anchors have the shape {tuple(anchors.shape)}, but X has {n_features} features."
-            )
-        anchors = coordinates.rows(anchors.double())
-    n_neighbors = min(model.n_neighbors, len(anchors))
-    sharpness = absolute(
-        model.sharpness, lambda value: value * default_sharpness(anchors, n_neighbors, some)
-    )
+    weight = rows.weight[:: max(1, -(-len(rows.X) // len(some)))][: len(some)]
+    anchors = fit_anchors(some, setting.n_anchors, generator, weight)
+    sharpness = default_sharpness(anchors, min(model.n_neighbors, len(anchors)), some)
     width = n_features if model.local_model == "affine" else 0
     zeros = np.zeros((len(anchors), width + 1, n_outputs), dtype=coordinates.dtype)
     anchors = anchors.cpu().numpy().astype(coordinates.dtype)

@@ -48,11 +48,6 @@ class AnchorCoordinates:
         models = _in_units(found, self.unit)
         return models if self.center is None else models.moved(self.center)
 
-    def inside(self, models):
-        """The inverse of ``models``."""
-        models = models if self.center is None else models.moved(-self.center)
-        return _in_units(models, 1.0 / self.unit)
-
 
 def _in_units(models, unit):
     """Local models of unit · x as those of x."""
