@@ -1,6 +1,4 @@
-"""LDKL in its generality: global features, node features, penalties, pruning."""
-
-from dataclasses import dataclass
+"""LDKL in its generality: global features, penalties, pruning."""
 
 import numpy as np
 import pytest
@@ -10,16 +8,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_circles, make_moons
 
 import nearlinear
-from nearlinear import LDKLClassifier, LDKLRegressor, kinds
+from nearlinear import LDKLClassifier, LDKLRegressor
 from nearlinear.estimators._base import pruning
 from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.c.source import to_c
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.export.onnx.graph import to_onnx
-from nearlinear.gates.trees.node_gates import IndicatorNode, PolynomialNode, TanhNode
 from nearlinear.predictors.linked_tree import LinkedTree
 from nearlinear.runtime import ModelFileError
-from nearlinear.runtime.fields import number
 
 QUICK = {"max_iter": 15, "random_state": 0}
 
@@ -148,69 +144,6 @@ def test_the_original_schedule_takes_three_penalties(moons):
     X = moons[0]
     np.testing.assert_allclose(named.decision_function(X), same.decision_function(X))
     assert np.abs(other.decision_function(X) - same.decision_function(X)).max() > 1e-3
-
-
-# --- node features ------------------------------------------------------------------------------
-
-
-def test_objects_are_what_names_stand_for(moons):
-    for name, gate in [("tanh", TanhNode(2.0)), ("indicator", IndicatorNode())]:
-        named = LDKLClassifier(2, node_gate=name, sigma=2.0, **QUICK).fit(*moons)
-        given = LDKLClassifier(2, node_gate=gate, **QUICK).fit(*moons)
-        X = moons[0]
-        np.testing.assert_array_equal(given.decision_function(X), named.decision_function(X))
-
-
-@dataclass(frozen=True)
-class Bump:
-    """A node feature from outside."""
-
-    width: float = 2.0
-
-    def __call__(self, u):
-        return np.exp(-((u / self.width) ** 2))
-
-    def slope(self, u):
-        return -2.0 * u / self.width**2 * self(u)
-
-
-@pytest.fixture
-def registry():
-    """What is registered is forgotten afterwards."""
-    known = dict(kinds._REGISTERED), dict(kinds._NAMES)
-    yield
-    kinds._REGISTERED, kinds._NAMES = known
-
-
-def test_a_node_feature_of_ones_own_learns_and_ships_once_it_is_registered(
-    moons, registry, tmp_path
-):
-    X, y = moons
-    model = LDKLClassifier(3, node_gate=Bump(), **QUICK).fit(X, y)
-    assert model.score(X, y) > 0.95
-    with pytest.raises(ModelFileError, match="Bump is no data that a model file can hold"):
-        nearlinear.save(model, tmp_path / "model.nlm")
-    with pytest.raises(CSourceError, match=r"register\(Bump, c=…\)"):
-        to_c(model, tmp_path)
-    kinds.register(
-        Bump,
-        name="acme.Bump",
-        check=lambda part: number(part.width, "width", 1e-9),
-        score=lambda part, u: np.exp(-((u / part.width) ** 2)),
-        onnx=lambda graph, part, u: graph.op(
-            "Exp", graph.times(graph.op("Mul", u, u), -1.0 / part.width**2)
-        ),
-        c=lambda part: f"expf(-u * u / {part.width**2!r}f)",
-    )
-    assert_ships(model, X, tmp_path)
-
-
-@pytest.mark.parametrize("pruning", [None, "l2"])
-def test_polynomial_features_ship(moons, pruning, tmp_path):
-    X, y = moons
-    model = LDKLClassifier(3, node_gate=PolynomialNode(2), pruning=pruning, **QUICK).fit(X, y)
-    assert model.score(X, y) > 0.9
-    assert_ships(model, X, tmp_path)
 
 
 # --- pruning ------------------------------------------------------------------------------------

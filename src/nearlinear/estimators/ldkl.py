@@ -9,7 +9,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
 from .._sklearn import fit_context
-from ..gates.trees.node_gates import NodeGate
 from ..losses import LOSSES
 from ..solvers.watch import Progress
 from ._base.blocks.fit import fit
@@ -58,13 +57,11 @@ class LDKLClassifier(ClassifierMixin, Model):
         is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
         matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
         and are not projected.
-    node_gate : {"tanh", "compositional", "indicator"} or object, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
         continuous in x, and the model has two thirds of the numbers. "indicator" is 1: the score is
-        piecewise linear, and the model has two fifths of the numbers. An object g with g(u) and
-        g.slope(u), such as PolynomialNode of ``nearlinear.gates.trees.node_gates``, is a function
-        of u = ⟨θ'_k, z⟩ in place of tanh; one of your own is registered to be saved.
+        piecewise linear, and the model has two fifths of the numbers.
     sigma : float, default=1.0
         Steepness σ of the tanh gate. A larger value makes the gate closer to a step.
     C : float or "auto", default="auto"
@@ -205,7 +202,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         *,
         n_components: int | Auto | None = "auto",
         global_features: Literal["identity", "quadratic"] | Callable[..., Any] = "identity",
-        node_gate: Literal["tanh", "compositional", "indicator"] | NodeGate = "tanh",
+        node_gate: Literal["tanh", "compositional", "indicator"] = "tanh",
         sigma: float = 1.0,
         C: float | Auto = "auto",
         loss: Literal["log_loss", "hinge", "squared_hinge", "crammer_singer"] = "log_loss",
@@ -310,13 +307,11 @@ class LDKLRegressor(RegressorMixin, Model):
         is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
         matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
         and are not projected.
-    node_gate : {"tanh", "compositional", "indicator"} or object, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
         continuous in x, and the model has two thirds of the numbers. "indicator" is 1: the score is
-        piecewise linear, and the model has two fifths of the numbers. An object g with g(u) and
-        g.slope(u), such as PolynomialNode of ``nearlinear.gates.trees.node_gates``, is a function
-        of u = ⟨θ'_k, z⟩ in place of tanh; one of your own is registered to be saved.
+        piecewise linear, and the model has two fifths of the numbers.
     sigma : float, default=1.0
         Steepness σ of the tanh gate. A larger value makes the gate closer to a step.
     C : float or "auto", default="auto"
@@ -445,7 +440,7 @@ class LDKLRegressor(RegressorMixin, Model):
         *,
         n_components: int | Auto | None = "auto",
         global_features: Literal["identity", "quadratic"] | Callable[..., Any] = "identity",
-        node_gate: Literal["tanh", "compositional", "indicator"] | NodeGate = "tanh",
+        node_gate: Literal["tanh", "compositional", "indicator"] = "tanh",
         sigma: float = 1.0,
         C: float | Auto = "auto",
         loss: Literal["squared_error", "epsilon_insensitive"] = "squared_error",

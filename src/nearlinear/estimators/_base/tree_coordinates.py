@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...gates.trees.linked import linked_subtree, links_of_balanced
-from ...gates.trees.node_gates import NODE_GATES
 from ...maps import Affine, OwnFeatures, Quadratic, own_columns
 from ...predictors.combined import Mapped, tree_and_projection, tree_predictor
 from ...predictors.linked_tree import LinkedTree, linked_tree
@@ -74,7 +73,7 @@ class TreeCoordinates:
         intercept[:] = self.offset
         projection = self.scaling.unscaled_projection(model.projection) if projected else None
         arrays = splits, slopes, weights, intercept, model.node_gate
-        if kept is None and self.lift is None and model.node_gate.name in NODE_GATES:
+        if kept is None and self.lift is None:
             return tree_predictor(*arrays, projection)
         if kept is None:
             tree = linked_tree(*arrays, links_of_balanced(model.depth))

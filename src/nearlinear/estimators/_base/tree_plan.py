@@ -5,7 +5,6 @@ from numbers import Real
 
 import numpy as np
 
-from ..._sklearn import HasMethods
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
 from ...gates.trees.node_gates import NODE_GATES, node_gate_of
@@ -42,7 +41,7 @@ TREE_CONSTRAINTS = {
     "C": [cost(), one_of("auto")],
     "max_iter": [at_least(1), one_of("auto")],
     "n_components": [at_least(1), one_of("auto"), None],
-    "node_gate": [one_of(*NODE_GATES), HasMethods("direction_rows"), callable],
+    "node_gate": [one_of(*NODE_GATES)],
     "sigma": [positive()],
     "splits": [one_of("top_down", "random")],
     "solver": [one_of("adam", "sgd")],
